@@ -1,0 +1,17 @@
+/** Test suites by folder: `npm run jest -- --selectProjects unit contract`. */
+const project = (name) => ({
+  displayName: name,
+  rootDir: import.meta.dirname,
+  testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
+  testEnvironment: './test/jest-env.mjs',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
+    ],
+  },
+});
+
+export default { projects: ['unit', 'contract', 'parity', 'e2e'].map(project) };

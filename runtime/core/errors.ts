@@ -1,0 +1,80 @@
+/** HTTP status of every error that a caller can see. Nothing else in the code chooses a status. */
+export const STATUS = {
+  invalid_input: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  engine_failed: 500,
+  engine_crashed: 503,
+  not_ready: 503,
+  overloaded: 503,
+  timeout: 504,
+  /** The caller went away: nobody reads the answer, the status is for the log and the metrics. */
+  cancelled: 499,
+} as const satisfies Record<string, number>;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** Codes whose answer tells the caller to come back: they carry Retry-After. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'engine_crashed',
+  'not_ready',
+  'overloaded',
+] as const);
+
+export interface RunErrorOptions {
+  cause?: unknown;
+  /** Seconds for the Retry-After header; retryable codes get 1 when it is not given. */
+  retryAfter?: number;
+}
+
+/**
+ * The one error that crosses rooms and the process border. The message is for the caller: it names the field or
+ * the limit and never holds a path, a secret or a stack.
+ */
+export class RunError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: RunErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'RunError';
+    this.code = code;
+    this.retryAfter = options.retryAfter ?? (RETRYABLE.has(code) ? 1 : undefined);
+  }
+
+  get status(): number {
+    return STATUS[this.code];
+  }
+}
+
+/** How an error travels between the two processes. */
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  /** For the log only, never for the caller. */
+  detail?: string;
+}
+
+export function toWireError(error: unknown): WireError {
+  if (error instanceof RunError) {
+    const detail = error.cause === undefined ? undefined : describe(error.cause);
+    return { code: error.code, message: error.message, ...(detail === undefined ? {} : { detail }) };
+  }
+  return { code: 'engine_failed', message: 'the model failed on this request', detail: describe(error) };
+}
+
+export function fromWireError(error: WireError): RunError {
+  return new RunError(error.code, error.message, { cause: error.detail });
+}
+
+/** The text of whatever was thrown. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.stack ?? error.message;
+}

@@ -1,0 +1,118 @@
+/**
+ * What a loaded model can do, by head. Engines implement these, task files call them; neither imports the other.
+ * Handles live in the engine process. Every method may be called while another call is under way.
+ */
+
+/** Raw scores of one input over a fixed set of labels. */
+export interface Classified {
+  /** One logit per label, in the model's order. */
+  logits: Float32Array;
+  labels: readonly string[];
+  /** What the checkpoint was trained for (config.problem_type, else guessed from the number of labels). */
+  problem: 'single_label' | 'multi_label' | 'regression';
+}
+
+export interface SequenceClassifier {
+  /**
+   * Runs the classification head over one text, cut on the right with special tokens kept.
+   * @param maxLength longest token sequence, at most the model's own limit (the default)
+   */
+  classify(text: string, options?: { maxLength?: number | undefined }): Promise<Classified>;
+}
+
+export interface ImageClassifier {
+  /**
+   * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
+   * image processor, and runs the classification head.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture
+   */
+  classify(image: Uint8Array): Promise<Classified>;
+}
+
+export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';
+
+export interface EmbedOptions {
+  /** Replaces the repository's pooling (mean where it names none). */
+  pooling?: Pooling | undefined;
+  /** Scale to length 1. */
+  normalize?: boolean | undefined;
+  maxLength?: number | undefined;
+}
+
+export interface EncodeOptions {
+  prompt?: string | undefined;
+  promptName?: string | undefined;
+  normalize?: boolean | undefined;
+  truncateDim?: number | undefined;
+}
+
+export interface TextEmbedder {
+  /** Pooled hidden states of one text, as the feature-extraction task defines them. */
+  embed(text: string, options?: EmbedOptions): Promise<Float32Array>;
+  /** What sentence-transformers' `encode` gives for one text: its modules, prompts and lengths. */
+  encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
+}
+
+/** Generation arguments under their Python names (transformers' generate()), plus `seed` and `stop`. */
+export interface GenerateOptions {
+  max_new_tokens?: number | null | undefined;
+  max_length?: number | null | undefined;
+  min_new_tokens?: number | null | undefined;
+  min_length?: number | null | undefined;
+  /** Seconds after which generation ends with what it has. */
+  max_time?: number | null | undefined;
+  do_sample?: boolean | null | undefined;
+  temperature?: number | null | undefined;
+  top_k?: number | null | undefined;
+  top_p?: number | null | undefined;
+  min_p?: number | null | undefined;
+  typical_p?: number | null | undefined;
+  repetition_penalty?: number | null | undefined;
+  presence_penalty?: number | null | undefined;
+  frequency_penalty?: number | null | undefined;
+  no_repeat_ngram_size?: number | null | undefined;
+  bad_words_ids?: number[][] | null | undefined;
+  num_beams?: number | null | undefined;
+  length_penalty?: number | null | undefined;
+  early_stopping?: boolean | 'never' | null | undefined;
+  eos_token_id?: number | number[] | null | undefined;
+  seed?: number | null | undefined;
+  /** The text ends before the first of these that appears in it. */
+  stop?: string | string[] | null | undefined;
+}
+
+export interface ChatMessage {
+  role: string;
+  content: string | { type: string; text?: string | undefined }[];
+}
+
+export interface TextGenerator {
+  /** True when the repository brings a chat template. */
+  readonly hasChatTemplate: boolean;
+  /**
+   * Continues a text. Yields new text as it becomes certain (whole characters, never past a stop string) and returns
+   * all of the new text. Ends within one token once `signal` aborts.
+   * @throws RunError 422 prompt too long, or an option that this model can't do
+   */
+  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, string>;
+  /**
+   * Renders the chat template and continues it as `generate` does.
+   * @param variables more template variables (tools, enable_thinking, …)
+   */
+  chat(
+    messages: ChatMessage[],
+    variables: Record<string, unknown>,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, string>;
+}
+
+/** Head name to the handle that loading it gives. */
+export interface Handles {
+  'sequence-classification': SequenceClassifier;
+  'image-classification': ImageClassifier;
+  embedding: TextEmbedder;
+  'causal-lm': TextGenerator;
+}
+
+export type Head = keyof Handles;

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { params } from './fragments.js';
+import { generationParams } from './generation-params.js';
+import { GENERATION_FILES } from './text-generation.js';
+
+const textBlock = z.union([
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.string().transform((text) => ({ type: 'text' as const, text })),
+]);
+
+/** A string, an array of blocks and strings, or a single block. The chat task takes text blocks only. */
+const content = z.union([z.string(), z.array(textBlock), textBlock.transform((block) => [block])]);
+
+const message = z.looseObject({ role: z.string().min(1), content });
+
+export default defineTask({
+  title: 'Chat',
+  summary: 'Answers the last message of a conversation.',
+  modality: 'messages',
+  streams: true,
+  profile: 'text',
+  input: z.object({
+    messages: z.array(message).min(1),
+    params: params({
+      ...generationParams,
+      tools: z
+        .array(z.record(z.string(), z.unknown()))
+        .nullish()
+        .describe('tool schemas for the chat template'),
+      documents: z.array(z.record(z.string(), z.unknown())).nullish(),
+      enable_thinking: z.boolean().nullish(),
+      chat_template_kwargs: z
+        .record(z.string(), z.unknown())
+        .nullish()
+        .describe('more variables for the chat template'),
+    }),
+  }),
+  output: z.object({ role: z.literal('assistant'), content: z.string() }),
+  example: { messages: [{ role: 'user', content: 'Hello, who are you?' }], params: { max_new_tokens: 20 } },
+  engines: {
+    generation: {
+      head: 'causal-lm',
+      graphs: ['model'],
+      files: GENERATION_FILES,
+      async *run(handle, { messages, params: options }, { signal }) {
+        const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
+        const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
+        const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
+        return {
+          role: 'assistant' as const,
+          content: yield* handle.chat(messages, variables, generation, signal),
+        };
+      },
+    },
+  },
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** `params: {...}`: strict, so that an unknown name is a 400 that names it; null and absent mean "all defaults". */
+export function params<S extends z.ZodRawShape>(shape: S) {
+  return z.preprocess((value) => value ?? {}, z.strictObject(shape));
+}
+
+/** `top_k` of the classification pipelines: how many rows; null or -1-free "all" as in Python. */
+export const topK = z.int().min(1).nullable().optional();
+
+export const labelScore = z.object({ label: z.string(), score: z.number().nullable() });
+
+/** How logits become scores; absent: what the checkpoint was trained for. */
+export const functionToApply = z.enum(['softmax', 'sigmoid', 'none']).nullable().optional();
+
+/** A picture, sound or film by address or in place. url wins when both are there. */
+export const media = {
+  url: z.string().min(1).optional().describe('http(s) address of the file'),
+  base64: z.string().min(1).optional().describe('the file as a data URL or bare Base64'),
+};
+
+/** Requires one of url and base64. */
+export function withMedia<S extends z.ZodRawShape>(shape: S) {
+  return z
+    .object({ ...media, ...shape })
+    .refine((body) => 'url' in body || 'base64' in body, { message: 'needs "url" or "base64"', path: [] });
+}
+
+export const maxLength = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('longest input in tokens; the model’s limit by default');
+
+export const embedding = z.array(z.number().nullable());

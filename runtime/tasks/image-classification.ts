@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { functionToApply, labelScore, params, topK, withMedia } from './fragments.js';
+import { defaultFunction, ranked } from './scores.js';
+
+export default defineTask({
+  title: 'Image classification',
+  summary: 'Puts a picture into the classes that the model knows.',
+  modality: 'image',
+  streams: false,
+  profile: 'vision',
+  input: withMedia({
+    params: params({
+      top_k: topK.describe('rows in the answer, 5 by default'),
+      function_to_apply: functionToApply,
+    }),
+  }),
+  output: z.array(labelScore),
+  example: { url: 'https://example.com/harbour.jpg' },
+  engines: {
+    transformers: {
+      head: 'image-classification',
+      graphs: ['model'],
+      files: ['preprocessor_config.json', 'processor_config.json'],
+      async run(handle, { media, params: { top_k, function_to_apply } }) {
+        const result = await handle.classify(media.bytes);
+        return ranked(result, function_to_apply ?? defaultFunction(result), top_k === undefined ? 5 : top_k);
+      },
+    },
+  },
+});

@@ -1,0 +1,57 @@
+import { RunError } from '../core/errors.js';
+import { TASK_IDS, type TaskId } from '../core/task-ids.js';
+import chat from './chat.js';
+import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
+import featureExtraction from './feature-extraction.js';
+import imageClassification from './image-classification.js';
+import sentenceSimilarity from './sentence-similarity.js';
+import textClassification from './text-classification.js';
+import textGeneration from './text-generation.js';
+
+/** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
+export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
+  'text-generation': textGeneration,
+  chat,
+  'text2text-generation': planned('Text-to-text generation'),
+  summarization: planned('Summarization'),
+  translation: planned('Translation'),
+  'fill-mask': planned('Fill mask'),
+  'text-classification': textClassification,
+  'token-classification': planned('Token classification'),
+  'feature-extraction': featureExtraction,
+  'sentence-similarity': sentenceSimilarity,
+  'zero-shot-classification': planned('Zero-shot classification'),
+  'question-answering': planned('Question answering'),
+  'image-classification': imageClassification,
+  'image-segmentation': planned('Image segmentation'),
+  'image-feature-extraction': planned('Image feature extraction'),
+  'image-to-text': planned('Image to text'),
+  'object-detection': planned('Object detection'),
+  'depth-estimation': planned('Depth estimation'),
+  'mask-generation': planned('Mask generation'),
+  'visual-question-answering': planned('Visual question answering'),
+  'document-question-answering': planned('Document question answering'),
+  'zero-shot-image-classification': planned('Zero-shot image classification'),
+  'zero-shot-object-detection': planned('Zero-shot object detection'),
+  'text-to-image': planned('Text to image'),
+  'unconditional-image-generation': planned('Unconditional image generation'),
+  'image-text-to-text': planned('Image-text to text'),
+  'audio-classification': planned('Audio classification'),
+  'automatic-speech-recognition': planned('Speech recognition'),
+  'text-to-speech': planned('Text to speech'),
+  'text-to-audio': planned('Text to audio'),
+  'audio-text-to-text': planned('Audio-text to text'),
+  'video-classification': planned('Video classification'),
+  'video-text-to-text': planned('Video-text to text'),
+  'text-to-video': planned('Text to video'),
+};
+
+/** Ids of the tasks that are served today. */
+export const SUPPORTED_TASKS: readonly TaskId[] = TASK_IDS.filter((id) => !isPlanned(TASKS[id]));
+
+/** @throws RunError when the task is of the interface but not served yet. */
+export function taskOf(id: TaskId): AnyTask {
+  const task = TASKS[id];
+  if (!isPlanned(task)) return task;
+  throw new RunError('unprocessable', `${id} is not supported yet; supported: ${SUPPORTED_TASKS.join(', ')}`);
+}

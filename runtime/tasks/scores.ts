@@ -1,0 +1,44 @@
+import type { Classified } from '../core/handles.js';
+
+export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
+
+/** Python's rule (TextClassificationPipeline): regression stays raw, several answers are sigmoids, one is a softmax. */
+export function defaultFunction(result: Classified): ScoreFunction {
+  if (result.problem === 'regression') return 'none';
+  return result.problem === 'multi_label' || result.logits.length === 1 ? 'sigmoid' : 'softmax';
+}
+
+/** Numerically stable softmax in double precision. */
+export function softmax(logits: ArrayLike<number>): number[] {
+  let max = -Infinity;
+  for (let i = 0; i < logits.length; i++) max = Math.max(max, logits[i]!);
+  const exp = Array.from(logits, (logit) => Math.exp(logit - max));
+  const sum = exp.reduce((a, b) => a + b, 0);
+  return exp.map((value) => value / sum);
+}
+
+function scoresOf(logits: Float32Array, how: ScoreFunction): number[] {
+  if (how === 'softmax') return softmax(logits);
+  if (how === 'sigmoid') return Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)));
+  return Array.from(logits);
+}
+
+/** JSON has no NaN or Infinity: they are null on the wire. */
+export function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+export interface LabelScore {
+  label: string;
+  score: number | null;
+}
+
+/** Labels with scores, best first; ties keep the model's order, as a stable sort does in Python. */
+export function ranked(result: Classified, how: ScoreFunction, limit: number | null): LabelScore[] {
+  const rows = scoresOf(result.logits, how).map((score, i) => ({
+    label: result.labels[i] ?? `LABEL_${i}`,
+    score,
+  }));
+  rows.sort((a, b) => b.score - a.score);
+  return rows.slice(0, limit ?? rows.length).map((row) => ({ label: row.label, score: finite(row.score) }));
+}

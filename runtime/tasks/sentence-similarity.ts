@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { EMBEDDING_FILES } from './feature-extraction.js';
+import { embedding, params } from './fragments.js';
+import { finite } from './scores.js';
+
+export default defineTask({
+  title: 'Sentence similarity',
+  summary:
+    'The vector that sentence-transformers’ encode gives for a text; compare vectors to compare sentences.',
+  modality: 'text',
+  streams: false,
+  profile: 'text',
+  input: z.object({
+    text: z.string(),
+    params: params({
+      prompt: z.string().optional().describe('put before the text'),
+      prompt_name: z.string().optional().describe('name of a prompt in config_sentence_transformers.json'),
+      normalize_embeddings: z.boolean().optional(),
+      truncate_dim: z.int().min(1).optional().describe('keep the first numbers only'),
+    }),
+  }),
+  output: embedding,
+  example: { text: 'The train to Vienna leaves from platform seven.' },
+  engines: {
+    transformers: {
+      head: 'embedding',
+      graphs: ['model'],
+      files: EMBEDDING_FILES,
+      async run(handle, { text, params: { prompt, prompt_name, normalize_embeddings, truncate_dim } }) {
+        const options = {
+          prompt,
+          promptName: prompt_name,
+          normalize: normalize_embeddings,
+          truncateDim: truncate_dim,
+        };
+        return Array.from(await handle.encode(text, options), finite);
+      },
+    },
+  },
+});

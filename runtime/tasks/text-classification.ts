@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { functionToApply, labelScore, maxLength, params, topK } from './fragments.js';
+import { defaultFunction, ranked } from './scores.js';
+
+export default defineTask({
+  title: 'Text classification',
+  summary: 'Puts a text into one of the classes that the model knows.',
+  modality: 'text',
+  streams: false,
+  profile: 'text',
+  input: z.object({
+    text: z.string(),
+    params: params({
+      top_k: topK.describe('rows in the answer: 1 by default, null for every label'),
+      function_to_apply: functionToApply,
+      max_length: maxLength,
+    }),
+  }),
+  output: z.array(labelScore),
+  example: { text: 'What a wonderful day to launch a boat!' },
+  engines: {
+    transformers: {
+      head: 'sequence-classification',
+      graphs: ['model'],
+      files: ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'],
+      async run(handle, { text, params: { top_k, function_to_apply, max_length } }) {
+        const result = await handle.classify(text, { maxLength: max_length });
+        return ranked(result, function_to_apply ?? defaultFunction(result), top_k === undefined ? 1 : top_k);
+      },
+    },
+  },
+});

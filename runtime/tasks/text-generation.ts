@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { params } from './fragments.js';
+import { generationParams } from './generation-params.js';
+
+/** What a decoder-only language model reads beside its graph. */
+export const GENERATION_FILES = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'generation_config.json',
+  'chat_template.jinja',
+  'chat_template.json',
+  'additional_chat_templates/*.jinja',
+];
+
+export default defineTask({
+  title: 'Text generation',
+  summary: 'Continues a text.',
+  modality: 'text',
+  streams: true,
+  profile: 'text',
+  input: z.object({
+    text: z.string(),
+    params: params({
+      ...generationParams,
+      return_full_text: z.boolean().nullish().describe('false: the continuation without the prompt'),
+    }),
+  }),
+  output: z.string(),
+  example: { text: 'Once upon a time', params: { max_new_tokens: 20 } },
+  engines: {
+    generation: {
+      head: 'causal-lm',
+      graphs: ['model'],
+      files: GENERATION_FILES,
+      async *run(handle, { text, params: { return_full_text, ...options } }, { signal }) {
+        const continuation = yield* handle.generate(text, options, signal);
+        return return_full_text === false ? continuation : text + continuation;
+      },
+    },
+  },
+});
