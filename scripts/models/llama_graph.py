@@ -1,0 +1,143 @@
+"""Builds the ONNX graph of a Llama decoder by hand, with numpy and onnx only.
+
+The inputs and outputs are those of a decoder-only export made by optimum:
+
+    input_ids, attention_mask, position_ids, past_key_values.N.key/.value
+    -> logits, present.N.key/.value
+
+Building it here keeps PyTorch out of the bench commands, and keeps tied
+embeddings in the file once instead of twice.
+"""
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from graph_tools import Graph
+
+MASKED = -1e9
+
+
+def rms_norm(graph, value, weight, epsilon):
+    square = graph.op("ReduceMean", graph.op("Mul", value, value), axes=[-1], keepdims=1)
+    root = graph.op("Sqrt", graph.op("Add", square, graph.float("rms_epsilon", epsilon)))
+    return graph.op("Mul", graph.op("Div", value, root), weight)
+
+
+def linear(graph, value, name, weights):
+    # PyTorch keeps [out, in]; MatMul wants [in, out].
+    return graph.op("MatMul", value, graph.weight(name, weights[name].T))
+
+
+def rotary_tables(graph, head_dim, theta):
+    """cos and sin of every position, shaped [batch, 1, sequence, head_dim]."""
+    inverse = 1.0 / theta ** (np.arange(0, head_dim, 2, dtype=np.float32) / head_dim)
+    positions = graph.op("Cast", graph.op("Unsqueeze", "position_ids", graph.ints(2)), to=TensorProto.FLOAT)
+    angles = graph.op("Mul", positions, graph.weight("rotary_inverse", inverse.astype(np.float32)))
+    angles = graph.op("Unsqueeze", graph.op("Concat", angles, angles, axis=-1), graph.ints(1))
+    return graph.op("Cos", angles), graph.op("Sin", angles)
+
+
+def rotate(graph, value, tables):
+    first, second = graph.split(value, axis=-1)
+    turned = graph.op("Concat", graph.op("Neg", second), first, axis=-1)
+    cos, sin = tables
+    return graph.op("Add", graph.op("Mul", value, cos), graph.op("Mul", turned, sin))
+
+
+def attention_bias(graph):
+    """0 where a query may look, a large negative number elsewhere; [batch, 1, 1, sequence, total]."""
+    past = graph.op("Gather", graph.op("Shape", "past_key_values.0.key"), graph.int_scalar(2))
+    sequence = graph.op("Gather", graph.op("Shape", "input_ids"), graph.int_scalar(1))
+    total = graph.op("Add", past, sequence)
+    one = graph.int_scalar(1)
+    keys = graph.op("Range", graph.int_scalar(0), total, one)
+    queries = graph.op("Unsqueeze", graph.op("Range", past, total, one), graph.ints(1))
+    causal = graph.op("LessOrEqual", keys, queries)
+    present = graph.op("Unsqueeze", graph.op("Cast", "attention_mask", to=TensorProto.BOOL), graph.ints(1))
+    allowed = graph.op("And", causal, present)
+    bias = graph.op("Where", allowed, graph.float("allowed", 0.0), graph.float("masked", MASKED))
+    return graph.op("Unsqueeze", bias, graph.ints(1, 2))
+
+
+def heads(graph, value, count, head_dim):
+    split = graph.op("Reshape", value, graph.ints(0, 0, count, head_dim))
+    return graph.op("Transpose", split, perm=[0, 2, 1, 3])
+
+
+def attention(graph, value, layer, config, weights, tables, bias):
+    prefix = f"model.layers.{layer}.self_attn"
+    count, kv_count = config["num_attention_heads"], config["num_key_value_heads"]
+    head_dim = config["head_dim"]
+    query = heads(graph, linear(graph, value, f"{prefix}.q_proj.weight", weights), count, head_dim)
+    key = heads(graph, linear(graph, value, f"{prefix}.k_proj.weight", weights), kv_count, head_dim)
+    new = heads(graph, linear(graph, value, f"{prefix}.v_proj.weight", weights), kv_count, head_dim)
+    query, key = rotate(graph, query, tables), rotate(graph, key, tables)
+    key = graph.op("Concat", f"past_key_values.{layer}.key", key, axis=2, out=f"present.{layer}.key")
+    new = graph.op("Concat", f"past_key_values.{layer}.value", new, axis=2, out=f"present.{layer}.value")
+    # The queries that share a key head get an axis of their own, so keys are broadcast, not copied.
+    query = graph.op("Reshape", query, graph.ints(0, kv_count, count // kv_count, -1, head_dim))
+    key = graph.op("Unsqueeze", graph.op("Transpose", key, perm=[0, 1, 3, 2]), graph.ints(2))
+    scores = graph.op("Mul", graph.op("MatMul", query, key), graph.float("scale", head_dim**-0.5))
+    shares = graph.op("Softmax", graph.op("Add", scores, bias), axis=-1)
+    mixed = graph.op("MatMul", shares, graph.op("Unsqueeze", new, graph.ints(2)))
+    mixed = graph.op("Reshape", mixed, graph.ints(0, count, -1, head_dim))
+    mixed = graph.op("Transpose", mixed, perm=[0, 2, 1, 3])
+    mixed = graph.op("Reshape", mixed, graph.ints(0, 0, count * head_dim))
+    return linear(graph, mixed, f"{prefix}.o_proj.weight", weights)
+
+
+def feed_forward(graph, value, layer, weights):
+    prefix = f"model.layers.{layer}.mlp"
+    gate = linear(graph, value, f"{prefix}.gate_proj.weight", weights)
+    gate = graph.op("Mul", gate, graph.op("Sigmoid", gate))
+    up = linear(graph, value, f"{prefix}.up_proj.weight", weights)
+    return linear(graph, graph.op("Mul", gate, up), f"{prefix}.down_proj.weight", weights)
+
+
+def describe_inputs(config):
+    def ids(name, length):
+        return helper.make_tensor_value_info(name, TensorProto.INT64, ["batch_size", length])
+
+    inputs = [
+        ids("input_ids", "sequence_length"),
+        ids("attention_mask", "total_sequence_length"),
+        ids("position_ids", "sequence_length"),
+    ]
+    return inputs + cache_values(config, "past_key_values", "past_sequence_length")
+
+
+def cache_values(config, prefix, length):
+    shape = ["batch_size", config["num_key_value_heads"], length, config["head_dim"]]
+    return [
+        helper.make_tensor_value_info(f"{prefix}.{layer}.{part}", TensorProto.FLOAT, shape)
+        for layer in range(config["num_hidden_layers"])
+        for part in ("key", "value")
+    ]
+
+
+def build(config, weights):
+    """`config` is a Llama config.json; `weights` are numpy arrays under their transformers names."""
+    graph = Graph()
+    epsilon = config["rms_norm_eps"]
+    embedding = graph.weight("model.embed_tokens.weight", weights["model.embed_tokens.weight"])
+    value = graph.op("Gather", embedding, "input_ids")
+    tables = rotary_tables(graph, config["head_dim"], config["rope_theta"])
+    bias = attention_bias(graph)
+
+    def normed(name):
+        return rms_norm(graph, value, graph.weight(name, weights[name]), epsilon)
+
+    for layer in range(config["num_hidden_layers"]):
+        prefix = f"model.layers.{layer}"
+        before = normed(f"{prefix}.input_layernorm.weight")
+        value = graph.op("Add", value, attention(graph, before, layer, config, weights, tables, bias))
+        before = normed(f"{prefix}.post_attention_layernorm.weight")
+        value = graph.op("Add", value, feed_forward(graph, before, layer, weights))
+    value = normed("model.norm.weight")
+    # The output layer is the embedding turned round; a runtime does that once, when it loads the file.
+    graph.op("MatMul", value, graph.op("Transpose", embedding, perm=[1, 0]), out="logits")
+    logits = helper.make_tensor_value_info(
+        "logits", TensorProto.FLOAT, ["batch_size", "sequence_length", config["vocab_size"]]
+    )
+    outputs = [logits] + cache_values(config, "present", "total_sequence_length")
+    return graph.model("llama", describe_inputs(config), outputs)
