@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { DEFAULTS } from './core/limits.js';
+
+/** A setting that is missing or wrong. The message is one line that says what to do. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const MEBI = 2 ** 20;
+
+const wholeNumber = (otherwise: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value > 0, 'must be above 0')
+    .default(otherwise);
+
+const seconds = (otherwiseMs: number) => wholeNumber(otherwiseMs / 1000).transform((value) => value * 1000);
+
+const flag = z
+  .enum(['0', '1', 'true', 'false'])
+  .default('0')
+  .transform((value) => value === '1' || value === 'true');
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a whole number from 1 to 65535')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 65535, 'must be from 1 to 65535')
+  .default(80);
+
+const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).optional();
+
+/** Every variable that the server reads, with its default. An empty value counts as absent. */
+const schema = z.object({
+  KEY: z.string().optional(),
+  KEY_FILE: z.string().optional(),
+  PORT: port,
+  DEVICE: z.enum(['auto', 'cuda', 'cpu'], { error: 'must be auto, cuda or cpu' }).default('auto'),
+  REQUIRE_KEY: flag,
+  HF_HOME: z.string().optional(),
+  HF_TOKEN: z.string().optional(),
+  HF_TOKEN_FILE: z.string().optional(),
+  HF_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+    .default('https://huggingface.co')
+    .transform((value) => value.replace(/\/+$/, '')),
+  HF_HUB_OFFLINE: flag,
+  MODEL_SPEC: z.string().default('/server/model.json'),
+  MODEL_DIR: z.string().default('/server/model'),
+  ALLOW_PRIVATE_URLS: z
+    .string()
+    .default('')
+    .transform((value) => value.split(/[\s,]+/).filter(Boolean)),
+  ANALYTICS_URL: address,
+  UPDATE_URL: address,
+  THREADS: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, 'must be a whole number above 0')
+    .transform(Number)
+    .optional(),
+  CONCURRENCY: wholeNumber(DEFAULTS.concurrency),
+  MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
+  MAX_BODY_BYTES: wholeNumber(DEFAULTS.maxBodyBytes),
+  MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
+  MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
+  REQUEST_TIMEOUT: seconds(DEFAULTS.requestTimeoutMs),
+  SHUTDOWN_GRACE: seconds(DEFAULTS.shutdownGraceMs),
+  MEDIA_TIMEOUT: seconds(DEFAULTS.mediaTimeoutMs),
+  LOG_FORMAT: z.enum(['json', 'text']).default('json'),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  INLINE: flag,
+});
+
+export type Config = Readonly<
+  Omit<z.output<typeof schema>, 'KEY' | 'KEY_FILE' | 'HF_TOKEN_FILE'> & {
+    /** The operator's key; never empty. */
+    KEY: string;
+  }
+>;
+
+/**
+ * Reads, checks and freezes the settings.
+ * @throws ConfigError naming the variable; never its value, which may be a secret
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new ConfigError(`${issue.path.join('.')} ${issue.message}`);
+  }
+  const { KEY, KEY_FILE, HF_TOKEN, HF_TOKEN_FILE, ...rest } = parsed.data;
+  return Object.freeze({
+    ...rest,
+    KEY: readKey(KEY, KEY_FILE),
+    HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
+  });
+}
+
+function readKey(key: string | undefined, file: string | undefined): string {
+  const value = key?.trim() || secretFrom('KEY_FILE', file);
+  if (value) return value;
+  throw new ConfigError(
+    'KEY is not set; give any non-empty value (-e KEY=...), or KEY_FILE with a file that holds it',
+  );
+}
+
+function secretFrom(variable: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8').slice(0, MEBI).trim();
+    if (text) return text;
+  } catch (error) {
+    throw new ConfigError(
+      `${variable} names a file that can't be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+  throw new ConfigError(`${variable} names a file that is empty`);
+}
+
+/** Environment of the engine process: everything but what a model has no business to see. */
+export function engineEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const secrets = new Set(['KEY', 'KEY_FILE', 'HF_TOKEN', 'HF_TOKEN_FILE', 'HF_ACCESS_TOKEN']);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+}

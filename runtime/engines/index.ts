@@ -1,0 +1,20 @@
+import type { Handles, Head } from '../core/handles.js';
+import type { HeadLoader } from './handle.js';
+
+/** Head to its loader. Imported when first asked for, so that a text image needs no picture library. */
+const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
+  'sequence-classification': async () =>
+    (await import('./transformers/sequence-classifier.js')).loadSequenceClassifier,
+  'image-classification': async () =>
+    (await import('./transformers/image-classifier.js')).loadImageClassifier,
+  embedding: async () => (await import('./transformers/text-embedder.js')).loadTextEmbedder,
+  'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
+};
+
+export async function loadHandle<H extends Head>(
+  head: H,
+  request: Parameters<HeadLoader<H>>[0],
+): Promise<Handles[H]> {
+  const load = await LOADERS[head]();
+  return load(request);
+}

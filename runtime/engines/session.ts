@@ -1,0 +1,72 @@
+import ort from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { RunError } from '../core/errors.js';
+import type { Device } from '../core/spec.js';
+
+export interface SessionOptions {
+  device: Device;
+  /** Intra-op threads; from the cgroup quota, not from the host's core count. */
+  threads: number;
+}
+
+/**
+ * Opens a graph from its path, so that ONNX Runtime reads (or maps) the weights itself and JavaScript never holds a
+ * copy. No arena: text and pictures come in all sizes, and the arena would keep the largest for ever. No spinning:
+ * it costs up to a third more CPU and starves the HTTP process on small machines.
+ */
+export async function openSession(path: string, options: SessionOptions): Promise<InferenceSession> {
+  return ort.InferenceSession.create(path, {
+    executionProviders: [options.device],
+    intraOpNumThreads: options.threads,
+    interOpNumThreads: 1,
+    enableCpuMemArena: false,
+    enableMemPattern: false,
+    logSeverityLevel: 3,
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  });
+}
+
+/** An integer tensor in the type (int64 or int32) that the graph declares for this input. */
+export function integers(session: InferenceSession, name: string, values: number[], dims: number[]): Tensor {
+  return typeOf(session, name) === 'int32'
+    ? new ort.Tensor('int32', Int32Array.from(values), dims)
+    : new ort.Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+}
+
+export function floats(values: Float32Array, dims: number[]): Tensor {
+  return new ort.Tensor('float32', values, dims);
+}
+
+/** Element type that a graph declares for an input, e.g. `int64`, `float16`. */
+export function typeOf(session: InferenceSession, name: string): string | undefined {
+  const input = session.inputMetadata.find((entry) => entry.name === name);
+  return input?.isTensor ? input.type : undefined;
+}
+
+/** Declared shape of an input: numbers where fixed, names where free. */
+export function shapeOf(session: InferenceSession, name: string): readonly (number | string)[] {
+  const input = session.inputMetadata.find((entry) => entry.name === name);
+  return input?.isTensor ? input.shape : [];
+}
+
+/** Values of a float32 or float16 tensor as float32. */
+export function toFloat32(tensor: Tensor): Float32Array {
+  if (tensor.type === 'float32') return tensor.data as Float32Array;
+  if (tensor.type === 'float16') return halfToFloat(tensor.data);
+  throw new RunError('engine_failed', `the graph answers ${tensor.type} where floats were expected`);
+}
+
+/** Half precision arrives as bits (Uint16Array) up to Node 22 and as Float16Array after. */
+function halfToFloat(data: Tensor['data']): Float32Array {
+  if (!(data instanceof Uint16Array)) return Float32Array.from(data as unknown as ArrayLike<number>);
+  return Float32Array.from(data, halfBitsToNumber);
+}
+
+function halfBitsToNumber(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}

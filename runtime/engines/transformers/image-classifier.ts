@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { RunError } from '../../core/errors.js';
+import type { ImageClassifier } from '../../core/handles.js';
+import { decodeImage } from '../../media/image.js';
+import { createImageProcessor } from '../../media/image-processor.js';
+import type { LoadRequest } from '../handle.js';
+import { readJson, readOptionalJson } from '../model-folder.js';
+import { floats, openSession, toFloat32 } from '../session.js';
+import { labelsOf, problemOf } from './labels.js';
+
+/** *ForImageClassification: pixel_values [1, 3, h, w] -> logits [1, labels]. */
+export async function loadImageClassifier(request: LoadRequest): Promise<ImageClassifier> {
+  const [config, processing, session] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    readProcessing(request.dir),
+    openSession(join(request.dir, request.spec.graphs['model']!), request),
+  ]);
+  const input = session.inputNames.find((name) => name === 'pixel_values');
+  if (!input || session.inputNames.length > 1 || !session.outputNames.includes('logits')) {
+    throw new RunError(
+      'not_ready',
+      `the graph takes ${session.inputNames.join(', ')} and gives ${session.outputNames.join(', ')}; an image ` +
+        'classifier takes pixel_values and gives logits',
+    );
+  }
+  const processor = createImageProcessor(processing);
+  // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
+  const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
+  return {
+    async classify(bytes) {
+      const { values, height, width } = processor.process(await decodeImage(bytes, request.maxPixels));
+      const outputs = await session.run({ [input]: floats(values, [1, 3, height, width]) });
+      const logits = toFloat32(outputs['logits']!);
+      return { logits, labels: labelsOf(config, logits.length), problem };
+    },
+  };
+}
+
+/** preprocessor_config.json, or the image part of the newer processor_config.json. */
+async function readProcessing(dir: string): Promise<Record<string, unknown>> {
+  const own = await readOptionalJson(dir, 'preprocessor_config.json');
+  if (own) return own;
+  const combined = await readOptionalJson(dir, 'processor_config.json');
+  if (combined) return (combined['image_processor'] ?? combined) as Record<string, unknown>;
+  throw new RunError('not_ready', 'the model has no preprocessor_config.json');
+}

@@ -1,0 +1,29 @@
+import { RunError } from '../../core/errors.js';
+import type { SequenceClassifier } from '../../core/handles.js';
+import type { LoadRequest } from '../handle.js';
+import { readJson } from '../model-folder.js';
+import { toFloat32 } from '../session.js';
+import { loadTokenizer } from '../text/tokenizer.js';
+import { labelsOf, problemOf } from './labels.js';
+import { longestInput, openTextEncoder, tighter } from './text-encoder.js';
+
+/** *ForSequenceClassification: logits [1, labels] over a whole text. */
+export async function loadSequenceClassifier(request: LoadRequest): Promise<SequenceClassifier> {
+  const [config, tokenizer, encoder] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    loadTokenizer(request.dir),
+    openTextEncoder(request),
+  ]);
+  if (!encoder.outputNames.includes('logits')) {
+    throw new RunError('not_ready', `the graph gives ${encoder.outputNames.join(', ')}, not logits`);
+  }
+  const limit = longestInput(tokenizer, config);
+  const problem = problemOf(config);
+  return {
+    async classify(text, { maxLength } = {}) {
+      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
+      const logits = toFloat32((await encoder.forward(row))['logits']!);
+      return { logits, labels: labelsOf(config, logits.length), problem };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { RunError } from '../../core/errors.js';
+import type { LoadRequest } from '../handle.js';
+import { firstNumber, type Json } from '../model-folder.js';
+import { integers, openSession } from '../session.js';
+import type { Encoded, TextTokenizer } from '../text/tokenizer.js';
+
+export type Outputs = Record<string, Tensor>;
+
+export interface TextEncoder {
+  /** Runs one row; outputs keep the batch axis of 1. */
+  forward(row: Encoded): Promise<Outputs>;
+  readonly outputNames: readonly string[];
+}
+
+/** Inputs that can be made from tokens alone. */
+const INPUTS: Record<string, (row: Encoded) => number[]> = {
+  input_ids: (row) => row.ids,
+  attention_mask: (row) => row.ids.map(() => 1),
+  token_type_ids: (row) => row.typeIds,
+  position_ids: (row) => row.ids.map((_, i) => i),
+};
+
+/** Opens the graph `model` of an encoder that reads text. */
+export async function openTextEncoder(request: LoadRequest): Promise<TextEncoder> {
+  const session = await openSession(join(request.dir, request.spec.graphs['model']!), request);
+  const unknown = session.inputNames.filter((name) => !(name in INPUTS));
+  if (unknown.length > 0) {
+    throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
+  }
+  return { outputNames: session.outputNames, forward: (row) => session.run(feedsOf(session, row)) };
+}
+
+function feedsOf(session: InferenceSession, row: Encoded): Record<string, Tensor> {
+  if (row.ids.length === 0)
+    throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
+  return Object.fromEntries(
+    session.inputNames.map((name) => [
+      name,
+      integers(session, name, INPUTS[name]!(row), [1, row.ids.length]),
+    ]),
+  );
+}
+
+/** Families whose position table starts after the padding index, so two of its rows are never used. */
+const OFFSET_POSITIONS =
+  /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|longformer|mpnet|xmod|data2vec-text|ibert)$/;
+
+/** Families with relative positions: their position number is no limit. */
+const UNLIMITED_POSITIONS = /^(t5|mt5|umt5|xlnet|deberta|deberta-v2|funnel)$/;
+
+/** Longest input of a model in tokens: the tokenizer's limit, cut to the position table. */
+export function longestInput(tokenizer: TextTokenizer, config: Json): number | undefined {
+  const type = String(config['model_type'] ?? '');
+  const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
+  const positions = table === undefined || UNLIMITED_POSITIONS.test(type) ? Infinity : table;
+  const usable = OFFSET_POSITIONS.test(type) ? positions - 2 : positions;
+  const limit = Math.min(usable, tokenizer.modelMaxLength ?? Infinity);
+  return Number.isFinite(limit) ? limit : undefined;
+}
+
+/** The request's limit where it is tighter than the model's. */
+export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
+  return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);
+}

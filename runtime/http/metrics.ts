@@ -1,0 +1,71 @@
+import type { RequestHandler } from 'express';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RunError } from '../core/errors.js';
+
+export interface MetricsSources {
+  running(): number;
+  queued(): number;
+  ready(): boolean;
+  restarts(): number;
+}
+
+export interface Metrics {
+  /** Counts every request when its answer has gone out. */
+  observe: RequestHandler;
+  /** GET /metrics in Prometheus' text format. */
+  handler: RequestHandler;
+}
+
+const ROUTES = new Set(['/run', '/health', '/livez', '/status', '/metrics', '/openapi.json']);
+
+/** Metrics of this server. Labels are routes, statuses and error codes: never anything that a caller wrote. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  const base = { registers: [registry] };
+  const requests = new Counter({
+    name: 'slipway_requests_total',
+    help: 'Answers by route, status and error code.',
+    labelNames: ['route', 'status', 'code'],
+    ...base,
+  });
+  const duration = new Histogram({
+    name: 'slipway_run_duration_seconds',
+    help: 'Time from the arrival of a /run request to the end of its answer.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
+    ...base,
+  });
+  gauge('slipway_running', 'Requests that the model works on.', sources.running);
+  gauge('slipway_queued', 'Requests that wait for a place.', sources.queued);
+  gauge('slipway_ready', '1 when the model answers.', () => Number(sources.ready()));
+  gauge('slipway_engine_restarts', 'Times that the model process was started again.', sources.restarts);
+  gauge('slipway_memory_bytes', 'Resident memory of the HTTP process.', () => process.memoryUsage.rss());
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      ...base,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  return {
+    observe(request, response, next) {
+      const route = ROUTES.has(request.path) ? request.path : 'other';
+      const stop = duration.startTimer();
+      response.once('close', () => {
+        const error = response.locals['error'] as RunError | undefined;
+        const status = response.headersSent ? response.statusCode : 499;
+        requests.inc({ route, status: String(status), code: error?.code ?? 'none' });
+        if (route === '/run') stop();
+      });
+      next();
+    },
+    async handler(_request, response) {
+      response.setHeader('Content-Type', registry.contentType);
+      response.end(await registry.metrics());
+    },
+  };
+}

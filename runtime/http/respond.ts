@@ -1,0 +1,27 @@
+import type { Response } from 'express';
+import { fromWireError, RunError, toWireError } from '../core/errors.js';
+
+/** The exact value matters: an official client takes errors of bare `application/json` for something else. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface Envelope {
+  error: string | null;
+  output: unknown;
+}
+
+/** The one shape of every JSON answer: both keys, always. */
+export function sendEnvelope(response: Response, status: number, { error, output }: Envelope): void {
+  response.status(status).setHeader('Content-Type', JSON_TYPE);
+  response.end(JSON.stringify({ error, output: output ?? null }));
+}
+
+/** Whatever was thrown, as the error a caller may see. */
+export function asRunError(error: unknown): RunError {
+  return error instanceof RunError ? error : fromWireError(toWireError(error));
+}
+
+export function sendError(response: Response, error: RunError, requestId: string): void {
+  if (error.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(error.retryAfter)));
+  const hint = error.code === 'engine_failed' ? ` (request ${requestId})` : '';
+  sendEnvelope(response, error.status, { error: error.message + hint, output: null });
+}

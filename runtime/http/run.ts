@@ -1,0 +1,51 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { RunError } from '../core/errors.js';
+import { type ResolveMedia, withMediaResolved } from '../media/resolve.js';
+import { readBody } from '../tasks/body.js';
+import { asRunError, sendEnvelope } from './respond.js';
+import type { ModelService } from './service.js';
+import { createStreamWriter } from './text-stream.js';
+
+export interface RunDependencies {
+  service: ModelService;
+  resolveMedia: ResolveMedia;
+}
+
+/** POST /run: body -> schema -> media -> the model -> envelope or text stream. */
+export function runHandler({ service, resolveMedia }: RunDependencies): RequestHandler {
+  const { spec, task } = service;
+  return async (request, response) => {
+    const { input, stream } = readBody(spec.task, task, request.body ?? {});
+    const signal = gone(response);
+    const resolved = await withMediaResolved(input, resolveMedia, signal);
+    if (stream) return streamed(request, response, (onDelta) => service.run(resolved, { signal, onDelta }));
+    sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal }) });
+  };
+}
+
+/** Aborts when the client leaves before its answer is complete. */
+function gone(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
+  });
+  return controller.signal;
+}
+
+async function streamed(
+  request: Request,
+  response: Response,
+  run: (onDelta: (text: string) => void) => Promise<unknown>,
+): Promise<void> {
+  const writer = createStreamWriter(request, response);
+  let output: unknown;
+  try {
+    output = await run((text) => writer.write(text));
+  } catch (error) {
+    // Before the first piece this is an ordinary error answer.
+    if (!response.headersSent) throw error;
+    response.locals['error'] = asRunError(error);
+    return writer.abort(response.locals['error'] as RunError);
+  }
+  writer.end(output);
+}

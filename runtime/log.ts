@@ -1,0 +1,29 @@
+import { styleText } from 'node:util';
+import { pino, type Logger } from 'pino';
+
+export type { Logger };
+
+/**
+ * JSON lines for machines, or plain lines for a person at a terminal. Request bodies, keys and tokens are never given
+ * to it; the redaction is the second lock on that door.
+ */
+export function createLogger(format: 'json' | 'text', level: string): Logger {
+  const options = {
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: ['key', 'token', 'authorization', '*.authorization', '*.key', '*.token'],
+  };
+  return format === 'json' ? pino(options) : pino(options, { write: (line: string) => writeText(line) });
+}
+
+function writeText(line: string): void {
+  const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const extras = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  const clock = String(time).slice(11, 19);
+  const text = [clock, level === 'info' ? '' : String(level).toUpperCase(), msg, ...extras]
+    .filter(Boolean)
+    .join(' ');
+  process.stderr.write(`${level === 'error' ? styleText('red', text) : text}\n`);
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { createAnalytics, newerVersion } from './analytics.js';
+import { type Config, ConfigError, engineEnvironment, readConfig } from './config.js';
+import { chooseDevice, DeviceError } from './engines/device.js';
+import { createApp } from './http/app.js';
+import { createMetrics } from './http/metrics.js';
+import { createLogger, type Logger } from './log.js';
+import { createFetchMedia } from './media/fetch-media.js';
+import { createResolveMedia } from './media/resolve.js';
+import { openApiOf } from './openapi.js';
+import { prepareWeights } from './prepare-weights.js';
+import { dropPrivileges } from './privileges.js';
+import { createService, type Preparation } from './service.js';
+import { stopOnSignals } from './shutdown.js';
+import { parseSpec } from './store/spec-file.js';
+import { taskOf } from './tasks/registry.js';
+import { VERSION } from './version.js';
+import { forkChannel, inlineChannel } from './worker/channel.js';
+import { usableThreads } from './worker/cpu-quota.js';
+import { probeCudaInChild } from './worker/probe-cuda.js';
+import { createScheduler } from './worker/scheduler.js';
+import { createSupervisor, type EngineState } from './worker/supervisor.js';
+
+/** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const env = engineEnvironment(process.env);
+  const entry = fileURLToPath(
+    new URL(import.meta.url.endsWith('.mjs') ? './child.mjs' : './worker/entry.js', import.meta.url),
+  );
+  const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
+  const dropped = dropPrivileges(config.MODEL_DIR);
+  if (dropped) logger.info(dropped);
+  const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
+  const task = taskOf(spec.task);
+  const choice = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
+  const preparation: Preparation = {
+    progress: undefined,
+    device: { asked: config.DEVICE, used: choice.device, reason: choice.reason },
+    offline: config.HF_HUB_OFFLINE,
+  };
+
+  const open = config.INLINE
+    ? inlineChannel()
+    : forkChannel({ entry, env, onOutput: (line) => logger.warn({ from: 'engine' }, line) });
+  const supervisor = createSupervisor({ open, onState: (state) => logState(logger, state) });
+  const scheduler = createScheduler({
+    supervisor,
+    concurrency: config.CONCURRENCY,
+    maxQueue: config.MAX_QUEUE,
+    timeoutMs: config.REQUEST_TIMEOUT,
+    cancelGraceMs: 30_000,
+    onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
+  });
+  const service = createService({ spec, task, scheduler, supervisor, preparation });
+  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY);
+  const app = createApp({
+    service,
+    logger,
+    resolveMedia: resolverFor(config, task.modality),
+    metrics: createMetrics({
+      running: () => scheduler.running,
+      queued: () => scheduler.queued,
+      ready: () => supervisor.state.name === 'ready',
+      restarts: () => supervisor.restarts,
+    }),
+    openapi: openApiOf(spec, VERSION),
+    requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
+    maxBodyBytes: config.MAX_BODY_BYTES,
+    onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
+  });
+
+  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app);
+  await listen(server, config.PORT);
+  logger.info(
+    `listens on port ${config.PORT}; ${spec.id} (${spec.task}) on ${choice.device}: ${choice.reason}`,
+  );
+  stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  supervisor.start(async () => ({
+    spec,
+    dir: await prepareWeights({ config, spec, preparation, logger }),
+    device: choice.device,
+    threads: config.THREADS ?? usableThreads(),
+    maxPixels: config.MAX_PIXELS,
+  }));
+  if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);
+}
+
+function resolverFor(config: Config, kind: string) {
+  const fetchMedia = createFetchMedia({
+    allowPrivate: config.ALLOW_PRIVATE_URLS,
+    maxBytes: config.MAX_MEDIA_BYTES,
+    timeoutMs: config.MEDIA_TIMEOUT,
+  });
+  return createResolveMedia({ fetchMedia, maxBytes: config.MAX_MEDIA_BYTES, kind });
+}
+
+function logState(logger: Logger, state: EngineState): void {
+  if (state.name === 'loading')
+    logger.info(state.phase === 'opening' ? 'opens the model' : 'tries the model');
+  if (state.name === 'ready') logger.info({ times_ms: state.times }, 'ready');
+  if (state.name === 'failed') {
+    const again =
+      state.retryInMs === undefined ? '' : `; tries again in ${Math.ceil(state.retryInMs / 1000)} s`;
+    logger.error(`not loaded: ${state.reason}${again}`);
+  }
+}
+
+async function announceUpdate(url: string, logger: Logger): Promise<void> {
+  const version = await newerVersion(url, VERSION);
+  if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));
+    server.listen(port, resolve);
+  });
+}
+
+function portProblem(error: NodeJS.ErrnoException, port: number): string {
+  if (error.code === 'EACCES')
+    return `PORT ${port} needs a privilege that this user lacks; set PORT to 1024 or above`;
+  if (error.code === 'EADDRINUSE') return `PORT ${port} is taken by another program; set another PORT`;
+  return `PORT ${port} can't be opened (${error.code})`;
+}
+
+main().catch((error: unknown) => {
+  const plain = error instanceof ConfigError || error instanceof DeviceError;
+  process.stderr.write(`slipway: ${plain ? error.message : String((error as Error).stack ?? error)}\n`);
+  process.exit(plain ? 2 : 1);
+});

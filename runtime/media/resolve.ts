@@ -1,0 +1,37 @@
+import { RunError } from '../core/errors.js';
+import type { Media, Resolved } from '../tasks/define.js';
+import { decodeBase64 } from './base64.js';
+import type { FetchMedia } from './fetch-media.js';
+import { sniff } from './sniff.js';
+
+/** Turns url or base64 into bytes that have been looked at. */
+export type ResolveMedia = (source: { url?: string; base64?: string }, signal: AbortSignal) => Promise<Media>;
+
+export interface ResolveOptions {
+  fetchMedia: FetchMedia;
+  maxBytes: number;
+  /** First part of the media types that the task takes, e.g. `image`. */
+  kind: string;
+}
+
+/** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
+export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
+  return async ({ url, base64 }, signal) => {
+    const bytes = url !== undefined ? await fetchMedia(url, signal) : decodeBase64(base64!, maxBytes);
+    const mediaType = await sniff(bytes);
+    if (mediaType?.startsWith(`${kind}/`)) return { bytes, mediaType };
+    throw new RunError('unsupported_media', `expected ${kind} data, got ${mediaType ?? 'something unknown'}`);
+  };
+}
+
+/** Replaces url and base64 of a validated input by `media`, where it has one of them. */
+export async function withMediaResolved(
+  input: Record<string, unknown>,
+  resolve: ResolveMedia,
+  signal: AbortSignal,
+): Promise<Resolved<unknown>> {
+  const { url, base64, ...rest } = input as { url?: string; base64?: string };
+  if (url === undefined && base64 === undefined) return rest as Resolved<unknown>;
+  const source = url === undefined ? { base64: base64! } : { url };
+  return { ...rest, media: await resolve(source, signal) };
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { STATUS } from './core/errors.js';
+import type { ModelSpec } from './core/spec.js';
+import type { TaskId } from './core/task-ids.js';
+import type { AnyTask } from './tasks/define.js';
+import { taskOf } from './tasks/registry.js';
+
+type Schema = Record<string, unknown>;
+
+/** JSON Schema (draft 2020-12, as OpenAPI 3.1 wants it) of what a task takes, with the keys that all tasks share. */
+export function requestSchema(task: AnyTask): Schema {
+  const own = toSchema(task.input, 'input');
+  const shared = task.streams
+    ? { stream: { type: 'boolean', description: 'answer in pieces of plain text', default: false } }
+    : {};
+  return { ...own, properties: { ...(own['properties'] as Schema), ...shared } };
+}
+
+export function outputSchema(task: AnyTask): Schema {
+  return toSchema(task.output, 'output');
+}
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io,
+    unrepresentable: 'any',
+  });
+  return rest as Schema;
+}
+
+/** OpenAPI 3.1 document of the server that holds this one model. */
+export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, version: string): object {
+  const task = taskOf(spec.task);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: spec.id,
+      version,
+      description: `${task.summary} Model ${spec.id} at ${spec.commit}, task ${spec.task}.`,
+    },
+    paths: {
+      '/run': { post: runOperation(spec.task, task) },
+      '/health': { get: plain('Ready to answer', ['200', '503']) },
+      '/livez': { get: plain('The process is alive', ['200']) },
+      '/status': { get: plain('State, progress, device, memory', ['200']) },
+      '/metrics': {
+        get: {
+          summary: 'Metrics for Prometheus',
+          responses: { 200: { description: 'text', content: { 'text/plain': {} } } },
+        },
+      },
+    },
+    components: {
+      schemas: { Error: envelope({ type: 'string' }, { type: 'null' }) },
+      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'Authorization' } },
+    },
+    security: [{}, { key: [] }],
+  };
+}
+
+function runOperation(id: TaskId, task: AnyTask): Schema {
+  const stream = task.streams
+    ? { 'text/plain': { schema: { type: 'string' } }, 'text/event-stream': {} }
+    : {};
+  return {
+    summary: task.title,
+    operationId: id,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: requestSchema(task), example: task.example } },
+    },
+    responses: {
+      200: {
+        description: 'The answer',
+        content: {
+          'application/json': { schema: envelope({ type: 'null' }, outputSchema(task)) },
+          ...stream,
+        },
+      },
+      ...errorResponses(),
+    },
+  };
+}
+
+function errorResponses(): Schema {
+  const rows: Record<string, Schema> = {};
+  for (const [code, status] of Object.entries(STATUS)) {
+    if (NOT_FROM_RUN.has(code)) continue;
+    const codes = [rows[status]?.['description'], code].filter(Boolean).join(', ');
+    rows[status] = errorResponse(codes);
+  }
+  return rows;
+}
+
+/** Codes that POST /run never answers with. */
+const NOT_FROM_RUN = new Set(['not_found', 'method_not_allowed', 'rate_limited', 'cancelled']);
+
+function errorResponse(description: string): Schema {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+}
+
+function envelope(error: Schema, output: Schema): Schema {
+  return { type: 'object', required: ['error', 'output'], properties: { error, output } };
+}
+
+function plain(summary: string, statuses: string[]): Schema {
+  const schema = envelope({ type: ['string', 'null'] }, {});
+  return {
+    summary,
+    responses: Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        { description: summary, content: { 'application/json': { schema } } },
+      ]),
+    ),
+  };
+}

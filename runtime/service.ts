@@ -1,0 +1,82 @@
+import type { ModelSpec } from './core/spec.js';
+import type { ModelService, ServiceStatus } from './http/service.js';
+import { residentBytes } from './memory.js';
+import type { AnyTask } from './tasks/define.js';
+import { VERSION } from './version.js';
+import type { Scheduler } from './worker/scheduler.js';
+import type { EngineState, Supervisor } from './worker/supervisor.js';
+
+/** What the composition root learns while it prepares the model. */
+export interface Preparation {
+  /** Share of the download, while there is one. */
+  progress: number | undefined;
+  device: { asked: string; used: string | null; reason: string | null };
+  offline: boolean;
+}
+
+export interface ServiceParts {
+  spec: ModelSpec;
+  task: AnyTask;
+  scheduler: Scheduler;
+  supervisor: Supervisor;
+  preparation: Preparation;
+}
+
+/** The model as the HTTP side sees it: a queue in front of a supervised engine. */
+export function createService(parts: ServiceParts): ModelService & { drain(): Promise<void> } {
+  const { spec, task, scheduler, supervisor, preparation } = parts;
+  let draining = false;
+  return {
+    spec,
+    task,
+    run: (input, options) => scheduler.run(input, options),
+    drain() {
+      draining = true;
+      return scheduler.drain();
+    },
+    status() {
+      const details = detailsOf(parts);
+      if (draining) return { state: 'draining', details };
+      return { ...stateOf(supervisor.state, preparation), details };
+    },
+  };
+}
+
+function stateOf(state: EngineState, { progress }: Preparation): Omit<ServiceStatus, 'details'> {
+  switch (state.name) {
+    case 'idle':
+      return { state: 'starting' };
+    case 'preparing':
+      return progress === undefined ? { state: 'starting' } : { state: 'downloading', progress };
+    case 'failed':
+      return { state: 'failed', reason: state.reason };
+    case 'stopped':
+      return { state: 'draining' };
+    default:
+      return { state: state.name };
+  }
+}
+
+function detailsOf({ spec, scheduler, supervisor, preparation }: ServiceParts): Record<string, unknown> {
+  return {
+    model: spec.id,
+    revision: spec.revision,
+    commit: spec.commit,
+    task: spec.task,
+    engine: spec.engine,
+    dtype: spec.dtype,
+    device: preparation.device,
+    offline: preparation.offline,
+    sealed: false,
+    running: scheduler.running,
+    queued: scheduler.queued,
+    engine_restarts: supervisor.restarts,
+    engine_pid: supervisor.pid ?? null,
+    memory_bytes: {
+      server: process.memoryUsage.rss(),
+      engine: residentBytes(supervisor.pid) ?? null,
+    },
+    times_ms: supervisor.state.name === 'ready' ? supervisor.state.times : null,
+    version: VERSION,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Server } from 'node:http';
+import type { Logger } from './log.js';
+import type { Supervisor } from './worker/supervisor.js';
+
+export interface Stoppable {
+  server: Server;
+  service: { drain(): Promise<void> };
+  supervisor: Supervisor;
+  graceMs: number;
+  logger: Logger;
+}
+
+/**
+ * On SIGTERM or SIGINT: not healthy any more, no new requests, what is under way may finish within the grace time,
+ * then the end. A second signal ends at once.
+ */
+export function stopOnSignals(parts: Stoppable): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      void stop(parts, signal);
+    });
+  }
+}
+
+async function stop(
+  { server, service, supervisor, graceMs, logger }: Stoppable,
+  signal: string,
+): Promise<void> {
+  logger.info(`${signal}: stops when the requests under way are done, in ${graceMs / 1000} s at the latest`);
+  const grace = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), graceMs));
+  const late = (await Promise.race([service.drain(), grace])) === 'late';
+  if (late) logger.warn('some requests did not finish within SHUTDOWN_GRACE');
+  supervisor.stop();
+  // Answers that have just been written still have to leave.
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
+  process.exit(0);
+}

@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process';
+import { createEngineHost } from './host.js';
+import type { FromEngine, ToEngine } from './protocol.js';
+
+/** One engine's life, as its parent sees it. */
+export interface EngineChannel {
+  send(message: ToEngine): void;
+  /** Ends the engine at once, whatever it is doing. `onExit` follows. */
+  kill(): void;
+  readonly pid: number | undefined;
+}
+
+export interface ChannelEvents {
+  onMessage(message: FromEngine): void;
+  /** Called once, when the engine is gone. */
+  onExit(reason: string): void;
+}
+
+export type OpenChannel = (events: ChannelEvents) => EngineChannel;
+
+export interface ForkOptions {
+  /** Script of the child process. */
+  entry: string;
+  /** Its whole environment: no KEY, no token. */
+  env: NodeJS.ProcessEnv;
+  /** Takes the child's own output, line by line. */
+  onOutput(line: string): void;
+}
+
+/** An engine in a process of its own: a native crash or an out-of-memory kill there leaves the server up. */
+export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel {
+  return ({ onMessage, onExit }) => {
+    const child = fork(entry, [], {
+      env,
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [],
+    });
+    child.on('message', (message) => onMessage(message as FromEngine));
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream
+        .setEncoding('utf8')
+        .on('data', (text: string) => text.split('\n').filter(Boolean).forEach(onOutput));
+    }
+    let gone = false;
+    const exit = (reason: string) => {
+      if (!gone) onExit(reason);
+      gone = true;
+    };
+    child.on('error', (error) => exit(`could not be started: ${error.message}`));
+    child.on('exit', (code, signal) => exit(signal ? `was ended by ${signal}` : `exited with code ${code}`));
+    return {
+      pid: child.pid,
+      kill: () => void child.kill('SIGKILL'),
+      send(message) {
+        // A message to a child that has just died is not lost: its exit fails every run.
+        if (child.connected) child.send(message, () => {});
+      },
+    };
+  };
+}
+
+/** The same protocol within this process, for tests and debugging (INLINE=1). Its `kill` only forgets the engine. */
+export function inlineChannel(): OpenChannel {
+  return ({ onMessage, onExit }) => {
+    let open = true;
+    const host = createEngineHost((message) => {
+      if (open) setImmediate(onMessage, message);
+    });
+    return {
+      pid: process.pid,
+      send: (message) => host.receive(message),
+      kill() {
+        open = false;
+        setImmediate(onExit, 'was stopped');
+      },
+    };
+  };
+}

@@ -1,0 +1,101 @@
+import { fromWireError, RunError } from '../core/errors.js';
+import type { LoadRequest } from '../engines/handle.js';
+import type { Resolved } from '../tasks/define.js';
+import type { OpenChannel } from './channel.js';
+import type { FromEngine, LoadPhase } from './protocol.js';
+
+export interface LoadTimes {
+  loadMs: number;
+  /** How long the golden request took. */
+  goldenMs: number;
+}
+
+export interface RunOptions {
+  /** Asks the engine to stop; the run then ends with a `cancelled` error within one step. */
+  signal: AbortSignal;
+  onDelta?: (text: string) => void;
+}
+
+/** The parent's side of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
+export interface EngineClient {
+  load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<LoadTimes>;
+  run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
+  kill(): void;
+  /** Asks the engine to exit when it is idle. */
+  shutdown(): void;
+  /** Settles with the reason when the engine is gone. */
+  readonly gone: Promise<string>;
+  readonly pid: number | undefined;
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: RunError): void;
+  onDelta: ((text: string) => void) | undefined;
+}
+
+export function createEngineClient(open: OpenChannel): EngineClient {
+  const runs = new Map<number, Pending>();
+  let nextId = 1;
+  let loading: { resolve(times: LoadTimes): void; reject(error: RunError): void } | undefined;
+  let onPhase: (phase: LoadPhase) => void = () => {};
+  let leave: (reason: string) => void;
+  const gone = new Promise<string>((resolve) => (leave = resolve));
+  let dead: string | undefined;
+
+  const crashed = (reason: string) =>
+    new RunError('engine_crashed', `the model process ${reason}; try again`);
+
+  const settle = (id: number, finish: (run: Pending) => void): void => {
+    const run = runs.get(id);
+    runs.delete(id);
+    if (run) finish(run);
+  };
+
+  function onMessage(message: FromEngine): void {
+    switch (message.type) {
+      case 'progress':
+        return onPhase(message.phase);
+      case 'ready':
+        return loading?.resolve({ loadMs: message.loadMs, goldenMs: message.goldenMs });
+      case 'load_failed':
+        return loading?.reject(fromWireError(message.error));
+      case 'delta':
+        return runs.get(message.id)?.onDelta?.(message.text);
+      case 'done':
+        return settle(message.id, (run) => run.resolve(message.output));
+      case 'failed':
+        return settle(message.id, (run) => run.reject(fromWireError(message.error)));
+    }
+  }
+
+  function onExit(reason: string): void {
+    dead = reason;
+    loading?.reject(crashed(reason));
+    for (const id of [...runs.keys()]) settle(id, (run) => run.reject(crashed(reason)));
+    leave(reason);
+  }
+
+  const channel = open({ onMessage, onExit });
+  return {
+    gone,
+    pid: channel.pid,
+    kill: () => channel.kill(),
+    shutdown: () => channel.send({ type: 'shutdown' }),
+    load(request, phase) {
+      onPhase = phase;
+      channel.send({ type: 'load', request });
+      return new Promise((resolve, reject) => (loading = { resolve, reject }));
+    },
+    run(input, { signal, onDelta }) {
+      if (dead !== undefined) return Promise.reject(crashed(dead));
+      const id = nextId++;
+      const cancel = () => channel.send({ type: 'cancel', id });
+      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, onDelta }));
+      channel.send({ type: 'run', id, input });
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel, { once: true });
+      return result.finally(() => signal.removeEventListener('abort', cancel));
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { describe } from '../core/errors.js';
+import { createEngineHost } from './host.js';
+import { probeCuda } from './probe-cuda.js';
+import type { FromEngine, ToEngine } from './protocol.js';
+
+/** Child process: binds the engine host to the IPC channel, or answers the GPU probe. Ends with its parent. */
+if (process.argv.includes('--probe-cuda')) {
+  process.send!({ problem: await probeCuda() });
+  process.exit(0);
+}
+
+const send = (message: FromEngine): void => {
+  if (process.connected) process.send!(message);
+};
+const host = createEngineHost(send);
+
+process.on('message', (message) => {
+  const received = message as ToEngine;
+  if (received.type === 'shutdown') process.exit(0);
+  host.receive(received);
+});
+process.on('disconnect', () => process.exit(0));
+// The parent decides when to stop; a Ctrl-C goes to the whole process group.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+process.on('unhandledRejection', (error) => {
+  process.stderr.write(`unhandled rejection: ${describe(error)}\n`);
+  process.exit(70);
+});

@@ -1,0 +1,92 @@
+import { RunError, toWireError } from '../core/errors.js';
+import { loadHandle } from '../engines/index.js';
+import type { LoadRequest } from '../engines/handle.js';
+import type { AnyTask, EngineBinding, Resolved } from '../tasks/define.js';
+import { taskOf } from '../tasks/registry.js';
+import { goldenInput } from './golden.js';
+import type { FromEngine, ToEngine } from './protocol.js';
+
+export interface EngineHost {
+  /** Takes a message from the parent. Never throws: failures go back as messages. */
+  receive(message: ToEngine): void;
+}
+
+interface Loaded {
+  run(input: Resolved<unknown>, signal: AbortSignal): Promise<unknown> | AsyncGenerator<string, unknown>;
+}
+
+/**
+ * The engine side of the protocol, without a process around it: loads one model and runs requests on it, many at a
+ * time as far as the model's steps interleave.
+ */
+export function createEngineHost(send: (message: FromEngine) => void): EngineHost {
+  const running = new Map<number, AbortController>();
+  let loaded: Loaded | undefined;
+
+  async function load(request: LoadRequest): Promise<void> {
+    try {
+      const started = performance.now();
+      send({ type: 'progress', phase: 'opening' });
+      const task = taskOf(request.spec.task);
+      loaded = await bind(task, request);
+      const loadMs = performance.now() - started;
+      send({ type: 'progress', phase: 'warming_up' });
+      await collect(loaded.run(goldenInput(task), new AbortController().signal), () => {});
+      send({ type: 'ready', loadMs, goldenMs: performance.now() - started - loadMs });
+    } catch (error) {
+      send({ type: 'load_failed', error: toWireError(error) });
+    }
+  }
+
+  async function run(id: number, input: Resolved<unknown>): Promise<void> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      if (!loaded) throw new RunError('not_ready', 'the model is not loaded');
+      const outcome = loaded.run(input, controller.signal);
+      const output = await collect(outcome, (text) => send({ type: 'delta', id, text }));
+      send({ type: 'done', id, output });
+    } catch (error) {
+      const cancelled = controller.signal.aborted && !(error instanceof RunError);
+      send({
+        type: 'failed',
+        id,
+        error: toWireError(cancelled ? new RunError('cancelled', 'cancelled') : error),
+      });
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  return {
+    receive(message) {
+      if (message.type === 'load') void load(message.request);
+      else if (message.type === 'run') void run(message.id, message.input);
+      else if (message.type === 'cancel') running.get(message.id)?.abort();
+    },
+  };
+}
+
+/** Loads the head that the task needs on the engine that the spec chose. */
+async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
+  const { engine, task: id } = request.spec;
+  // The registry pairs each binding with its own handle type; across all rows TypeScript can't see that.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const binding = task.engines[engine] as EngineBinding<any, any, any> | undefined;
+  if (!binding) throw new RunError('not_ready', `task ${id} has no engine ${engine} in this version`);
+  const handle = await loadHandle(binding.head, request);
+  return { run: (input, signal) => binding.run(handle, input, { signal }) };
+}
+
+/** Runs a task body to its end; streamed text goes to `onText`. */
+async function collect(
+  outcome: Promise<unknown> | AsyncGenerator<string, unknown>,
+  onText: (text: string) => void,
+): Promise<unknown> {
+  if (!(Symbol.asyncIterator in outcome)) return outcome;
+  for (;;) {
+    const next = await outcome.next();
+    if (next.done) return next.value;
+    onText(next.value);
+  }
+}

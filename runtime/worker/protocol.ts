@@ -1,0 +1,23 @@
+import type { WireError } from '../core/errors.js';
+import type { LoadRequest } from '../engines/handle.js';
+import type { Resolved } from '../tasks/define.js';
+
+/**
+ * What the two processes say to each other. Bytes cross (structured clone), tensors never. Every run has an id of the
+ * parent's choosing and ends in exactly one `done` or `failed`.
+ */
+export type ToEngine =
+  | { type: 'load'; request: LoadRequest }
+  | { type: 'run'; id: number; input: Resolved<unknown> }
+  | { type: 'cancel'; id: number }
+  | { type: 'shutdown' };
+
+export type FromEngine =
+  | { type: 'progress'; phase: LoadPhase }
+  | { type: 'ready'; loadMs: number; goldenMs: number }
+  | { type: 'load_failed'; error: WireError }
+  | { type: 'delta'; id: number; text: string }
+  | { type: 'done'; id: number; output: unknown }
+  | { type: 'failed'; id: number; error: WireError };
+
+export type LoadPhase = 'opening' | 'warming_up';

@@ -1,0 +1,35 @@
+/**
+ * Compiles the tools with tsc and bundles the server of the images with esbuild. The bundle is what `builder serve`
+ * starts and what a runtime image holds, so both run the same bytes. Native packages stay outside of it.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+rmSync('dist', { recursive: true, force: true });
+
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+for (const bin of ['builder', 'gateway']) chmodSync(`dist/${bin}/main.js`, 0o755);
+
+await build({
+  entryPoints: { main: 'runtime/main.ts', child: 'runtime/worker/entry.ts' },
+  outdir: 'dist/image',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  minifySyntax: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  external: ['onnxruntime-node', 'sharp'],
+  define: { SLIPWAY_VERSION: JSON.stringify(version) },
+  // CommonJS packages in the bundle call require for node's own modules.
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+  legalComments: 'external',
+  logLevel: 'warning',
+});

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import request from 'supertest';
+import type { ModelSpec } from '../../runtime/core/spec.js';
+import { createApp } from '../../runtime/http/app.js';
+import { createMetrics } from '../../runtime/http/metrics.js';
+import { createLogger } from '../../runtime/log.js';
+import { createFetchMedia } from '../../runtime/media/fetch-media.js';
+import { createResolveMedia } from '../../runtime/media/resolve.js';
+import { openApiOf } from '../../runtime/openapi.js';
+import { createService } from '../../runtime/service.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
+import { inlineChannel } from '../../runtime/worker/channel.js';
+import { createScheduler } from '../../runtime/worker/scheduler.js';
+import { createSupervisor } from '../../runtime/worker/supervisor.js';
+
+export interface Answer {
+  status: number;
+  body: { error: string | null; output: unknown };
+}
+
+export interface ServedModel {
+  app: ReturnType<typeof createApp>;
+  run(body: object): Promise<Answer>;
+  stop(): void;
+}
+
+/** The whole server around one model folder, engine and all, in this process. */
+export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedModel> {
+  const task = taskOf(spec.task);
+  const supervisor = createSupervisor({ open: inlineChannel(), onState: () => {} });
+  const scheduler = createScheduler({
+    ...{ supervisor, concurrency: 16, maxQueue: 64, timeoutMs: 60_000, cancelGraceMs: 1000 },
+    onKill: () => {},
+  });
+  const preparation = {
+    progress: undefined,
+    device: { asked: 'cpu', used: 'cpu', reason: 'test' },
+    offline: true,
+  };
+  const service = createService({ spec, task, scheduler, supervisor, preparation });
+  const fetchMedia = createFetchMedia({ allowPrivate: [], maxBytes: 2 ** 25, timeoutMs: 5000 });
+  const app = createApp({
+    service,
+    resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.modality }),
+    metrics: createMetrics({ running: () => 0, queued: () => 0, ready: () => true, restarts: () => 0 }),
+    logger: createLogger('json', 'silent'),
+    openapi: openApiOf(spec, 'test'),
+    requiredKey: undefined,
+    maxBodyBytes: 2 ** 26,
+  });
+  supervisor.start(async () => ({ spec, dir, device: 'cpu', threads: 1, maxPixels: 50_000_000 }));
+  await supervisor.ready(AbortSignal.timeout(60_000));
+  return {
+    app,
+    async run(body) {
+      const response = await request(app).post('/run').send(body);
+      return { status: response.status, body: response.body as Answer['body'] };
+    },
+    stop: () => supervisor.stop(),
+  };
+}
+
+/** A spec by hand, for a fixture whose files are known to be right. */
+export function fixtureSpec(task: ModelSpec['task'], id: string): ModelSpec {
+  const generates = task === 'text-generation' || task === 'chat';
+  return {
+    specVersion: 1,
+    id,
+    revision: 'main',
+    commit: '0'.repeat(40),
+    task,
+    engine: generates ? 'generation' : 'transformers',
+    profile: task === 'image-classification' ? 'vision' : 'text',
+    dtype: 'fp32',
+    graphs: { model: join('onnx', 'model.onnx') },
+    files: [],
+  };
+}

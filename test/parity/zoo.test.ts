@@ -1,0 +1,25 @@
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { fixtureSpec, type ServedModel, serveInline } from './load.js';
+import { difference, zooModels } from './zoo.js';
+
+for (const model of await zooModels()) {
+  describe(`${model.task}: ${model.about.id} answers as the Python library does`, () => {
+    let served: ServedModel;
+    beforeAll(async () => {
+      served = await serveInline(fixtureSpec(model.task as TaskId, model.about.id), model.repo);
+    });
+    afterAll(() => served.stop());
+
+    test.each(model.cases)('$name: $why', async (zooCase) => {
+      const { status, body } = await served.run(zooCase.request);
+      if (zooCase.expect_error) {
+        expect(status).toBeGreaterThanOrEqual(400);
+        expect(status).toBeLessThan(500);
+        expect(body).toEqual({ error: expect.any(String), output: null });
+      } else {
+        expect(body.error).toBeNull();
+        expect(difference(body.output, zooCase.expect, zooCase.compare)).toBeNull();
+      }
+    });
+  });
+}
