@@ -26,7 +26,7 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
     io,
     unrepresentable: 'any',
   });
-  return rest as Schema;
+  return rest;
 }
 
 /** OpenAPI 3.1 document of the server that holds this one model. */

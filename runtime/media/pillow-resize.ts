@@ -1,5 +1,5 @@
 /**
- * Resizing with Pillow's arithmetic, bit for bit (its src/libImaging/Resample.c): separable filters with antialias,
+ * Resizing with Pillow's arithmetic, bit for bit (version 12, its src/libImaging/Resample.c): separable filters with antialias,
  * 8-bit rounding after each pass. Python's image processors resize with Pillow, and a classifier's scores move by
  * more than rounding when another library resizes.
  */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { AnyTask } from './define.js';

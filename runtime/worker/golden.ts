@@ -18,7 +18,7 @@ const PICTURE = Buffer.from(
  * media and as little generation as possible.
  */
 export function goldenInput(task: AnyTask): Resolved<unknown> {
-  const { url, base64, params, ...rest } = task.example as Record<string, unknown>;
+  const { url, base64, params, ...rest } = task.example;
   const media = url === undefined && base64 === undefined ? {} : { base64: PICTURE.toString('base64') };
   const short = task.streams ? { params: { ...(params as object), max_new_tokens: 2 } } : { params };
   const parsed = task.input.parse({ ...rest, ...media, ...short }) as Record<string, unknown>;

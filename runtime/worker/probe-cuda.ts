@@ -32,8 +32,7 @@ export async function probeCuda(): Promise<string | undefined> {
     await session.release();
     return undefined;
   } catch (error) {
-    return String((error as Error).message)
-      .split('\n')[0]!
-      .slice(0, 300);
+    const [line] = (error as Error).message.split('\n');
+    return line!.slice(0, 300);
   }
 }

@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import request from 'supertest';
+import { RunError } from '../../runtime/core/errors.js';
+import type { ModelService, ServiceStatus } from '../../runtime/http/service.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
+import { fakeApp } from '../fakes/app.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A model that answers what the test wants. */
+function service(run: ModelService['run'], status: ServiceStatus = { state: 'ready', details: {} }) {
+  return fakeApp({ task: 'text-classification', run, status: () => status });
+}
+
+const answers = service(async () => [{ label: 'joy', score: 0.5 }]);
+
+describe('the envelope', () => {
+  test('a good answer has both keys and the exact content type', async () => {
+    const response = await request(answers).post('/run').send({ text: 'x' });
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe(JSON_TYPE);
+    expect(response.body).toEqual({ error: null, output: [{ label: 'joy', score: 0.5 }] });
+  });
+
+  test.each([
+    ['a broken body', 'post', '/run', '{"text":', 400, /not valid JSON/],
+    ['an empty body', 'post', '/run', '{}', 400, /^text: is required/],
+    ['unknown keys only', 'post', '/run', '{"foo":1,"bar":2}', 400, /^text: is required/],
+    ['a wrong type', 'post', '/run', '{"text":5}', 400, /^text: /],
+    ['an array', 'post', '/run', '[1]', 400, /must be a JSON object/],
+    ['a bare string', 'post', '/run', '"x"', 400, /must be a JSON object/],
+    ['null', 'post', '/run', 'null', 400, /must be a JSON object|is required/],
+    ['a wrong stream flag', 'post', '/run', '{"text":"x","stream":"yes"}', 400, /^stream: /],
+    ['an unknown parameter', 'post', '/run', '{"text":"x","params":{"foo":1}}', 400, /^params\.foo: unknown/],
+    [
+      'a parameter of the wrong type',
+      'post',
+      '/run',
+      '{"text":"x","params":{"top_k":"a"}}',
+      400,
+      /^params\.top_k: /,
+    ],
+    [
+      'a parameter out of range',
+      'post',
+      '/run',
+      '{"text":"x","params":{"top_k":0}}',
+      400,
+      /^params\.top_k: /,
+    ],
+    ['params that are no object', 'post', '/run', '{"text":"x","params":[]}', 400, /^params: /],
+    [
+      '__proto__ in params',
+      'post',
+      '/run',
+      '{"text":"x","params":{"__proto__":{"top_k":1}}}',
+      400,
+      /__proto__/,
+    ],
+    ['__proto__ instead of a body', 'post', '/run', '{"__proto__":{"text":"x"}}', 400, /^text: is required/],
+    ['an unknown route', 'get', '/nowhere', '', 404, /no such route/],
+    ['the place of the playground', 'get', '/', '', 404, /no such route/],
+    ['an unknown route with POST', 'post', '/runs', '{}', 404, /no such route/],
+    ['a wrong method', 'get', '/run', '', 405, /not allowed/],
+    ['a wrong method on health', 'delete', '/health', '', 405, /not allowed/],
+  ] as const)('%s', async (_name, method, path, body, status, message) => {
+    const call = request(answers)[method](path);
+    const response = await (body === '' ? call : call.set('content-type', 'application/json').send(body));
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toBe(JSON_TYPE);
+    expect(response.body).toEqual({ error: expect.stringMatching(message), output: null });
+  });
+
+  test('405 says what is allowed', async () => {
+    expect((await request(answers).put('/run')).headers['allow']).toBe('POST');
+    expect((await request(answers).post('/health')).headers['allow']).toBe('GET, HEAD');
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/json'])(
+    'content type %s is a 415',
+    async (type) => {
+      const response = await request(answers).post('/run').set('content-type', type).send('{"text":"x"}');
+      expect(response.status).toBe(415);
+      expect(response.body).toEqual({ error: expect.stringMatching(/application\/json/), output: null });
+    },
+  );
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'application/vnd.api+json'])(
+    'content type %s is taken',
+    async (type) => {
+      const response = await request(answers).post('/run').set('content-type', type).send('{"text":"x"}');
+      expect(response.status).toBe(200);
+    },
+  );
+
+  test('a body over the limit is a 413 that names the variable', async () => {
+    const app = fakeApp({ task: 'text-classification', maxBodyBytes: 100 });
+    const response = await request(app)
+      .post('/run')
+      .send({ text: 'x'.repeat(200) });
+    expect(response.status).toBe(413);
+    expect(response.body).toEqual({
+      error: expect.stringMatching(/100 bytes \(MAX_BODY_BYTES\)/),
+      output: null,
+    });
+  });
+
+  test('unknown keys beside a good input are ignored', async () => {
+    const response = await request(answers)
+      .post('/run')
+      .send({ text: 'x', foo: 1, json: false, params: null });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe('errors of the model', () => {
+  test.each([
+    ['overloaded', 503, '2'],
+    ['engine_crashed', 503, '2'],
+    ['not_ready', 503, '2'],
+    ['timeout', 504, undefined],
+    ['unprocessable', 422, undefined],
+  ] as const)('%s is a %d', async (code, status, retryAfter) => {
+    const options = retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) };
+    const app = service(async () => {
+      throw new RunError(code, 'the reason', options);
+    });
+    const response = await request(app).post('/run').send({ text: 'x' });
+    expect(response.status).toBe(status);
+    expect(response.headers['retry-after']).toBe(retryAfter);
+    expect(response.body).toEqual({ error: 'the reason', output: null });
+  });
+
+  test('an unforeseen error shows nothing but a request id', async () => {
+    const app = service(async () => {
+      throw new Error('secret path /server/model/x');
+    });
+    const response = await request(app).post('/run').send({ text: 'x' });
+    expect(response.status).toBe(500);
+    expect(response.body.error).toContain(response.headers['x-request-id']);
+    expect(response.text).not.toContain('secret');
+    expect(response.text).not.toContain('at ');
+  });
+});
+
+describe('health', () => {
+  test('ready', async () => {
+    const response = await request(answers).get('/health');
+    expect([response.status, response.body]).toEqual([200, { error: null, output: 'ready' }]);
+  });
+
+  test.each([
+    [{ state: 'downloading', progress: 0.456, details: {} }, 'downloading: 45 %'],
+    [{ state: 'failed', reason: 'the gate is closed', details: {} }, 'failed: the gate is closed'],
+    [{ state: 'draining', details: {} }, 'draining'],
+  ] as [ServiceStatus, string][])('not ready: %j', async (status, sentence) => {
+    const app = service(async () => [], status);
+    const response = await request(app).get('/health');
+    expect([response.status, response.body]).toEqual([503, { error: sentence, output: null }]);
+    expect((await request(app).get('/livez')).status).toBe(200);
+  });
+
+  test('status tells the state with its details', async () => {
+    const app = service(async () => [], { state: 'ready', details: { model: 'a/b' } });
+    const { body } = await request(app).get('/status');
+    expect(body.output).toEqual({ state: 'ready', reason: null, progress: null, model: 'a/b' });
+  });
+
+  test('metrics count answers by status and code', async () => {
+    await request(answers).post('/run').send({});
+    const { text, headers } = await request(answers).get('/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toMatch(/slipway_requests_total\{route="\/run",status="400",code="invalid_input"\} \d+/);
+  });
+});
+
+describe('REQUIRE_KEY', () => {
+  const app = fakeApp({ task: 'text-classification', requiredKey: 'K-1', run: async () => [] });
+
+  test.each(['K-1', 'Key K-1', 'key K-1', 'Bearer K-1', '  bEaReR   K-1  '])('%j opens', async (header) => {
+    expect((await request(app).post('/run').set('authorization', header).send({ text: 'x' })).status).toBe(
+      200,
+    );
+  });
+
+  test.each([undefined, '', 'K-2', 'Key', 'Basic K-1', 'Key K-1x'])('%j does not', async (header) => {
+    const call = request(app).post('/run');
+    const response = await (header === undefined ? call : call.set('authorization', header)).send({
+      text: 'x',
+    });
+    expect([response.status, response.body]).toEqual([401, { error: 'Unauthorized', output: null }]);
+  });
+
+  test('the other routes stay open', async () => {
+    expect((await request(app).get('/health')).status).toBe(200);
+  });
+});
+
+describe('the input shorthand of the official clients', () => {
+  const seen: unknown[] = [];
+  const echo = (task: 'text-classification' | 'chat' | 'image-classification') =>
+    fakeApp({
+      task,
+      run: async (input) => {
+        seen.push(input);
+        return [];
+      },
+    });
+
+  test.each([
+    ['text-classification', { input: 'hello' }, { text: 'hello' }],
+    [
+      'text-classification',
+      { input: { text: 'a', params: { top_k: 2 } } },
+      { text: 'a', params: { top_k: 2 } },
+    ],
+    ['text-classification', { input: { text: 'a' }, text: 'b' }, { text: 'b' }],
+    ['chat', { input: [{ role: 'user', content: 'hi' }] }, { messages: [{ role: 'user', content: 'hi' }] }],
+    ['chat', { input: 'hi' }, { messages: [{ role: 'user', content: 'hi' }] }],
+  ] as const)('%s %j', async (task, body, expected) => {
+    expect((await request(echo(task)).post('/run').send(body)).status).toBe(200);
+    expect(seen.at(-1)).toMatchObject(expected);
+  });
+
+  const png = `data:image/png;base64,${taskPicture()}`;
+  test.each([[{ input: png }], [{ image: png }], [{ input: { image: png } }], [{ base64: png }]])(
+    'a picture under another name',
+    async (body) => {
+      expect((await request(echo('image-classification')).post('/run').send(body)).status).toBe(200);
+      expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
+    },
+  );
+});
+
+/** One grey pixel. */
+function taskPicture(): string {
+  return 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==';
+}
+
+describe('text streams', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.closeAllConnections());
+  afterEach(() => server?.close());
+
+  async function listen(run: ModelService['run']): Promise<number> {
+    server = createServer(fakeApp({ task: 'text-generation', run })).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function post(port: number, body: object, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`http://127.0.0.1:${port}/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  test('plain text in pieces, no framing', async () => {
+    const port = await listen(async (_input, { onDelta }) => {
+      for (const piece of ['Once', ' upon', ' a time']) onDelta?.(piece);
+      return 'ignored: the stream has new text only';
+    });
+    const response = await post(port, { text: 'x', stream: true });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    expect(await response.text()).toBe('Once upon a time');
+  });
+
+  test('stream: false is a JSON answer', async () => {
+    const port = await listen(async () => 'x and more');
+    const response = await post(port, { text: 'x', stream: false });
+    expect(await response.json()).toEqual({ error: null, output: 'x and more' });
+  });
+
+  test('what fails before the first piece is an ordinary error', async () => {
+    const port = await listen(async () => {
+      throw new RunError('unprocessable', 'too long');
+    });
+    const response = await post(port, { text: 'x', stream: true });
+    expect([response.status, await response.json()]).toEqual([422, { error: 'too long', output: null }]);
+  });
+
+  test('what fails after the first piece cuts the connection', async () => {
+    const port = await listen(async (_input, { onDelta }) => {
+      onDelta?.('Once');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      throw new RunError('engine_crashed', 'gone');
+    });
+    const response = await post(port, { text: 'x', stream: true });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test('server-sent events where the client asks for them', async () => {
+    const port = await listen(async (_input, { onDelta }) => {
+      onDelta?.('a\nb');
+      return 'x a\nb';
+    });
+    const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(await response.text()).toBe(
+      'data: {"text":"a\\nb"}\n\nevent: final\ndata: {"output":"x a\\nb"}\n\n',
+    );
+  });
+
+  test('a client that leaves aborts the run', async () => {
+    let aborted: (value: unknown) => void;
+    const left = new Promise((resolve) => (aborted = resolve));
+    const port = await listen(async (_input, { signal, onDelta }) => {
+      onDelta?.('Once');
+      signal.addEventListener('abort', () => aborted(signal.reason));
+      return new Promise(() => {});
+    });
+    const call = httpRequest({ port, host: '127.0.0.1', path: '/run', method: 'POST' });
+    call.setHeader('content-type', 'application/json').end('{"text":"x","stream":true}');
+    const [response] = await once(call, 'response');
+    await once(response, 'data');
+    call.destroy();
+    expect(await left).toMatchObject({ code: 'cancelled' });
+  });
+});
+
+test('every supported task says what it takes', () => {
+  expect(() => taskOf('fill-mask')).toThrow(/not supported yet/);
+  expect(taskOf('chat').streams).toBe(true);
+});

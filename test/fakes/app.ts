@@ -1,0 +1,58 @@
+import type { Express } from 'express';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { createApp } from '../../runtime/http/app.js';
+import { createMetrics } from '../../runtime/http/metrics.js';
+import type { ModelService } from '../../runtime/http/service.js';
+import { createLogger } from '../../runtime/log.js';
+import { createResolveMedia } from '../../runtime/media/resolve.js';
+import { openApiOf } from '../../runtime/openapi.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
+
+export interface FakeAppOptions {
+  task: TaskId;
+  run?: ModelService['run'];
+  status?: ModelService['status'];
+  requiredKey?: string;
+  maxBodyBytes?: number;
+}
+
+/** The real application around a model that a test makes up. */
+export function fakeApp(options: FakeAppOptions): Express {
+  const task = taskOf(options.task);
+  const spec = {
+    ...{
+      specVersion: 1 as const,
+      id: 'test/model',
+      revision: 'main',
+      commit: '0'.repeat(40),
+      task: options.task,
+    },
+    ...{
+      engine: 'transformers' as const,
+      profile: 'text' as const,
+      dtype: 'fp32' as const,
+      graphs: {},
+      files: [],
+    },
+  };
+  const service: ModelService = {
+    ...{ spec, task },
+    run: options.run ?? (async () => null),
+    status: options.status ?? (() => ({ state: 'ready', details: {} })),
+  };
+  return createApp({
+    service,
+    resolveMedia: createResolveMedia({
+      fetchMedia: async () => {
+        throw new Error('no network in this test');
+      },
+      maxBytes: 2 ** 20,
+      kind: task.modality,
+    }),
+    metrics: createMetrics({ running: () => 0, queued: () => 0, ready: () => true, restarts: () => 0 }),
+    logger: createLogger('json', 'silent'),
+    openapi: openApiOf(spec, 'test'),
+    requiredKey: options.requiredKey,
+    maxBodyBytes: options.maxBodyBytes ?? 2 ** 20,
+  });
+}

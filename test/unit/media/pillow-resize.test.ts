@@ -1,0 +1,16 @@
+import { resizeLikePillow } from '../../../runtime/media/pillow-resize.js';
+import cases from '../../fixtures/pillow-resize.json' with { type: 'json' };
+
+/** Fixture: scripts/fixtures/pillow_resize.py, made with Pillow itself. */
+describe('resizing gives the bytes that Pillow gives', () => {
+  test.each(cases)('$width x $height -> $toWidth x $toHeight, filter $resample', (row) => {
+    const picture = { data: Uint8Array.from(row.data), width: row.width, height: row.height, channels: 3 };
+    const resized = resizeLikePillow(picture, row.toWidth, row.toHeight, row.resample);
+    expect(Array.from(resized.data)).toEqual(row.expected);
+  });
+
+  test('an unknown filter is refused', () => {
+    const picture = { data: new Uint8Array(12), width: 2, height: 2, channels: 3 };
+    expect(() => resizeLikePillow(picture, 1, 1, 9)).toThrow(RangeError);
+  });
+});
