@@ -1,5 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { resizeLikePillow } from '../../../runtime/media/pillow-resize.js';
-import cases from '../../fixtures/pillow-resize.json' with { type: 'json' };
+
+interface Case {
+  width: number;
+  height: number;
+  toWidth: number;
+  toHeight: number;
+  resample: number;
+  data: number[];
+  expected: number[];
+}
+
+const fixture = join(import.meta.dirname, '../../fixtures/pillow-resize.json');
+const cases = JSON.parse(readFileSync(fixture, 'utf8')) as Case[];
 
 /** Fixture: scripts/fixtures/pillow_resize.py, made with Pillow itself. */
 describe('resizing gives the bytes that Pillow gives', () => {

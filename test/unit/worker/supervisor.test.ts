@@ -1,0 +1,84 @@
+import type { LoadRequest } from '../../../runtime/engines/handle.js';
+import { createSupervisor, type EngineState } from '../../../runtime/worker/supervisor.js';
+import { fakeEngines, READY } from '../../fakes/engine.js';
+
+const request = {} as LoadRequest;
+const never = new AbortController().signal;
+const until = async (condition: () => boolean) => {
+  for (let i = 0; i < 200 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(condition()).toBe(true);
+};
+
+test('prepares, loads, is ready', async () => {
+  const states: EngineState['name'][] = [];
+  const { open } = fakeEngines((engine) => engine.say(READY));
+  const supervisor = createSupervisor({ open, onState: ({ name }) => states.push(name) });
+  supervisor.start(async () => request);
+  await supervisor.ready(never);
+  expect(states).toEqual(['preparing', 'loading', 'ready']);
+  supervisor.stop();
+});
+
+test('an engine that dies is started again and ready() gives the new one', async () => {
+  const { open, started } = fakeEngines((engine) => engine.say(READY));
+  const supervisor = createSupervisor({ open, onState: () => {} });
+  supervisor.start(async () => request);
+  const first = await supervisor.ready(never);
+  const run = first.run({ media: undefined } as never, { signal: never });
+  started[0]!.die('was ended by SIGKILL');
+  await expect(run).rejects.toMatchObject({ code: 'engine_crashed', status: 503 });
+  await until(() => started.length === 2);
+  const second = await supervisor.ready(never);
+  expect(second).not.toBe(first);
+  expect(supervisor.restarts).toBe(1);
+  supervisor.stop();
+});
+
+test('a model that cannot be loaded stays failed, with its reason', async () => {
+  const { open, started } = fakeEngines((engine) =>
+    engine.say({ type: 'load_failed', error: { code: 'not_ready', message: 'no logits' } }),
+  );
+  const supervisor = createSupervisor({ open, onState: () => {}, backoffMs: 1 });
+  supervisor.start(async () => request);
+  await until(() => supervisor.state.name === 'failed');
+  await expect(supervisor.ready(never)).rejects.toThrow('the model is not loaded: no logits');
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(started).toHaveLength(1);
+  supervisor.stop();
+});
+
+test('an engine that dies while loading is tried again', async () => {
+  let attempts = 0;
+  const { open } = fakeEngines((engine) => (++attempts < 3 ? engine.die('was ended by SIGKILL') : engine.say(READY)));
+  const supervisor = createSupervisor({ open, onState: () => {}, backoffMs: 1 });
+  supervisor.start(async () => request);
+  await until(() => supervisor.state.name === 'ready');
+  expect(attempts).toBe(3);
+  supervisor.stop();
+});
+
+test('a failed preparation is tried again and told meanwhile', async () => {
+  const states: EngineState[] = [];
+  const { open } = fakeEngines((engine) => engine.say(READY));
+  const supervisor = createSupervisor({ open, onState: (state) => states.push(state), backoffMs: 1 });
+  let attempts = 0;
+  supervisor.start(async () => {
+    if (++attempts === 1) throw new Error('the hub is away');
+    return request;
+  });
+  await until(() => supervisor.state.name === 'ready');
+  expect(states[1]).toEqual({ name: 'failed', reason: 'the hub is away', retryInMs: 1 });
+  supervisor.stop();
+});
+
+test('who waits leaves when the signal aborts or the server stops', async () => {
+  const supervisor = createSupervisor({ open: fakeEngines().open, onState: () => {} });
+  supervisor.start(async () => request);
+  const leaving = new AbortController();
+  const waiting = supervisor.ready(leaving.signal);
+  leaving.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  const other = supervisor.ready(never);
+  supervisor.stop();
+  await expect(other).rejects.toMatchObject({ code: 'not_ready' });
+});
