@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { BuilderError } from './exit.js';
+
+/** What the command line takes from its environment. Nothing else under builder/ reads process.env. */
+export interface BuilderConfig {
+  /** HF_ENDPOINT: address of the hub, without a slash at its end. */
+  endpoint: string;
+  /** HF_TOKEN, else the content of HF_TOKEN_FILE. Goes into requests to the hub and nowhere else. */
+  token: string | undefined;
+  /** HF_TOKEN_FILE, for the check of `doctor`. */
+  tokenFile: string | undefined;
+  /** Folder for weights and packages: $XDG_CACHE_HOME/slipway, else ~/.cache/slipway. */
+  cache: string;
+  /** KEY for containers and servers that this program starts. */
+  key: string | undefined;
+  /** False with NO_COLOR. */
+  colour: boolean;
+}
+
+/** @throws BuilderError `usage` naming the variable that is wrong, never its value */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
+  return {
+    endpoint: endpointFrom(env.HF_ENDPOINT || 'https://huggingface.co', 'HF_ENDPOINT'),
+    token: env.HF_TOKEN?.trim() || tokenFrom(env.HF_TOKEN_FILE),
+    tokenFile: env.HF_TOKEN_FILE || undefined,
+    cache: path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'slipway'),
+    key: env.KEY?.trim() || undefined,
+    colour: !env.NO_COLOR,
+  };
+}
+
+/** @throws BuilderError `usage` when the text is no http(s) address */
+export function endpointFrom(text: string, name: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new BuilderError('usage', `${name} is no http(s) address; the hub is https://huggingface.co`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function tokenFrom(file: string | undefined): string | undefined {
+  if (!file) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BuilderError('usage', `HF_TOKEN_FILE names a file that can't be read (${code})`);
+  }
+}

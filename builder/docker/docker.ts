@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * What the builder needs of a Docker Engine. Every method throws BuilderError `docker` when no engine answers and
+ * `failure` with the engine's own words when it refuses.
+ */
+export interface Docker {
+  info(): Promise<EngineInfo>;
+  /** @returns undefined when there is no such image */
+  inspectImage(reference: string): Promise<ImageDetails | undefined>;
+  /**
+   * Builds from a tar stream with a Dockerfile at its root and tags the result. Works on the classic builder.
+   * @param onLine receives the build's output line by line
+   * @throws BuilderError with the failing step's message
+   */
+  buildImage(context: Readable, options: BuildOptions, onLine: (line: string) => void): Promise<void>;
+  /** Images that carry the label, newest first. */
+  listImages(label: string): Promise<ImageSummary[]>;
+  /** Adds a second name to an image. */
+  tagImage(reference: string, target: string): Promise<void>;
+  /** Creates and starts a container. */
+  startContainer(options: ContainerOptions): Promise<RunningContainer>;
+}
+
+export interface EngineInfo {
+  version: string;
+  apiVersion: string;
+  /** Storage driver, e.g. `overlay2`. */
+  storage: string;
+  /** As an image platform, e.g. `linux/amd64`. */
+  platform: string;
+  /** True where the engine knows the NVIDIA runtime. */
+  nvidia: boolean;
+}
+
+export interface ImageDetails {
+  id: string;
+  labels: Record<string, string>;
+  /** Bytes on disk, layers of the base included. */
+  size: number;
+}
+
+export interface ImageSummary extends ImageDetails {
+  references: string[];
+  /** Seconds since 1970. */
+  created: number;
+}
+
+export interface BuildOptions {
+  /** `name:tag`, one or more. */
+  references: readonly string[];
+  buildArgs?: Record<string, string>;
+  /** e.g. `linux/arm64`; the engine's own platform when absent. */
+  platform?: string;
+}
+
+export interface ContainerOptions {
+  image: string;
+  name?: string;
+  env: Record<string, string>;
+  /** Host port to the container's port 80; 0 lets the engine choose. */
+  hostPort: number;
+  /** Address of the host to bind, e.g. 127.0.0.1. */
+  hostAddress: string;
+  /** Read-only bind mounts: host path to container path. */
+  mounts: Record<string, string>;
+  /** Ask for all GPUs. */
+  gpus: boolean;
+  /** Remove the container when it ends. */
+  autoRemove: boolean;
+  /** Receives stdout and stderr from the first byte; without it the output is left to `docker logs`. */
+  onOutput?: (text: string) => void;
+}
+
+export interface RunningContainer {
+  id: string;
+  /** The host port that leads to port 80 of the container. */
+  port: number;
+  /** @returns the exit status once the container has ended */
+  wait(): Promise<number>;
+  /** SIGTERM, then SIGKILL after the given seconds. No error when it has ended already. */
+  stop(graceSeconds: number): Promise<void>;
+}

@@ -1,0 +1,38 @@
+/** Exit codes of the command line; `builder --help` lists them. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  /** The model can't be served. */
+  refused: 3,
+  /** No Docker Engine answers. */
+  docker: 4,
+  /** Hub, network or download. */
+  network: 5,
+  interrupted: 130,
+} as const;
+
+export type ExitName = keyof typeof EXIT;
+
+/** An error that ends the program with one line that tells the operator what to do, and no stack. */
+export class BuilderError extends Error {
+  override name = 'BuilderError';
+
+  constructor(
+    readonly exit: ExitName,
+    message: string,
+    options: { cause?: unknown } = {},
+  ) {
+    super(message, options);
+  }
+}
+
+export const EXIT_HELP = `
+Exit codes:
+  0    done
+  1    failed
+  2    wrong usage
+  3    the model can't be served; the reason is on stderr
+  4    no Docker Engine answers
+  5    the hub, the network or a download failed
+  130  interrupted`;

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { type Device, type ModelSpec, totalBytes } from '../../runtime/core/spec.js';
+import { LABEL, modelLabels } from './labels.js';
+import { imageName, type ImageName } from './names.js';
+import type { Platform } from './platform.js';
+import { labelArguments, render } from './render.js';
+
+/** What one build will do, as data; `--dry-run` prints it. */
+export interface BuildPlan {
+  spec: ModelSpec;
+  image: ImageName;
+  /** Reference of the runtime image that it starts from. */
+  runtime: string;
+  device: Device;
+  platform: Platform;
+  baked: boolean;
+  labels: [string, string][];
+  /** Bytes of the weights and tokenizer files. */
+  weightBytes: number;
+  /** Resident memory of the whole container after loading, estimated from the size of the weights. */
+  predictedMemoryBytes: number;
+}
+
+export interface ImageOptions {
+  namespace: string;
+  device: Device;
+  platform: Platform;
+  baked: boolean;
+  version: string;
+}
+
+/** Both processes before a model, as the bench of memory bounds it. */
+const SERVER_BYTES = 170e6;
+
+/**
+ * Decides name, labels and layers of a model image. Pure.
+ * @throws BuilderError `refused` when the id gives no legal image name
+ */
+export function planModelImage(spec: ModelSpec, runtime: string, options: ImageOptions): BuildPlan {
+  const { namespace, device, platform, baked, version } = options;
+  const weightBytes = totalBytes(spec);
+  return {
+    spec,
+    image: imageName(spec, namespace),
+    runtime,
+    device,
+    platform,
+    baked,
+    labels: modelLabels({ spec, device, platform, baked, version }),
+    weightBytes,
+    predictedMemoryBytes: Math.round(SERVER_BYTES + 1.1 * weightBytes),
+  };
+}
+
+export interface ModelContext {
+  /** Files of the build folder by path; the weights of a baked image are streamed in beside them. */
+  files: Record<string, string>;
+  /** Hex SHA-256 of all that the image depends on, also in its label `io.slipway.build`. */
+  digest: string;
+}
+
+/** Renders the build folder of a model. Pure. */
+export function renderModelContext(plan: BuildPlan, template: string): ModelContext {
+  const modelJson = `${JSON.stringify(plan.spec, null, 2)}\n`;
+  const dockerfile = (labels: [string, string][]) =>
+    render(template, { baked: plan.baked, runtime: plan.runtime, modelId: plan.spec.id, labels: labelArguments(labels) });
+  const digest = createHash('sha256').update(dockerfile(plan.labels)).update(modelJson).digest('hex');
+  return { files: { Dockerfile: dockerfile([...plan.labels, [LABEL.build, digest]]), 'model.json': modelJson }, digest };
+}

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Device, Profile } from '../../runtime/core/spec.js';
+import type { Docker } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+import { LABEL } from './labels.js';
+import { runtimeImageName } from './names.js';
+import type { PackageSource } from './packages.js';
+import type { Platform } from './platform.js';
+import { labelArguments, render } from './render.js';
+import { contentDigest, runtimeFiles } from './runtime-files.js';
+import { type ContextEntry, tarStream } from './tar.js';
+
+/** Where the CUDA provider of the bundled ONNX Runtime comes from, and the base that has the libraries it links to. */
+const CUDA_PROVIDER = 'https://api.nuget.org/v3-flatcontainer/microsoft.ml.onnxruntime.gpu.linux';
+const CUDA_BASE = 'nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04';
+
+/** Which runtime image is meant. */
+export interface RuntimeChoice {
+  namespace: string;
+  profile: Profile;
+  device: Device;
+  platform: Platform;
+  /** Image with Node.js on glibc. */
+  baseImage: string;
+  version: string;
+}
+
+/** A runtime image as data: its name says what is in it. */
+export interface RuntimeImage extends RuntimeChoice {
+  name: string;
+  dockerfile: string;
+  entries: ContextEntry[];
+}
+
+/**
+ * Decides the content of a runtime image and names it by that content. Reads files, needs no engine.
+ * @throws BuilderError `usage` for a device that the platform does not have
+ */
+export async function planRuntimeImage(source: PackageSource, choice: RuntimeChoice): Promise<RuntimeImage> {
+  if (choice.device === 'cuda' && choice.platform !== 'linux/amd64') {
+    throw new BuilderError('usage', '--device cuda needs --platform linux/amd64: there is no CUDA build for another');
+  }
+  const template = await readFile(path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`), 'utf8');
+  const dockerfile = renderRuntimeDockerfile(template, choice, await onnxruntimeVersion(source.packageRoot));
+  const entries = await runtimeFiles(source, choice.profile, choice.platform);
+  const digest = await contentDigest([...entries, { path: 'Dockerfile', content: dockerfile }]);
+  return { ...choice, name: runtimeImageName({ ...choice, digest }), dockerfile, entries };
+}
+
+/** The Dockerfile of a runtime image. Pure. */
+export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice, onnxruntime: string): string {
+  return render(template, {
+    base: choice.baseImage,
+    cudaBase: CUDA_BASE,
+    providerUrl: `${CUDA_PROVIDER}/${onnxruntime}/microsoft.ml.onnxruntime.gpu.linux.${onnxruntime}.nupkg`,
+    labels: labelArguments([
+      [LABEL.runtime, `${choice.profile}-${choice.device}`],
+      [LABEL.version, choice.version],
+      [LABEL.platform, choice.platform],
+    ]),
+  });
+}
+
+async function onnxruntimeVersion(packageRoot: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  return manifest.dependencies['onnxruntime-node']!;
+}
+
+export interface RuntimeBuild {
+  docker: Docker;
+  onLine: (line: string) => void;
+  buildArgs?: Record<string, string>;
+}
+
+/** Builds the image unless one of that name is there, which by its name has the same content. */
+export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, buildArgs }: RuntimeBuild) {
+  if (await docker.inspectImage(image.name)) return { built: false };
+  const context = tarStream([...image.entries, { path: 'Dockerfile', content: image.dockerfile }]);
+  const { platform } = await docker.info();
+  await docker.buildImage(
+    context,
+    {
+      references: [image.name],
+      ...(buildArgs === undefined ? {} : { buildArgs }),
+      // An engine asks a registry when a platform is named, even for an image that is there.
+      ...(platform === image.platform ? {} : { platform: image.platform }),
+    },
+    onLine,
+  );
+  return { built: true };
+}
