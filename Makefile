@@ -1,0 +1,46 @@
+# Every target does its own set-up; Node.js 20.19 or later with npm is all that a machine needs.
+SHELL := /bin/sh
+PORT ?= 8080
+NODE ?= node
+
+.DEFAULT_GOAL := help
+.PHONY: help install build run gateway test check unit contract parity e2e docs bench format clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+install: node_modules/.package-lock.json ## Install the dependencies
+
+dist/.built: node_modules/.package-lock.json scripts/build.mjs tsconfig.build.json $(shell find runtime builder gateway templates -type f 2>/dev/null)
+	npm run --silent build
+	@touch $@
+
+build: dist/.built ## Compile the tools and bundle the server
+
+run: dist/.built ## Serve a model here: make run [MODEL=org/model] [PORT=8080], KEY from the environment
+	@$(NODE) dist/builder/main.js serve $(if $(MODEL),$(MODEL),--demo) --port $(PORT)
+
+test: dist/.built ## Run everything: check, unit, contract, parity, e2e
+	@$(NODE) scripts/test.mjs check unit contract parity e2e
+
+check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
+	@$(NODE) scripts/test.mjs check unit contract
+
+unit contract parity e2e: dist/.built
+	@$(NODE) scripts/test.mjs $@
+
+docs: dist/.built ## Write the generated documents and samples again
+	@$(NODE) scripts/docs.mjs
+
+bench: dist/.built ## Measure sizes, memory, start and latency
+	@$(NODE) bench/all.mjs
+
+format: node_modules/.package-lock.json ## Format the sources
+	@npm run --silent format
+
+clean: ## Remove what builds have made
+	rm -rf dist coverage bench/results
