@@ -1,0 +1,163 @@
+import { statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import type { RepoFile } from '../core/spec.js';
+import { StoreError, WRITABLE_REMEDY, writeProblem } from './errors.js';
+import { entryOf, type ManifestEntry } from './manifest.js';
+import { openPart, type PartFile } from './part-file.js';
+import { backOff } from './retry.js';
+import type { ModelSource, RepoRef } from './source.js';
+
+export interface Progress {
+  file: string;
+  /** Bytes of `file` that are there. */
+  fileBytes: number;
+  /** Bytes of all files that are there, those from earlier attempts included. May go down when a file starts again. */
+  doneBytes: number;
+  totalBytes: number;
+}
+
+export interface DownloadOptions {
+  ref: RepoRef;
+  source: Pick<ModelSource, 'open'>;
+  /** Folder that the files go to, under their repository paths. */
+  dir: string;
+  onProgress?: (progress: Progress) => void;
+  /** Called when a file is complete, verified and under its final name. */
+  onFile?: (path: string, entry: ManifestEntry) => Promise<void> | void;
+  signal?: AbortSignal | undefined;
+  log: (line: string) => void;
+  /** Files at a time; 4. */
+  parallel?: number;
+  /** Failures in a row, without a new byte, before a file is given up; 6. */
+  attempts?: number;
+  /** First wait after a failure; 500 ms. */
+  backoffMs?: number;
+}
+
+/** Connections that break again and again after a few bytes end here. */
+const MAX_CONNECTIONS = 200;
+
+/**
+ * Downloads files into `dir`. A file has its final name only once its size and hash are right; what an interrupted
+ * download left as `<file>.part` is continued. The first failure stops the others; their parts stay.
+ * @throws StoreError, or the signal's reason
+ */
+export async function downloadFiles(files: readonly RepoFile[], options: DownloadOptions): Promise<void> {
+  await checkSpace(files, options.dir);
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const report = progressOf(files, options.onProgress);
+  const limit = pLimit(options.parallel ?? 4);
+  const largestFirst = [...files].sort((a, b) => b.size - a.size);
+  const one = async (file: RepoFile) => {
+    signal.throwIfAborted();
+    await downloadFile(file, { ...options, signal, report });
+  };
+  let failure: unknown;
+  const jobs = largestFirst.map((file) =>
+    limit(one, file).catch((error: unknown) => {
+      failure ??= error;
+      stop.abort(error);
+    }),
+  );
+  await Promise.all(jobs);
+  if (failure !== undefined) throw writeProblem(failure, options.dir);
+}
+
+type Report = (file: string, bytes: number) => void;
+
+function progressOf(files: readonly RepoFile[], onProgress: DownloadOptions['onProgress']): Report {
+  const bytes = new Map<string, number>();
+  const totalBytes = files.reduce((sum, file) => sum + file.size, 0);
+  let doneBytes = 0;
+  return (file, fileBytes) => {
+    doneBytes += fileBytes - (bytes.get(file) ?? 0);
+    bytes.set(file, fileBytes);
+    onProgress?.({ file, fileBytes, doneBytes, totalBytes });
+  };
+}
+
+interface FileOptions extends DownloadOptions {
+  signal: AbortSignal;
+  report: Report;
+}
+
+async function downloadFile(file: RepoFile, options: FileOptions): Promise<void> {
+  const part = await openPart(join(options.dir, ...file.path.split('/')), file, options.signal);
+  try {
+    options.report(file.path, part.length);
+    for (let wrong = 0; ; wrong++) {
+      await fill(part, file, options);
+      if (part.isRight()) break;
+      await part.reset();
+      options.report(file.path, 0);
+      if (wrong > 0) throw corrupt(file);
+      options.log(`${file.path} came with wrong content, fetches it once more`);
+    }
+    const mtimeMs = await part.finish();
+    await options.onFile?.(file.path, entryOf(file, mtimeMs));
+  } finally {
+    await part.close();
+  }
+}
+
+/** Appends until the announced size is there, through as many connections as it takes. */
+async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
+  const { signal, log, attempts = 6, backoffMs: baseMs = 500 } = options;
+  let failures = 0;
+  for (let connections = 1; part.length < file.size; connections++) {
+    const before = part.length;
+    try {
+      await transfer(part, file, options);
+    } catch (error) {
+      failures = part.length > before ? 1 : failures + 1;
+      await backOff(error, connections < MAX_CONNECTIONS ? failures : Infinity, { attempts, baseMs, signal });
+      log(`${file.path}: ${(error as Error).message.split(';')[0]}; goes on from byte ${part.length}`);
+    }
+  }
+}
+
+/** One connection. Returns when it has brought the rest of the file. */
+async function transfer(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
+  const { offset, body } = await options.source.open(options.ref, file, part.length, options.signal);
+  if (offset !== part.length) await part.reset();
+  if (offset !== part.length) throw new StoreError('network', `${file.path} came from the wrong place`);
+  for await (const chunk of body) {
+    if (part.length + chunk.length > file.size) {
+      await part.reset();
+      throw corrupt(file);
+    }
+    await part.append(chunk);
+    options.report(file.path, part.length);
+  }
+  options.signal.throwIfAborted();
+  if (part.length < file.size)
+    throw new StoreError('network', `${file.path} was cut off`, { remedy: 'try again' });
+}
+
+function corrupt(file: RepoFile): StoreError {
+  return new StoreError('corrupt', `${file.path} does not have the content that its repository announces`, {
+    remedy:
+      'try again; if it stays, the mirror or a proxy on the way alters files: set HF_ENDPOINT to another hub',
+  });
+}
+
+/** Refuses a download that can't fit, before its first byte. */
+async function checkSpace(files: readonly RepoFile[], dir: string): Promise<void> {
+  let needed = 0;
+  for (const file of files) {
+    const part = await stat(`${join(dir, ...file.path.split('/'))}.part`).catch(() => undefined);
+    needed += Math.max(0, file.size - (part?.size ?? 0));
+  }
+  const { bavail, bsize } = await statfs(dir);
+  const free = bavail * bsize;
+  if (needed <= free) return;
+  const reason = `the download needs ${mebibytes(needed)} in ${dir}, ${mebibytes(free)} are free`;
+  throw new StoreError('no_space', reason, { remedy: `free some space, or ${WRITABLE_REMEDY}` });
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
+}

@@ -1,0 +1,148 @@
+import { listFiles, type ListFileEntry, modelInfo } from '@huggingface/hub';
+import { isModelId } from '../core/ids.js';
+import type { ModelInfo, RepoFile } from '../core/spec.js';
+import { StoreError } from './errors.js';
+import { bodyOf, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
+import { isSafePath } from './paths.js';
+import { withRetries } from './retry.js';
+import { type ModelSource, type OpenedFile, readAll, type RepoRef } from './source.js';
+
+/** Small files are small: more than this under such a name is not read into memory. */
+const MAX_TEXT_BYTES = 64 * 2 ** 20;
+
+/** Longest time for one whole answer of the API. */
+const ANSWER_MS = 120_000;
+
+/** The Hugging Face hub, or a mirror that speaks its protocol. */
+export function hubSource(options: HubOptions): ModelSource {
+  const endpoint = options.endpoint.replace(/\/+$/, '');
+  const given = { ...options, endpoint };
+  const retries = { attempts: options.attempts ?? 4, baseMs: options.backoffMs ?? 500 };
+
+  const open: ModelSource['open'] = (ref, file, offset, signal) =>
+    openFile(given, { ref, file, offset, signal });
+
+  return {
+    open,
+    info(id, revision = 'main') {
+      checkId(id);
+      return withRetries(() => describeModel(given, id, revision), retries);
+    },
+    async readText(info, path) {
+      const file = info.files.find((candidate) => candidate.path === path);
+      if (!file) return undefined;
+      if (file.size > MAX_TEXT_BYTES) throw new StoreError('invalid', `${path} of ${info.id} is too large`);
+      const bytes = await withRetries(async () => {
+        const read = await readAll(await open(info, file, 0));
+        if (read.length === file.size) return read;
+        throw new StoreError('network', `${path} of ${info.id} came in part`, { remedy: 'try again' });
+      }, retries);
+      return bytes.toString('utf8');
+    },
+  };
+}
+
+function checkId(id: string): void {
+  if (isModelId(id)) return;
+  throw new StoreError('invalid', `"${id.slice(0, 200)}" is not a model id`, {
+    remedy: 'write it as on its page, e.g. org/name',
+  });
+}
+
+async function describeModel(options: HubOptions, id: string, revision: string): Promise<ModelInfo> {
+  const send = hubFetch(options, id);
+  const fetch: typeof send = (input, init) =>
+    send(input, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+  const hubUrl = options.endpoint;
+  const found = await speaking(hubUrl, () =>
+    modelInfo({ name: id, revision, hubUrl, fetch, additionalFields: ['sha', 'tags', 'library_name'] }),
+  );
+  if (!/^[0-9a-f]{40,64}$/.test(found.sha ?? '') || !isModelId(found.name ?? '')) throw nonsense(hubUrl);
+  const files = await speaking(hubUrl, () =>
+    listing(
+      listFiles({
+        repo: { type: 'model', name: found.name },
+        revision: found.sha,
+        recursive: true,
+        hubUrl,
+        fetch,
+      }),
+    ),
+  );
+  const tags = Array.isArray(found.tags) ? found.tags.filter((tag) => typeof tag === 'string') : [];
+  return {
+    id: found.name,
+    revision,
+    commit: found.sha,
+    pipelineTag: found.task,
+    libraryName: found.library_name,
+    tags,
+    license: tags.find((tag) => tag.startsWith('license:'))?.slice('license:'.length),
+    gated: found.gated === 'auto' || found.gated === 'manual' ? found.gated : false,
+    files,
+  };
+}
+
+async function listing(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[]> {
+  const files: RepoFile[] = [];
+  for await (const { type, path, size, oid, lfs } of entries) {
+    if (type !== 'file') continue;
+    if (!isSafePath(path))
+      throw new StoreError('invalid', `the repository lists an unsafe path: ${JSON.stringify(path)}`);
+    files.push(
+      lfs ? { path, size: lfs.size, sha256: lfs.oid } : { path, size, ...(oid ? { gitOid: oid } : {}) },
+    );
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** What isn't a StoreError by now is a connection cut in the middle, or an answer that the library could not read. */
+async function speaking<T>(endpoint: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const broken = ['terminated', 'TimeoutError', 'fetch failed'].some((sign) =>
+      String(error).includes(sign),
+    );
+    throw broken ? unreachable(endpoint, error) : nonsense(endpoint, error);
+  }
+}
+
+function nonsense(endpoint: string, cause?: unknown): StoreError {
+  return new StoreError('invalid', `${endpoint} does not answer as a hub does`, {
+    remedy: 'check HF_ENDPOINT',
+    cause,
+  });
+}
+
+interface OpenRequest {
+  ref: RepoRef;
+  file: RepoFile;
+  offset: number;
+  signal: AbortSignal | undefined;
+}
+
+async function openFile(options: HubOptions, request: OpenRequest): Promise<OpenedFile> {
+  const { ref, file, offset, signal } = request;
+  if (ref.commit.startsWith('local-')) {
+    throw new StoreError('not_found', `${ref.id} was planned from a local folder, which no hub has`, {
+      remedy: 'mount that folder at /server/model, or build with --bake',
+    });
+  }
+  const path = file.path.split('/').map(encodeURIComponent).join('/');
+  const url = `${options.endpoint}/${ref.id}/resolve/${ref.commit}/${path}`;
+  // Compression would make offsets and lengths those of the compressed bytes.
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' };
+  if (offset > 0) headers.range = `bytes=${offset}-`;
+  const response = await hubFetch(options, ref.id)(url, { headers, signal });
+  const { endpoint, stallMs } = options;
+  return { offset: startOf(response, offset), body: bodyOf(response, { endpoint, stallMs, signal }) };
+}
+
+/** Where the body of an answer begins. */
+function startOf(response: Response, asked: number): number {
+  if (response.status !== 206) return 0;
+  const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
+  return start === undefined ? asked : Number(start);
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { RepoRef } from './source.js';
+
+/** Our own files in a model's folder; no repository file may have such a name. */
+export const OWN_PREFIX = '.slipway';
+
+/** True for a relative path with forward slashes that stays inside its folder on every system. */
+export function isSafePath(path: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (path.length === 0 || path.length > 1024 || /[\\:\u0000-\u001f]/.test(path)) return false;
+  if (path.startsWith(OWN_PREFIX)) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+/** Folder that downloads of this model go to: `<root>/<org>/<name>/<commit>`. */
+export function downloadDir(root: string, { id, commit }: RepoRef): string {
+  return join(root, ...id.split('/'), commit);
+}
+
+/** Folders of a root in which the files of a model may lie, in the order in which they are tried. */
+export function candidateDirs(root: string, ref: RepoRef): string[] {
+  const cached = join(`models--${ref.id.replaceAll('/', '--')}`, 'snapshots', ref.commit);
+  return [
+    downloadDir(root, ref),
+    join(root, ...ref.id.split('/')),
+    root,
+    // The layout of the Python hub client, for HF_HOME and for its `hub` folder.
+    join(root, 'hub', cached),
+    join(root, cached),
+  ];
+}

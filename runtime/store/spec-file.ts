@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { isModelId } from '../core/ids.js';
+import { DTYPES, ENGINE_IDS, type ModelSpec, PROFILES } from '../core/spec.js';
+import { TASK_IDS } from '../core/task-ids.js';
+import { StoreError } from './errors.js';
+import { isSafePath } from './paths.js';
+
+const path = z.string().refine(isSafePath, 'is not a path inside the repository');
+
+const file = z.object({
+  path,
+  size: z.int().min(0),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'is not a SHA-256')
+    .optional(),
+  gitOid: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/, 'is not a git object id')
+    .optional(),
+});
+
+/** model.json. The order of the keys is the order in which they are written. */
+const schema = z
+  .object({
+    specVersion: z.literal(1),
+    id: z.string().refine(isModelId, 'is not a model id'),
+    revision: z.string().min(1),
+    commit: z.string().regex(/^(?:[0-9a-f]{40,64}|local-[0-9a-f]{12})$/, 'is not a commit'),
+    task: z.enum(TASK_IDS),
+    engine: z.enum(ENGINE_IDS),
+    profile: z.enum(PROFILES),
+    dtype: z.enum(DTYPES),
+    architecture: z.string().optional(),
+    modelType: z.string().optional(),
+    license: z.string().optional(),
+    graphs: z.record(z.string(), path),
+    files: z.array(file).min(1),
+  })
+  .refine(
+    ({ graphs, files }) => Object.values(graphs).every((graph) => files.some((one) => one.path === graph)),
+    {
+      path: ['graphs'],
+      error: 'names a file that is not in files',
+    },
+  ) satisfies z.ZodType<ModelSpec>;
+
+/**
+ * Reads model.json.
+ * @throws StoreError naming the first field that is wrong
+ */
+export function parseSpec(text: string): ModelSpec {
+  const remedy = 'write it again with builder plan or builder build';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new StoreError('invalid', 'model.json is not valid JSON', { remedy, cause });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { path: where, message } = parsed.error.issues[0]!;
+  throw new StoreError('invalid', `model.json: ${where.join('.') || 'the whole'}: ${message}`, { remedy });
+}
+
+/** Text of model.json: the same spec always gives the same bytes. @throws StoreError as parseSpec does */
+export function formatSpec(spec: ModelSpec): string {
+  const ordered = parseSpec(JSON.stringify(spec));
+  const byName = <T>(a: [string, T], b: [string, T]) => (a[0] < b[0] ? -1 : 1);
+  const graphs = Object.fromEntries(Object.entries(ordered.graphs).sort(byName));
+  const files = [...ordered.files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return `${JSON.stringify({ ...ordered, graphs, files }, null, 2)}\n`;
+}
