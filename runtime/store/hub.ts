@@ -86,9 +86,8 @@ async function describeModel(options: HubOptions, id: string, revision: string):
 async function listing(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[]> {
   const files: RepoFile[] = [];
   for await (const { type, path, size, oid, lfs } of entries) {
-    if (type !== 'file') continue;
-    if (!isSafePath(path))
-      throw new StoreError('invalid', `the repository lists an unsafe path: ${JSON.stringify(path)}`);
+    // A path that is unsafe on some system is of no model that we serve: as if it were not there.
+    if (type !== 'file' || !isSafePath(path)) continue;
     files.push(
       lfs ? { path, size: lfs.size, sha256: lfs.oid } : { path, size, ...(oid ? { gitOid: oid } : {}) },
     );

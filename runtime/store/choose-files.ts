@@ -1,0 +1,126 @@
+import { type Dtype, DTYPES, type ModelInfo, type RepoFile } from '../core/spec.js';
+import { StoreError } from './errors.js';
+import { externalFiles, type ExternalHints } from './external-files.js';
+import { byFolder, type GraphFile, graphFiles } from './graph-files.js';
+
+export interface ChooseRequest {
+  info: Pick<ModelInfo, 'id' | 'files'>;
+  /** Graph roles, one ONNX file each. */
+  graphs: readonly string[];
+  /** Other files as names or `*` patterns, taken where they exist. */
+  extra: readonly string[];
+  /** Weight format that must be taken; without it the best one that is there. */
+  dtype?: Dtype | undefined;
+  /** Names of external weight files by graph path, where they were read from the graph. */
+  external?: ExternalHints | undefined;
+}
+
+export interface Choice {
+  dtype: Dtype;
+  /** Why this weight format. */
+  reason: string;
+  /** Role to path. */
+  graphs: Record<string, string>;
+  /** All files that are needed and no other, sorted by path. */
+  files: RepoFile[];
+}
+
+/** Same answers as Python first, then the smaller the loss the better. */
+const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
+
+/**
+ * Chooses the files of a model. Pure: the same listing always gives the same choice.
+ * @throws StoreError not_found when a graph or the asked weight format is missing, naming what there is
+ */
+export function chooseFiles(request: ChooseRequest): Choice {
+  const { info, extra, external } = request;
+  const { set, reason } = chooseGraphs(request);
+  const graphs = set.graphs.map(({ file }) => file);
+  const wanted = [...extra, 'config.json'].map(pattern);
+  const chosen = new Map<string, RepoFile>(graphs.map((file) => [file.path, file]));
+  for (const graph of graphs) {
+    for (const file of externalFiles(graph, info.files, external)) chosen.set(file.path, file);
+  }
+  for (const file of info.files) if (wanted.some((one) => one.test(file.path))) chosen.set(file.path, file);
+  return {
+    dtype: set.dtype,
+    reason,
+    graphs: Object.fromEntries(set.graphs.map(({ role, file }) => [role, file.path])),
+    files: [...chosen.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+  };
+}
+
+/** One complete export: every role in one weight format in one folder. */
+interface GraphSet {
+  dtype: Dtype;
+  base: string;
+  rank: number;
+  graphs: GraphFile[];
+}
+
+function chooseGraphs({ info, graphs: roles, dtype }: ChooseRequest): { set: GraphSet; reason: string } {
+  const sets = completeSets(graphFiles(info.files, roles), roles);
+  const alias = sets.length === 0 ? mergedDecoder(info.files, roles) : [];
+  const all = [...sets, ...alias].sort(bySet);
+  const available = DTYPES.filter((one) => all.some((set) => set.dtype === one));
+  if (all.length === 0) throw noGraphs(info, roles);
+  if (dtype === undefined) return { set: all[0]!, reason: reasonOf(all[0]!, available) };
+  const set = all.find((one) => one.dtype === dtype);
+  if (set) return { set, reason: `dtype ${dtype}: asked for` };
+  throw new StoreError('not_found', `${info.id} has no ${dtype} weights`, {
+    remedy: `take one of ${available.join(', ')} with --dtype`,
+  });
+}
+
+function completeSets(found: readonly GraphFile[], roles: readonly string[]): GraphSet[] {
+  const sets = new Map<string, GraphSet>();
+  for (const { dtype, base } of found) {
+    const key = `${dtype} ${base}`;
+    if (sets.has(key)) continue;
+    const graphs = roles.map((role) =>
+      best(found.filter((g) => g.role === role && g.dtype === dtype && g.base === base)),
+    );
+    if (graphs.some((graph) => graph === undefined)) continue;
+    const known = graphs as GraphFile[];
+    sets.set(key, { dtype, base, graphs: known, rank: Math.max(...known.map(({ rank }) => rank)) });
+  }
+  return [...sets.values()];
+}
+
+function best(found: GraphFile[]): GraphFile | undefined {
+  return found.sort((a, b) => a.rank - b.rank || (a.file.path < b.file.path ? -1 : 1))[0];
+}
+
+function bySet(a: GraphSet, b: GraphSet): number {
+  const preference = PREFERENCE.indexOf(a.dtype) - PREFERENCE.indexOf(b.dtype);
+  return a.rank - b.rank || preference || byFolder(a.base, b.base);
+}
+
+/** Older exports of decoder-only models call their one graph decoder_model_merged. */
+function mergedDecoder(files: readonly RepoFile[], roles: readonly string[]): GraphSet[] {
+  if (roles.length !== 1 || roles[0] !== 'model') return [];
+  if (graphFiles(files, ['encoder_model']).length > 0) return [];
+  const found = graphFiles(files, ['decoder_model_merged']).map((graph) => ({ ...graph, role: 'model' }));
+  return completeSets(found, roles);
+}
+
+function reasonOf({ dtype, rank, graphs }: GraphSet, available: readonly Dtype[]): string {
+  if (rank > 0) return `dtype ${dtype}: ${graphs[0]!.file.path} is the only kind of export that is there`;
+  if (dtype === 'fp32') return 'dtype fp32: gives the same answers as Python';
+  if (available.length === 1) return `dtype ${dtype}: the only one that is there`;
+  return `dtype ${dtype}: the most exact of ${available.join(', ')}; fp32 is not there`;
+}
+
+function noGraphs({ id, files }: ChooseRequest['info'], roles: readonly string[]): StoreError {
+  const present = files.filter(({ path }) => path.endsWith('.onnx')).map(({ path }) => path);
+  const wanted = roles.map((role) => `${role}.onnx`).join(' + ');
+  const reason = `${id} has no ONNX export with ${wanted}`;
+  const listed = present.slice(0, 8).join(', ');
+  return new StoreError('not_found', present.length > 0 ? `${reason} (there is ${listed})` : reason);
+}
+
+/** A name, or a name with `*` for any run of characters but slashes. */
+function pattern(text: string): RegExp {
+  const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');
+  return new RegExp(`^${escaped}$`);
+}
