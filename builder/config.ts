@@ -7,10 +7,11 @@ import { BuilderError } from './exit.js';
 export interface BuilderConfig {
   /** HF_ENDPOINT: address of the hub, without a slash at its end. */
   endpoint: string;
-  /** HF_TOKEN, else the content of HF_TOKEN_FILE. Goes into requests to the hub and nowhere else. */
-  token: string | undefined;
-  /** HF_TOKEN_FILE, for the check of `doctor`. */
-  tokenFile: string | undefined;
+  /**
+   * HF_TOKEN, else the content of HF_TOKEN_FILE. Goes into requests to the hub and nowhere else.
+   * @throws BuilderError `usage` when the file can't be read
+   */
+  token(): string | undefined;
   /** Folder for weights and packages: $XDG_CACHE_HOME/slipway, else ~/.cache/slipway. */
   cache: string;
   /** KEY for containers and servers that this program starts. */
@@ -23,8 +24,7 @@ export interface BuilderConfig {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
   return {
     endpoint: endpointFrom(env.HF_ENDPOINT || 'https://huggingface.co', 'HF_ENDPOINT'),
-    token: env.HF_TOKEN?.trim() || tokenFrom(env.HF_TOKEN_FILE),
-    tokenFile: env.HF_TOKEN_FILE || undefined,
+    token: () => env.HF_TOKEN?.trim() || tokenFrom(env.HF_TOKEN_FILE),
     cache: path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'slipway'),
     key: env.KEY?.trim() || undefined,
     colour: !env.NO_COLOR,

@@ -4,8 +4,8 @@ import { BuilderError } from '../exit.js';
 import type { BuildOptions, ContainerOptions, Docker, EngineInfo, RunningContainer } from './docker.js';
 
 /** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
-export function dockerodeDocker(): Docker {
-  const client = new Dockerode();
+export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
+  const client = new Dockerode(options);
   return {
     info: () => guard(() => engineInfo(client)),
     async inspectImage(reference) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Device, type ModelSpec, totalBytes } from '../../runtime/core/spec.js';
+import { formatSpec } from '../../runtime/store/spec-file.js';
 import { LABEL, modelLabels } from './labels.js';
 import { imageName, type ImageName } from './names.js';
 import type { Platform } from './platform.js';
@@ -61,7 +62,7 @@ export interface ModelContext {
 
 /** Renders the build folder of a model. Pure. */
 export function renderModelContext(plan: BuildPlan, template: string): ModelContext {
-  const modelJson = `${JSON.stringify(plan.spec, null, 2)}\n`;
+  const modelJson = formatSpec(plan.spec);
   const dockerfile = (labels: [string, string][]) =>
     render(template, { baked: plan.baked, runtime: plan.runtime, modelId: plan.spec.id, labels: labelArguments(labels) });
   const digest = createHash('sha256').update(dockerfile(plan.labels)).update(modelJson).digest('hex');

@@ -16,9 +16,9 @@ export interface ImageName {
   references: string[];
 }
 
-/** First characters of a commit, as tags carry it. */
+/** A commit as tags carry it: its first characters, or the whole name of a local folder's state. */
 export function shortCommit(commit: string): string {
-  return commit.slice(0, 12);
+  return commit.startsWith('local-') ? commit : commit.slice(0, 12);
 }
 
 /** @throws BuilderError `refused` when the id gives no legal repository name, `usage` when the namespace is at fault */

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import type { BuilderConfig } from './config.js';
+import type { Docker } from './docker/docker.js';
+import { megabytes } from './report.js';
+
+/** What one check found. `warn` does not fail `builder doctor`: only some commands need it. */
+export interface CheckResult {
+  check: string;
+  state: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do, unless the state is ok. */
+  remedy?: string;
+}
+
+export interface CheckDeps {
+  config: BuilderConfig;
+  docker: Docker;
+  packageRoot: string;
+  nodeVersion: string;
+}
+
+type Check = (deps: CheckDeps) => Promise<Omit<CheckResult, 'check'>>;
+
+const LEAST_NODE = [20, 19] as const;
+const LEAST_FREE_BYTES = 2e9;
+const HUB_TIMEOUT_MS = 8000;
+const PORT = 8080;
+
+const ok = (detail: string) => ({ state: 'ok', detail }) as const;
+const fail = (detail: string, remedy: string) => ({ state: 'fail', detail, remedy }) as const;
+const warn = (detail: string, remedy: string) => ({ state: 'warn', detail, remedy }) as const;
+
+const CHECKS: Record<string, Check> = {
+  async node({ nodeVersion }) {
+    const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
+    if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return ok(nodeVersion);
+    return fail(nodeVersion, `install Node.js ${LEAST_NODE.join('.')} or newer`);
+  },
+
+  async server({ packageRoot }) {
+    if (existsSync(path.join(packageRoot, 'dist/image/main.mjs'))) return ok('built');
+    return fail('the server is not built', 'run "npm run build"');
+  },
+
+  async docker({ docker }) {
+    try {
+      const { version, apiVersion, storage, platform } = await docker.info();
+      return ok(`Engine ${version} (API ${apiVersion}, ${storage}, ${platform})`);
+    } catch (error) {
+      return fail(
+        (error as Error).message,
+        'start Docker; "builder plan" and "builder serve" work without it',
+      );
+    }
+  },
+
+  async cache({ config }) {
+    try {
+      await mkdir(config.cache, { recursive: true });
+      await access(config.cache, constants.W_OK);
+    } catch (error) {
+      return fail(
+        `${config.cache}: ${(error as NodeJS.ErrnoException).code}`,
+        'give another folder with --cache',
+      );
+    }
+    const { bavail, bsize } = await statfs(config.cache);
+    const free = `${megabytes(bavail * bsize)} free in ${config.cache}`;
+    return bavail * bsize >= LEAST_FREE_BYTES
+      ? ok(free)
+      : fail(free, 'free some space, or give another --cache');
+  },
+
+  async hub({ config }) {
+    try {
+      const url = `${config.endpoint}/api/models?limit=1`;
+      const answer = await fetch(url, { signal: AbortSignal.timeout(HUB_TIMEOUT_MS) });
+      await answer.body?.cancel();
+      // Mirrors need not offer the search; any answer below 500 shows that someone is there.
+      if (answer.status < 500) return ok(config.endpoint);
+      return warn(`${config.endpoint} answers ${answer.status}`, 'try again later');
+    } catch {
+      return warn(
+        `${config.endpoint} does not answer`,
+        'check the network or HF_ENDPOINT; --from needs no hub',
+      );
+    }
+  },
+
+  async token({ config }) {
+    try {
+      return ok(config.token() ? 'given' : 'none: enough for public models');
+    } catch (error) {
+      return fail((error as Error).message, 'name a readable file, or unset HF_TOKEN_FILE');
+    }
+  },
+
+  async port() {
+    const free = await isFree(PORT);
+    return free ? ok(`${PORT} is free`) : warn(`${PORT} is taken`, 'give another one with --port');
+  },
+};
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+      .once('error', () => resolve(false))
+      .listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** Runs every check, all at once, and gives the results in the order of the table. */
+export function runChecks(deps: CheckDeps): Promise<CheckResult[]> {
+  return Promise.all(Object.entries(CHECKS).map(async ([check, run]) => ({ check, ...(await run(deps)) })));
+}

@@ -1,0 +1,72 @@
+import { Command, CommanderError } from 'commander';
+import { RunError } from '../runtime/core/errors.js';
+import { StoreError } from '../runtime/store/errors.js';
+import { buildCommand } from './commands/build.js';
+import { doctorCommand } from './commands/doctor.js';
+import { listCommand } from './commands/list.js';
+import { planCommand } from './commands/plan.js';
+import { runCommand } from './commands/run.js';
+import { serveCommand } from './commands/serve.js';
+import type { CommandDeps } from './deps.js';
+import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
+
+/** The command line with all its commands. Throws instead of ending the process. */
+export function createProgram(deps: CommandDeps): Command {
+  const program = new Command('builder')
+    .description('Turns a model id of the Hugging Face hub into a container image that answers POST /run')
+    .version(deps.version)
+    .addHelpText('after', EXIT_HELP)
+    .showHelpAfterError('(--help lists what there is)')
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride();
+  for (const register of [planCommand, buildCommand, runCommand, listCommand, doctorCommand])
+    register(program, deps);
+  program.addCommand(serveCommand());
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
+
+/**
+ * Runs one command line and says which exit code it deserves. Messages for the operator go to stderr.
+ * @param args without the interpreter and the script
+ */
+export async function runCli(args: readonly string[], deps: CommandDeps): Promise<number> {
+  try {
+    await createProgram(deps).parseAsync(args, { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    // Commander has said it already; help and version are no failure.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    deps.stderr.write(`builder: ${messageOf(error)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+/** Errors of ours are one line; anything else is a bug, whose place is worth knowing. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const ours = error instanceof BuilderError || error instanceof StoreError || error instanceof RunError;
+  return ours ? error.message : (error.stack ?? error.message);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof BuilderError) return EXIT[error.exit];
+  if (error instanceof StoreError) return STORE_EXIT[error.kind];
+  if (error instanceof RunError) return EXIT.refused;
+  return EXIT.failure;
+}
+
+const STORE_EXIT: Record<StoreError['kind'], number> = {
+  not_found: EXIT.network,
+  gated: EXIT.network,
+  unauthorized: EXIT.network,
+  rate_limited: EXIT.network,
+  network: EXIT.network,
+  corrupt: EXIT.network,
+  invalid: EXIT.network,
+  no_space: EXIT.failure,
+  permission: EXIT.failure,
+};

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { type CommandDeps, reportOf } from '../deps.js';
+import type { ImageSummary } from '../docker/docker.js';
+import { LABEL } from '../images/labels.js';
+import { addOutputOptions, type OutputFlags } from '../options.js';
+import { megabytes } from '../report.js';
+
+/** `builder list`: the model images of this engine, found by their labels. */
+export function listCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('list')
+    .description('List the model images that the Docker Engine holds')
+    .addHelpText('after', '\nExample:\n  builder list --json');
+  addOutputOptions(command).action(async (flags: OutputFlags) => {
+    const rows = (await deps.docker.listImages(LABEL.model)).map(rowOf);
+    reportOf(deps, flags).result(
+      rows.length > 0 ? table(rows) : 'no model images; make one with "builder build"',
+      rows,
+    );
+  });
+}
+
+interface Row {
+  image: string;
+  model: string;
+  task: string;
+  dtype: string;
+  device: string;
+  baked: boolean;
+  commit: string;
+  bytes: number;
+}
+
+function rowOf({ id, labels, references, size }: ImageSummary): Row {
+  const label = (name: string) => labels[name] ?? '';
+  return {
+    image: references.find((reference) => reference.endsWith(':latest')) ?? references[0] ?? id,
+    model: label(LABEL.model),
+    task: label(LABEL.task),
+    dtype: label(LABEL.dtype),
+    device: label(LABEL.device),
+    baked: label(LABEL.baked) === 'true',
+    commit: label(LABEL.commit),
+    bytes: size,
+  };
+}
+
+function table(rows: Row[]): string {
+  const cells = rows.map((row) => [
+    row.image,
+    row.task,
+    row.dtype,
+    row.device,
+    row.baked ? 'baked' : 'downloads',
+    row.commit.slice(0, 12),
+    megabytes(row.bytes),
+  ]);
+  const lines = [['IMAGE', 'TASK', 'DTYPE', 'DEVICE', 'WEIGHTS', 'COMMIT', 'SIZE'], ...cells];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { curlLines } from '../curl.js';
+import { type CommandDeps, reportOf } from '../deps.js';
+import type { ContainerOptions, RunningContainer } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+import { downloadDir } from '../../runtime/store/paths.js';
+import {
+  addImageOptions,
+  addOutputOptions,
+  addSourceOptions,
+  type ImageFlags,
+  modelId,
+  type OutputFlags,
+  port,
+  type SourceFlags,
+} from '../options.js';
+import { buildImage, fetchWeights, prepare, type Prepared } from '../pipeline.js';
+import { waitForHealth } from '../wait-for-health.js';
+
+interface ContainerFlags {
+  port: number;
+  address: string;
+  keyFile?: string;
+  detach?: boolean;
+  dryRun?: boolean;
+}
+
+type RunFlags = SourceFlags & ImageFlags & OutputFlags & ContainerFlags;
+
+const STOP_GRACE_SECONDS = 40;
+const KEY_FILE_INSIDE = '/run/slipway-key';
+
+const NOTES = `
+KEY is taken from the environment, else made up and shown. It can be seen in "docker inspect"; --key-file avoids that.
+Weights that are not in the image come from the builder's cache, mounted read-only: neither the hub nor HF_TOKEN is
+needed in the container.
+
+Examples:
+  builder run distilbert/distilbert-base-uncased-finetuned-sst-2-english
+  KEY=secret builder run org/model --port 9000 --detach`;
+
+/** `builder run`: image, weights, container; prints the address once /health says ready. Ctrl-C stops it. */
+export function runCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('run')
+    .description('Build the image if needed and run it')
+    .argument('<model>', 'id on the hub', modelId)
+    .option('--port <port>', 'port of this machine; 0 takes a free one', port, 8080)
+    .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
+    .option('--key-file <file>', 'file that holds the KEY', (text) => path.resolve(text))
+    .option('--detach', 'leave the container running and return')
+    .option('--dry-run', 'print what would be done and touch nothing')
+    .addHelpText('after', NOTES);
+  addOutputOptions(addImageOptions(addSourceOptions(command))).action((id: string, flags: RunFlags) =>
+    runModel(id, flags, deps),
+  );
+}
+
+async function runModel(id: string, flags: RunFlags, deps: CommandDeps): Promise<void> {
+  const report = reportOf(deps, flags);
+  const prepared = await prepare({ id, flags, report }, deps);
+  const { plan, model } = prepared;
+  if (flags.dryRun) {
+    const document = {
+      image: plan.image.references[0],
+      runtime: plan.runtime,
+      port: flags.port,
+      spec: plan.spec,
+    };
+    return report.result(`docker run ${document.image}, port ${flags.port}`, document);
+  }
+  const { image } = await buildImage(prepared, { id, flags, report }, deps);
+  const weights = plan.baked ? undefined : await fetchWeights({ id, flags, report, model }, deps);
+  const options = containerOptions({ image, weights, prepared, flags, key: keyOf(flags, deps, report.note) });
+  const onOutput = flags.detach || flags.quiet ? undefined : (text: string) => void deps.stderr.write(text);
+  const container = await deps.docker.startContainer({ ...options, onOutput });
+  await attend(container, { prepared, flags, deps });
+}
+
+interface ContainerInput {
+  image: string;
+  /** Folder of the weights on this machine, unless they are in the image. */
+  weights: string | undefined;
+  prepared: Prepared;
+  flags: ContainerFlags;
+  key: Record<string, string>;
+}
+
+/** The flags of `docker run`, as data. */
+export function containerOptions({ image, weights, prepared, flags, key }: ContainerInput): ContainerOptions {
+  const { spec, device } = prepared.plan;
+  return {
+    image,
+    env: key,
+    hostPort: flags.port,
+    hostAddress: flags.address,
+    mounts: {
+      // Only this model and read-only: the server would else make the cache its own user's.
+      ...(weights === undefined ? {} : { [weights]: downloadDir('/server/model', spec) }),
+      ...(flags.keyFile === undefined ? {} : { [flags.keyFile]: KEY_FILE_INSIDE }),
+    },
+    gpus: device === 'cuda',
+    autoRemove: !flags.detach,
+  };
+}
+
+function keyOf(
+  flags: ContainerFlags,
+  { config }: CommandDeps,
+  note: (text: string) => void,
+): Record<string, string> {
+  if (flags.keyFile !== undefined) return { KEY_FILE: KEY_FILE_INSIDE };
+  if (config.key !== undefined) return { KEY: config.key };
+  const key = randomBytes(12).toString('hex');
+  note(`KEY is not set: this container gets KEY=${key}`);
+  return { KEY: key };
+}
+
+interface Attended {
+  prepared: Prepared;
+  flags: RunFlags;
+  deps: CommandDeps;
+}
+
+async function attend(container: RunningContainer, { prepared, flags, deps }: Attended): Promise<void> {
+  const report = reportOf(deps, flags);
+  const interrupted = flags.detach ? undefined : stopOnInterrupt(container, report.note);
+  const ended = container.wait();
+  const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${container.port}`;
+  const giveUp = new AbortController();
+  const ready = waitForHealth(address, { signal: giveUp.signal, onWaiting: report.note });
+  const outcome = await Promise.race([ready, ended]);
+  giveUp.abort();
+  if (typeof outcome === 'number') return endOf(outcome, interrupted);
+  const { spec, image } = prepared.plan;
+  const document = {
+    address,
+    container: container.id,
+    image: image.references[0],
+    model: spec.id,
+    task: spec.task,
+  };
+  report.result([address, ...curlLines(spec.task, address)].join('\n'), document);
+  if (!flags.detach) endOf(await ended, interrupted);
+}
+
+/** @throws BuilderError unless the container ended well by itself */
+function endOf(status: number, interrupted: { by?: NodeJS.Signals } | undefined): void {
+  if (interrupted?.by !== undefined) throw new BuilderError('interrupted', `stopped by ${interrupted.by}`);
+  if (status !== 0)
+    throw new BuilderError('failure', `the container ended with status ${status}; see its output`);
+}
+
+function stopOnInterrupt(container: RunningContainer, note: (text: string) => void): { by?: NodeJS.Signals } {
+  const state: { by?: NodeJS.Signals } = {};
+  const stop = (signal: NodeJS.Signals) => {
+    state.by = signal;
+    note('stops the container');
+    void container.stop(STOP_GRACE_SECONDS);
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  return state;
+}

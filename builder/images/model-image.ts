@@ -1,0 +1,50 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Docker } from '../docker/docker.js';
+import { LABEL } from './labels.js';
+import type { BuildPlan, ModelContext } from './model-plan.js';
+import { type ContextEntry, tarStream } from './tar.js';
+
+/** Folder of a model's build files below `--out`. */
+export function contextFolder(out: string, plan: BuildPlan): string {
+  return path.resolve(out, ...plan.image.repository.split('/'));
+}
+
+/** Writes the build folder of a model, for reading, review and `docker build` by hand. */
+export async function writeContext(folder: string, context: ModelContext): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(context.files)) await writeFile(path.join(folder, name), text);
+}
+
+export interface ModelBuild {
+  plan: BuildPlan;
+  context: ModelContext;
+  /** Members under `weights/`; empty unless the weights go into the image. */
+  weights: readonly ContextEntry[];
+}
+
+export interface ModelBuildDeps {
+  docker: Docker;
+  onLine: (line: string) => void;
+}
+
+/**
+ * Builds the image and tags it, unless the image of that name was built from the same inputs.
+ * @throws BuilderError with the engine's message
+ */
+export async function ensureModelImage({ plan, context, weights }: ModelBuild, { docker, onLine }: ModelBuildDeps) {
+  const [latest, ...others] = plan.image.references;
+  const existing = await docker.inspectImage(latest!);
+  if (existing?.labels[LABEL.build] === context.digest) {
+    for (const reference of others) await docker.tagImage(existing.id, reference);
+    return { built: false, ...existing };
+  }
+  const files = Object.entries(context.files).map(([name, text]) => ({ path: name, content: text }));
+  const { platform } = await docker.info();
+  await docker.buildImage(
+    tarStream([...files, ...weights]),
+    { references: plan.image.references, ...(platform === plan.platform ? {} : { platform: plan.platform }) },
+    onLine,
+  );
+  return { built: true, ...(await docker.inspectImage(latest!))! };
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { runCli } from './cli.js';
+import { readConfig } from './config.js';
+import type { CommandDeps } from './deps.js';
+import { dockerodeDocker } from './docker/dockerode.js';
+
+/** The nearest folder above this file that has a package.json: the checkout or the installed package. */
+function findPackageRoot(from: string): string {
+  return existsSync(path.join(from, 'package.json')) ? from : findPackageRoot(path.dirname(from));
+}
+
+const packageRoot = findPackageRoot(import.meta.dirname);
+const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as {
+  version: string;
+};
+
+try {
+  const deps: CommandDeps = {
+    config: readConfig(),
+    docker: dockerodeDocker(),
+    packageRoot,
+    version,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  };
+  process.exitCode = await runCli(process.argv.slice(2), deps);
+} catch (error) {
+  process.stderr.write(`builder: ${(error as Error).message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,105 @@
+import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isModelId } from '../runtime/core/ids.js';
+import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
+import type { TaskId } from '../runtime/core/task-ids.js';
+import { SUPPORTED_TASKS } from '../runtime/tasks/registry.js';
+import { endpointFrom } from './config.js';
+import { hostPlatform, type Platform, PLATFORMS } from './images/platform.js';
+
+export const DEFAULT_BASE_IMAGE = 'node:24-bookworm-slim';
+
+/** Where a model comes from and how it is read; every command that names a model has these. */
+export interface SourceFlags {
+  task?: TaskId;
+  revision?: string;
+  dtype?: Dtype;
+  cache?: string;
+  hub?: string;
+  from?: string;
+}
+
+/** What becomes of it as an image. */
+export interface ImageFlags {
+  namespace: string;
+  device: Device;
+  platform: Platform;
+  bake?: boolean;
+  out: string;
+  baseImage: string;
+  cudaProviderSha256?: string;
+}
+
+export interface OutputFlags {
+  json?: boolean;
+  quiet?: boolean;
+}
+
+/** The argument `<model>`: an id, checked before anything is asked. */
+export function modelId(text: string): string {
+  if (isModelId(text)) return text;
+  throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
+}
+
+export function addSourceOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--task <task>', 'serve it as this task, whatever the hub says').choices(SUPPORTED_TASKS),
+    )
+    .option('--revision <ref>', 'branch, tag or commit (default: main)')
+    .addOption(
+      new Option('--dtype <dtype>', 'weight format (default: the best that is there)').choices(DTYPES),
+    )
+    .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
+      path.resolve(text),
+    )
+    .option('--hub <url>', 'address of the hub (default: HF_ENDPOINT, else https://huggingface.co)', (text) =>
+      endpointFrom(text, '--hub'),
+    )
+    .option('--from <folder>', 'take the model from a local folder, ask no hub', (text) =>
+      path.resolve(text),
+    );
+}
+
+export function addImageOptions(command: Command): Command {
+  return command
+    .option('--namespace <name>', 'first part of the image name', 'slipway')
+    .addOption(
+      new Option('--device <device>', 'what the image computes on').choices(['cpu', 'cuda']).default('cpu'),
+    )
+    .addOption(
+      new Option('--platform <platform>', 'platform of the image').choices(PLATFORMS).default(hostPlatform()),
+    )
+    .option('--bake', 'put the weights into the image, so that it starts without a network')
+    .option('--out <folder>', 'folder for build folders', 'images')
+    .option(
+      '--base-image <image>',
+      'image with Node.js on glibc to start from',
+      imageReference,
+      DEFAULT_BASE_IMAGE,
+    )
+    .option('--cuda-provider-sha256 <hex>', 'with --device cuda: the sha256 of the provider package', sha256);
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option('--json', 'print the result as one JSON document')
+    .option('--quiet', 'no progress on stderr');
+}
+
+/** A TCP port of this machine; 0 lets the system choose. */
+export function port(text: string): number {
+  const number = Number(text);
+  if (/^\d{1,5}$/.test(text) && number <= 65535) return number;
+  throw new InvalidArgumentError('expected a whole number from 0 to 65535');
+}
+
+function imageReference(text: string): string {
+  if (/^[\w][\w./:@-]*$/.test(text)) return text;
+  throw new InvalidArgumentError(`expected an image reference such as ${DEFAULT_BASE_IMAGE}`);
+}
+
+function sha256(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('expected 64 hexadecimal digits');
+}

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { folderSource } from '../runtime/store/folder.js';
+import { hubSource } from '../runtime/store/hub.js';
+import type { ModelSource } from '../runtime/store/source.js';
+import { ensureWeights } from '../runtime/store/weights.js';
+import type { CommandDeps } from './deps.js';
+import { contextFolder, ensureModelImage, writeContext } from './images/model-image.js';
+import {
+  type BuildPlan,
+  type ModelContext,
+  planModelImage,
+  renderModelContext,
+} from './images/model-plan.js';
+import { ensureRuntimeImage, planRuntimeImage, type RuntimeImage } from './images/runtime-image.js';
+import { weightEntries } from './images/weights.js';
+import type { ImageFlags, SourceFlags } from './options.js';
+import { type ModelPlan, planModel } from './plan/index.js';
+import { megabytes, type Report } from './report.js';
+
+/** All that is decided before anything is written or fetched. */
+export interface Prepared {
+  model: ModelPlan;
+  plan: BuildPlan;
+  runtime: RuntimeImage;
+  context: ModelContext;
+  /** Where the build folder goes. */
+  folder: string;
+}
+
+export interface PrepareOptions {
+  id: string;
+  flags: SourceFlags & ImageFlags;
+  report: Report;
+}
+
+/**
+ * Asks the source about the model and decides everything.
+ * @throws StoreError, RunError or BuilderError with the reason when the model can't be had or served
+ */
+export async function prepare({ id, flags, report }: PrepareOptions, deps: CommandDeps): Promise<Prepared> {
+  const model = await decideModel({ id, flags, report }, deps);
+  const { packageRoot, version } = deps;
+  const options = { ...flags, version, baked: flags.bake ?? false };
+  const runtime = await planRuntimeImage(
+    { packageRoot, cache: cacheOf(flags, deps) },
+    { ...options, profile: model.spec.profile },
+  );
+  const plan = planModelImage(model.spec, runtime.name, options);
+  const template = await readFile(path.join(packageRoot, 'templates/model.Dockerfile.eta'), 'utf8');
+  return {
+    model,
+    plan,
+    runtime,
+    context: renderModelContext(plan, template),
+    folder: contextFolder(flags.out, plan),
+  };
+}
+
+export interface DecideOptions {
+  id: string;
+  flags: SourceFlags;
+  report: Report;
+}
+
+/** Reads the repository's listing and small files and chooses task, engine, weight format and files. */
+export async function decideModel(
+  { id, flags, report }: DecideOptions,
+  deps: CommandDeps,
+): Promise<ModelPlan> {
+  const { source, name } = sourceOf(flags, deps);
+  const { revision, task, dtype } = flags;
+  return report.step(`Read ${id} from ${name}`, () => planModel({ id, revision, task, dtype, source }));
+}
+
+function sourceOf(
+  { from, hub }: SourceFlags,
+  { config }: CommandDeps,
+): { source: ModelSource; name: string } {
+  if (from !== undefined) return { source: folderSource(from), name: from };
+  const endpoint = hub ?? config.endpoint;
+  return { source: hubSource({ endpoint, token: config.token() }), name: endpoint };
+}
+
+export function cacheOf(flags: SourceFlags, { config }: CommandDeps): string {
+  return flags.cache ?? config.cache;
+}
+
+/** Folder with the verified files of a model; downloads what the cache lacks. */
+export async function fetchWeights(
+  options: DecideOptions & { model: ModelPlan },
+  deps: CommandDeps,
+): Promise<string> {
+  const { flags, report, model } = options;
+  const root = path.join(cacheOf(flags, deps), 'models');
+  const { dir } = await report.step(`Have ${model.spec.files.length} files of the model`, (say) =>
+    ensureWeights({
+      spec: model.spec,
+      roots: [root],
+      downloadRoot: root,
+      source: () => sourceOf(flags, deps).source,
+      onProgress: ({ doneBytes, totalBytes }) => say(`${megabytes(doneBytes)} of ${megabytes(totalBytes)}`),
+      log: report.note,
+    }),
+  );
+  return dir;
+}
+
+/** What a build gave, as `--json` prints it. */
+export interface BuildResult {
+  image: string;
+  references: string[];
+  id: string;
+  /** False when an image of the same inputs was there. */
+  built: boolean;
+  runtime: string;
+  runtimeBuilt: boolean;
+  folder: string;
+  bytes: number;
+}
+
+/** Weights where they are baked, runtime image where it lacks, build folder, model image. */
+export async function buildImage(
+  prepared: Prepared,
+  options: PrepareOptions,
+  deps: CommandDeps,
+): Promise<BuildResult> {
+  const { model, plan, runtime, context, folder } = prepared;
+  const { flags, report } = options;
+  const { docker } = deps;
+  await docker.info();
+  const dir = plan.baked ? await fetchWeights({ ...options, model }, deps) : undefined;
+  const runtimeBuild = await report.step(`Runtime image ${runtime.name}`, (onLine) =>
+    ensureRuntimeImage(runtime, { docker, onLine, buildArgs: cudaArguments(flags) }),
+  );
+  await writeContext(folder, context);
+  const weights = dir === undefined ? [] : weightEntries(plan.spec, dir);
+  const image = plan.image.references[0]!;
+  const made = await report.step(`Model image ${image}`, (onLine) =>
+    ensureModelImage({ plan, context, weights }, { docker, onLine }),
+  );
+  return {
+    image,
+    references: plan.image.references,
+    id: made.id,
+    built: made.built,
+    runtime: runtime.name,
+    runtimeBuilt: runtimeBuild.built,
+    folder,
+    bytes: made.size,
+  };
+}
+
+function cudaArguments({ device, cudaProviderSha256 }: ImageFlags): Record<string, string> | undefined {
+  return device === 'cuda' ? { ORT_CUDA_SHA256: cudaProviderSha256 ?? '' } : undefined;
+}

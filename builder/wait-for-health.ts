@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const EVERY_MS = 250;
+const ANSWER_MS = 5000;
+
+export interface WaitOptions {
+  /** Ends the wait; the promise then resolves. */
+  signal: AbortSignal;
+  /** Gets each new reason why the server is not ready. */
+  onWaiting: (reason: string) => void;
+}
+
+/** Asks `/health` of a server until it says 200, however long a download takes. */
+export async function waitForHealth(address: string, { signal, onWaiting }: WaitOptions): Promise<void> {
+  let last: string | undefined;
+  while (!signal.aborted) {
+    const answer = await askHealth(address);
+    if (answer === 'ready') return;
+    if (answer !== undefined && answer !== last) onWaiting(answer);
+    last = answer ?? last;
+    await delay(EVERY_MS);
+  }
+}
+
+async function askHealth(address: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${address}/health`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    if (answer.ok) return 'ready';
+    return ((await answer.json()) as { error?: string }).error;
+  } catch {
+    // Not listening yet, or in the middle of its start.
+    return undefined;
+  }
+}
