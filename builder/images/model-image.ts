@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Docker } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
 import { LABEL } from './labels.js';
 import type { BuildPlan, ModelContext } from './model-plan.js';
 import { type ContextEntry, tarStream } from './tar.js';
@@ -30,11 +31,12 @@ export interface ModelBuildDeps {
 
 /**
  * Builds the image and tags it, unless the image of that name was built from the same inputs.
- * @throws BuilderError with the engine's message
+ * @throws BuilderError with the engine's message, or when the name is that of another model's image
  */
 export async function ensureModelImage({ plan, context, weights }: ModelBuild, { docker, onLine }: ModelBuildDeps) {
   const [latest, ...others] = plan.image.references;
   const existing = await docker.inspectImage(latest!);
+  if (existing) refuseForeign(existing.labels[LABEL.model], plan);
   if (existing?.labels[LABEL.build] === context.digest) {
     for (const reference of others) await docker.tagImage(existing.id, reference);
     return { built: false, ...existing };
@@ -47,4 +49,11 @@ export async function ensureModelImage({ plan, context, weights }: ModelBuild, {
     onLine,
   );
   return { built: true, ...(await docker.inspectImage(latest!))! };
+}
+
+/** Lower case and the underscore make one name of `a/b_c`, `a_b/c` and `A/b_c`. */
+function refuseForeign(owner: string | undefined, { spec, image }: BuildPlan): void {
+  if (owner === undefined || owner === spec.id) return;
+  const message = `${image.repository} is the image of ${owner}; give ${spec.id} another --namespace, or remove that image`;
+  throw new BuilderError('failure', message);
 }

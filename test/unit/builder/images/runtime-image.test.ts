@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DockerfileParser } from 'dockerfile-ast';
+import {
+  ensureRuntimeImage,
+  planRuntimeImage,
+  renderRuntimeDockerfile,
+  type RuntimeChoice,
+} from '../../../../builder/images/runtime-image.js';
+import { hostPlatform } from '../../../../builder/images/platform.js';
+import { fakeDocker } from '../../../fakes/docker.js';
+
+const choice: RuntimeChoice = {
+  namespace: 'slipway',
+  profile: 'text',
+  device: 'cpu',
+  platform: hostPlatform(),
+  baseImage: 'node:24-bookworm-slim',
+  version: '1.2.3',
+};
+
+/** A package root with the real modules and templates around a server of one line. */
+async function packageRoot(server = 'export {};'): Promise<string> {
+  const root = await mkdtemp(path.join(tmpdir(), 'slipway-root-'));
+  await mkdir(path.join(root, 'dist/image'), { recursive: true });
+  await writeFile(path.join(root, 'dist/image/main.mjs'), server);
+  for (const name of ['templates', 'node_modules', 'package.json']) await symlink(path.resolve(name), path.join(root, name));
+  return root;
+}
+
+async function planned(changes: Partial<RuntimeChoice> = {}, server?: string) {
+  const root = await packageRoot(server);
+  return planRuntimeImage({ packageRoot: root, cache: path.join(root, 'cache') }, { ...choice, ...changes });
+}
+
+const paths = (image: Awaited<ReturnType<typeof planned>>) => image.entries.map((entry) => entry.path);
+
+describe('content of a runtime image', () => {
+  test('text: server, health check, an open folder for weights, one ONNX Runtime, no picture library', async () => {
+    const image = await planned();
+    const arch = process.arch;
+    expect(paths(image)).toEqual(
+      expect.arrayContaining([
+        'rootfs/server/main.mjs',
+        'rootfs/server/healthcheck.mjs',
+        'rootfs/server/node_modules/onnxruntime-common/dist/cjs/index.js',
+        'rootfs/server/node_modules/onnxruntime-node/dist/index.js',
+        `rootfs/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/libonnxruntime.so.1`,
+        `rootfs/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/onnxruntime_binding.node`,
+      ]),
+    );
+    expect(image.entries.find((entry) => entry.path === 'rootfs/server/model/')).toMatchObject({ mode: 0o1777 });
+    expect(paths(image).filter((file) => /sharp|win32|darwin|\.d\.c?ts$|\.map$/.test(file))).toEqual([]);
+    const natives = paths(image).filter((file) => file.includes('/napi-v6/'));
+    expect(natives.every((file) => file.includes(`/linux/${arch}/`))).toBe(true);
+  });
+
+  test('vision: the picture library with its native halves and all that it requires', async () => {
+    const image = await planned({ profile: 'vision' });
+    expect(paths(image)).toEqual(
+      expect.arrayContaining([
+        'rootfs/server/node_modules/sharp/dist/index.mjs',
+        'rootfs/server/node_modules/sharp/package.json',
+        'rootfs/server/node_modules/semver/index.js',
+        'rootfs/server/node_modules/detect-libc/lib/detect-libc.js',
+        'rootfs/server/node_modules/@img/colour/index.cjs',
+        `rootfs/server/node_modules/@img/sharp-linux-${process.arch}/package.json`,
+      ]),
+    );
+    expect(paths(image).some((file) => /sharp-libvips-linux-\w+\/lib\/libvips-cpp\.so/.test(file))).toBe(true);
+  });
+
+  test('the name follows the content', async () => {
+    const [first, same, other] = [await planned(), await planned(), await planned({}, 'export default 1;')];
+    expect(first.name).toMatch(/^slipway\/runtime:text-cpu-1\.2\.3-[0-9a-f]{12}$/);
+    expect(same.name).toBe(first.name);
+    expect(other.name).not.toBe(first.name);
+    expect((await planned({ baseImage: 'node:22-bookworm-slim' })).name).not.toBe(first.name);
+  });
+
+  test('without a built server it says what to run', async () => {
+    const root = await mkdtemp(path.join(tmpdir(), 'slipway-root-'));
+    for (const name of ['templates', 'node_modules', 'package.json']) await symlink(path.resolve(name), path.join(root, name));
+    const plan = planRuntimeImage({ packageRoot: root, cache: root }, choice);
+    await expect(plan).rejects.toThrow('npm run build');
+  });
+
+  test('cuda has no build but for amd64', async () => {
+    await expect(planned({ device: 'cuda', platform: 'linux/arm64' })).rejects.toMatchObject({ exit: 'usage' });
+  });
+});
+
+test('an image of that name is not built again', async () => {
+  const docker = fakeDocker(choice.platform);
+  const image = await planned();
+  expect(await ensureRuntimeImage(image, { docker, onLine: () => undefined })).toEqual({ built: true });
+  expect(await ensureRuntimeImage(image, { docker, onLine: () => undefined })).toEqual({ built: false });
+  expect(docker.builds).toHaveLength(1);
+});
+
+describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
+  const template = readFileSync(`templates/runtime.${device}.Dockerfile.eta`, 'utf8');
+  const text = renderRuntimeDockerfile(template, { ...choice, device }, '1.30.0');
+  const parsed = DockerfileParser.parse(text);
+  const keywords = parsed.getInstructions().map((instruction) => instruction.getKeyword());
+
+  test('starts the server, says how it is, and builds with the classic builder', () => {
+    expect(parsed.getENTRYPOINTs().map(String)).toEqual(['ENTRYPOINT ["node", "/server/main.mjs"]']);
+    expect(parsed.getHEALTHCHECKs()).toHaveLength(1);
+    expect(keywords).toEqual(expect.arrayContaining(['EXPOSE', 'STOPSIGNAL', 'LABEL']));
+    expect(text).not.toMatch(/^#\s*syntax|--mount|<%|undefined/m);
+  });
+
+  test('declares no volume, which would lose weights on commit, and no user, who could not own a bind mount', () => {
+    expect(keywords).not.toContain('VOLUME');
+    expect(keywords).not.toContain('USER');
+  });
+
+  test('knows only instructions that exist', () => {
+    const known = 'FROM COPY ENV WORKDIR EXPOSE STOPSIGNAL HEALTHCHECK LABEL ENTRYPOINT CMD ARG RUN'.split(' ');
+    expect(keywords.filter((keyword) => !known.includes(keyword))).toEqual([]);
+  });
+});
+
+test('the cpu image runs nothing while it is built', () => {
+  const text = renderRuntimeDockerfile(readFileSync('templates/runtime.cpu.Dockerfile.eta', 'utf8'), choice, '1.30.0');
+  expect(text).not.toMatch(/^RUN/m);
+});
+
+test('the cuda image refuses a provider whose hash nobody gave, and checks the one that it fetched', () => {
+  const template = readFileSync('templates/runtime.cuda.Dockerfile.eta', 'utf8');
+  const text = renderRuntimeDockerfile(template, { ...choice, device: 'cuda' }, '1.30.0');
+  expect(text).toMatch(/^ARG ORT_CUDA_SHA256$/m);
+  expect(text).toMatch(/RUN test -n "\$ORT_CUDA_SHA256"[^\n]*exit 1/);
+  expect(text).toContain('sha256sum -c -');
+  expect(text).toContain('microsoft.ml.onnxruntime.gpu.linux/1.30.0/microsoft.ml.onnxruntime.gpu.linux.1.30.0.nupkg');
+});
