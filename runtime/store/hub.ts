@@ -5,7 +5,7 @@ import { StoreError } from './errors.js';
 import { bodyOf, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
 import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
-import { type ModelSource, type OpenedFile, readAll, type RepoRef } from './source.js';
+import { type ModelSource, type OpenedFile, readWhole, type RepoRef } from './source.js';
 
 /** Small files are small: more than this under such a name is not read into memory. */
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
@@ -32,11 +32,7 @@ export function hubSource(options: HubOptions): ModelSource {
       const file = info.files.find((candidate) => candidate.path === path);
       if (!file) return undefined;
       if (file.size > MAX_TEXT_BYTES) throw new StoreError('invalid', `${path} of ${info.id} is too large`);
-      const bytes = await withRetries(async () => {
-        const read = await readAll(await open(info, file, 0));
-        if (read.length === file.size) return read;
-        throw new StoreError('network', `${path} of ${info.id} came in part`, { remedy: 'try again' });
-      }, retries);
+      const bytes = await withRetries(() => readWhole({ open }, info, file), retries);
       return bytes.toString('utf8');
     },
   };

@@ -1,4 +1,6 @@
 import type { ModelInfo, RepoFile } from '../core/spec.js';
+import { StoreError } from './errors.js';
+import { withRetries } from './retry.js';
 
 /** One repository at one commit. */
 export type RepoRef = Pick<ModelInfo, 'id' | 'commit'>;
@@ -23,9 +25,29 @@ export interface ModelSource {
   open(ref: RepoRef, file: RepoFile, offset: number, signal?: AbortSignal): Promise<OpenedFile>;
 }
 
-/** All bytes of an opened file. Meant for small files. */
-export async function readAll(opened: OpenedFile): Promise<Buffer> {
+/**
+ * All bytes of a file, checked against its announced length. Meant for small files.
+ * @throws StoreError network (worth another try) when the bytes end early
+ */
+export async function readWhole(
+  source: Pick<ModelSource, 'open'>,
+  ref: RepoRef,
+  file: RepoFile,
+): Promise<Buffer> {
+  const { body } = await source.open(ref, file, 0);
   const chunks: Uint8Array[] = [];
-  for await (const chunk of opened.body) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > file.size)
+      throw new StoreError('corrupt', `${file.path} of ${ref.id} is longer than announced`);
+    chunks.push(chunk);
+  }
+  if (length === file.size) return Buffer.concat(chunks);
+  throw new StoreError('network', `${file.path} of ${ref.id} came in part`, { remedy: 'try again' });
+}
+
+/** As readWhole, with a few tries. */
+export function readBytes(source: Pick<ModelSource, 'open'>, ref: RepoRef, file: RepoFile): Promise<Buffer> {
+  return withRetries(() => readWhole(source, ref, file), { attempts: 4, baseMs: 500 });
 }

@@ -1,0 +1,126 @@
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { ModelFacts } from './facts.js';
+
+type Row = [name: RegExp, ...tasks: TaskId[]];
+
+/** Python class names to what such a model can do, the usual task first. The first row that matches counts. */
+const ARCHITECTURES: Row[] = [
+  [
+    /^(?:Wav2Vec2|Hubert|WavLM|UniSpeech|Whisper|AST)\w*For(?:Sequence|Audio)Classification$/,
+    'audio-classification',
+  ],
+  [/ForAudioClassification$/, 'audio-classification'],
+  [/ForVideoClassification$/, 'video-classification'],
+  [/ForImageClassification(?:WithTeacher)?$/, 'image-classification'],
+  [/ForSequenceClassification$/, 'text-classification', 'zero-shot-classification'],
+  [/ForTokenClassification$/, 'token-classification'],
+  [/^(?:Vilt|Blip|Lxmert)\w*ForQuestionAnswering$/, 'visual-question-answering'],
+  [/^(?:LayoutLM|LiLT|Lilt)\w*ForQuestionAnswering$/, 'document-question-answering'],
+  [/ForQuestionAnswering$/, 'question-answering'],
+  [/For(?:MaskedLM|PreTraining)$/, 'fill-mask', 'feature-extraction', 'sentence-similarity'],
+  [/(?:ForCausalLM|LMHeadModel)$/, 'text-generation', 'chat'],
+  [
+    /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^SpeechEncoderDecoderModel$/,
+    'automatic-speech-recognition',
+  ],
+  [/^(?:Voxtral|Qwen2Audio|GraniteSpeech)\w*|^UltravoxModel$/, 'audio-text-to-text'],
+  [/^MusicgenForConditionalGeneration$/, 'text-to-audio'],
+  [/^(?:Vits|Bark)Model$|ForTextToSpeech$/, 'text-to-speech', 'text-to-audio'],
+  [/^(?:Marian|FSMT|M2M100)\w*/, 'translation', 'text2text-generation'],
+  [
+    /^(?:M?T5|UMT5|LongT5|Flan|M?Bart|PLBart|BigBirdPegasus|Pegasus|PegasusX|LED|Blenderbot|BlenderbotSmall|X?ProphetNet|SwitchTransformers)For(?:Conditional|Causal)\w*$|^EncoderDecoderModel$/i,
+    'text2text-generation',
+    'summarization',
+    'translation',
+  ],
+  [
+    /^VisionEncoderDecoderModel$|^Pix2Struct/,
+    'image-to-text',
+    'document-question-answering',
+    'visual-question-answering',
+  ],
+  [/^Blip2?\w*ForConditionalGeneration$/, 'image-to-text', 'visual-question-answering', 'image-text-to-text'],
+  [
+    /^(?:SmolVLM|Qwen\d\w*VL|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
+    'image-text-to-text',
+    'video-text-to-text',
+    'visual-question-answering',
+  ],
+  [
+    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Mllama|Florence2|Mistral3|Moondream)\w*/,
+    'image-text-to-text',
+    'visual-question-answering',
+    'image-to-text',
+  ],
+  [/For(?:Semantic|Instance|Universal|Image)?Segmentation$/, 'image-segmentation'],
+  [/^(?:OwlViT|OwlVit|Owlv2|GroundingDino)ForObjectDetection$/, 'zero-shot-object-detection'],
+  [/ForObjectDetection$/, 'object-detection'],
+  [/ForDepthEstimation$/, 'depth-estimation'],
+  [/^Sam\w*Model$/, 'mask-generation'],
+  [/^(?:\w*CLIP|Siglip2?|Align)Model$/, 'zero-shot-image-classification'],
+  [
+    /^(?:ViT|DeiT|Beit|Dinov2|DINOv3\w*|Dinov2WithRegisters|Swinv?2?|ConvNext\w*|ResNet|Hiera|IJepa|ViTMAE)Model$/,
+    'image-feature-extraction',
+  ],
+  [/^(?:Wav2Vec2|Hubert|WavLM|Clap|VideoMAE|Encodec)\w*Model$/],
+  [/Model$/, 'feature-extraction', 'sentence-similarity'],
+];
+
+/** For repositories that name no architecture: config.model_type. */
+const MODEL_TYPES: Record<string, TaskId> = {
+  whisper: 'automatic-speech-recognition',
+  moonshine: 'automatic-speech-recognition',
+  vits: 'text-to-speech',
+  speecht5: 'text-to-speech',
+  musicgen: 'text-to-audio',
+  voxtral: 'audio-text-to-text',
+  ultravox: 'audio-text-to-text',
+  marian: 'translation',
+  t5: 'text2text-generation',
+  bart: 'text2text-generation',
+  clip: 'zero-shot-image-classification',
+  siglip: 'zero-shot-image-classification',
+  owlvit: 'zero-shot-object-detection',
+  sam: 'mask-generation',
+  dpt: 'depth-estimation',
+  depth_anything: 'depth-estimation',
+  detr: 'object-detection',
+  yolos: 'object-detection',
+  segformer: 'image-segmentation',
+  videomae: 'video-classification',
+  'vision-encoder-decoder': 'image-to-text',
+  llava: 'image-text-to-text',
+  smolvlm: 'image-text-to-text',
+};
+
+/** Classes of the diffusers library. */
+const PIPELINES: Row[] = [
+  [/Video|AnimateDiff/, 'text-to-video'],
+  [/Audio|Music/, 'text-to-audio'],
+  [/^(?:DDPM|DDIM|PNDM|KarrasVe|ScoreSdeVe|LDM)Pipeline$/, 'unconditional-image-generation'],
+  [/Img2Img|Inpaint|Upscale|ControlNet|InstructPix2Pix/],
+  [/Pipeline$/, 'text-to-image'],
+];
+
+/**
+ * Tasks that a model of these facts can do, the usual one first. Undefined when the facts don't tell: then nothing is
+ * ruled out.
+ */
+export function possibleTasks(facts: ModelFacts): TaskId[] | undefined {
+  const known = facts.pipelineClass
+    ? lookUp(PIPELINES, facts.pipelineClass)
+    : facts.architectures.map((name) => lookUp(ARCHITECTURES, name)).find((tasks) => tasks !== undefined);
+  if (!known || !facts.sentenceModules) return known;
+  return [...new Set<TaskId>([...known, 'sentence-similarity', 'feature-extraction'])];
+}
+
+/** The task that a model type is made for, where there is no better sign. */
+export function taskOfModelType(facts: ModelFacts): TaskId | undefined {
+  const { modelType } = facts;
+  return modelType && Object.hasOwn(MODEL_TYPES, modelType) ? MODEL_TYPES[modelType] : undefined;
+}
+
+function lookUp(table: readonly Row[], name: string): TaskId[] | undefined {
+  const row = table.find(([pattern]) => pattern.test(name));
+  return row && (row.slice(1) as TaskId[]);
+}

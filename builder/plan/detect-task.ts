@@ -1,0 +1,100 @@
+import type { ModelInfo } from '../../runtime/core/spec.js';
+import { isTaskId, TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
+import { possibleTasks, taskOfModelType } from './architectures.js';
+import type { ModelFacts } from './facts.js';
+import { Refusal } from './refusal.js';
+
+export interface DetectRequest {
+  info: Pick<ModelInfo, 'id' | 'pipelineTag' | 'tags' | 'libraryName'>;
+  facts: ModelFacts;
+  /** The operator's choice; still refused when the model can't do it. */
+  task?: string | undefined;
+}
+
+export interface Detected {
+  task: TaskId;
+  /** Why this task. */
+  reason: string;
+}
+
+/** Names that mean one of ours. */
+const ALIASES: Record<string, TaskId> = {
+  conversational: 'chat',
+  'sentiment-analysis': 'text-classification',
+  ner: 'token-classification',
+  embeddings: 'feature-extraction',
+  vqa: 'visual-question-answering',
+  'audio-to-text': 'automatic-speech-recognition',
+};
+
+/**
+ * Chooses the task of a model from what its repository says. Pure.
+ * @throws Refusal when nothing tells, or when the choice can't be right
+ */
+export function detectTask(request: DetectRequest): Detected {
+  const detected = request.task === undefined ? withTemplate(guess(request), request) : asked(request.task);
+  checkPossible(detected, request);
+  if (detected.task !== 'chat' || request.facts.hasChatTemplate) return detected;
+  throw new Refusal(
+    `${request.info.id} has no chat template, so it can't hold a conversation`,
+    'use --task text-generation, or add a chat_template.jinja and give the folder with --from',
+  );
+}
+
+function asked(task: string): Detected {
+  if (isTaskId(task)) return { task, reason: `task ${task}: asked for` };
+  throw new Refusal(`"${task}" is not a task`, `use one of ${TASK_IDS.join(', ')}`);
+}
+
+function guess(request: DetectRequest): Detected {
+  const { info, facts } = request;
+  const tag = info.pipelineTag;
+  const tagged = tag === undefined ? undefined : taskNamed(tag);
+  if (tagged) return { task: tagged, reason: `pipeline_tag ${tag}` };
+  if (tag !== undefined) throw foreignTask(tag, request);
+  if (info.libraryName === 'sentence-transformers' || facts.sentenceModules)
+    return { task: 'sentence-similarity', reason: 'a sentence-transformers repository' };
+  const usual = possibleTasks(facts)?.[0];
+  if (usual) return { task: usual, reason: facts.pipelineClass ?? facts.architectures.join(', ') };
+  const byTags = [...new Set(info.tags.flatMap((name) => taskNamed(name) ?? []))];
+  if (byTags.length === 1) return { task: byTags[0]!, reason: `tag ${byTags[0]}` };
+  const byType = taskOfModelType(facts);
+  if (byType) return { task: byType, reason: `model_type ${facts.modelType}` };
+  throw new Refusal(
+    `nothing in ${info.id} tells its task`,
+    `give it with --task, one of ${TASK_IDS.join(', ')}`,
+  );
+}
+
+function taskNamed(name: string): TaskId | undefined {
+  if (isTaskId(name)) return name;
+  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;
+}
+
+/** A chat template turns a text generator into a chat model; without one a chat model is a text generator. */
+function withTemplate({ task, reason }: Detected, { facts }: DetectRequest): Detected {
+  const isText = task === 'text-generation' || task === 'chat';
+  if (!isText) return { task, reason: `task ${task}: ${reason}` };
+  return facts.hasChatTemplate
+    ? { task: 'chat', reason: `task chat: ${reason} and a chat template` }
+    : { task: 'text-generation', reason: `task text-generation: ${reason}, no chat template` };
+}
+
+function checkPossible({ task, reason }: Detected, { info, facts }: DetectRequest): void {
+  const possible = possibleTasks(facts);
+  if (!possible || possible.includes(task)) return;
+  const architecture = facts.pipelineClass ?? facts.architectures.join(', ');
+  throw new Refusal(
+    `${info.id} is a ${architecture}, which can't do ${task} (${reason})`,
+    possible.length > 0 ? `use --task ${possible.join(' or --task ')}` : undefined,
+  );
+}
+
+function foreignTask(tag: string, { info, facts }: DetectRequest): Refusal {
+  const possible = possibleTasks(facts) ?? [];
+  const remedy =
+    possible.length > 0
+      ? `its architecture could do --task ${possible.join(' or --task ')}`
+      : `if it can do one of them, name it with --task: ${TASK_IDS.join(', ')}`;
+  return new Refusal(`${info.id} is made for ${tag}, which is not one of the tasks served`, remedy);
+}

@@ -1,0 +1,42 @@
+import type { RepoFile } from '../../runtime/core/spec.js';
+import { bytesReader, externalLocations } from '../../runtime/store/external-data.js';
+import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/external-files.js';
+import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
+
+/** Graphs up to here are read always: one this small has nearly all of its weights elsewhere, or few. */
+const SMALL_BYTES = 4 * 2 ** 20;
+/** Graphs up to here are read when something beside them looks like their weights. */
+const MEDIUM_BYTES = 32 * 2 ** 20;
+
+export interface GraphsRequest {
+  source: Pick<ModelSource, 'open'>;
+  ref: RepoRef;
+  files: readonly RepoFile[];
+  /** Paths of the chosen graphs. */
+  graphs: readonly string[];
+}
+
+/**
+ * Reads from the graphs themselves under which names their weights lie, as far as the graphs are small; larger ones
+ * are weights, and stay where they are.
+ * @throws StoreError
+ */
+export async function readExternalNames({
+  source,
+  ref,
+  files,
+  graphs,
+}: GraphsRequest): Promise<ExternalHints> {
+  const hints: Record<string, string[]> = {};
+  for (const path of graphs) {
+    const file = files.find((candidate) => candidate.path === path);
+    if (!file || !isWorthReading(file, files)) continue;
+    hints[path] = externalLocations(bytesReader(await readBytes(source, ref, file)));
+  }
+  return hints;
+}
+
+function isWorthReading(graph: RepoFile, files: readonly RepoFile[]): boolean {
+  if (graph.size <= SMALL_BYTES) return true;
+  return graph.size <= MEDIUM_BYTES && likelyExternalFiles(graph, files).length > 0;
+}

@@ -1,0 +1,65 @@
+import type { ModelInfo } from '../../runtime/core/spec.js';
+import type { ModelSource } from '../../runtime/store/source.js';
+import { Refusal } from './refusal.js';
+
+/** What the small files of a repository say, as plain data. */
+export interface ModelFacts {
+  /** config.architectures: Python class names, the first one leading. */
+  architectures: string[];
+  modelType?: string;
+  /** The model's code is in the repository (config.auto_map). It is never run. */
+  customCode: boolean;
+  hasChatTemplate: boolean;
+  /** The repository is one of the sentence-transformers library: it has modules.json. */
+  sentenceModules: boolean;
+  /** Class of a pipeline of several models (model_index.json). */
+  pipelineClass?: string;
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * Reads the facts; a file that is not there says nothing.
+ * @throws StoreError when the source fails; Refusal when a file is not a JSON object
+ */
+export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
+  const read = async (path: string) => parseObject(path, await source.readText(info, path));
+  const [config, tokenizer, index] = await Promise.all([
+    read('config.json'),
+    read('tokenizer_config.json'),
+    read('model_index.json'),
+  ]);
+  const has = (path: string) => info.files.some((file) => file.path === path);
+  return {
+    architectures: strings(config.architectures),
+    modelType: string(config.model_type),
+    customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
+    hasChatTemplate:
+      has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
+    sentenceModules: has('modules.json'),
+    pipelineClass: string(index._class_name),
+  };
+}
+
+function parseObject(path: string, text: string | undefined): Json {
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    value = undefined;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw new Refusal(
+    `${path} of the repository is not a JSON object`,
+    'repair the file, or take another revision',
+  );
+}
+
+function string(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : [];
+}

@@ -1,0 +1,115 @@
+import {
+  type Dtype,
+  type EngineId,
+  type ModelInfo,
+  type ModelSpec,
+  totalBytes,
+} from '../../runtime/core/spec.js';
+import type { Head } from '../../runtime/core/handles.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { type Choice, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
+import { StoreError } from '../../runtime/store/errors.js';
+import type { ModelSource } from '../../runtime/store/source.js';
+import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
+import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
+import { detectTask } from './detect-task.js';
+import { readExternalNames } from './external.js';
+import { type ModelFacts, readFacts } from './facts.js';
+import { type Figures, predictFigures } from './memory.js';
+import { Refusal } from './refusal.js';
+import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
+
+export interface PlanRequest {
+  source: ModelSource;
+  id: string;
+  /** Branch, tag or commit; `main`. */
+  revision?: string | undefined;
+  /** Overrides what the repository says about itself. */
+  task?: string | undefined;
+  dtype?: Dtype | undefined;
+}
+
+export interface ModelPlan {
+  info: ModelInfo;
+  facts: ModelFacts;
+  /** In the order and form of model.json. */
+  spec: ModelSpec;
+  /** Why this task, engine and weight format: one sentence each. */
+  reasons: string[];
+  figures: Figures;
+}
+
+/**
+ * Decides how a model is served. Reads the listing, small JSON files and small graphs; moves no weights.
+ * @throws Refusal when it can't be served; StoreError when the source fails
+ */
+export async function planModel(request: PlanRequest): Promise<ModelPlan> {
+  const { source, id, revision, dtype } = request;
+  const info = await source.info(id, revision);
+  const facts = await readFacts(source, info);
+  const detected = detectTask({ info, facts, task: request.task });
+  const task = supportedTask(detected.task);
+  requireGraphs(info, facts);
+  const { engine, binding } = engineOf(task);
+  requireFiles(info, task, binding);
+  const choice = await choose(source, { info, graphs: binding.graphs, extra: binding.files, dtype });
+  const spec = specOf({ info, facts, task: detected.task, profile: task.profile, engine, choice });
+  return {
+    info,
+    facts,
+    spec,
+    reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, choice.reason],
+    figures: predictFigures(totalBytes(spec)),
+  };
+}
+
+/** What the planner needs of a binding, whatever its head. */
+type AnyBinding = Pick<EngineBinding<Head, never, never>, 'head' | 'graphs' | 'files'>;
+
+/** The first engine that a task file names is the preferred one. */
+function engineOf(task: AnyTask): { engine: EngineId; binding: AnyBinding } {
+  const [engine, binding] = Object.entries(task.engines)[0]! as [EngineId, AnyBinding];
+  return { engine, binding };
+}
+
+/** Chooses by names first, then again with what the chosen graphs say about their weights. */
+async function choose(source: ModelSource, request: ChooseRequest & { info: ModelInfo }): Promise<Choice> {
+  try {
+    const first = chooseFiles(request);
+    const { info: ref } = request;
+    const graphs = Object.values(first.graphs);
+    const external = await readExternalNames({ source, ref, files: ref.files, graphs });
+    return chooseFiles({ ...request, external });
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'not_found') throw new Refusal(error.message);
+    throw error;
+  }
+}
+
+interface Decided {
+  info: ModelInfo;
+  facts: ModelFacts;
+  task: TaskId;
+  profile: ModelSpec['profile'];
+  engine: EngineId;
+  choice: Choice;
+}
+
+function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelSpec {
+  const spec: ModelSpec = {
+    specVersion: 1,
+    id: info.id,
+    revision: info.revision,
+    commit: info.commit,
+    task,
+    engine,
+    profile,
+    dtype: choice.dtype,
+    architecture: facts.architectures[0],
+    modelType: facts.modelType,
+    license: info.license,
+    graphs: choice.graphs,
+    files: choice.files,
+  };
+  return parseSpec(formatSpec(spec));
+}

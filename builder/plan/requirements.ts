@@ -1,0 +1,61 @@
+import type { ModelInfo } from '../../runtime/core/spec.js';
+import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
+import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
+import { isPlanned } from '../../runtime/tasks/define.js';
+import { SUPPORTED_TASKS, TASKS } from '../../runtime/tasks/registry.js';
+import type { ModelFacts } from './facts.js';
+import { Refusal } from './refusal.js';
+
+/** The definition of a task that is served today. @throws Refusal when its issue has not landed */
+export function supportedTask(id: TaskId): AnyTask {
+  const task = TASKS[id];
+  if (!isPlanned(task)) return task;
+  throw new Refusal(
+    `${id} is not supported yet`,
+    `served today: ${SUPPORTED_TASKS.filter(isTaskId).join(', ')}`,
+  );
+}
+
+/** Weight formats that are not served, by file name. */
+const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
+  [/\.safetensors$/, 'safetensors'],
+  [/(?:\.bin|\.pt|\.pth|\.ckpt)$/, 'PyTorch'],
+  [/\.gguf$/, 'GGUF'],
+  [/\.(?:h5|msgpack|ot|tflite)$/, 'TensorFlow, Flax or Rust'],
+];
+
+/** @throws Refusal when the repository has no ONNX graph at all */
+export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void {
+  if (files.some(({ path }) => path.endsWith('.onnx'))) return;
+  const found = OTHER_WEIGHTS.filter(([pattern]) => files.some(({ path }) => pattern.test(path)));
+  const only =
+    found.length > 0 ? `only ${found.map(([, name]) => name).join(', ')}` : 'no weights of any kind';
+  const code = facts.customCode ? '; its own Python code (auto_map) is never run' : '';
+  const name = id.split('/').at(-1);
+  throw new Refusal(
+    `${id} has no ONNX export (${only}), and conversion is not there yet${code}`,
+    `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
+  );
+}
+
+/** @throws Refusal when a file is missing without which the task's engine can't read its input */
+export function requireFiles(
+  { id, files }: ModelInfo,
+  { modality }: AnyTask,
+  { files: named }: Pick<EngineBinding<never, never, never>, 'files'>,
+): void {
+  const has = (path: string) => files.some((file) => file.path === path);
+  if (named.includes('tokenizer.json') && !has('tokenizer.json')) {
+    throw new Refusal(
+      `${id} has no tokenizer.json`,
+      `write one with Python, AutoTokenizer.from_pretrained("${id}").save_pretrained(DIR), put the other files beside it and give --from DIR`,
+    );
+  }
+  const picture = ['preprocessor_config.json', 'processor_config.json'];
+  if (modality === 'image' && named.includes(picture[0]!) && !picture.some(has)) {
+    throw new Refusal(
+      `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
+      'copy that file from the model that it was exported from and give the folder with --from',
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+export interface HubModel {
+  /** Folder with the files. */
+  dir: string;
+  pipeline_tag?: string;
+  library_name?: string;
+  tags?: string[];
+  gated?: 'auto' | 'manual';
+  private?: boolean;
+  /** Branches and tags beside main; all of them name the same commit. */
+  revisions?: string[];
+}
+
+export interface HubFile {
+  path: string;
+  size: number;
+  /** Git blob id. */
+  oid: string;
+  /** Set for files that the hub keeps outside of git. */
+  lfs?: { oid: string; size: number; pointerSize: number };
+  /** Reads the folder, so that a test may change a file under the hub's feet. */
+  read(): Buffer;
+}
+
+export interface Repository {
+  about: HubModel;
+  /** 40 hex digits over names and content. */
+  commit: string;
+  files: HubFile[];
+  /** What listings show: files and folders. */
+  entries: ({ type: string; path: string; size: number; oid: string } & Pick<HubFile, 'lfs'>)[];
+}
+
+const LFS_BYTES = 10 * 1024;
+
+export function readRepository(about: HubModel): Repository {
+  const names = readdirSync(about.dir, { withFileTypes: true, recursive: true });
+  const paths = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(about.dir, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => part.startsWith('.')))
+    .sort();
+  const files = paths.map((path) => describeFile(join(about.dir, path), path));
+  const commit = sha1(files.map(({ path, oid }) => `${oid} ${path}\n`).join(''));
+  const folders = [...new Set(paths.flatMap(parents))].sort();
+  const folderEntries = folders.map((path) => ({ type: 'directory', path, size: 0, oid: sha1(path) }));
+  const fileEntries = files.map(({ path, size, oid, lfs }) => ({
+    type: 'file',
+    path,
+    size,
+    oid,
+    ...(lfs && { lfs }),
+  }));
+  return { about, commit, files, entries: [...folderEntries, ...fileEntries] };
+}
+
+function describeFile(full: string, path: string): HubFile {
+  const bytes = readFileSync(full);
+  const size = bytes.length;
+  const oid = createHash('sha1').update(`blob ${size}\0`).update(bytes).digest('hex');
+  const file: HubFile = { path, size, oid, read: () => readFileSync(full) };
+  if (size <= LFS_BYTES && !path.endsWith('.onnx')) return file;
+  return { ...file, lfs: { oid: createHash('sha256').update(bytes).digest('hex'), size, pointerSize: 134 } };
+}
+
+function parents(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
+}
+
+function sha1(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
