@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isModelId } from '../runtime/core/ids.js';
 import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
-import type { TaskId } from '../runtime/core/task-ids.js';
+import { isTaskId, type TaskId } from '../runtime/core/task-ids.js';
 import { SUPPORTED_TASKS } from '../runtime/tasks/registry.js';
 import { endpointFrom } from './config.js';
 import { hostPlatform, type Platform, PLATFORMS } from './images/platform.js';
@@ -43,9 +43,7 @@ export function modelId(text: string): string {
 
 export function addSourceOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option('--task <task>', 'serve it as this task, whatever the hub says').choices(SUPPORTED_TASKS),
-    )
+    .option('--task <task>', 'serve it as this task, whatever the hub says', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(
       new Option('--dtype <dtype>', 'weight format (default: the best that is there)').choices(DTYPES),
@@ -92,6 +90,12 @@ export function port(text: string): number {
   const number = Number(text);
   if (/^\d{1,5}$/.test(text) && number <= 65535) return number;
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
+}
+
+/** A task that is not served yet passes: the planner refuses it with a reason. */
+function taskId(text: string): TaskId {
+  if (isTaskId(text)) return text;
+  throw new InvalidArgumentError(`expected a task such as ${SUPPORTED_TASKS.join(', ')}`);
 }
 
 function imageReference(text: string): string {

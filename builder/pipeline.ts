@@ -96,7 +96,8 @@ export async function fetchWeights(
   const { dir } = await report.step(`Have ${model.spec.files.length} files of the model`, (say) =>
     ensureWeights({
       spec: model.spec,
-      roots: [root],
+      // A local folder is used where it is; only what the hub gives is kept in the cache.
+      roots: flags.from === undefined ? [root] : [flags.from, root],
       downloadRoot: root,
       source: () => sourceOf(flags, deps).source,
       onProgress: ({ doneBytes, totalBytes }) => say(`${megabytes(doneBytes)} of ${megabytes(totalBytes)}`),

@@ -22,6 +22,9 @@ Examples:
   builder build org/model --from ./exported      a local folder instead of the hub
   builder build org/model --dry-run              say what would be done, touch nothing`;
 
+const NOT_ON_HUB =
+  'no hub has the state of a local folder: mount it at /server/model when the image runs, or build with --bake';
+
 /** `builder build`: prints the name of the image; a second build of the same inputs gives the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {
   const command = program
@@ -35,6 +38,7 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
       const report = reportOf(deps, flags);
       const prepared = await prepare({ id, flags, report }, deps);
       if (flags.dryRun) return report.result(dryRunText(prepared), dryRunDocument(prepared));
+      if (flags.from !== undefined && !flags.bake) report.note(NOT_ON_HUB);
       const result = await buildImage(prepared, { id, flags, report }, deps);
       const { spec, baked } = prepared.plan;
       report.result(result.image, { ...result, model: spec.id, commit: spec.commit, task: spec.task, baked });
@@ -59,8 +63,7 @@ function dryRunText({ model, plan, context, folder }: Prepared): string {
     planText(model),
     `image    ${plan.image.references.join(', ')} (${plan.platform}, ${plan.device})`,
     `runtime  ${plan.runtime}`,
-    `weights  ${megabytes(plan.weightBytes)}, ${when}`,
-    `memory   about ${megabytes(plan.predictedMemoryBytes)} (estimated)`,
+    `weights  ${megabytes(model.figures.totalBytes)}, ${when}`,
     ...files.map((file) => `write    ${file}`),
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import type { ImageSummary } from '../docker/docker.js';
 import { LABEL } from '../images/labels.js';
+import { shortCommit } from '../images/names.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
 import { megabytes } from '../report.js';
 
@@ -52,7 +53,7 @@ function table(rows: Row[]): string {
     row.dtype,
     row.device,
     row.baked ? 'baked' : 'downloads',
-    row.commit.slice(0, 12),
+    shortCommit(row.commit),
     megabytes(row.bytes),
   ]);
   const lines = [['IMAGE', 'TASK', 'DTYPE', 'DEVICE', 'WEIGHTS', 'COMMIT', 'SIZE'], ...cells];

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import {
   addOutputOptions,
@@ -24,13 +23,14 @@ export function planCommand(program: Command, deps: CommandDeps): void {
     );
   addOutputOptions(addSourceOptions(command)).action(async (id: string, flags: SourceFlags & OutputFlags) => {
     const report = reportOf(deps, flags);
-    const { spec, reasons } = await decideModel({ id, flags, report }, deps);
-    report.result(planText({ spec, reasons }), { spec, reasons });
+    const model = await decideModel({ id, flags, report }, deps);
+    const { spec, reasons, figures } = model;
+    report.result(planText(model), { spec, reasons, figures });
   });
 }
 
 /** The plan for people. */
-export function planText({ spec, reasons }: Pick<ModelPlan, 'spec' | 'reasons'>): string {
+export function planText({ spec, reasons, figures }: ModelPlan): string {
   const rows = [
     ['model', spec.id],
     ['commit', `${spec.commit} (${spec.revision})`],
@@ -38,7 +38,8 @@ export function planText({ spec, reasons }: Pick<ModelPlan, 'spec' | 'reasons'>)
     ['engine', `${spec.engine} (${spec.profile} profile)`],
     ['dtype', spec.dtype],
     ['license', spec.license ?? 'not stated'],
-    ['files', `${spec.files.length}, ${megabytes(totalBytes(spec))}`],
+    ['files', `${spec.files.length}, ${megabytes(figures.totalBytes)}`],
+    ['memory', `about ${megabytes(figures.steadyBytes)}, ${megabytes(figures.loadPeakBytes)} while it loads`],
   ];
   const table = rows.map(([name, value]) => `${name!.padEnd(8)} ${value}`);
   return [...table, ...reasons.map((reason) => `  - ${reason}`)].join('\n');

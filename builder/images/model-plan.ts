@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Device, type ModelSpec, totalBytes } from '../../runtime/core/spec.js';
+import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import { LABEL, modelLabels } from './labels.js';
 import { imageName, type ImageName } from './names.js';
@@ -16,10 +16,6 @@ export interface BuildPlan {
   platform: Platform;
   baked: boolean;
   labels: [string, string][];
-  /** Bytes of the weights and tokenizer files. */
-  weightBytes: number;
-  /** Resident memory of the whole container after loading, estimated from the size of the weights. */
-  predictedMemoryBytes: number;
 }
 
 export interface ImageOptions {
@@ -30,16 +26,12 @@ export interface ImageOptions {
   version: string;
 }
 
-/** Both processes before a model, as the bench of memory bounds it. */
-const SERVER_BYTES = 170e6;
-
 /**
  * Decides name, labels and layers of a model image. Pure.
  * @throws BuilderError `refused` when the id gives no legal image name
  */
 export function planModelImage(spec: ModelSpec, runtime: string, options: ImageOptions): BuildPlan {
   const { namespace, device, platform, baked, version } = options;
-  const weightBytes = totalBytes(spec);
   return {
     spec,
     image: imageName(spec, namespace),
@@ -48,8 +40,6 @@ export function planModelImage(spec: ModelSpec, runtime: string, options: ImageO
     platform,
     baked,
     labels: modelLabels({ spec, device, platform, baked, version }),
-    weightBytes,
-    predictedMemoryBytes: Math.round(SERVER_BYTES + 1.1 * weightBytes),
   };
 }
 

@@ -57,12 +57,4 @@ describe('the build folder of a model', () => {
     const text = JSON.stringify(contextOf());
     expect(text).not.toMatch(/TOKEN|KEY=/);
   });
-
-  test('memory is predicted from the weights', () => {
-    const spec = sampleSpec({ files: [{ path: 'onnx/model.onnx', size: 100e6 }] });
-    expect(planModelImage(spec, RUNTIME, IMAGE_OPTIONS)).toMatchObject({
-      weightBytes: 100e6,
-      predictedMemoryBytes: 280e6,
-    });
-  });
 });
