@@ -28,7 +28,7 @@ await build({
   define: { SLIPWAY_VERSION: JSON.stringify(version) },
   // CommonJS packages in the bundle call require for node's own modules.
   banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
   legalComments: 'external',
   logLevel: 'warning',
