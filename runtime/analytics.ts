@@ -1,5 +1,3 @@
-import { request } from 'undici';
-
 export interface RunEvent {
   model: string;
   task: string;
@@ -30,10 +28,10 @@ export function createAnalytics(url: string | undefined, key: string): Analytics
       const events = waiting.splice(0, 100);
       const body = JSON.stringify({ events });
       const headers = { 'content-type': 'application/json', authorization: `Key ${key}` };
-      const timeouts = { headersTimeout: 5000, bodyTimeout: 5000 };
+      const signal = AbortSignal.timeout(5000);
       // Best effort by contract: an endpoint that is away must not be noticed.
-      await request(url!, { method: 'POST', body, headers, ...timeouts }).then(
-        (response) => response.body.dump(),
+      await fetch(url!, { method: 'POST', body, headers, signal }).then(
+        (response) => response.body?.cancel(),
         () => {},
       );
     }
@@ -52,8 +50,8 @@ export function createAnalytics(url: string | undefined, key: string): Analytics
 /** The newest version that the update endpoint names, when it is another than ours. Never fails. */
 export async function newerVersion(url: string, current: string): Promise<string | undefined> {
   try {
-    const response = await request(url, { headersTimeout: 5000, bodyTimeout: 5000 });
-    const { version } = (await response.body.json()) as { version?: unknown };
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+    const { version } = (await response.json()) as { version?: unknown };
     return typeof version === 'string' && /^[\w.-]{1,40}$/.test(version) && version !== current
       ? version
       : undefined;

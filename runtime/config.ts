@@ -9,13 +9,13 @@ export class ConfigError extends Error {
 
 const MEBI = 2 ** 20;
 
-const wholeNumber = (otherwise: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value > 0, 'must be above 0')
-    .default(otherwise);
+const positive = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number)
+  .refine((value) => value > 0, 'must be above 0');
+
+const wholeNumber = (otherwise: number) => positive.default(otherwise);
 
 const seconds = (otherwiseMs: number) => wholeNumber(otherwiseMs / 1000).transform((value) => value * 1000);
 
@@ -56,11 +56,9 @@ const schema = z.object({
     .transform((value) => value.split(/[\s,]+/).filter(Boolean)),
   ANALYTICS_URL: address,
   UPDATE_URL: address,
-  THREADS: z
-    .string()
-    .regex(/^[1-9]\d{0,3}$/, 'must be a whole number above 0')
-    .transform(Number)
-    .optional(),
+  /** Set by the images: the user that a server started as root becomes. */
+  RUN_AS: positive.optional(),
+  THREADS: positive.optional(),
   CONCURRENCY: wholeNumber(DEFAULTS.concurrency),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
   MAX_BODY_BYTES: wholeNumber(DEFAULTS.maxBodyBytes),
@@ -121,8 +119,14 @@ function secretFrom(variable: string, file: string | undefined): string | undefi
   throw new ConfigError(`${variable} names a file that is empty`);
 }
 
-/** Environment of the engine process: everything but what a model has no business to see. */
-export function engineEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/**
+ * Environment of the engine process: everything but what a model has no business to see.
+ * @param arena the engine's sessions keep their own memory. Then malloc only serves the loading, and a fixed mmap
+ *   threshold makes it give the file's copy back to the system (50 MB of a 90 MB model otherwise, as it happens);
+ *   without an arena the same setting would cost a page fault per tensor and run.
+ */
+export function engineEnvironment(env: NodeJS.ProcessEnv, arena: boolean): NodeJS.ProcessEnv {
   const secrets = new Set(['KEY', 'KEY_FILE', 'HF_TOKEN', 'HF_TOKEN_FILE', 'HF_ACCESS_TOKEN']);
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+  const visible = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+  return arena ? { MALLOC_MMAP_THRESHOLD_: String(2 ** 17), ...visible } : visible;
 }

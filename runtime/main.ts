@@ -7,17 +7,17 @@ import { chooseDevice, DeviceError } from './engines/device.js';
 import { createApp } from './http/app.js';
 import { createMetrics } from './http/metrics.js';
 import { createLogger, type Logger } from './log.js';
-import { createFetchMedia } from './media/fetch-media.js';
-import { createResolveMedia } from './media/resolve.js';
+import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
 import { createService, type Preparation } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 import { parseSpec } from './store/spec-file.js';
+import type { Modality } from './tasks/define.js';
 import { taskOf } from './tasks/registry.js';
 import { VERSION } from './version.js';
-import { forkChannel, inlineChannel } from './worker/channel.js';
+import { forkChannel } from './worker/channel.js';
 import { usableThreads } from './worker/cpu-quota.js';
 import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
@@ -26,15 +26,15 @@ import { createSupervisor, type EngineState } from './worker/supervisor.js';
 /** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const env = engineEnvironment(process.env);
   const entry = fileURLToPath(
     new URL(import.meta.url.endsWith('.mjs') ? './child.mjs' : './worker/entry.js', import.meta.url),
   );
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
-  const dropped = dropPrivileges(config.MODEL_DIR);
+  const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);
   const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
   const task = taskOf(spec.task);
+  const env = engineEnvironment(process.env, spec.engine === 'transformers');
   const choice = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   const preparation: Preparation = {
     progress: undefined,
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   };
 
   const open = config.INLINE
-    ? inlineChannel()
+    ? (await import('./worker/inline-channel.js')).inlineChannel()
     : forkChannel({ entry, env, onOutput: (line) => logger.warn({ from: 'engine' }, line) });
   const supervisor = createSupervisor({ open, onState: (state) => logState(logger, state) });
   const scheduler = createScheduler({
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   const app = createApp({
     service,
     logger,
-    resolveMedia: resolverFor(config, task.modality),
+    resolveMedia: await resolverFor(config, task.modality),
     metrics: createMetrics({
       running: () => scheduler.running,
       queued: () => scheduler.queued,
@@ -88,7 +88,10 @@ async function main(): Promise<void> {
   if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);
 }
 
-function resolverFor(config: Config, kind: string) {
+/** Tasks without media need neither the guarded fetch nor its memory. */
+async function resolverFor(config: Config, kind: Modality): Promise<ResolveMedia> {
+  if (kind === 'text' || kind === 'messages' || kind === 'none') return refuseMedia;
+  const { createFetchMedia } = await import('./media/fetch-media.js');
   const fetchMedia = createFetchMedia({
     allowPrivate: config.ALLOW_PRIVATE_URLS,
     maxBytes: config.MAX_MEDIA_BYTES,

@@ -7,19 +7,23 @@ export interface SessionOptions {
   device: Device;
   /** Intra-op threads; from the cgroup quota, not from the host's core count. */
   threads: number;
+  /**
+   * Keep the memory of past runs for the next ones. Right where inputs are bounded (an encoder's longest text); wrong
+   * for growing ones (a decoder's cache), since what was needed once is kept for ever.
+   */
+  arena?: boolean;
 }
 
 /**
  * Opens a graph from its path, so that ONNX Runtime reads (or maps) the weights itself and JavaScript never holds a
- * copy. No arena: text and pictures come in all sizes, and the arena would keep the largest for ever. No spinning:
- * it costs up to a third more CPU and starves the HTTP process on small machines.
+ * copy. No spinning: it costs up to a third more CPU and starves the HTTP process on small machines.
  */
 export async function openSession(path: string, options: SessionOptions): Promise<InferenceSession> {
   return ort.InferenceSession.create(path, {
     executionProviders: [options.device],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
-    enableCpuMemArena: false,
+    enableCpuMemArena: options.arena === true,
     enableMemPattern: false,
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '0' } } },

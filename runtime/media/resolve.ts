@@ -2,7 +2,6 @@ import { RunError } from '../core/errors.js';
 import type { Media, Resolved } from '../tasks/define.js';
 import { decodeBase64 } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
-import { sniff } from './sniff.js';
 
 /** Turns url or base64 into bytes that have been looked at. */
 export type ResolveMedia = (source: { url?: string; base64?: string }, signal: AbortSignal) => Promise<Media>;
@@ -18,6 +17,7 @@ export interface ResolveOptions {
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
   return async ({ url, base64 }, signal) => {
     const bytes = url !== undefined ? await fetchMedia(url, signal) : decodeBase64(base64!, maxBytes);
+    const { sniff } = await import('./sniff.js');
     const mediaType = await sniff(bytes);
     if (mediaType?.startsWith(`${kind}/`)) return { bytes, mediaType };
     throw new RunError('unsupported_media', `expected ${kind} data, got ${mediaType ?? 'something unknown'}`);
@@ -35,3 +35,7 @@ export async function withMediaResolved(
   const source = url === undefined ? { base64: base64! } : { url };
   return { ...rest, media: await resolve(source, signal) };
 }
+
+/** For tasks that take no media; their schemas never let one through. */
+export const refuseMedia: ResolveMedia = () =>
+  Promise.reject(new RunError('unprocessable', 'this task takes no media'));

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
 /** One engine's life, as its parent sees it. */
@@ -55,24 +54,6 @@ export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel 
       send(message) {
         // A message to a child that has just died is not lost: its exit fails every run.
         if (child.connected) child.send(message, () => {});
-      },
-    };
-  };
-}
-
-/** The same protocol within this process, for tests and debugging (INLINE=1). Its `kill` only forgets the engine. */
-export function inlineChannel(): OpenChannel {
-  return ({ onMessage, onExit }) => {
-    let open = true;
-    const host = createEngineHost((message) => {
-      if (open) setImmediate(onMessage, message);
-    });
-    return {
-      pid: process.pid,
-      send: (message) => host.receive(message),
-      kill() {
-        open = false;
-        setImmediate(onExit, 'was stopped');
       },
     };
   };

@@ -1,6 +1,6 @@
 import { describe } from '../core/errors.js';
+import { probeCuda } from '../engines/cuda-probe.js';
 import { createEngineHost } from './host.js';
-import { probeCuda } from './probe-cuda.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
 /** Child process: binds the engine host to the IPC channel, or answers the GPU probe. Ends with its parent. */

@@ -1,10 +1,6 @@
 import { fork } from 'node:child_process';
-import ort from 'onnxruntime-node';
 
-/** Identity graph of one float (hand-written ONNX protobuf): enough to make ONNX Runtime open a device. */
-const GRAPH = 'CAgSADo3ChAKAXgSAXkiCElkZW50aXR5EgFnWg8KAXgSCgoICAESBAoCCAFiDwoBeRIKCggIARIECgIIAUIECgAQEQ==';
-
-/** In a throw-away child process, since a broken driver may take the process with it. */
+/** Tries the GPU in a throw-away child process, since a broken driver may take the process with it. */
 export function probeCudaInChild(entry: string, env: NodeJS.ProcessEnv): () => Promise<string | undefined> {
   return () =>
     new Promise((resolve) => {
@@ -21,18 +17,4 @@ export function probeCudaInChild(entry: string, env: NodeJS.ProcessEnv): () => P
         resolve(answer);
       });
     });
-}
-
-/** The child's part: undefined when a session opens on the GPU, else the first line of what went wrong. */
-export async function probeCuda(): Promise<string | undefined> {
-  try {
-    const session = await ort.InferenceSession.create(Buffer.from(GRAPH, 'base64'), {
-      executionProviders: ['cuda'],
-    });
-    await session.release();
-    return undefined;
-  } catch (error) {
-    const [line] = (error as Error).message.split('\n');
-    return line!.slice(0, 300);
-  }
 }

@@ -9,7 +9,7 @@ import { createResolveMedia } from '../../runtime/media/resolve.js';
 import { openApiOf } from '../../runtime/openapi.js';
 import { createService } from '../../runtime/service.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
-import { inlineChannel } from '../../runtime/worker/channel.js';
+import { inlineChannel } from '../../runtime/worker/inline-channel.js';
 import { createScheduler } from '../../runtime/worker/scheduler.js';
 import { createSupervisor } from '../../runtime/worker/supervisor.js';
 

@@ -13,7 +13,7 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
   const [config, processing, session] = await Promise.all([
     readJson(request.dir, 'config.json'),
     readProcessing(request.dir),
-    openSession(join(request.dir, request.spec.graphs['model']!), request),
+    openSession(join(request.dir, request.spec.graphs['model']!), { ...request, arena: true }),
   ]);
   const input = session.inputNames.find((name) => name === 'pixel_values');
   if (!input || session.inputNames.length > 1 || !session.outputNames.includes('logits')) {

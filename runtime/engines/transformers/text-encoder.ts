@@ -24,7 +24,8 @@ const INPUTS: Record<string, (row: Encoded) => number[]> = {
 
 /** Opens the graph `model` of an encoder that reads text. */
 export async function openTextEncoder(request: LoadRequest): Promise<TextEncoder> {
-  const session = await openSession(join(request.dir, request.spec.graphs['model']!), request);
+  const path = join(request.dir, request.spec.graphs['model']!);
+  const session = await openSession(path, { ...request, arena: true });
   const unknown = session.inputNames.filter((name) => !(name in INPUTS));
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);

@@ -1,0 +1,64 @@
+/**
+ * Latency of one connection on the 90 MB encoder, by text length, beside a bare loop of session runs on the same graph
+ * in this process (no HTTP, no tokenizer): the ratio is what the server costs.
+ */
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import { benchModel, startServer, table } from './lib.mjs';
+
+const ROUNDS = 3;
+const REQUESTS = 40;
+const dir = benchModel('bench_encoder.py');
+const threads = Number(process.env.THREADS ?? 2);
+
+const server = await startServer({ dir, task: 'feature-extraction', env: { THREADS: String(threads) } });
+await server.ready();
+const session = await ort.InferenceSession.create(join(dir, 'onnx/model.onnx'), {
+  intraOpNumThreads: threads,
+});
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+async function times(run) {
+  const taken = [];
+  for (let i = 0; i < REQUESTS; i++) {
+    const started = performance.now();
+    await run();
+    taken.push(performance.now() - started);
+  }
+  return median(taken);
+}
+
+const overHttp = (text) => async () => {
+  const response = await fetch(`${server.url}/run`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  await response.arrayBuffer();
+};
+
+const bare = (tokens) => {
+  const tensor = (value) => new ort.Tensor('int64', new BigInt64Array(tokens).fill(value), [1, tokens]);
+  const feeds = { input_ids: tensor(1000n), attention_mask: tensor(1n), token_type_ids: tensor(0n) };
+  return () => session.run(feeds);
+};
+
+const rows = [];
+for (const words of [8, 126, 254]) {
+  const [server_, raw] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    server_.push(await times(overHttp('the '.repeat(words).trim())));
+    raw.push(await times(bare(words + 2)));
+  }
+  const ratio = Number((median(server_) / median(raw)).toFixed(2));
+  rows.push({
+    name: `${words + 2} tokens`,
+    'server ms': median(server_).toFixed(1),
+    'bare ms': median(raw).toFixed(1),
+    ratio,
+  });
+}
+await server.stop();
+table(rows);

@@ -1,0 +1,131 @@
+/** Shared by the benches: a model folder, a running server, memory of its processes. */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+
+const CACHE = resolve('.cache/bench');
+
+/** Makes a bench model (about 90 MB, random weights) once, with the committed Python script, in a venv of its own. */
+export function benchModel(script) {
+  const dir = join(CACHE, script.replace(/\.py$/, ''));
+  if (existsSync(join(dir, 'config.json'))) return dir;
+  const venv = join(CACHE, 'venv');
+  const python = join(venv, 'bin/python');
+  mkdirSync(CACHE, { recursive: true });
+  const run = (command, args) => execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (!existsSync(python)) {
+    run('python3', ['-m', 'venv', venv]);
+    run(python, ['-m', 'pip', 'install', '-q', '-r', 'scripts/models/requirements.txt']);
+  }
+  run(python, [join('scripts/models', script), dir]);
+  return dir;
+}
+
+export function filesOf(dir) {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== '.slipway.json')
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+export function bytesOf(dir, pattern = /./) {
+  return filesOf(dir)
+    .filter((file) => pattern.test(file))
+    .reduce((sum, file) => sum + statSync(file).size, 0);
+}
+
+/** A spec for a folder whose files are all needed. */
+export function specOf(dir, task, engine = 'transformers') {
+  const files = filesOf(dir).map((file) => ({
+    path: relative(dir, file),
+    size: statSync(file).size,
+    sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
+  }));
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    ...{ specVersion: 1, id: 'bench/model', revision: 'main', commit: '0'.repeat(40), task, engine },
+    ...{ profile: 'text', dtype: 'fp32', graphs: { model: 'onnx/model.onnx' }, files },
+  };
+}
+
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((ready) => server.once('listening', ready));
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
+export async function startServer({ dir, task, engine, env = {} }) {
+  const spec = join(mkdtempSync(join(tmpdir(), 'slipway-bench-')), 'model.json');
+  writeFileSync(spec, JSON.stringify(specOf(dir, task, engine)));
+  const port = await freePort();
+  const started = performance.now();
+  const child = spawn(process.execPath, ['dist/image/main.mjs'], {
+    env: {
+      ...process.env,
+      KEY: 'bench',
+      PORT: String(port),
+      MODEL_SPEC: spec,
+      MODEL_DIR: dir,
+      DEVICE: 'cpu',
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const health = async () => (await fetch(`${url}/health`).catch(() => undefined))?.status === 200;
+  return {
+    url,
+    pid: child.pid,
+    /** Milliseconds from the start to the first 200 of /health. */
+    async ready() {
+      while (!(await health())) {
+        if (child.exitCode !== null) throw new Error('the server ended');
+        await new Promise((tick) => setTimeout(tick, 5));
+      }
+      return performance.now() - started;
+    },
+    stop: () => new Promise((gone) => (child.once('exit', gone), child.kill('SIGTERM'))),
+  };
+}
+
+/** The process and its children. */
+export function tree(pid) {
+  let children = [];
+  try {
+    children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  } catch {
+    // It has just ended.
+  }
+  return [pid, ...children.flatMap((child) => tree(Number(child)))];
+}
+
+/** Proportional set size of the process and its children in bytes: shared pages count once. */
+export function pssOf(pid) {
+  return tree(pid).reduce((sum, each) => {
+    try {
+      const match = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${each}/smaps_rollup`, 'utf8'));
+      return sum + Number(match?.[1] ?? 0) * 1024;
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+export const MB = 1e6;
+
+export function table(rows) {
+  console.table(Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest])));
+}

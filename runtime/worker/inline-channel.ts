@@ -1,0 +1,20 @@
+import type { OpenChannel } from './channel.js';
+import { createEngineHost } from './host.js';
+
+/** The same protocol within this process, for tests and debugging (INLINE=1). Its `kill` only forgets the engine. */
+export function inlineChannel(): OpenChannel {
+  return ({ onMessage, onExit }) => {
+    let open = true;
+    const host = createEngineHost((message) => {
+      if (open) setImmediate(onMessage, message);
+    });
+    return {
+      pid: process.pid,
+      send: (message) => host.receive(message),
+      kill() {
+        open = false;
+        setImmediate(onExit, 'was stopped');
+      },
+    };
+  };
+}
