@@ -22,9 +22,8 @@ export function createProgram(deps: CommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .exitOverride();
-  for (const register of [planCommand, buildCommand, runCommand, listCommand, doctorCommand])
+  for (const register of [planCommand, buildCommand, serveCommand, runCommand, listCommand, doctorCommand])
     register(program, deps);
-  program.addCommand(serveCommand());
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }

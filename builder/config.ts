@@ -18,6 +18,8 @@ export interface BuilderConfig {
   key: string | undefined;
   /** False with NO_COLOR. */
   colour: boolean;
+  /** What a server started by `serve` inherits: all but the hub's token, since its weights are there already. */
+  serverEnvironment: NodeJS.ProcessEnv;
 }
 
 /** @throws BuilderError `usage` naming the variable that is wrong, never its value */
@@ -28,6 +30,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig 
     cache: path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'slipway'),
     key: env.KEY?.trim() || undefined,
     colour: !env.NO_COLOR,
+    serverEnvironment: { ...env, HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },
   };
 }
 

@@ -38,6 +38,8 @@ const schema = z.object({
   KEY: z.string().optional(),
   KEY_FILE: z.string().optional(),
   PORT: port,
+  /** Address to listen on; all of them unless set. */
+  HOST: z.string().optional(),
   DEVICE: z.enum(['auto', 'cuda', 'cpu'], { error: 'must be auto, cuda or cpu' }).default('auto'),
   REQUIRE_KEY: flag,
   HF_HOME: z.string().optional(),

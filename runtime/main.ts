@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   });
 
   const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app);
-  await listen(server, config.PORT);
+  await listen(server, config);
   logger.info(
     `listens on port ${config.PORT}; ${spec.id} (${spec.task}) on ${choice.device}: ${choice.reason}`,
   );
@@ -116,10 +116,10 @@ async function announceUpdate(url: string, logger: Logger): Promise<void> {
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
 }
 
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+function listen(server: ReturnType<typeof createServer>, { PORT: port, HOST: host }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));
-    server.listen(port, resolve);
+    server.listen({ port, host }, resolve);
   });
 }
 
@@ -127,6 +127,7 @@ function portProblem(error: NodeJS.ErrnoException, port: number): string {
   if (error.code === 'EACCES')
     return `PORT ${port} needs a privilege that this user lacks; set PORT to 1024 or above`;
   if (error.code === 'EADDRINUSE') return `PORT ${port} is taken by another program; set another PORT`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'HOST is no address of this machine';
   return `PORT ${port} can't be opened (${error.code})`;
 }
 

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { formatSpec } from '../../runtime/store/spec-file.js';
+import { curlLines } from '../curl.js';
+import { type CommandDeps, reportOf } from '../deps.js';
+import { BuilderError } from '../exit.js';
+import {
+  addOutputOptions,
+  addSourceOptions,
+  modelId,
+  type OutputFlags,
+  port,
+  type SourceFlags,
+} from '../options.js';
+import { decideModel, fetchWeights } from '../pipeline.js';
+import { waitForHealth } from '../wait-for-health.js';
+
+interface ServerFlags {
+  port: number;
+  address: string;
+  device: 'auto' | 'cuda' | 'cpu';
+  demo?: boolean;
+}
+
+type ServeFlags = SourceFlags & OutputFlags & ServerFlags;
+
+/** Name and folder (below this program's own) of the model that needs no hub. */
+const DEMO = { id: 'slipway/harbour-demo', folder: 'demo/model' };
+
+/** KEY where the environment has none. For this command only: a container never has a default. */
+const LOCAL_KEY = 'local';
+
+const NOTES = `
+Runs the very server that images hold, as a process on this machine, without Docker. KEY is taken from the environment
+("${LOCAL_KEY}" otherwise); so are the server's other settings (REQUIRE_KEY, CONCURRENCY, INLINE, …).
+
+Examples:
+  builder serve --demo                          a small bundled model, no hub needed
+  builder serve org/model --port 9000
+  builder serve org/model --from ./exported     a local folder instead of the hub`;
+
+/** `builder serve`: the address and curl lines on stdout once /health says ready; ends with Ctrl-C. */
+export function serveCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('serve')
+    .description('Serve a model on this machine, without Docker')
+    .argument('[model]', 'id on the hub', modelId)
+    .option('--demo', 'serve the bundled demo model')
+    .option('--port <port>', 'port of this machine', port, 8080)
+    .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
+    .addOption(
+      new Option('--device <device>', 'what to compute on').choices(['auto', 'cuda', 'cpu']).default('auto'),
+    )
+    .addHelpText('after', NOTES);
+  addOutputOptions(addSourceOptions(command)).action((id: string | undefined, flags: ServeFlags) =>
+    serveModel(id, flags, deps),
+  );
+}
+
+async function serveModel(given: string | undefined, flags: ServeFlags, deps: CommandDeps): Promise<void> {
+  const { id, source } = whichModel(given, flags, deps);
+  const report = reportOf(deps, flags);
+  const options = { id, flags: { ...flags, ...source }, report };
+  const model = await decideModel(options, deps);
+  const dir = await fetchWeights({ ...options, model }, deps);
+  const scratch = await mkdtemp(path.join(tmpdir(), 'slipway-serve-'));
+  try {
+    const spec = path.join(scratch, 'model.json');
+    await writeFile(spec, formatSpec(model.spec));
+    const server = startServer({ flags, deps, settings: { MODEL_SPEC: spec, MODEL_DIR: dir } });
+    await attend(server, { flags, deps, task: model.spec.task, id });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function whichModel(given: string | undefined, { demo }: ServerFlags, { packageRoot }: CommandDeps) {
+  if (demo) return { id: DEMO.id, source: { from: path.join(packageRoot, DEMO.folder) } };
+  if (given !== undefined) return { id: given, source: {} };
+  throw new BuilderError('usage', 'name a model (org/name), or --demo for the bundled one');
+}
+
+interface Server {
+  /** The exit code, once it has ended. */
+  ended: Promise<number>;
+  stop(signal: NodeJS.Signals): void;
+}
+
+interface StartOptions {
+  flags: ServeFlags;
+  deps: CommandDeps;
+  settings: Record<string, string>;
+}
+
+function startServer({ flags, deps, settings }: StartOptions): Server {
+  const { config, packageRoot } = deps;
+  const main = path.join(packageRoot, 'dist/image/main.mjs');
+  if (!existsSync(main)) throw new BuilderError('failure', 'the server is not built; run `npm run build`');
+  const env = {
+    LOG_FORMAT: 'text',
+    ...config.serverEnvironment,
+    ...settings,
+    KEY: config.key ?? LOCAL_KEY,
+    PORT: String(flags.port),
+    HOST: flags.address,
+    DEVICE: flags.device,
+    HF_HUB_OFFLINE: '1',
+  };
+  // Its log goes to stderr; stdout is for the result.
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', flags.quiet ? 'ignore' : 2, 2] });
+  return {
+    ended: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => resolve(code ?? 1));
+    }),
+    stop: (signal) => void child.kill(signal),
+  };
+}
+
+interface Attended {
+  flags: ServeFlags;
+  deps: CommandDeps;
+  id: string;
+  task: Parameters<typeof curlLines>[0];
+}
+
+/** Tells the address when the model is ready, passes signals on, and ends as the server ends. */
+async function attend(server: Server, { flags, deps, task, id }: Attended): Promise<void> {
+  const report = reportOf(deps, flags);
+  let stoppedBy: NodeJS.Signals | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      stoppedBy = signal;
+      server.stop(signal);
+    });
+  }
+  const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${flags.port}`;
+  const giveUp = new AbortController();
+  const ready = waitForHealth(address, { signal: giveUp.signal, onWaiting: () => {} }).then(
+    () => 'ready' as const,
+  );
+  const first = await Promise.race([ready, server.ended]);
+  giveUp.abort();
+  if (first === 'ready') {
+    const document = { address, model: id, task };
+    report.result([`${id} answers at ${address}`, ...curlLines(task, address)].join('\n'), document);
+  }
+  const code = await server.ended;
+  if (stoppedBy !== undefined) return;
+  if (code !== 0)
+    throw new BuilderError(code === 2 ? 'usage' : 'failure', `the server ended with status ${code}`);
+}
