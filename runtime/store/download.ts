@@ -112,7 +112,7 @@ async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promi
     try {
       await transfer(part, file, options);
     } catch (error) {
-      failures = part.length > before ? 1 : failures + 1;
+      failures = part.length > before ? 0 : failures + 1;
       await backOff(error, connections < MAX_CONNECTIONS ? failures : Infinity, { attempts, baseMs, signal });
       log(`${file.path}: ${(error as Error).message.split(';')[0]}; goes on from byte ${part.length}`);
     }

@@ -24,7 +24,7 @@ export function hubSource(options: HubOptions): ModelSource {
 
   return {
     open,
-    info(id, revision = 'main') {
+    async info(id, revision = 'main') {
       checkId(id);
       return withRetries(() => describeModel(given, id, revision), retries);
     },

@@ -15,7 +15,7 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
 
 /**
  * Waits before attempt number `failures` + 1, or throws `error` when there shall be none.
- * @param failures failed attempts in a row, from 1
+ * @param failures failed attempts in a row; 0 when the last one made progress before it failed
  */
 export async function backOff(error: unknown, failures: number, options: RetryOptions): Promise<void> {
   options.signal?.throwIfAborted();

@@ -202,14 +202,14 @@ function serveFile(state: State): RequestListener {
   return (request, response) => {
     const match = FILE.exec(new URL(request.url!, 'http://hub').pathname);
     if (!match) return fail(response, 404, 'EntryNotFound', 'Not found');
-    const onCdn = !request.headers.host!.endsWith(`:${new URL(state.cdnUrl ?? 'http://none:0').port}`);
+    const onHub = !request.headers.host!.endsWith(`:${new URL(state.cdnUrl ?? 'http://none:0').port}`);
     withModel(state, { request, response, match }, (repository) => {
-      if (repository.about.gated && onCdn && !isTrusted(state, request))
+      if (repository.about.gated && onHub && !isTrusted(state, request))
         return fail(response, request.headers.authorization ? 403 : 401, 'GatedRepo', 'Access is restricted');
       const path = decodeURIComponent(match[3]!);
       const file = repository.files.find((candidate) => candidate.path === path);
       if (!file) return fail(response, 404, 'EntryNotFound', 'Entry not found');
-      if (state.cdnUrl && onCdn && file.lfs)
+      if (state.cdnUrl && onHub && file.lfs)
         return void response.writeHead(302, { location: state.cdnUrl + request.url }).end();
       sendContent(state, { request, response, file, commit: repository.commit });
     });

@@ -1,0 +1,292 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { planModel, type PlanRequest, Refusal } from '../../../builder/plan/index.js';
+import { folderSource } from '../../../runtime/store/folder.js';
+import { hubSource } from '../../../runtime/store/hub.js';
+import { formatSpec } from '../../../runtime/store/spec-file.js';
+import { type Hub, startHub } from '../../fakes/hub.js';
+import { folderWith } from '../store/folders.js';
+
+const ZOO = 'test/fixtures/zoo';
+const CLASSIFIER = `${ZOO}/text-classification/distilbert/repo`;
+const CHAT = `${ZOO}/chat/llama-chat/repo`;
+const TOKEN = 'the-token';
+
+const files = {
+  'config.json': '{"architectures":["BertForSequenceClassification"],"model_type":"bert"}',
+  'tokenizer.json': '{}',
+  'onnx/model.onnx': graphReferring(),
+};
+
+/** A graph of one initializer, whose weights lie in the named file. */
+function graphReferring(location?: string): Buffer {
+  const field = (number: number, content: Buffer | string) =>
+    Buffer.concat([Buffer.from([number * 8 + 2, content.length]), Buffer.from(content as string)]);
+  const entry = location
+    ? field(13, Buffer.concat([field(1, 'location'), field(2, location)]))
+    : Buffer.alloc(0);
+  return field(7, field(5, entry));
+}
+
+/** Plans the files of a folder, tagged as given. */
+function plan(content: Record<string, string | Uint8Array>, request: Partial<PlanRequest> = {}) {
+  return planModel({ source: folderSource(folderWith(content)), id: 'org/m', ...request });
+}
+
+const refusal = async (planned: Promise<unknown>) => {
+  const error = await planned.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Refusal);
+  expect((error as Refusal).exit).toBe('refused');
+  return (error as Refusal).message;
+};
+
+describe('from a hub', () => {
+  let hub: Hub;
+  beforeAll(async () => {
+    hub = await startHub({
+      models: {
+        'zoo/classifier': { dir: CLASSIFIER, pipeline_tag: 'text-classification', tags: ['license:mit'] },
+        'zoo/chat': { dir: CHAT, pipeline_tag: 'text-generation' },
+        'zoo/gated': { dir: CHAT, pipeline_tag: 'text-generation', gated: 'manual' },
+      },
+      token: TOKEN,
+    });
+  });
+  afterAll(() => hub.close());
+  beforeEach(() => void (hub.requests.length = 0));
+  const source = (token?: string) => hubSource({ endpoint: hub.url, token });
+
+  test('a classifier', async () => {
+    const { spec, reasons, figures } = await planModel({ source: source(), id: 'zoo/classifier' });
+    expect(spec).toMatchObject({
+      specVersion: 1,
+      id: 'zoo/classifier',
+      revision: 'main',
+      commit: hub.commitOf('zoo/classifier'),
+      task: 'text-classification',
+      engine: 'transformers',
+      profile: 'text',
+      dtype: 'fp32',
+      architecture: 'DistilBertForSequenceClassification',
+      modelType: 'distilbert',
+      license: 'mit',
+      graphs: { model: 'onnx/model.onnx' },
+    });
+    expect(spec.files.map(({ path }) => path)).toEqual([
+      'config.json',
+      'onnx/model.onnx',
+      'special_tokens_map.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+    expect(reasons).toEqual([
+      'task text-classification: pipeline_tag text-classification',
+      'engine transformers: loads sequence-classification models',
+      'dtype fp32: gives the same answers as Python',
+    ]);
+    expect(figures.steadyBytes).toBe(Math.round(1.1 * figures.totalBytes + 170e6));
+    expect(figures.loadPeakBytes).toBeGreaterThan(figures.steadyBytes);
+  });
+
+  test('the same listing gives the same bytes', async () => {
+    const [first, second] = [
+      await planModel({ source: source(), id: 'zoo/chat' }),
+      await planModel({ source: source(), id: 'zoo/chat' }),
+    ];
+    expect(JSON.stringify(first.spec, null, 2) + '\n').toBe(formatSpec(second.spec));
+  });
+
+  test('a chat template makes chat', async () => {
+    const { spec } = await planModel({ source: source(), id: 'zoo/chat' });
+    expect([spec.task, spec.engine]).toEqual(['chat', 'generation']);
+    expect(spec.files.map(({ path }) => path)).toContain('generation_config.json');
+  });
+
+  test('a gate without a token names the page, with the token it opens', async () => {
+    const planned = planModel({ source: source(), id: 'zoo/gated' });
+    await expect(planned).rejects.toMatchObject({
+      kind: 'gated',
+      message: expect.stringContaining(`${hub.url}/zoo/gated`),
+    });
+    expect(hub.requests.some(({ path }) => path.endsWith('.onnx'))).toBe(false);
+    expect((await planModel({ source: source(TOKEN), id: 'zoo/gated' })).spec.task).toBe('chat');
+  });
+
+  test('a refusal moves no weights', async () => {
+    await refusal(planModel({ source: source(), id: 'zoo/classifier', task: 'image-classification' }));
+    await refusal(planModel({ source: source(), id: 'zoo/classifier', task: 'zero-shot-classification' }));
+    await refusal(planModel({ source: source(), id: 'zoo/classifier', dtype: 'q4' }));
+    expect(hub.requests.some(({ path }) => path.endsWith('.onnx'))).toBe(false);
+  });
+});
+
+describe('refused, with the way out', () => {
+  const pictures = {
+    'config.json': '{"architectures":["ViTForImageClassification"]}',
+    'onnx/model.onnx': graphReferring(),
+  };
+  const { 'tokenizer.json': _tokenizer, ...noTokenizer } = files;
+  const { 'onnx/model.onnx': _graph, ...noGraph } = files;
+
+  test.each<[string, Record<string, string | Uint8Array>, Partial<PlanRequest>, RegExp]>([
+    [
+      'only safetensors',
+      { ...noGraph, 'model.safetensors': 'x' },
+      {},
+      /no ONNX export \(only safetensors\).*onnx-community\/m.*optimum-cli.*--from/,
+    ],
+    [
+      'only GGUF and PyTorch',
+      { ...noGraph, 'm.gguf': 'x', 'pytorch_model.bin': 'x' },
+      {},
+      /\(only PyTorch, GGUF\)/,
+    ],
+    ['no weights', noGraph, {}, /no weights of any kind/],
+    [
+      'custom code',
+      { ...noGraph, 'config.json': '{"architectures":["BertForMaskedLM"],"auto_map":{"AutoModel":"m.M"}}' },
+      { task: 'feature-extraction' },
+      /auto_map.*never run/,
+    ],
+    [
+      'an ONNX file of another role',
+      { ...noGraph, 'onnx/encoder_model.onnx': 'x' },
+      {},
+      /no ONNX export with model\.onnx \(there is onnx\/encoder_model\.onnx\)/,
+    ],
+    [
+      'a planned task',
+      files,
+      { task: 'zero-shot-classification' },
+      /not supported yet; served today: .*text-classification/,
+    ],
+    ['another dtype', files, { dtype: 'fp16' }, /no fp16 weights; take one of fp32/],
+    ['no tokenizer.json', noTokenizer, {}, /no tokenizer\.json; .*AutoTokenizer.*--from/],
+    ['no image processor', pictures, {}, /no preprocessor_config\.json/],
+    [
+      'chat without template',
+      { ...files, 'config.json': '{"architectures":["LlamaForCausalLM"]}' },
+      { task: 'chat' },
+      /no chat template/,
+    ],
+    [
+      'a config that is no JSON',
+      { ...files, 'config.json': '{' },
+      {},
+      /config\.json of the repository is not a JSON object/,
+    ],
+    [
+      'a config that is a list',
+      { ...files, 'config.json': '[]' },
+      {},
+      /config\.json of the repository is not a JSON object/,
+    ],
+    [
+      'a tokenizer config that is null',
+      { ...files, 'tokenizer_config.json': 'null' },
+      {},
+      /tokenizer_config\.json/,
+    ],
+    [
+      'external weights that the repository lacks',
+      { ...files, 'onnx/model.onnx': graphReferring('gone.bin') },
+      {},
+      /keeps its weights in onnx\/gone\.bin/,
+    ],
+  ])('%s', async (_name, content, request, message) => {
+    expect(await refusal(plan(content, request))).toMatch(message);
+  });
+
+  test('facts of wrong types count as absent', async () => {
+    const content = { ...files, 'config.json': '{"architectures":"Bert","model_type":5}' };
+    expect(await refusal(plan(content))).toMatch(/nothing in org\/m tells its task/);
+    const { spec } = await plan(content, { task: 'text-classification' });
+    expect([spec.architecture, spec.modelType]).toEqual([undefined, undefined]);
+  });
+
+  test('a graph that is a pointer of git-lfs is an error before any download', async () => {
+    const content = { ...files, 'onnx/model.onnx': 'version https://git-lfs.github.com/spec/v1\n' };
+    await expect(plan(content)).rejects.toThrow(/not an ONNX graph/);
+  });
+});
+
+describe('external weights', () => {
+  test('are found under any name that the graph gives', async () => {
+    const content = {
+      ...files,
+      'onnx/model.onnx': graphReferring('shards/w.1'),
+      'onnx/shards/w.1': 'x',
+      'onnx/model.onnx_data': 'stale',
+    };
+    const { spec } = await plan(content);
+    expect(spec.files.map(({ path }) => path)).toEqual([
+      'config.json',
+      'onnx/model.onnx',
+      'onnx/shards/w.1',
+      'tokenizer.json',
+    ]);
+  });
+
+  test('are not taken when the graph needs none', async () => {
+    const { spec } = await plan({ ...files, 'onnx/model.onnx_data': 'stale' });
+    expect(spec.files.map(({ path }) => path)).not.toContain('onnx/model.onnx_data');
+  });
+
+  test('of a large graph are taken by name, and the graph is left where it is', async () => {
+    const dir = folderWith({ ...files, 'onnx/model.onnx_data': 'weights' });
+    writeFileSync(join(dir, 'onnx/model.onnx'), Buffer.alloc(33 * 2 ** 20));
+    const source = folderSource(dir);
+    const opened: string[] = [];
+    const watched = {
+      ...source,
+      open: (...args: Parameters<typeof source.open>) => (opened.push(args[1].path), source.open(...args)),
+    };
+    const { spec } = await planModel({ source: watched, id: 'org/m' });
+    expect(spec.files.map(({ path }) => path)).toContain('onnx/model.onnx_data');
+    expect(opened).toEqual([]);
+  });
+});
+
+test('every model of the fixture zoo that is served today gets its own task', async () => {
+  const models = [
+    'text-classification/distilbert',
+    'feature-extraction/bert-mean',
+    'text-generation/llama',
+    'chat/llama-chat',
+    'image-classification/vit-tiny',
+  ];
+  for (const model of models) {
+    const about = JSON.parse(readFileSync(`${ZOO}/${model}/about.json`, 'utf8')) as {
+      task: string;
+      pipeline_tag: string;
+    };
+    const dir = copyWithTag(`${ZOO}/${model}/repo`, about.pipeline_tag);
+    const { spec } = await planModel({ source: folderSource(dir), id: 'zoo/m' });
+    expect([model, spec.task]).toEqual([model, about.task]);
+  }
+});
+
+function copyWithTag(from: string, tag: string): string {
+  const names = [
+    'config.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'preprocessor_config.json',
+    'onnx/model.onnx',
+    'modules.json',
+  ];
+  const dir = folderWith({ 'README.md': `---\npipeline_tag: ${tag}\n---\n` });
+  for (const name of names) {
+    try {
+      const content = readFileSync(join(from, name));
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), content);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return dir;
+}

@@ -1,0 +1,26 @@
+import { StoreError, writeProblem } from '../../../runtime/store/errors.js';
+
+test.each([
+  ['ENOSPC', 'no_space', /the disk is full; free some space, or mount a writable volume at \/server\/model/],
+  ['EDQUOT', 'no_space', /quota/],
+  ['EACCES', 'permission', /may not write there; mount a writable volume .* --bake/],
+  ['EPERM', 'permission', /may not write/],
+  ['EROFS', 'permission', /read-only; mount/],
+])('%s while writing says what to do', (code, kind, message) => {
+  const error = writeProblem(Object.assign(new Error('write'), { code }), '/server/model/org/name');
+  expect(error).toBeInstanceOf(StoreError);
+  expect(error).toMatchObject({ kind, message: expect.stringMatching(message) });
+  expect((error as StoreError).message).toContain('/server/model/org/name');
+});
+
+test('other errors stay what they are', () => {
+  const other = new Error('x');
+  const ours = new StoreError('corrupt', 'x');
+  expect(writeProblem(other, 'y')).toBe(other);
+  expect(writeProblem(ours, 'y')).toBe(ours);
+});
+
+test('only what may pass by itself is worth another try', () => {
+  const kinds = ['network', 'rate_limited', 'corrupt', 'gated', 'not_found', 'no_space'] as const;
+  expect(kinds.filter((kind) => new StoreError(kind, 'x').retryable)).toEqual(['network', 'rate_limited']);
+});

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const made: string[] = [];
+process.once('exit', () => made.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
+
+/** A new folder with these files; gone when the test process ends. */
+export function folderWith(files: Record<string, string | Uint8Array> = {}): string {
+  const dir = mkdtempSync(join(tmpdir(), 'slipway-test-'));
+  made.push(dir);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), content);
+  }
+  return dir;
+}
+
+export const CONFIG = JSON.stringify({
+  architectures: ['BertForSequenceClassification'],
+  model_type: 'bert',
+});
+
+/** Content of a small model whose one graph is large enough to be sent in many pieces. */
+export function modelFiles(bytes = 3_000_000): Record<string, string | Uint8Array> {
+  return {
+    'config.json': CONFIG,
+    'tokenizer.json': '{"version":"1.0"}',
+    'onnx/model.onnx': randomBytes(bytes),
+  };
+}
