@@ -109,7 +109,7 @@ function route(state: State): RequestListener {
   return (request, response) => {
     const url = new URL(request.url!, 'http://hub');
     const fault = url.pathname.startsWith('/api/') ? state.faults.take(request.url!) : undefined;
-    if (fault) return void sendFaulty({ fault, response, body: Buffer.from('[]'), start: 0 });
+    if (fault) return sendFaulty({ fault, response, body: Buffer.from('[]'), start: 0 });
     const tree = TREE.exec(url.pathname);
     if (tree)
       return withModel(state, { request, response, match: tree }, (repository) =>
@@ -234,7 +234,7 @@ function sendContent(state: State, { request, response, file, commit }: ContentR
   response.setHeader('x-repo-commit', commit);
   response.setHeader('accept-ranges', 'bytes');
   const body = file.read().subarray(start, end + 1);
-  if (fault) return void sendFaulty({ fault, response, body, start });
+  if (fault) return sendFaulty({ fault, response, body, start });
   if (asked) response.setHeader('content-range', `bytes ${start}-${end}/${file.size}`);
   const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream';
   response.writeHead(asked ? 206 : 200, { 'content-type': type, 'content-length': body.length });

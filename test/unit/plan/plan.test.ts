@@ -6,32 +6,12 @@ import { hubSource } from '../../../runtime/store/hub.js';
 import { formatSpec } from '../../../runtime/store/spec-file.js';
 import { type Hub, startHub } from '../../fakes/hub.js';
 import { folderWith } from '../store/folders.js';
+import { files, graphReferring, plan } from './models.js';
 
 const ZOO = 'test/fixtures/zoo';
 const CLASSIFIER = `${ZOO}/text-classification/distilbert/repo`;
 const CHAT = `${ZOO}/chat/llama-chat/repo`;
 const TOKEN = 'the-token';
-
-const files = {
-  'config.json': '{"architectures":["BertForSequenceClassification"],"model_type":"bert"}',
-  'tokenizer.json': '{}',
-  'onnx/model.onnx': graphReferring(),
-};
-
-/** A graph of one initializer, whose weights lie in the named file. */
-function graphReferring(location?: string): Buffer {
-  const field = (number: number, content: Buffer | string) =>
-    Buffer.concat([Buffer.from([number * 8 + 2, content.length]), Buffer.from(content as string)]);
-  const entry = location
-    ? field(13, Buffer.concat([field(1, 'location'), field(2, location)]))
-    : Buffer.alloc(0);
-  return field(7, field(5, entry));
-}
-
-/** Plans the files of a folder, tagged as given. */
-function plan(content: Record<string, string | Uint8Array>, request: Partial<PlanRequest> = {}) {
-  return planModel({ source: folderSource(folderWith(content)), id: 'org/m', ...request });
-}
 
 const refusal = async (planned: Promise<unknown>) => {
   const error = await planned.then(
@@ -210,43 +190,6 @@ describe('refused, with the way out', () => {
   test('a graph that is a pointer of git-lfs is an error before any download', async () => {
     const content = { ...files, 'onnx/model.onnx': 'version https://git-lfs.github.com/spec/v1\n' };
     await expect(plan(content)).rejects.toThrow(/not an ONNX graph/);
-  });
-});
-
-describe('external weights', () => {
-  test('are found under any name that the graph gives', async () => {
-    const content = {
-      ...files,
-      'onnx/model.onnx': graphReferring('shards/w.1'),
-      'onnx/shards/w.1': 'x',
-      'onnx/model.onnx_data': 'stale',
-    };
-    const { spec } = await plan(content);
-    expect(spec.files.map(({ path }) => path)).toEqual([
-      'config.json',
-      'onnx/model.onnx',
-      'onnx/shards/w.1',
-      'tokenizer.json',
-    ]);
-  });
-
-  test('are not taken when the graph needs none', async () => {
-    const { spec } = await plan({ ...files, 'onnx/model.onnx_data': 'stale' });
-    expect(spec.files.map(({ path }) => path)).not.toContain('onnx/model.onnx_data');
-  });
-
-  test('of a large graph are taken by name, and the graph is left where it is', async () => {
-    const dir = folderWith({ ...files, 'onnx/model.onnx_data': 'weights' });
-    writeFileSync(join(dir, 'onnx/model.onnx'), Buffer.alloc(33 * 2 ** 20));
-    const source = folderSource(dir);
-    const opened: string[] = [];
-    const watched = {
-      ...source,
-      open: (...args: Parameters<typeof source.open>) => (opened.push(args[1].path), source.open(...args)),
-    };
-    const { spec } = await planModel({ source: watched, id: 'org/m' });
-    expect(spec.files.map(({ path }) => path)).toContain('onnx/model.onnx_data');
-    expect(opened).toEqual([]);
   });
 });
 

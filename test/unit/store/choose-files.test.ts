@@ -49,7 +49,7 @@ describe('layouts', () => {
     ],
     ['optimised variant when nothing else is there', ['model_optimized.onnx'], 'model_optimized.onnx'],
   ])('%s', (_name, paths, expected) => {
-    for (const order of [paths, [...paths].reverse()]) {
+    for (const order of [paths, paths.toReversed()]) {
       expect(choose({ files: listing(...order) }).graphs).toEqual({ model: expected });
     }
   });
