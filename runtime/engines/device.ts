@@ -25,7 +25,7 @@ export async function chooseDevice(asked: 'auto' | 'cuda' | 'cpu', probe: ProbeC
   if (asked === 'cpu') return { device: 'cpu', reason: 'DEVICE=cpu' };
   const problem = hasCudaProvider()
     ? await probe()
-    : 'this image holds no CUDA provider (it was built for cpu)';
+    : 'there is no CUDA provider here (images for cuda have one)';
   if (problem === undefined)
     return { device: 'cuda', reason: asked === 'cuda' ? 'DEVICE=cuda' : 'a GPU works' };
   if (asked === 'auto') return { device: 'cpu', reason: problem };

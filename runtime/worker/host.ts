@@ -26,13 +26,12 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
   async function load(request: LoadRequest): Promise<void> {
     try {
       const started = performance.now();
-      send({ type: 'progress', phase: 'opening' });
       const task = taskOf(request.spec.task);
       loaded = await bind(task, request);
-      const loadMs = performance.now() - started;
+      const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
       await collect(loaded.run(goldenInput(task), new AbortController().signal), () => {});
-      send({ type: 'ready', loadMs, goldenMs: performance.now() - started - loadMs });
+      send({ type: 'ready', loadMs, goldenMs: Math.round(performance.now() - started) - loadMs });
     } catch (error) {
       send({ type: 'load_failed', error: toWireError(error) });
     }
