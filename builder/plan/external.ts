@@ -1,12 +1,13 @@
 import type { RepoFile } from '../../runtime/core/spec.js';
 import { bytesReader, externalLocations } from '../../runtime/store/external-data.js';
 import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/external-files.js';
+import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
 
 /** Graphs up to here are read always: one this small has nearly all of its weights elsewhere, or few. */
 const SMALL_BYTES = 4 * 2 ** 20;
 /** Graphs up to here are read when something beside them looks like their weights. */
-const MEDIUM_BYTES = 32 * 2 ** 20;
+const MEDIUM_BYTES = PLANNED_GRAPH_BYTES;
 
 export interface GraphsRequest {
   source: Pick<ModelSource, 'open'>;

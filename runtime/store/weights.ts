@@ -5,6 +5,7 @@ import type { ModelSpec, RepoFile } from '../core/spec.js';
 import { isCompleteFolder, judgeFolder } from './candidate.js';
 import { downloadFiles, type DownloadOptions, type Progress } from './download.js';
 import { writeProblem } from './errors.js';
+import { checkLargeGraphs } from './graph-check.js';
 import { acquireLock } from './lock.js';
 import { writeManifest } from './manifest.js';
 import { discard } from './part-file.js';
@@ -40,16 +41,22 @@ export interface Weights {
  * @throws StoreError, the signal's reason, or what `source` throws
  */
 export async function ensureWeights(options: WeightsOptions): Promise<Weights> {
+  const present = await findComplete(options);
+  const dir = present ?? downloadDir(options.downloadRoot, options.spec);
+  const downloaded = present === undefined && (await downloadMissing(dir, options));
+  checkLargeGraphs(dir, options.spec.files);
+  return { dir, downloaded };
+}
+
+async function findComplete(options: WeightsOptions): Promise<string | undefined> {
   const { spec, roots, signal, log = () => undefined } = options;
   const target = downloadDir(options.downloadRoot, spec);
-  const candidates = new Set([...roots.flatMap((root) => candidateDirs(root, spec)), target]);
-  for (const dir of candidates) {
-    // The download folder is repaired below, whatever is wrong with it.
+  for (const dir of new Set([...roots.flatMap((root) => candidateDirs(root, spec)), target])) {
+    // The download folder is repaired if need be, whatever is wrong with it.
     const explain = dir !== target;
-    if (await isCompleteFolder(dir, { files: spec.files, explain, log, signal }))
-      return { dir, downloaded: false };
+    if (await isCompleteFolder(dir, { files: spec.files, explain, log, signal })) return dir;
   }
-  return { dir: target, downloaded: await downloadMissing(target, options) };
+  return undefined;
 }
 
 /** @returns false when another process had finished it meanwhile */

@@ -97,7 +97,7 @@ describe('download', () => {
   test('starts over when the server ignores the range', async () => {
     mkdirSync(join(bench.target(), 'onnx'), { recursive: true });
     writeFileSync(`${bench.graphPath()}.part`, bench.graphBytes.subarray(0, 1000));
-    bench.hub.fault({ path: GRAPH, ignoreRange: true });
+    bench.hub.fault({ path: GRAPH, ignoreRange: true, times: 9 });
     await bench.ensure();
     bench.expectComplete();
   });
@@ -139,6 +139,13 @@ describe('download', () => {
     expect(bench.ranges()).toEqual([expect.stringMatching(/^bytes=\d+-$/)]);
     // Files that were complete are not fetched twice.
     expect(bench.hub.requests.length).toBeLessThanOrEqual(3);
+  });
+
+  test('a file that fails for good stops the others', async () => {
+    bench.hub.fault({ path: 'tokenizer.json', status: 404 });
+    bench.hub.fault({ path: GRAPH, stallAfter: 1000 });
+    const patient = () => hubSource({ endpoint: bench.hub.url });
+    await expect(bench.ensure({ source: patient })).rejects.toMatchObject({ kind: 'not_found' });
   });
 
   test('ends at once when told to, and releases the lock', async () => {

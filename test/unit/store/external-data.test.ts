@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesReader, externalLocations, withFileReader } from '../../../runtime/store/external-data.js';
+import { checkLargeGraphs, PLANNED_GRAPH_BYTES } from '../../../runtime/store/graph-check.js';
 import { folderWith } from './folders.js';
 
 /** A length-delimited protobuf field. */
@@ -70,3 +71,13 @@ function nest(depth: number): Buffer {
   for (let i = 0; i < depth; i++) graph = field(1, field(5, field(6, graph)));
   return field(7, graph);
 }
+
+test('a graph too large for the planner is looked into before it is used', () => {
+  const graph = model(field(5, external('odd.bin')), field(5, field(9, Buffer.alloc(PLANNED_GRAPH_BYTES))));
+  const dir = folderWith({ 'onnx/model.onnx': graph });
+  const files = [{ path: 'onnx/model.onnx', size: graph.length }];
+  expect(() => checkLargeGraphs(dir, files)).toThrow(
+    /onnx\/model\.onnx keeps weights in onnx\/odd\.bin.*--from/,
+  );
+  expect(() => checkLargeGraphs(dir, [...files, { path: 'onnx/odd.bin', size: 1 }])).not.toThrow();
+});
