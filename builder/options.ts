@@ -66,7 +66,9 @@ export function addImageOptions(command: Command): Command {
       new Option('--device <device>', 'what the image computes on').choices(['cpu', 'cuda']).default('cpu'),
     )
     .addOption(
-      new Option('--platform <platform>', 'platform of the image').choices(PLATFORMS).default(hostPlatform()),
+      new Option('--platform <platform>', 'platform of the image')
+        .choices(PLATFORMS)
+        .default(hostPlatform(), "this machine's"),
     )
     .option('--bake', 'put the weights into the image, so that it starts without a network')
     .option('--out <folder>', 'folder for build folders', 'images')

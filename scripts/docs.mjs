@@ -1,10 +1,14 @@
 /**
- * Writes the generated documents: docs/tasks.md and docs/cli.md. With --check, compares instead and exits with 1 when
+ * Writes what is generated: docs/tasks.md, docs/cli.md and the build folders under images/samples. With --check, compares instead and exits with 1 when
  * one of them is not what the sources give.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { planModelImage, renderModelContext } from '../dist/builder/images/model-plan.js';
+import { planModel } from '../dist/builder/plan/index.js';
 import { createProgram } from '../dist/builder/cli.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
+import { folderSource } from '../dist/runtime/store/folder.js';
 import { requestSchema } from '../dist/runtime/openapi.js';
 import { isPlanned } from '../dist/runtime/tasks/define.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
@@ -47,7 +51,9 @@ function taskSection(id, task) {
     '',
     '| field | type | |',
     '| --- | --- | --- |',
-    ...Object.entries(fields).map(([name, schema]) => row(name, schema, required.includes(name) ? 'required' : '')),
+    ...Object.entries(fields).map(([name, schema]) =>
+      row(name, schema, required.includes(name) ? 'required' : ''),
+    ),
     ...Object.entries(params?.properties ?? {}).map(([name, schema]) => row(`params.${name}`, schema, '')),
     '',
   ].join('\n');
@@ -64,11 +70,19 @@ function typeOf(schema) {
   const options = schema.anyOf ?? schema.oneOf;
   if (options) return [...new Set(options.map(typeOf))].join(' or ');
   if (schema.type === 'array') return `array of ${typeOf(schema.items ?? {})}`;
-  return schema.type ?? 'any';
+  return Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any');
 }
 
 function cliPage() {
-  const program = createProgram();
+  const sink = { write() {}, isTTY: false };
+  const program = createProgram({
+    config: {},
+    docker: {},
+    packageRoot: '.',
+    version: '',
+    stdout: sink,
+    stderr: sink,
+  });
   const section = (command, title) => [`## ${title}`, '', '```text', helpOf(command), '```', ''].join('\n');
   return [
     NOTICE,
@@ -82,17 +96,51 @@ function cliPage() {
 /** The whole help, with the texts that commander adds when it prints. */
 function helpOf(command) {
   let text = '';
-  command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100, getOutHasColors: () => false });
+  command.configureOutput({
+    writeOut: (part) => (text += part),
+    getOutHelpWidth: () => 100,
+    getOutHasColors: () => false,
+  });
   command.outputHelp();
   return text.trimEnd();
 }
 
-const pages = { 'docs/tasks.md': tasksPage(), 'docs/cli.md': cliPage() };
+/** Reviewed samples of what `builder build` writes: id, folder, and whether the weights go in. */
+const SAMPLES = [
+  { id: 'zoo-open/distilbert', from: 'test/fixtures/zoo/text-classification/distilbert/repo', baked: false },
+  { id: 'zoo-open/vit-tiny', from: 'test/fixtures/zoo/image-classification/vit-tiny/repo', baked: true },
+  { id: 'slipway/harbour-demo', from: 'demo/model', baked: true },
+];
+
+async function samplePages() {
+  const template = readFileSync('templates/model.Dockerfile.eta', 'utf8');
+  const pages = {};
+  for (const { id, from, baked } of SAMPLES) {
+    const { spec } = await planModel({ id, source: folderSource(from) });
+    // The real name ends in a digest of the server's code, which would change these files with every commit.
+    const runtime = `samples/runtime:${spec.profile}-cpu`;
+    const options = {
+      namespace: 'samples',
+      device: 'cpu',
+      platform: 'linux/amd64',
+      baked,
+      version: 'sample',
+    };
+    const plan = planModelImage(spec, runtime, options);
+    const { files } = renderModelContext(plan, template);
+    for (const [name, text] of Object.entries(files)) pages[`images/${plan.image.repository}/${name}`] = text;
+  }
+  return pages;
+}
+
+const pages = { 'docs/tasks.md': tasksPage(), 'docs/cli.md': cliPage(), ...(await samplePages()) };
 const check = process.argv.includes('--check');
 for (const [path, text] of Object.entries(pages)) {
   const wanted = `${text.trimEnd()}\n`;
-  if (!check) writeFileSync(path, wanted);
-  else if (!existsSync(path) || readFileSync(path, 'utf8') !== wanted) {
+  if (!check) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, wanted);
+  } else if (!existsSync(path) || readFileSync(path, 'utf8') !== wanted) {
     console.error(`${path} is not what the sources give; run \`make docs\` and commit the result`);
     process.exitCode = 1;
   }

@@ -53,7 +53,7 @@ async function describeModel(options: HubOptions, id: string, revision: string):
   const found = await speaking(hubUrl, () =>
     modelInfo({ name: id, revision, hubUrl, fetch, additionalFields: ['sha', 'tags', 'library_name'] }),
   );
-  if (!/^[0-9a-f]{40,64}$/.test(found.sha ?? '') || !isModelId(found.name ?? '')) throw nonsense(hubUrl);
+  if (!/^[\w-]{7,64}$/.test(found.sha ?? '') || !isModelId(found.name ?? '')) throw nonsense(hubUrl);
   const files = await speaking(hubUrl, () =>
     listing(
       listFiles({
