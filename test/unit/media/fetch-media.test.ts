@@ -11,8 +11,25 @@ describe('addresses that a URL may lead to', () => {
 
   test.each([
     ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254'],
-    ...['100.64.0.1', '224.0.0.1', '255.255.255.255', '198.18.0.1', '192.0.2.1', '168.63.129.16', '100.100.100.200'],
-    ...['::1', '::', 'fe80::1', 'fc00::1', 'fd00:ec2::254', '::ffff:127.0.0.1', '::ffff:a9fe:a9fe', '::7f00:1'],
+    ...[
+      '100.64.0.1',
+      '224.0.0.1',
+      '255.255.255.255',
+      '198.18.0.1',
+      '192.0.2.1',
+      '168.63.129.16',
+      '100.100.100.200',
+    ],
+    ...[
+      '::1',
+      '::',
+      'fe80::1',
+      'fc00::1',
+      'fd00:ec2::254',
+      '::ffff:127.0.0.1',
+      '::ffff:a9fe:a9fe',
+      '::7f00:1',
+    ],
     ...['64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', 'ff02::1', 'not an address', ''],
   ])('%s is refused', (address) => {
     expect(guard.allows(address)).toBe(false);
@@ -48,8 +65,19 @@ describe('fetching', () => {
   const fetchLocal = createFetchMedia({ ...options, allowPrivate: ['127.0.0.1'] });
 
   test.each([
-    ...['http://127.0.0.1:9/x', 'http://localhost:9/x', 'http://0x7f.1:9/', 'http://2130706433:9/', 'http://0:9/'],
-    ...['http://[::1]:9/', 'http://[::ffff:127.0.0.1]:9/', 'http://[::7f00:1]:9/', 'http://169.254.169.254/latest'],
+    ...[
+      'http://127.0.0.1:9/x',
+      'http://localhost:9/x',
+      'http://0x7f.1:9/',
+      'http://2130706433:9/',
+      'http://0:9/',
+    ],
+    ...[
+      'http://[::1]:9/',
+      'http://[::ffff:127.0.0.1]:9/',
+      'http://[::7f00:1]:9/',
+      'http://169.254.169.254/latest',
+    ],
   ])('%s is refused without a connection', async (url) => {
     await expect(fetchAny(url, never)).rejects.toMatchObject({
       code: 'unprocessable',
@@ -62,7 +90,10 @@ describe('fetching', () => {
     ['file:///etc/passwd', 'unprocessable', /only http and https/],
     ['nonsense', 'invalid_input', /not a valid address/],
   ])('%s', async (url, code, message) => {
-    await expect(fetchAny(url, never)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    await expect(fetchAny(url, never)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
   });
 
   test('bytes of an allowed host', async () => {
@@ -88,7 +119,9 @@ describe('fetching', () => {
     'a redirect to %s is refused at that hop',
     async (location) => {
       const url = await serve((_request, response) => response.writeHead(302, { location }).end());
-      await expect(fetchLocal(url, never)).rejects.toMatchObject({ message: expect.stringMatching(/ALLOW_PRIVATE/) });
+      await expect(fetchLocal(url, never)).rejects.toMatchObject({
+        message: expect.stringMatching(/ALLOW_PRIVATE/),
+      });
     },
   );
 
@@ -106,7 +139,9 @@ describe('fetching', () => {
   });
 
   test('a body announced as too large is not read', async () => {
-    const url = await serve((_request, response) => response.setHeader('content-length', '5000').end(Buffer.alloc(5000)));
+    const url = await serve((_request, response) =>
+      response.setHeader('content-length', '5000').end(Buffer.alloc(5000)),
+    );
     await expect(fetchLocal(url, never)).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
@@ -119,7 +154,9 @@ describe('fetching', () => {
 
   test('a status other than 200', async () => {
     const url = await serve((_request, response) => response.writeHead(404).end('no'));
-    await expect(fetchLocal(url, never)).rejects.toMatchObject({ message: expect.stringMatching(/status 404/) });
+    await expect(fetchLocal(url, never)).rejects.toMatchObject({
+      message: expect.stringMatching(/status 404/),
+    });
   });
 
   test('the caller leaves', async () => {

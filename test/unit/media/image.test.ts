@@ -5,23 +5,41 @@ import { createImageProcessor } from '../../../runtime/media/image-processor.js'
 import { sniff } from '../../../runtime/media/sniff.js';
 
 const noise = (width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background: '#808080', noise: { type: 'gaussian', mean: 128, sigma: 50 } } });
-
-describe('decoding pictures', () => {
-  test.each(['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const)('%s gives three channels', async (format) => {
-    const bytes = await noise(40, 30).toFormat(format).toBuffer();
-    expect(await decodeImage(bytes, 10_000)).toMatchObject({ width: 40, height: 30, channels: 3 });
-    expect(await sniff(bytes)).toBe(`image/${format}`);
+  sharp({
+    create: {
+      width,
+      height,
+      channels: 3,
+      background: '#808080',
+      noise: { type: 'gaussian', mean: 128, sigma: 50 },
+    },
   });
 
+describe('decoding pictures', () => {
+  test.each(['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const)(
+    '%s gives three channels',
+    async (format) => {
+      const bytes = await noise(40, 30).toFormat(format).toBuffer();
+      expect(await decodeImage(bytes, 10_000)).toMatchObject({ width: 40, height: 30, channels: 3 });
+      expect(await sniff(bytes)).toBe(`image/${format}`);
+    },
+  );
+
   test('alpha is dropped, not blended', async () => {
-    const pixel = { width: 1, height: 2, channels: 4 as const, background: { r: 10, g: 20, b: 30, alpha: 0 } };
+    const pixel = {
+      width: 1,
+      height: 2,
+      channels: 4 as const,
+      background: { r: 10, g: 20, b: 30, alpha: 0 },
+    };
     const bytes = await sharp({ create: pixel }).png().toBuffer();
     expect(Array.from((await decodeImage(bytes, 100)).data)).toEqual([10, 20, 30, 10, 20, 30]);
   });
 
   test('grey becomes three equal channels', async () => {
-    const bytes = await sharp(Buffer.from([0, 100, 200]), { raw: { width: 3, height: 1, channels: 1 } }).png().toBuffer();
+    const bytes = await sharp(Buffer.from([0, 100, 200]), { raw: { width: 3, height: 1, channels: 1 } })
+      .png()
+      .toBuffer();
     expect(Array.from((await decodeImage(bytes, 100)).data)).toEqual([0, 0, 0, 100, 100, 100, 200, 200, 200]);
   });
 
@@ -41,7 +59,9 @@ describe('decoding pictures', () => {
 
   test.each(['jpeg', 'png', 'webp'] as const)('a truncated %s is a 422', async (format) => {
     const bytes = await noise(200, 200).toFormat(format).toBuffer();
-    await expect(decodeImage(bytes.subarray(0, bytes.length / 2), 1e6)).rejects.toMatchObject({ code: 'unprocessable' });
+    await expect(decodeImage(bytes.subarray(0, bytes.length / 2), 1e6)).rejects.toMatchObject({
+      code: 'unprocessable',
+    });
   });
 
   test('SVG is not decoded even when it comes this far', async () => {
@@ -104,15 +124,24 @@ describe('image processors', () => {
   });
 
   test('a picture smaller than the crop stands in black', () => {
-    const config = { image_processor_type: 'BitImageProcessor', do_resize: false, do_normalize: false, crop_size: 5 };
+    const config = {
+      image_processor_type: 'BitImageProcessor',
+      do_resize: false,
+      do_normalize: false,
+      crop_size: 5,
+    };
     const white = { data: new Uint8Array(2 * 2 * 3).fill(255), width: 2, height: 2, channels: 3 };
     const { values } = createImageProcessor(config).process(white);
-    const rows = [0, 1, 2, 3, 4].map((y) => Array.from(values.subarray(y * 5, y * 5 + 5), Math.round).join(''));
+    const rows = [0, 1, 2, 3, 4].map((y) =>
+      Array.from(values.subarray(y * 5, y * 5 + 5), Math.round).join(''),
+    );
     // Python pads ceil(3 / 2) = 2 rows above and columns before.
     expect(rows).toEqual(['00000', '00000', '00110', '00110', '00000']);
   });
 
   test('an unknown processor is refused, not guessed', () => {
-    expect(() => createImageProcessor({ image_processor_type: 'NewImageProcessor' })).toThrow(/NewImageProcessor/);
+    expect(() => createImageProcessor({ image_processor_type: 'NewImageProcessor' })).toThrow(
+      /NewImageProcessor/,
+    );
   });
 });

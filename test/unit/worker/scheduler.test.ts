@@ -37,7 +37,10 @@ test('answers come back to their own callers', async () => {
 test('no more than the allowed number run, the rest waits in order, what is beyond is refused', async () => {
   const { created, engine } = await scheduler();
   const all = [1, 2, 3, 4].map(() => created.run(input, { signal: never }));
-  await expect(created.run(input, { signal: never })).rejects.toMatchObject({ code: 'overloaded', retryAfter: 2 });
+  await expect(created.run(input, { signal: never })).rejects.toMatchObject({
+    code: 'overloaded',
+    retryAfter: 2,
+  });
   await tick();
   expect(runs(engine)).toHaveLength(2);
   expect([created.running, created.queued]).toEqual([2, 2]);
@@ -103,7 +106,10 @@ test('a crash fails what is under way, not what waits', async () => {
   const second = created.run(input, { signal: never });
   await tick();
   engine.die('was ended by SIGSEGV');
-  await expect(first).rejects.toMatchObject({ code: 'engine_crashed', message: expect.stringMatching(/SIGSEGV/) });
+  await expect(first).rejects.toMatchObject({
+    code: 'engine_crashed',
+    message: expect.stringMatching(/SIGSEGV/),
+  });
   await tick();
   started[1]!.say({ type: 'done', id: 1, output: 'fine' });
   expect(await second).toBe('fine');

@@ -49,7 +49,9 @@ test('a model that cannot be loaded stays failed, with its reason', async () => 
 
 test('an engine that dies while loading is tried again', async () => {
   let attempts = 0;
-  const { open } = fakeEngines((engine) => (++attempts < 3 ? engine.die('was ended by SIGKILL') : engine.say(READY)));
+  const { open } = fakeEngines((engine) =>
+    ++attempts < 3 ? engine.die('was ended by SIGKILL') : engine.say(READY),
+  );
   const supervisor = createSupervisor({ open, onState: () => {}, backoffMs: 1 });
   supervisor.start(async () => request);
   await until(() => supervisor.state.name === 'ready');
