@@ -72,6 +72,17 @@ export interface GenerateOptions {
   frequency_penalty?: number | null | undefined;
   no_repeat_ngram_size?: number | null | undefined;
   bad_words_ids?: number[][] | null | undefined;
+  /** Pairs of a token sequence and what is added to the score of its last token. */
+  sequence_bias?: [number[], number][] | null | undefined;
+  suppress_tokens?: number[] | null | undefined;
+  begin_suppress_tokens?: number[] | null | undefined;
+  forced_bos_token_id?: number | null | undefined;
+  forced_eos_token_id?: number | number[] | null | undefined;
+  /** [start, factor]: from `start` new tokens on, EOS gains by factor ** (tokens since). */
+  exponential_decay_length_penalty?: [number, number] | null | undefined;
+  epsilon_cutoff?: number | null | undefined;
+  eta_cutoff?: number | null | undefined;
+  renormalize_logits?: boolean | null | undefined;
   num_beams?: number | null | undefined;
   length_penalty?: number | null | undefined;
   early_stopping?: boolean | 'never' | null | undefined;
@@ -79,6 +90,14 @@ export interface GenerateOptions {
   seed?: number | null | undefined;
   /** The text ends before the first of these that appears in it. */
   stop?: string | string[] | null | undefined;
+  /** Joins English punctuation to the word before it; default true, as in Python's pipeline. */
+  clean_up_tokenization_spaces?: boolean | null | undefined;
+  /** Default true. */
+  skip_special_tokens?: boolean | null | undefined;
+  /** False: the prompt gets no BOS. Ignored in chats, whose template holds what is special. */
+  add_special_tokens?: boolean | null | undefined;
+  /** Put before the prompt, but not into the answer. */
+  prefix?: string | null | undefined;
 }
 
 export interface ChatMessage {

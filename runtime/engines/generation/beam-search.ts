@@ -1,5 +1,6 @@
 import type { LogitsProcessor } from './logits.js';
 import type { Decoding } from './decoder.js';
+import { warp } from './sampling.js';
 import type { GenerationSettings } from './settings.js';
 
 interface Beam {
@@ -22,6 +23,8 @@ export interface BeamSearch {
   decoding: Decoding;
   settings: GenerationSettings;
   processors: LogitsProcessor[];
+  /** Uniform numbers in [0, 1): given when candidates are drawn, absent when the best ones are taken. */
+  random?: (() => number) | undefined;
   /** True when generated tokens end the text (EOS, stop string); the length is checked here. */
   ends: (ids: readonly number[]) => boolean;
   /** Called once per step: throws or returns true to end with what there is. */
@@ -46,7 +49,10 @@ export async function beamSearch(search: BeamSearch): Promise<number[]> {
       candidate.ended = length >= settings.maxNewTokens || search.ends(candidate.ids);
     }
     finished = mergeFinished(finished, candidates.slice(0, width), { length, settings, improvable });
-    const open = candidates.filter((candidate) => !candidate.ended).slice(0, width);
+    const open = candidates
+      .filter((candidate) => !candidate.ended)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, width);
     // Where fewer than `width` are open, ended ones fill the batch with a score that never wins.
     const filler = candidates
       .filter((candidate) => candidate.ended)
@@ -62,26 +68,41 @@ export async function beamSearch(search: BeamSearch): Promise<number[]> {
   return (finished[0] ?? running[0]!).ids;
 }
 
-/** The `keep` best continuations of all beams, best first. */
+interface Continuation {
+  from: number;
+  id: number;
+  score: number;
+}
+
+/** `keep` continuations of all beams: the best ones, best first, or drawn ones, in the order of drawing. */
 function continuations(search: BeamSearch, beams: Beam[], scores: Float32Array[], keep: number): Candidate[] {
-  const best: { from: number; id: number; score: number }[] = [];
+  const { random, settings } = search;
+  const ranked: (Continuation & { rank: number })[] = [];
+  const consider = (item: Continuation) => {
+    // Gumbel noise on the scores makes the best ones a draw without replacement from their softmax.
+    const rank = random ? item.score - Math.log(-Math.log(random())) : item.score;
+    if (ranked.length === keep && rank <= ranked.at(-1)!.rank) return;
+    insert(ranked, { ...item, rank });
+    if (ranked.length > keep) ranked.pop();
+  };
   beams.forEach((beam, from) => {
     const row = logSoftmax(scores[from]!);
     const ids = [...search.prompt, ...beam.ids];
     for (const process of search.processors) process(row, ids);
-    for (let id = 0; id < row.length; id++) {
-      const score = row[id]! + beam.score;
-      if (best.length === keep && score <= best.at(-1)!.score) continue;
-      insert(best, { from, id, score });
-      if (best.length > keep) best.pop();
+    if (random) {
+      const left = warp(row, settings, settings.eosTokenIds.size + 1);
+      left.ids.forEach((id, i) => consider({ from, id, score: left.scores[i]! + beam.score }));
+    } else {
+      const last = settings.renormalize ? logSoftmax(row) : row;
+      for (let id = 0; id < last.length; id++) consider({ from, id, score: last[id]! + beam.score });
     }
   });
-  return best.map(({ from, id, score }) => ({ ids: [...beams[from]!.ids, id], score, from, ended: false }));
+  return ranked.map(({ from, id, score }) => ({ ids: [...beams[from]!.ids, id], score, from, ended: false }));
 }
 
-function insert(list: { from: number; id: number; score: number }[], item: (typeof list)[number]): void {
+function insert<T extends { rank: number }>(list: T[], item: T): void {
   let at = list.length;
-  while (at > 0 && list[at - 1]!.score < item.score) at--;
+  while (at > 0 && list[at - 1]!.rank < item.rank) at--;
   list.splice(at, 0, item);
 }
 

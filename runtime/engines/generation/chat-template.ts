@@ -2,22 +2,12 @@ import { Template } from '@huggingface/jinja';
 import { RunError } from '../../core/errors.js';
 import type { ChatMessage } from '../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../model-folder.js';
-import { tokenText } from '../text/tokenizer.js';
+import { SPECIAL_TOKENS, tokenText } from '../text/tokenizer-json.js';
 
 export interface ChatTemplate {
   /** The conversation as the model wants to read it, ending where the assistant begins. */
   render(messages: ChatMessage[], variables: Record<string, unknown>): string;
 }
-
-const SPECIAL_TOKENS = [
-  'bos_token',
-  'eos_token',
-  'unk_token',
-  'pad_token',
-  'sep_token',
-  'cls_token',
-  'mask_token',
-];
 
 /**
  * Finds the chat template where Python looks: chat_template.jinja, then chat_template.json, then

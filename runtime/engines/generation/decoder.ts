@@ -23,6 +23,7 @@ export interface Decoding {
 export interface Decoder {
   /** Starts with an empty cache for `batch` rows. */
   start(batch: number): Decoding;
+  readonly inputNames: readonly string[];
   /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
   readonly chunk: number;
 }
@@ -40,6 +41,7 @@ export async function openDecoder(request: LoadRequest, config: Json): Promise<D
   // A merged graph's cached branch was traced with one token at a time, and takes a whole prompt only at first.
   const merged = session.inputNames.includes('use_cache_branch');
   return {
+    inputNames: session.inputNames,
     chunk: merged ? Infinity : Math.max(16, Math.min(512, Math.floor(SCORE_BYTES / 4 / vocabulary))),
     start: (batch) => startDecoding(session, emptyCache(session, shapes, batch)),
   };

@@ -6,8 +6,13 @@ export type Sampler = (scores: Float32Array) => number;
 
 export function createSampler(settings: GenerationSettings): Sampler {
   if (!settings.doSample) return argmax;
-  const random = generator(settings.seed ?? randomInt(2 ** 47));
+  const random = createUniform(settings);
   return (scores) => draw(warp(scores, settings), random());
+}
+
+/** Uniform numbers in [0, 1): the same ones for the same seed. */
+export function createUniform({ seed }: Pick<GenerationSettings, 'seed'>): () => number {
+  return generator(seed ?? randomInt(2 ** 47));
 }
 
 /** The first of the highest scores. */
@@ -23,14 +28,21 @@ export interface Candidates {
   scores: number[];
 }
 
-/** Temperature, top-k, top-p, min-p, typical-p, in the order of transformers' warpers. */
-export function warp(scores: Float32Array, settings: GenerationSettings): Candidates {
-  let kept = topK(scores, settings.topK, settings.temperature);
-  if (settings.topP < 1) kept = topP(kept, settings.topP);
-  if (settings.minP > 0) kept = minP(kept, settings.minP);
-  if (settings.typicalP < 1) kept = typicalP(kept, settings.typicalP);
+/**
+ * Temperature, top-k, top-p, min-p, typical-p, epsilon, eta, in the order of transformers' warpers.
+ * @param least how many tokens stay whatever the rules say (beam search needs one that is not EOS)
+ */
+export function warp(scores: Float32Array, settings: GenerationSettings, least = 1): Candidates {
+  let kept = topK(scores, settings.topK && Math.max(settings.topK, least), settings.temperature);
+  if (settings.topP < 1) kept = topP(kept, settings.topP, least);
+  if (settings.minP > 0) kept = above(kept, (best) => settings.minP * best, least);
+  if (settings.typicalP < 1) kept = typicalP(kept, settings.typicalP, least);
+  if (inside(settings.epsilonCutoff)) kept = above(kept, () => settings.epsilonCutoff, least);
+  if (inside(settings.etaCutoff)) kept = etaCutoff(kept, settings.etaCutoff, least);
   return kept;
 }
+
+const inside = (value: number): boolean => value > 0 && value < 1;
 
 function topK(scores: Float32Array, k: number, temperature: number): Candidates {
   const limit = k > 0 ? Math.min(k, scores.length) : scores.length;
@@ -47,33 +59,53 @@ function kthLargest(scores: Float32Array, k: number): number {
 }
 
 /** Drops the tail whose probabilities sum to at most 1 - p; the best one always stays. */
-function topP(from: Candidates, p: number): Candidates {
+function topP(from: Candidates, p: number, least: number): Candidates {
   const probabilities = normalized(from.scores);
   let tail = 0;
   let keep = from.ids.length;
-  while (keep > 1 && tail + probabilities[keep - 1]! <= 1 - p) tail += probabilities[--keep]!;
+  while (keep > least && tail + probabilities[keep - 1]! <= 1 - p) tail += probabilities[--keep]!;
   return cut(from, keep);
 }
 
-/** Keeps what is at least `p` times as likely as the best. */
-function minP(from: Candidates, p: number): Candidates {
+/** Keeps what is at least as likely as a limit, which may depend on the best probability. */
+function above(from: Candidates, limit: (best: number) => number, least: number): Candidates {
   const probabilities = normalized(from.scores);
-  const keep = probabilities.findIndex((probability) => probability < p * probabilities[0]!);
-  return cut(from, keep === -1 ? from.ids.length : Math.max(1, keep));
+  const best = Math.max(...probabilities);
+  const kept = from.ids.map((_, i) => i).filter((i) => i < least || probabilities[i]! >= limit(best));
+  return pick(from, kept);
+}
+
+/** Hewitt et al. 2022: a limit that falls with the entropy. */
+function etaCutoff(from: Candidates, epsilon: number, least: number): Candidates {
+  const eta = Math.min(epsilon, Math.sqrt(epsilon) * Math.exp(-entropyOf(normalized(from.scores))));
+  return above(from, () => eta, least);
+}
+
+function entropyOf(probabilities: number[]): number {
+  return -probabilities.reduce((sum, q) => sum + (q > 0 ? q * Math.log(q) : 0), 0);
 }
 
 /** Keeps the tokens whose information is nearest to the expected one, up to the mass p (Meister et al. 2022). */
-function typicalP(from: Candidates, p: number): Candidates {
+function typicalP(from: Candidates, p: number, least: number): Candidates {
   const probabilities = normalized(from.scores);
-  const entropy = -probabilities.reduce((sum, q) => sum + (q > 0 ? q * Math.log(q) : 0), 0);
+  const entropy = entropyOf(probabilities);
   const order = probabilities
     .map((q, i) => ({ i, q, distance: Math.abs(-Math.log(q) - entropy) }))
     .sort((a, b) => a.distance - b.distance);
   let mass = 0;
-  let count = 0;
-  while (count < order.length && mass < p) mass += order[count++]!.q;
-  const kept = order.slice(0, Math.max(1, count)).sort((a, b) => a.i - b.i);
-  return { ids: kept.map(({ i }) => from.ids[i]!), scores: kept.map(({ i }) => from.scores[i]!) };
+  let last = -1;
+  while (last < order.length - 1 && mass < p) mass += order[++last]!.q;
+  const reach = order[Math.max(0, last)]!.distance;
+  // What is as near as the last one stays too.
+  const kept = order.filter(({ distance }, rank) => rank < least || distance <= reach).map(({ i }) => i);
+  return pick(
+    from,
+    kept.sort((a, b) => a - b),
+  );
+}
+
+function pick({ ids, scores }: Candidates, kept: number[]): Candidates {
+  return { ids: kept.map((i) => ids[i]!), scores: kept.map((i) => scores[i]!) };
 }
 
 function cut({ ids, scores }: Candidates, keep: number): Candidates {

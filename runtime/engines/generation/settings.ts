@@ -22,12 +22,24 @@ export interface GenerationSettings {
   frequencyPenalty: number;
   noRepeatNgramSize: number;
   badWords: number[][];
+  sequenceBias: [number[], number][];
+  suppressTokens: number[];
+  beginSuppressTokens: number[];
+  forcedBos: number | undefined;
+  forcedEos: number[];
+  /** [start, factor] */
+  decayLengthPenalty: [number, number] | undefined;
+  epsilonCutoff: number;
+  etaCutoff: number;
+  renormalize: boolean;
   numBeams: number;
   lengthPenalty: number;
   earlyStopping: boolean | 'never';
   eosTokenIds: ReadonlySet<number>;
   seed: number | undefined;
   stop: string[];
+  cleanUp: boolean;
+  skipSpecialTokens: boolean;
 }
 
 /** Where neither request nor repository sets a length. */
@@ -41,8 +53,10 @@ export interface SettingsInput {
   /** generation_config.json, or the generation fields of config.json where there is none. */
   repository: Json;
   promptLength: number;
-  /** Longest sequence of the model in tokens, where it has a limit. */
+  /** Longest prompt of the model in tokens, with room for one more; where it has a limit. */
   contextLength: number | undefined;
+  /** False: the model goes on past `contextLength`, as Python lets models with rotary positions do. */
+  hardLimit: boolean;
 }
 
 /**
@@ -55,14 +69,15 @@ export function readSettings({
   repository,
   promptLength,
   contextLength,
+  hardLimit,
 }: SettingsInput): GenerationSettings {
   const pick = <T>(key: keyof GenerateOptions, otherwise: T): T =>
     (request[key] ?? repository[key] ?? otherwise) as T;
   const temperature = pick('temperature', 1);
-  const settings: GenerationSettings = {
+  return {
     promptLength,
-    maxNewTokens: newTokens(request, repository, promptLength, contextLength),
-    minNewTokens: Math.max(pick('min_new_tokens', 0), pick('min_length', 0) - promptLength),
+    maxNewTokens: newTokens({ request, repository, promptLength, contextLength, hardLimit }),
+    minNewTokens: pick('min_new_tokens', Math.max(0, pick('min_length', 0) - promptLength)),
     maxTimeMs: pick('max_time', Infinity) * 1000,
     doSample: pick('do_sample', false) && temperature > 0,
     temperature,
@@ -75,29 +90,34 @@ export function readSettings({
     frequencyPenalty: request.frequency_penalty ?? 0,
     noRepeatNgramSize: pick('no_repeat_ngram_size', 0),
     badWords: pick<number[][]>('bad_words_ids', []),
+    sequenceBias: pick<[number[], number][]>('sequence_bias', []),
+    suppressTokens: pick<number[]>('suppress_tokens', []),
+    beginSuppressTokens: pick<number[]>('begin_suppress_tokens', []),
+    forcedBos: pick<number | undefined>('forced_bos_token_id', undefined),
+    forcedEos: [pick<number | number[]>('forced_eos_token_id', [])].flat(),
+    decayLengthPenalty: pick<[number, number] | undefined>('exponential_decay_length_penalty', undefined),
+    epsilonCutoff: pick('epsilon_cutoff', 0),
+    etaCutoff: pick('eta_cutoff', 0),
+    renormalize: pick('renormalize_logits', false),
     numBeams: pick('num_beams', 1),
     lengthPenalty: pick('length_penalty', 1),
     earlyStopping: pick<boolean | 'never'>('early_stopping', false),
     eosTokenIds: new Set([pick<number | number[]>('eos_token_id', [])].flat()),
     seed: request.seed ?? undefined,
     stop: [request.stop ?? []].flat(),
+    cleanUp: request.clean_up_tokenization_spaces ?? true,
+    skipSpecialTokens: request.skip_special_tokens ?? true,
   };
-  if (settings.numBeams > 1 && settings.doSample) {
-    throw new RunError(
-      'unprocessable',
-      'params: do_sample together with num_beams is not supported; use one of them',
-    );
-  }
-  return settings;
 }
 
 /** Room for new tokens after the prompt, within the request's or the repository's limit and the model's context. */
-function newTokens(
-  request: GenerateOptions,
-  repository: Json,
-  promptLength: number,
-  context = Infinity,
-): number {
+function newTokens({
+  request,
+  repository,
+  promptLength,
+  contextLength: context = Infinity,
+  hardLimit,
+}: SettingsInput): number {
   const room = context - promptLength;
   if (room < 1) {
     throw new RunError(
@@ -107,7 +127,7 @@ function newTokens(
     );
   }
   return Math.min(
-    room,
+    hardLimit ? room : Infinity,
     request.max_new_tokens ?? fromLength(request.max_length, promptLength) ?? repositoryLimit(),
   );
 
@@ -142,4 +162,14 @@ export function contextLengthOf(config: Json): number | undefined {
     'max_sequence_length',
     'seq_length',
   );
+}
+
+/** Families that look positions up in a table of learned vectors: past its end there is nothing to look up. */
+const LEARNED_POSITIONS =
+  /^(gpt2|gpt_neo|gptj|gpt_bigcode|openai-gpt|opt|biogpt|codegen|ctrl|xglm|bart|mbart|blenderbot|imagegpt)$/;
+
+/** True where no token can follow the last position: learned tables, and graphs that hold their own position tables. */
+export function endsAtContext(config: Json, inputNames: readonly string[]): boolean {
+  const type = String(config['model_type'] ?? '');
+  return LEARNED_POSITIONS.test(type) || !inputNames.includes('position_ids');
 }

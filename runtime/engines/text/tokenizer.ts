@@ -1,9 +1,17 @@
-import { Tokenizer } from '@huggingface/tokenizers';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
+import { addedTokenFinder } from './added-tokens.js';
+import { cleanUp } from './clean-up.js';
+import { BYTE_TOKEN, createDecoder } from './decoders.js';
+import { frameOf, NO_FRAME } from './frame.js';
+import { createNormalizer } from './normalizers.js';
+import { createPreTokenizer } from './pre-tokenizers.js';
+import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
+import { createTokenModel, type TokenModel } from './token-model.js';
+import type { TokenizerJson } from './tokenizer-json.js';
 
 export interface Encoded {
   ids: number[];
-  /** Segment of each token: 0, or 1 for the second text of a pair. */
+  /** Segment of each token: 0, or what the post-processor says. */
   typeIds: number[];
 }
 
@@ -11,101 +19,136 @@ export interface EncodeOptions {
   /** Longest result in tokens, special tokens included; absent: no limit. */
   maxLength?: number | undefined;
   /** False: the text as it stands (a rendered chat template holds its own special tokens). */
-  specialTokens?: boolean;
+  specialTokens?: boolean | undefined;
+}
+
+export interface DecodeOptions {
+  /** Joins punctuation to the word before it; default: `clean_up_tokenization_spaces` of the repository. */
+  cleanUp?: boolean | undefined;
+  /** Default true. */
+  skipSpecialTokens?: boolean | undefined;
 }
 
 export interface TextTokenizer {
   /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
   encode(text: string, options?: EncodeOptions): Encoded;
-  /** Text of the ids without special tokens. */
-  decode(ids: readonly number[]): string;
+  /** Text of the ids. */
+  decode(ids: readonly number[], options?: DecodeOptions): string;
+  /**
+   * How many tokens at the end are bytes of a run that is still open: what they stand for is certain only when the run
+   * ends. 0 for tokenizers without byte tokens.
+   */
+  openBytes(ids: readonly number[]): number;
   /** `model_max_length`, where the repository sets a real one. */
   readonly modelMaxLength: number | undefined;
-  /** True when decoding joins punctuation to the word before it (`clean_up_tokenization_spaces`). */
-  readonly cleansUp: boolean;
+  /** tokenizer_config.json, with what Python's classes add to it. */
   readonly config: Json;
 }
 
 /** Python writes "no limit" as 1e30. */
 const NO_LIMIT = 1e20;
 
-/** Reads tokenizer.json and tokenizer_config.json of a model folder. */
+/** Reads the tokenizer files of a model folder. */
 export async function loadTokenizer(dir: string): Promise<TextTokenizer> {
-  const [json, config] = await Promise.all([
+  const [json, config, specialTokens, model] = await Promise.all([
     readJson(dir, 'tokenizer.json'),
-    readOptionalJson(dir, 'tokenizer_config.json').then((value) => value ?? {}),
+    readOptionalJson(dir, 'tokenizer_config.json'),
+    readOptionalJson(dir, 'special_tokens_map.json'),
+    readOptionalJson(dir, 'config.json'),
   ]);
-  return createTokenizer(json, config);
+  return createTokenizer({
+    json: json as unknown as TokenizerJson,
+    config: config ?? {},
+    ...{ specialTokens, model },
+  });
 }
 
-export function createTokenizer(json: Json, config: Json): TextTokenizer {
-  const tokenizer = new Tokenizer(json, { ...config, additional_special_tokens: [] });
-  const frame = specialTokenFrame(tokenizer, config);
-  const cutLeft = config['truncation_side'] === 'left';
-  const limit = config['model_max_length'];
+/** @throws RunError `not_ready` for a component of tokenizer.json that we can't compute */
+export function createTokenizer(files: TokenizerFiles): TextTokenizer {
+  const { json, config } = asPythonLoads(files);
+  const model = createTokenModel(json.model);
+  const tokenize = createTokenize(json, model, config['split_special_tokens'] === true);
+  const frame = frameOf(json.post_processor);
+  const cutLeft = cutsLeft(files);
+  const limit = config['model_max_length'] ?? config['max_len'];
+  const decode = createDecode(json, model);
+  const isByte = byteTest(json, model);
   const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
     config,
-    cleansUp,
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
-    encode(text, { maxLength, specialTokens = true } = {}) {
-      const ids: number[] = tokenizer.encode(text, { add_special_tokens: false }).ids;
-      const { before, after } = specialTokens ? frame : NO_FRAME;
-      const room = Math.max(0, (maxLength ?? Infinity) - before.length - after.length);
+    encode(text, { maxLength = Infinity, specialTokens = true } = {}) {
+      const ids = tokenize(text);
+      const { before, after, type } = specialTokens ? frame : NO_FRAME;
+      const room = Math.max(0, maxLength - before.length - after.length);
       const kept = ids.length <= room ? ids : cutLeft ? ids.slice(ids.length - room) : ids.slice(0, room);
-      const all = [...before, ...kept, ...after];
-      return { ids: all, typeIds: new Array<number>(all.length).fill(0) };
+      const all = [...before, ...kept.map((id) => ({ id, type })), ...after];
+      return { ids: all.map(({ id }) => id), typeIds: all.map((token) => token.type) };
     },
-    decode(ids) {
-      if (ids.length === 0) return '';
-      return tokenizer.decode([...ids], {
-        skip_special_tokens: true,
-        clean_up_tokenization_spaces: cleansUp,
-      });
+    decode(ids, options = {}) {
+      const text = decode(ids, options.skipSpecialTokens ?? true);
+      return (options.cleanUp ?? cleansUp) ? cleanUp(text) : text;
+    },
+    openBytes(ids) {
+      const last = ids.findLastIndex((id) => !isByte(id));
+      return ids.length - 1 - last;
     },
   };
 }
 
-interface Frame {
-  before: number[];
-  after: number[];
+/** Half a character, which JSON can bring and UTF-8 can't hold. */
+const LONE_SURROGATE = /\p{Cs}/gu;
+
+/** Text to ids without special tokens around it. */
+function createTokenize(
+  json: TokenizerJson,
+  model: TokenModel,
+  splitSpecial: boolean,
+): (text: string) => number[] {
+  const matched = json.added_tokens.filter((token) => !(splitSpecial && token.special));
+  const normalize = createNormalizer(json.normalizer);
+  const findRaw = addedTokenFinder(matched.filter((token) => !token.normalized));
+  const findNormalized = addedTokenFinder(
+    matched.filter((token) => token.normalized),
+    normalize,
+  );
+  const preTokenize = createPreTokenizer(json.pre_tokenizer);
+  const words = (text: string, first: boolean) =>
+    text === '' ? [] : preTokenize([{ text, first }]).flatMap((piece) => model.tokenize(piece.text));
+  const normalized = (text: string, first: boolean) =>
+    findNormalized(normalize(text)).flatMap((stretch) =>
+      stretch.id === undefined ? words(stretch.text, first && stretch.start === 0) : [stretch.id],
+    );
+  return (text) =>
+    findRaw(text.replace(LONE_SURROGATE, '\ufffd')).flatMap((stretch) =>
+      stretch.id === undefined ? normalized(stretch.text, stretch.start === 0) : [stretch.id],
+    );
 }
 
-const NO_FRAME: Frame = { before: [], after: [] };
-
-/**
- * What the post-processor puts around a single text. Python's Llama-family classes build that frame from
- * add_bos_token and add_eos_token, whatever tokenizer.json says.
- */
-function specialTokenFrame(tokenizer: Tokenizer, config: Json): Frame {
-  const name = String(config['tokenizer_class'] ?? '');
-  if (!/^(Code)?(Llama|Gemma)Tokenizer(Fast)?$/.test(name)) return probedFrame(tokenizer);
-  const id = (key: string): number[] => {
-    const found = tokenizer.token_to_id(tokenText(config[key]));
-    return found === undefined ? [] : [found];
-  };
-  return {
-    before: config['add_bos_token'] === false ? [] : id('bos_token'),
-    after: config['add_eos_token'] === true ? id('eos_token') : [],
-  };
-}
-
-/** Encodes a probe with and without special tokens: what is around the probe is the frame. */
-function probedFrame(tokenizer: Tokenizer): Frame {
-  const probe = 'a';
-  const bare: number[] = tokenizer.encode(probe, { add_special_tokens: false }).ids;
-  const framed: number[] = tokenizer.encode(probe, { add_special_tokens: true }).ids;
-  for (let start = 0; start + bare.length <= framed.length; start++) {
-    if (bare.every((id, i) => framed[start + i] === id)) {
-      return { before: framed.slice(0, start), after: framed.slice(start + bare.length) };
+function createDecode(
+  json: TokenizerJson,
+  { tokens }: TokenModel,
+): (ids: readonly number[], skipSpecial: boolean) => string {
+  const added = new Map(json.added_tokens.map((token) => [token.id, token]));
+  const decode = createDecoder(json.decoder);
+  return (ids, skipSpecial) => {
+    const kept: string[] = [];
+    for (const id of ids) {
+      const token = added.get(id);
+      const content = token?.content ?? tokens.get(id);
+      if (content !== undefined && !(skipSpecial && token?.special)) kept.push(content);
     }
-  }
-  return NO_FRAME;
+    return decode(kept).join('');
+  };
 }
 
-/** A special token in tokenizer_config.json is a string or an AddedToken object. */
-export function tokenText(token: unknown): string {
-  if (typeof token === 'string') return token;
-  const content = (token as { content?: unknown } | null | undefined)?.content;
-  return typeof content === 'string' ? content : '';
+/** Whether a token is a byte for the decoder `ByteFallback`. */
+function byteTest(json: TokenizerJson, { tokens }: TokenModel): (id: number) => boolean {
+  if (!JSON.stringify(json.decoder ?? null).includes('"ByteFallback"')) return () => false;
+  return (id) => BYTE_TOKEN.test(tokens.get(id) ?? '');
+}
+
+function cutsLeft({ config, json }: TokenizerFiles): boolean {
+  const truncation = (json as unknown as Json)['truncation'] as { direction?: string } | null | undefined;
+  return String(config['truncation_side'] ?? truncation?.direction).toLowerCase() === 'left';
 }

@@ -1,0 +1,148 @@
+import type { Json } from '../model-folder.js';
+import {
+  type AddedToken,
+  type Component,
+  SPECIAL_TOKENS,
+  type TokenizerJson,
+  tokenText,
+} from './tokenizer-json.js';
+
+export interface TokenizerFiles {
+  json: TokenizerJson;
+  /** tokenizer_config.json */
+  config: Json;
+  /** special_tokens_map.json */
+  specialTokens?: Json | undefined;
+  /** config.json of the model */
+  model?: Json | undefined;
+}
+
+/**
+ * What transformers' AutoTokenizer makes of the files: its classes overrule parts of tokenizer.json by what
+ * tokenizer_config.json says, or by their own defaults where it says nothing.
+ */
+export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
+  const family = familyOf(files);
+  const config = { ...family.tokens, ...files.config, ...legacyTokens(files) };
+  const added = addedTokens(files.json, config);
+  return {
+    config,
+    json: {
+      ...files.json,
+      added_tokens: added,
+      normalizer: family.bert ? bertNormalizer(files.json.normalizer, config) : files.json.normalizer,
+      pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
+      post_processor: family.frame ? bosEosTemplate(family.frame, config, added) : files.json.post_processor,
+    },
+  };
+}
+
+interface Family {
+  /** The class sets lower case, accents and Chinese characters itself. */
+  bert?: boolean;
+  /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
+  frame?: { bos: boolean };
+  /** Special tokens that need not be written down. */
+  tokens?: Json;
+}
+
+const LLAMA: Family = {
+  frame: { bos: true },
+  tokens: { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' },
+};
+const NEOX_TOKEN = '<|endoftext|>';
+
+const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
+  [
+    /^(Bert|DistilBert|Electra|MPNet|MobileBert|ConvBert|Funnel|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*)$/,
+    /^(bert|distilbert|electra|mpnet|mobilebert|convbert|funnel|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha)$/,
+    { bert: true },
+  ],
+  [/^(Code)?Llama$/, /^(llama|code_llama|mistral|mixtral|ministral|phi3|phimoe|persimmon|jamba)$/, LLAMA],
+  [
+    /^Gemma$/,
+    /^(gemma|gemma2|gemma3|gemma3_text|recurrent_gemma)$/,
+    { frame: { bos: true }, tokens: { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>' } },
+  ],
+  [
+    /^Cohere$/,
+    /^cohere2?$/,
+    { frame: { bos: true }, tokens: { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>' } },
+  ],
+  [
+    /^GPTNeoX$/,
+    /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/,
+    { frame: { bos: false }, tokens: { bos_token: NEOX_TOKEN, eos_token: NEOX_TOKEN } },
+  ],
+];
+
+function familyOf({ config, model }: TokenizerFiles): Family {
+  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
+  const name = String(written ?? '').replace(/Tokenizer(Fast)?$/, '');
+  const type = String(model?.['model_type'] ?? '');
+  const found = FAMILIES.find(([names, models]) => (written ? names.test(name) : models.test(type)));
+  return found?.[2] ?? {};
+}
+
+/** special_tokens_map.json counts only beside a tokenizer_config.json of the older kind. */
+function legacyTokens({ config, specialTokens }: TokenizerFiles): Json {
+  return config['added_tokens_decoder'] === undefined ? (specialTokens ?? {}) : {};
+}
+
+function bertNormalizer(normalizer: Component | null, config: Json): Component | null {
+  if (normalizer?.type !== 'BertNormalizer') return normalizer;
+  return {
+    ...normalizer,
+    lowercase: config['do_lower_case'] ?? true,
+    strip_accents: config['strip_accents'] ?? null,
+    handle_chinese_chars: config['tokenize_chinese_chars'] ?? true,
+  };
+}
+
+function withPrefixSpace(preTokenizer: Component | null, config: Json): Component | null {
+  if (preTokenizer?.type !== 'ByteLevel') return preTokenizer;
+  return { ...preTokenizer, add_prefix_space: config['add_prefix_space'] === true };
+}
+
+function bosEosTemplate(frame: { bos: boolean }, config: Json, added: AddedToken[]): Component {
+  const wanted = (key: string, otherwise: boolean) =>
+    (config[`add_${key}`] ?? otherwise) === true ? [tokenText(config[key])] : [];
+  const item = (content: string) => ({ SpecialToken: { id: content, type_id: 0 } });
+  const before = wanted('bos_token', frame.bos);
+  const after = wanted('eos_token', false);
+  const ids = [...before, ...after].map((content) => {
+    const token = added.find((row) => row.content === content);
+    return [content, { ids: token ? [token.id] : [] }] as const;
+  });
+  return {
+    type: 'TemplateProcessing',
+    single: [...before.map(item), { Sequence: { id: 'A', type_id: 0 } }, ...after.map(item)],
+    special_tokens: Object.fromEntries(ids),
+  };
+}
+
+/** Adds what tokenizer_config.json lists and tokenizer.json doesn't; special tokens always become added ones. */
+function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
+  const rows = new Map(json.added_tokens.map((token) => [token.content, token]));
+  const ids: Record<string, number> = Array.isArray(json.model.vocab)
+    ? Object.fromEntries(json.model.vocab.map(([token], id) => [token, id]))
+    : json.model.vocab;
+  let next = Math.max(-1, ...json.added_tokens.map((token) => token.id), Object.keys(ids).length - 1) + 1;
+  const specials = specialTokens(config);
+  const add = (token: Partial<AddedToken> & { content: string }) => {
+    const id = rows.get(token.content)?.id ?? ids[token.content] ?? next++;
+    const special = token.special === true || specials.has(token.content);
+    const flags = { single_word: false, lstrip: false, rstrip: false, normalized: !special };
+    rows.set(token.content, { ...flags, ...token, special, id });
+  };
+  const listed = Object.values((config['added_tokens_decoder'] ?? {}) as Record<string, Partial<AddedToken>>);
+  for (const token of listed) add({ ...token, content: String(token.content) });
+  for (const content of specials) if (!rows.has(content)) add({ content });
+  return [...rows.values()];
+}
+
+function specialTokens(config: Json): Set<string> {
+  const extra = (config['additional_special_tokens'] ?? []) as unknown[];
+  const all = [...SPECIAL_TOKENS.map((name) => config[name]), ...extra].map(tokenText);
+  return new Set(all.filter((content) => content !== ''));
+}

@@ -1,0 +1,43 @@
+import type { Json } from '../model-folder.js';
+
+/** One row of `added_tokens` in tokenizer.json. */
+export interface AddedToken {
+  id: number;
+  content: string;
+  single_word: boolean;
+  lstrip: boolean;
+  rstrip: boolean;
+  normalized: boolean;
+  special: boolean;
+}
+
+/** A component of tokenizer.json: `type` says which one, the rest are its settings. */
+export type Component = Json & { type?: string };
+
+/** tokenizer.json as far as we read it. */
+export interface TokenizerJson {
+  added_tokens: AddedToken[];
+  normalizer: Component | null;
+  pre_tokenizer: Component | null;
+  model: Component & { vocab: Record<string, number> | [string, number][] };
+  post_processor: Component | null;
+  decoder: Component | null;
+}
+
+/** Names of the special tokens in tokenizer_config.json. */
+export const SPECIAL_TOKENS = [
+  'bos_token',
+  'eos_token',
+  'unk_token',
+  'sep_token',
+  'pad_token',
+  'cls_token',
+  'mask_token',
+] as const;
+
+/** A special token in tokenizer_config.json is a string or an AddedToken object. */
+export function tokenText(token: unknown): string {
+  if (typeof token === 'string') return token;
+  const content = (token as { content?: unknown } | null | undefined)?.content;
+  return typeof content === 'string' ? content : '';
+}
