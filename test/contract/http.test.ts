@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import request from 'supertest';
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelService, ServiceStatus } from '../../runtime/http/service.js';
-import { taskOf } from '../../runtime/tasks/registry.js';
 import { fakeApp } from '../fakes/app.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -238,94 +234,3 @@ describe('the input shorthand of the official clients', () => {
 function taskPicture(): string {
   return 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==';
 }
-
-describe('text streams', () => {
-  let server: Server | undefined;
-  afterEach(() => server?.closeAllConnections());
-  afterEach(() => server?.close());
-
-  async function listen(run: ModelService['run']): Promise<number> {
-    server = createServer(fakeApp({ task: 'text-generation', run })).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  async function post(port: number, body: object, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`http://127.0.0.1:${port}/run`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-  }
-
-  test('plain text in pieces, no framing', async () => {
-    const port = await listen(async (_input, { onDelta }) => {
-      for (const piece of ['Once', ' upon', ' a time']) onDelta?.(piece);
-      return 'ignored: the stream has new text only';
-    });
-    const response = await post(port, { text: 'x', stream: true });
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(response.headers.get('cache-control')).toBe('no-cache');
-    expect(response.headers.get('x-accel-buffering')).toBe('no');
-    expect(await response.text()).toBe('Once upon a time');
-  });
-
-  test('stream: false is a JSON answer', async () => {
-    const port = await listen(async () => 'x and more');
-    const response = await post(port, { text: 'x', stream: false });
-    expect(await response.json()).toEqual({ error: null, output: 'x and more' });
-  });
-
-  test('what fails before the first piece is an ordinary error', async () => {
-    const port = await listen(async () => {
-      throw new RunError('unprocessable', 'too long');
-    });
-    const response = await post(port, { text: 'x', stream: true });
-    expect([response.status, await response.json()]).toEqual([422, { error: 'too long', output: null }]);
-  });
-
-  test('what fails after the first piece cuts the connection', async () => {
-    const port = await listen(async (_input, { onDelta }) => {
-      onDelta?.('Once');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      throw new RunError('engine_crashed', 'gone');
-    });
-    const response = await post(port, { text: 'x', stream: true });
-    expect(response.status).toBe(200);
-    await expect(response.text()).rejects.toThrow();
-  });
-
-  test('server-sent events where the client asks for them', async () => {
-    const port = await listen(async (_input, { onDelta }) => {
-      onDelta?.('a\nb');
-      return 'x a\nb';
-    });
-    const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(await response.text()).toBe(
-      'data: {"text":"a\\nb"}\n\nevent: final\ndata: {"output":"x a\\nb"}\n\n',
-    );
-  });
-
-  test('a client that leaves aborts the run', async () => {
-    let aborted: (value: unknown) => void;
-    const left = new Promise((resolve) => (aborted = resolve));
-    const port = await listen(async (_input, { signal, onDelta }) => {
-      onDelta?.('Once');
-      signal.addEventListener('abort', () => aborted(signal.reason));
-      return new Promise(() => {});
-    });
-    const call = httpRequest({ port, host: '127.0.0.1', path: '/run', method: 'POST' });
-    call.setHeader('content-type', 'application/json').end('{"text":"x","stream":true}');
-    const [response] = await once(call, 'response');
-    await once(response, 'data');
-    call.destroy();
-    expect(await left).toMatchObject({ code: 'cancelled' });
-  });
-});
-
-test('every supported task says what it takes', () => {
-  expect(() => taskOf('fill-mask')).toThrow(/not supported yet/);
-  expect(taskOf('chat').streams).toBe(true);
-});

@@ -1,0 +1,62 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
+import { openApiOf, outputSchema, requestSchema } from '../../runtime/openapi.js';
+import { readBody } from '../../runtime/tasks/body.js';
+import { isPlanned } from '../../runtime/tasks/define.js';
+import { SUPPORTED_TASKS, taskOf, TASKS } from '../../runtime/tasks/registry.js';
+
+test('the registry holds the 34 tasks, and only those of this issue are served', () => {
+  expect(TASK_IDS).toHaveLength(34);
+  expect(Object.keys(TASKS).toSorted()).toEqual([...TASK_IDS].toSorted());
+  expect(SUPPORTED_TASKS.toSorted()).toEqual(
+    [
+      ...['chat', 'feature-extraction', 'image-classification', 'sentence-similarity'],
+      ...['text-classification', 'text-generation'],
+    ].toSorted(),
+  );
+});
+
+test.each(TASK_IDS.filter((id) => isPlanned(TASKS[id])))('%s is refused as not yet supported', (id) => {
+  expect(() => taskOf(id)).toThrow(`${id} is not supported yet; supported: `);
+});
+
+describe.each(SUPPORTED_TASKS.map((id) => [id] as const))('%s', (id: TaskId) => {
+  const task = taskOf(id);
+
+  test('its example is a request that it takes', () => {
+    expect(readBody(id, task, task.example)).toMatchObject({ stream: false });
+    expect(readBody(id, task, { ...task.example, stream: true }).stream).toBe(task.streams);
+  });
+
+  test('an unknown parameter is refused by name', () => {
+    expect(() => readBody(id, task, { ...task.example, params: { no_such_parameter: 1 } })).toThrow(
+      `params.no_such_parameter: unknown parameter for ${id}`,
+    );
+  });
+
+  test.each([{}, { foo: 1 }, { input: {} }, { params: {} }])('%j is no request', (body) => {
+    expect(() => readBody(id, task, body)).toThrow(/needs|is required/);
+  });
+
+  test('its schemas become JSON Schema', () => {
+    expect(requestSchema(task)).toMatchObject({ type: 'object', properties: { params: { type: 'object' } } });
+    expect(outputSchema(task)).toHaveProperty('type');
+  });
+
+  test('its model describes itself in valid OpenAPI 3.1', async () => {
+    const document = openApiOf({ id: 'org/name', task: id, commit: 'c' }, '1.0.0');
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  });
+
+  test('every engine that serves it names its head, graphs and files', () => {
+    for (const binding of Object.values(task.engines)) {
+      expect(binding).toMatchObject({
+        head: expect.any(String),
+        graphs: expect.any(Array),
+        files: expect.any(Array),
+      });
+    }
+    expect(Object.keys(task.engines).length).toBeGreaterThan(0);
+  });
+});
