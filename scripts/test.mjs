@@ -30,10 +30,16 @@ function check() {
 
 function suite(name) {
   const file = join(folder, `${name}.json`);
-  const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+  const jest = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    'node_modules/jest/bin/jest.js',
+  ];
   const inBand = name === 'e2e' ? ['--runInBand'] : [];
   const report = ['--json', `--outputFile=${file}`, '--selectProjects', name];
-  const { status } = spawnSync(process.execPath, [...jest, ...report, ...inBand], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync(process.execPath, [...jest, ...report, ...inBand], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   count(name, file, status);
 }
 
