@@ -13,6 +13,8 @@ const execFileAsync = promisify(execFile);
 /** An npm package of a runtime image and which of its files the server needs. */
 export interface PackagePart {
   name: string;
+  /** The package that requires it, when that may have a copy of its own. */
+  of?: string;
   /** File paths or folder prefixes (ending with a slash) inside the package. */
   keep: readonly string[];
 }
@@ -22,14 +24,16 @@ export function packageParts(profile: Profile, platform: Platform): PackagePart[
   const arch = nodeArch(platform);
   const base: PackagePart[] = [
     { name: 'onnxruntime-node', keep: ['package.json', 'dist/', `bin/napi-v6/linux/${arch}/`] },
-    { name: 'onnxruntime-common', keep: ['package.json', 'dist/cjs/'] },
+    { name: 'onnxruntime-common', of: 'onnxruntime-node', keep: ['package.json', 'dist/cjs/'] },
   ];
   if (profile === 'text') return base;
-  const whole = ['@img/colour', 'detect-libc', ...nativeSharp(arch)].map((name) => ({ name, keep: ['./'] }));
+  const of = 'sharp';
+  const whole = ['@img/colour', 'detect-libc', ...nativeSharp(arch)].map((name) => ({ name, of, keep: ['./'] }));
+  const semver = ['package.json', 'LICENSE', 'index.js', 'classes/', 'functions/', 'internal/', 'ranges/'];
   return [
     ...base,
     { name: 'sharp', keep: ['package.json', 'LICENSE', 'dist/'] },
-    { name: 'semver', keep: ['package.json', 'LICENSE', 'index.js', 'classes/', 'functions/', 'internal/', 'ranges/'] },
+    { name: 'semver', of, keep: semver },
     ...whole,
   ];
 }
@@ -61,8 +65,9 @@ export async function packageFolders(
   platform: Platform,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const { name } of parts) {
-    const folder = installedFolder(source.packageRoot, name) ?? (await foreignFolder(source, name, platform));
+  for (const { name, of } of parts) {
+    const requirer = (of && installedFolder(source.packageRoot, of)) ?? source.packageRoot;
+    const folder = installedFolder(requirer, name) ?? (await foreignFolder(source, name, platform));
     found.set(name, folder);
   }
   return found;
