@@ -3,8 +3,11 @@
  * in this process (no HTTP, no tokenizer): the ratio is what the server costs.
  */
 import { join } from 'node:path';
-import ort from 'onnxruntime-node';
 import { benchModel, startServer, table } from './lib.mjs';
+
+// Set before ONNX Runtime is loaded, as the server does.
+process.env.ORT_DISABLE_TELEMETRY = '1';
+const { default: ort } = await import('onnxruntime-node');
 
 const ROUNDS = 3;
 const REQUESTS = 40;

@@ -122,6 +122,12 @@ function secretFrom(variable: string, file: string | undefined): string | undefi
 }
 
 /**
+ * ONNX Runtime 1.30 uploads usage events from Linux, too, and writes a device id to disk, unless this is set before it
+ * is loaded. Nothing of ours phones home, so no value from outside can switch it on.
+ */
+export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
+
+/**
  * Environment of the engine process: everything but what a model has no business to see.
  * @param arena the engine's sessions keep their own memory. Then malloc only serves the loading, and a fixed mmap
  *   threshold makes it give the file's copy back to the system (50 MB of a 90 MB model otherwise, as it happens);
@@ -130,5 +136,6 @@ function secretFrom(variable: string, file: string | undefined): string | undefi
 export function engineEnvironment(env: NodeJS.ProcessEnv, arena: boolean): NodeJS.ProcessEnv {
   const secrets = new Set(['KEY', 'KEY_FILE', 'HF_TOKEN', 'HF_TOKEN_FILE', 'HF_ACCESS_TOKEN']);
   const visible = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
-  return arena ? { MALLOC_MMAP_THRESHOLD_: String(2 ** 17), ...visible } : visible;
+  const malloc = arena ? { MALLOC_MMAP_THRESHOLD_: String(2 ** 17) } : {};
+  return { ...malloc, ...visible, ...NO_TELEMETRY };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createAnalytics, newerVersion } from './analytics.js';
-import { type Config, ConfigError, engineEnvironment, readConfig } from './config.js';
+import { type Config, ConfigError, engineEnvironment, NO_TELEMETRY, readConfig } from './config.js';
 import { chooseDevice, DeviceError } from './engines/device.js';
 import { createApp } from './http/app.js';
 import { createMetrics } from './http/metrics.js';
@@ -35,6 +35,8 @@ async function main(): Promise<void> {
   const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
   const task = taskOf(spec.task);
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
+  // For INLINE, where the engine shares this process; a child gets it with its environment.
+  Object.assign(process.env, NO_TELEMETRY);
   const choice = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   const preparation: Preparation = {
     progress: undefined,
@@ -127,7 +129,8 @@ function portProblem(error: NodeJS.ErrnoException, port: number): string {
   if (error.code === 'EACCES')
     return `PORT ${port} needs a privilege that this user lacks; set PORT to 1024 or above`;
   if (error.code === 'EADDRINUSE') return `PORT ${port} is taken by another program; set another PORT`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'HOST is no address of this machine';
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return 'HOST is no address of this machine';
   return `PORT ${port} can't be opened (${error.code})`;
 }
 

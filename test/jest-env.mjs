@@ -7,6 +7,9 @@ const SHARED = [
   ...['ArrayBuffer', 'SharedArrayBuffer'],
 ];
 
+// ONNX Runtime 1.30 uploads usage events otherwise; tests speak to nobody but loopback.
+process.env.ORT_DISABLE_TELEMETRY = '1';
+
 export default class SharedRealmEnvironment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);

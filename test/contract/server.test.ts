@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modelEnv, ROOT, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
 
@@ -52,6 +53,7 @@ describe('a classifier', () => {
       ...env,
       KEY: 'secret-key-value',
       HF_TOKEN: 'secret-token-value',
+      ORT_DISABLE_TELEMETRY: '0',
       DEVICE: 'auto',
     });
     await server.ready();
@@ -82,9 +84,7 @@ describe('a classifier', () => {
 
   test('neither KEY nor token reaches a log, an answer or the engine', async () => {
     const { engine_pid } = await server.status();
-    const environment = await import('node:fs/promises').then((fs) =>
-      fs.readFile(`/proc/${engine_pid}/environ`, 'utf8'),
-    );
+    const environment = await readFile(`/proc/${String(engine_pid)}/environ`, 'utf8');
     const answers = await Promise.all(
       ['/status', '/metrics', '/openapi.json'].map(async (path) => (await fetch(server.url + path)).text()),
     );
@@ -92,6 +92,13 @@ describe('a classifier', () => {
       expect(text).not.toContain('secret-key-value');
       expect(text).not.toContain('secret-token-value');
     }
+  });
+
+  test("ONNX Runtime's own telemetry is off, whatever the environment says", async () => {
+    const { engine_pid } = await server.status();
+    const environment = await readFile(`/proc/${String(engine_pid)}/environ`, 'utf8');
+    expect(environment.split('\0')).toContain('ORT_DISABLE_TELEMETRY=1');
+    expect(server.output()).not.toMatch(/telemetry/i);
   });
 
   test('hostile requests leave it up', async () => {

@@ -45,7 +45,9 @@ describe.each(SUPPORTED_TASKS.map((id) => [id] as const))('%s', (id: TaskId) => 
 
   test('its model describes itself in valid OpenAPI 3.1', async () => {
     const document = openApiOf({ id: 'org/name', task: id, commit: 'c' }, '1.0.0');
-    const { valid, errors } = await new Validator().validate(structuredClone(document) as Record<string, unknown>);
+    const { valid, errors } = await new Validator().validate(
+      structuredClone(document) as Record<string, unknown>,
+    );
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
   });
 
