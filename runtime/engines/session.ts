@@ -2,6 +2,7 @@ import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../core/errors.js';
 import type { Device } from '../core/spec.js';
+import { halfBitsToNumber } from './half.js';
 
 export interface SessionOptions {
   device: Device;
@@ -64,13 +65,4 @@ export function toFloat32(tensor: Tensor): Float32Array {
 function halfToFloat(data: Tensor['data']): Float32Array {
   if (!(data instanceof Uint16Array)) return Float32Array.from(data as unknown as ArrayLike<number>);
   return Float32Array.from(data, halfBitsToNumber);
-}
-
-function halfBitsToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

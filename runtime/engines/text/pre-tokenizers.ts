@@ -79,7 +79,8 @@ interface Part {
 
 function splitter({ pattern, behavior, invert = false }: Split): PreTokenize {
   const merge = BEHAVIORS[String(behavior)];
-  if (!merge) throw new RunError('not_ready', `tokenizer.json: split behavior ${String(behavior)} is not supported`);
+  if (!merge)
+    throw new RunError('not_ready', `tokenizer.json: split behavior ${String(behavior)} is not supported`);
   return (pieces) =>
     pieces.flatMap(({ text, first }) =>
       merge(partsOf(text, pattern, invert)).map(({ start, end }) => ({

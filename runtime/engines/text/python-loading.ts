@@ -15,6 +15,8 @@ export interface TokenizerFiles {
   specialTokens?: Json | undefined;
   /** config.json of the model */
   model?: Json | undefined;
+  /** True: lower case before all else, as sentence-transformers can ask for. */
+  lowerCase?: boolean | undefined;
 }
 
 /**

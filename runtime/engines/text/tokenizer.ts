@@ -7,7 +7,7 @@ import { createNormalizer } from './normalizers.js';
 import { createPreTokenizer } from './pre-tokenizers.js';
 import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
 import { createTokenModel, type TokenModel } from './token-model.js';
-import type { TokenizerJson } from './tokenizer-json.js';
+import { type Component, SPECIAL_TOKENS, type TokenizerJson, tokenText } from './tokenizer-json.js';
 
 export interface Encoded {
   ids: number[];
@@ -39,6 +39,8 @@ export interface TextTokenizer {
    * ends. 0 for tokenizers without byte tokens.
    */
   openBytes(ids: readonly number[]): number;
+  /** Ids of the tokens that the configuration names as special (all_special_ids). */
+  readonly specialIds: ReadonlySet<number>;
   /** `model_max_length`, where the repository sets a real one. */
   readonly modelMaxLength: number | undefined;
   /** tokenizer_config.json, with what Python's classes add to it. */
@@ -48,8 +50,11 @@ export interface TextTokenizer {
 /** Python writes "no limit" as 1e30. */
 const NO_LIMIT = 1e20;
 
-/** Reads the tokenizer files of a model folder. */
-export async function loadTokenizer(dir: string): Promise<TextTokenizer> {
+/** Reads the tokenizer files of a model folder. `lowerCase` puts lower-casing before its normalizer. */
+export async function loadTokenizer(
+  dir: string,
+  { lowerCase = false }: { lowerCase?: boolean } = {},
+): Promise<TextTokenizer> {
   const [json, config, specialTokens, model] = await Promise.all([
     readJson(dir, 'tokenizer.json'),
     readOptionalJson(dir, 'tokenizer_config.json'),
@@ -59,13 +64,23 @@ export async function loadTokenizer(dir: string): Promise<TextTokenizer> {
   return createTokenizer({
     json: json as unknown as TokenizerJson,
     config: config ?? {},
-    ...{ specialTokens, model },
+    ...{ specialTokens, model, lowerCase },
   });
+}
+
+/** As sentence-transformers' do_lower_case does to a tokenizer that doesn't lower-case already. */
+function lowerCased(json: TokenizerJson): TokenizerJson {
+  const { normalizer } = json;
+  const steps = normalizer?.type === 'Sequence' ? (normalizer['normalizers'] as Component[]) : [normalizer];
+  const given = steps.filter((step) => step !== null);
+  if (given.some((step) => step.type === 'Lowercase')) return json;
+  return { ...json, normalizer: { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, ...given] } };
 }
 
 /** @throws RunError `not_ready` for a component of tokenizer.json that we can't compute */
 export function createTokenizer(files: TokenizerFiles): TextTokenizer {
-  const { json, config } = asPythonLoads(files);
+  const { json: loaded, config } = asPythonLoads(files);
+  const json = files.lowerCase ? lowerCased(loaded) : loaded;
   const model = createTokenModel(json.model);
   const tokenize = createTokenize(json, model, config['split_special_tokens'] === true);
   const frame = frameOf(json.post_processor);
@@ -76,6 +91,7 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
     config,
+    specialIds: specialIdsOf(json, config),
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
     encode(text, { maxLength = Infinity, specialTokens = true } = {}) {
       const ids = tokenize(text);
@@ -146,6 +162,12 @@ function createDecode(
 function byteTest(json: TokenizerJson, { tokens }: TokenModel): (id: number) => boolean {
   if (!JSON.stringify(json.decoder ?? null).includes('"ByteFallback"')) return () => false;
   return (id) => BYTE_TOKEN.test(tokens.get(id) ?? '');
+}
+
+function specialIdsOf(json: TokenizerJson, config: Json): Set<number> {
+  const extra = (config['additional_special_tokens'] ?? []) as unknown[];
+  const named = new Set([...SPECIAL_TOKENS.map((name) => config[name]), ...extra].map(tokenText));
+  return new Set(json.added_tokens.filter(({ content }) => named.has(content)).map(({ id }) => id));
 }
 
 function cutsLeft({ config, json }: TokenizerFiles): boolean {

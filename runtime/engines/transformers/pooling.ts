@@ -31,7 +31,8 @@ const mean: Pool = (states) => weightedSum(states, () => 1);
 /** The pooling kinds of sentence-transformers (models/Pooling.py), by our names. */
 export const POOL: Record<Pooling, Pool> = {
   mean,
-  cls: (states) => row(states, states.from),
+  // A prompt that fills the whole input leaves nothing to pool; the first token stands in, as in Python.
+  cls: (states) => row(states, states.from < states.tokens ? states.from : 0),
   lasttoken: (states) => row(states, states.tokens - 1),
   weightedmean: (states) => weightedSum(states, (token) => token + 1),
   mean_sqrt_len_tokens: (states) =>

@@ -1,55 +1,69 @@
 import type { Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
-import type { EncodeOptions, TextEmbedder } from '../../core/handles.js';
+import type { EncodeOptions, Pooling, TextEmbedder } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
-import { readJson } from '../model-folder.js';
+import { firstNumber, type Json, readJson } from '../model-folder.js';
 import { toFloat32 } from '../session.js';
-import { loadTokenizer } from '../text/tokenizer.js';
+import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { poolAll, type HiddenStates, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
-import { longestInput, openTextEncoder, type Outputs, tighter } from './text-encoder.js';
+import { longestInput, openTextEncoder, type Outputs, positionsOf, tighter } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
 export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
-  const [config, tokenizer, encoder, modules] = await Promise.all([
+  const [config, encoder, modules] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    loadTokenizer(request.dir),
     openTextEncoder(request),
     readSentenceModules(request.dir),
   ]);
+  const tokenizer = await loadTokenizer(request.dir);
+  const sentenceTokenizer = modules.lowerCase
+    ? await loadTokenizer(request.dir, { lowerCase: true })
+    : tokenizer;
   const limit = longestInput(tokenizer, config);
-  const sentenceLimit = tighter(limit, modules.maxSeqLength);
-  const run = async (text: string, maxLength: number | undefined) =>
-    encoder.forward(tokenizer.encode(text, { maxLength }));
-  const promptTokens = (prompt: string) =>
-    countPrompt(tokenizer.encode(prompt).ids, tokenizer.encode('').ids);
+  const sentenceLimit = longestSentence({ modules, tokenizer, config });
+  const causal = String((config['architectures'] as string[] | undefined)?.[0]).endsWith('ForCausalLM');
+  const sentencePooling: Pooling[] = modules.pooling ?? [
+    causal && config['is_causal'] !== false ? 'lasttoken' : 'mean',
+  ];
+  const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
   return {
     async embed(text, { pooling, normalize, maxLength } = {}) {
-      const outputs = await run(text, tighter(limit, maxLength));
-      const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : modules.pooling);
+      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
+      const outputs = await encoder.forward(row);
+      const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : (modules.pooling ?? ['mean']));
       return normalize ? unit(vector) : vector;
     },
     async encode(text, options = {}) {
       const prompt = promptOf(modules, options);
-      const outputs = await run(prepared(prompt + text, modules), sentenceLimit);
+      const row = sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
+      const outputs = await encoder.forward(row);
       const pooled = outputs['sentence_embedding'];
       // Graphs exported by sentence-transformers end in the pooled vector: every module is inside.
       const from = modules.includePrompt || !prompt ? 0 : promptTokens(prompt);
-      const vector = pooled ? toFloat32(pooled) : applySteps(hiddenStates(outputs, from), modules);
-      return finished(vector, options);
+      const vector = pooled
+        ? toFloat32(pooled)
+        : applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
+      return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
     },
   };
 }
 
-/** SentenceTransformer strips white space at the ends before it tokenises. */
-function prepared(text: string, modules: SentenceModules): string {
-  const stripped = text.trim();
-  return modules.lowerCase ? stripped.toLowerCase() : stripped;
+interface Limits {
+  modules: SentenceModules;
+  tokenizer: TextTokenizer;
+  config: Json;
 }
 
-function applySteps(states: HiddenStates, modules: SentenceModules): Float32Array {
-  return modules.steps.reduce((vector, step) => step(vector), poolAll(states, modules.pooling));
+/** max_seq_length, else what both the tokenizer and the position table take, as sentence-transformers caps it. */
+function longestSentence({ modules, tokenizer, config }: Limits): number | undefined {
+  const table = firstNumber(config, 'max_position_embeddings');
+  return tighter(positionsOf(config), modules.maxSeqLength ?? tighter(tokenizer.modelMaxLength, table));
+}
+
+function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Array {
+  return modules.steps.reduce((vector, step) => step(vector), pooled);
 }
 
 function finished(vector: Float32Array, { truncateDim, normalize }: EncodeOptions): Float32Array {
@@ -70,10 +84,10 @@ function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOption
   );
 }
 
-/** Tokens that a prompt takes at the start of a text: its encoding less the special tokens after it. */
-function countPrompt(withSpecials: number[], empty: number[]): number {
-  const tail = empty.length > 1 ? 1 : 0;
-  return withSpecials.length - tail;
+/** Tokens that a prompt takes at the start of a text: its encoding less a special token at the end. */
+function countPrompt(tokenizer: TextTokenizer, prompt: string, maxLength: number | undefined): number {
+  const { ids } = tokenizer.encode(prompt, { maxLength });
+  return tokenizer.specialIds.has(ids.at(-1)!) ? ids.length - 1 : ids.length;
 }
 
 function hiddenStates(outputs: Outputs, from: number): HiddenStates {

@@ -49,19 +49,23 @@ const OFFSET_POSITIONS =
   /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|longformer|mpnet|xmod|data2vec-text|ibert)$/;
 
 /** Families with relative positions: their position number is no limit. */
-const UNLIMITED_POSITIONS = /^(t5|mt5|umt5|xlnet|deberta|deberta-v2|funnel)$/;
+const UNLIMITED_POSITIONS = /^(t5|mt5|umt5|xlnet|funnel)$/;
 
 /** Longest input of a model in tokens: the tokenizer's limit, cut to the position table. */
 export function longestInput(tokenizer: TextTokenizer, config: Json): number | undefined {
-  const type = String(config['model_type'] ?? '');
-  const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
-  const positions = table === undefined || UNLIMITED_POSITIONS.test(type) ? Infinity : table;
-  const usable = OFFSET_POSITIONS.test(type) ? positions - 2 : positions;
-  const limit = Math.min(usable, tokenizer.modelMaxLength ?? Infinity);
-  return Number.isFinite(limit) ? limit : undefined;
+  return tighter(tokenizer.modelMaxLength, positionsOf(config));
 }
 
-/** The request's limit where it is tighter than the model's. */
+/** How many tokens have positions; undefined where there are as many as one likes. */
+export function positionsOf(config: Json): number | undefined {
+  const type = String(config['model_type'] ?? '');
+  const relative = /^deberta(-v2)?$/.test(type) && config['position_biased_input'] === false;
+  if (relative || UNLIMITED_POSITIONS.test(type)) return undefined;
+  const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
+  return table !== undefined && OFFSET_POSITIONS.test(type) ? table - 2 : table;
+}
+
+/** The smaller of two limits, either of which may be missing. */
 export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
   return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);
 }
