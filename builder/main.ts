@@ -16,6 +16,9 @@ const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json
   version: string;
 };
 
+// `builder list | head`: the reader has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 try {
   const deps: CommandDeps = {
     config: readConfig(),

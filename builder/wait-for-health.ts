@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const EVERY_MS = 250;
-const ANSWER_MS = 5000;
+/** Short: a packet that is sent before the container has its network is repeated only after seconds. */
+const ANSWER_MS = 1000;
 
 export interface WaitOptions {
   /** Ends the wait; the promise then resolves. */

@@ -120,7 +120,9 @@ async function start(client: Dockerode, options: ContainerOptions): Promise<Runn
   });
   // Both before the start: a container that ends at once and is removed would give neither output nor status.
   const output = options.onOutput && (await attach(client, container, options.onOutput));
-  const ended = container.wait({ condition: 'next-exit' }) as Promise<{ StatusCode: number }>;
+  const ended = container.wait({
+    condition: options.autoRemove ? 'removed' : 'next-exit',
+  }) as Promise<{ StatusCode: number }>;
   ended.catch(() => undefined);
   try {
     await container.start();

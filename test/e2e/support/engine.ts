@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { jest } from '@jest/globals';
+
+// Images are built and containers start.
+jest.setTimeout(180_000);
+
+const REQUIRED = process.env.REQUIRE_DOCKER === '1' || process.env.CI === 'true';
+
+/** Why these tests can't run here, or undefined. */
+function obstacle(): string | undefined {
+  if (!existsSync('dist/builder/main.js') || !existsSync('dist/image/main.mjs')) {
+    return 'nothing is built: run "npm run build"';
+  }
+  const info = spawnSync('docker', ['info'], { timeout: 20_000 });
+  return info.status === 0 ? undefined : 'no Docker Engine answers: run "scripts/docker-engine.sh"';
+}
+
+/** A suite that needs a Docker Engine: without one it is skipped with the reason, in CI it fails. */
+export function describeWithDocker(name: string, body: () => void): void {
+  const reason = obstacle();
+  if (reason === undefined) return describe(name, body);
+  if (!REQUIRED) {
+    process.stderr.write(`skipped: ${name}: ${reason}\n`);
+    return describe.skip(name, body);
+  }
+  describe(name, () => {
+    test('needs a Docker Engine', () => {
+      throw new Error(reason);
+    });
+  });
+}

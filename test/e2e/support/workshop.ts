@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startContainer, type TestContainer } from './container.js';
+import { builder, docker, type Finished } from './process.js';
+import { startZooHub, type ZooHub } from './zoo-hub.js';
+
+/** A hub, a folder and an image namespace of a suite's own; all that it makes goes away with it. */
+export interface Workshop {
+  hub: ZooHub;
+  folder: string;
+  namespace: string;
+  /** `builder <args>` against the hub, with a cache and an output folder of its own. */
+  builder(args: string[], env?: Record<string, string>): Promise<Finished>;
+  /** Builds an image and gives its name. @throws with the output when that fails */
+  build(id: string, ...flags: string[]): Promise<string>;
+  start(image: string, flags?: string[]): Promise<TestContainer>;
+  close(): Promise<void>;
+}
+
+export async function openWorkshop(): Promise<Workshop> {
+  const hub = await startZooHub();
+  const folder = await mkdtemp(path.join(tmpdir(), 'slipway-e2e-'));
+  const namespace = `slipway-e2e-${path.basename(folder).slice(-6).toLowerCase()}`;
+  const containers: TestContainer[] = [];
+  const common = ['--cache', path.join(folder, 'cache'), '--hub', `http://127.0.0.1:${hub.port}`];
+  const image = ['--namespace', namespace, '--out', path.join(folder, 'images')];
+  const flagsOf: Record<string, string[]> = { plan: common, build: [...common, ...image] };
+  const call: Workshop['builder'] = (args, env) => builder([...args, ...(flagsOf[args[0]!] ?? [])], { env });
+  return {
+    hub,
+    folder,
+    namespace,
+    builder: call,
+    async build(id, ...flags) {
+      const { code, stdout, stderr } = await call(['build', id, ...flags]);
+      if (code !== 0) throw new Error(`builder build ${id} ended with ${code}:\n${stderr}`);
+      return stdout.trim();
+    },
+    async start(name, flags) {
+      const container = await startContainer(name, flags);
+      containers.push(container);
+      return container;
+    },
+    async close() {
+      try {
+        await Promise.all(containers.map((container) => container.remove()));
+        await removeImages(namespace);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+        await hub.close();
+      }
+    },
+  };
+}
+
+/** By name, and the runtime images last: what others are made from can't go before them. */
+async function removeImages(namespace: string): Promise<void> {
+  const filter = ['--filter', `reference=${namespace}/*`, '--format', '{{.Repository}}:{{.Tag}}'];
+  const names = (await docker('images', ...filter)).split('\n').filter(Boolean);
+  const isRuntime = (name: string) => Number(name.startsWith(`${namespace}/runtime:`));
+  const ordered = names.sort((a, b) => isRuntime(a) - isRuntime(b));
+  if (ordered.length > 0) await docker('rmi', '--force', ...ordered);
+}

@@ -1,0 +1,30 @@
+import { type Hub, type HubModel, startHub } from '../../fakes/hub.js';
+import { type ZooModel, zooModel } from '../../parity/zoo.js';
+
+export interface ZooHub extends Hub {
+  /** Flags of `docker run` with which a container finds this hub. */
+  flags: string[];
+  models: Record<'text' | 'image' | 'stream', ZooModel>;
+  /** Requests for bytes of files. */
+  downloads(): number;
+}
+
+/** A hub with one model that reads texts, one that reads pictures and one that streams. */
+export async function startZooHub(): Promise<ZooHub> {
+  const models = {
+    text: await zooModel('text-classification', 'distilbert'),
+    image: await zooModel('image-classification', 'vit-tiny'),
+    stream: await zooModel('text-generation', 'llama'),
+  };
+  const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
+    const { id, pipeline_tag, library_name, tags } = about;
+    return [id, { dir: repo, pipeline_tag, library_name, tags: [...tags, 'license:apache-2.0'] }];
+  });
+  const hub = await startHub({ models: Object.fromEntries(listed), host: '0.0.0.0' });
+  return {
+    ...hub,
+    models,
+    flags: ['--add-host', 'hub.test:host-gateway', '--env', `HF_ENDPOINT=http://hub.test:${hub.port}`],
+    downloads: () => hub.requests.filter(({ path }) => path.includes('/resolve/')).length,
+  };
+}
