@@ -78,6 +78,7 @@ export interface RuntimeBuild {
 /** Builds the image unless one of that name is there, which by its name has the same content. */
 export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, buildArgs }: RuntimeBuild) {
   if (await docker.inspectImage(image.name)) return { built: false };
+  if (image.device === 'cuda') demandProviderHash(image, buildArgs);
   const context = tarStream([...image.entries, { path: 'Dockerfile', content: image.dockerfile }]);
   const { platform } = await docker.info();
   await docker.buildImage(
@@ -91,4 +92,12 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
     onLine,
   );
   return { built: true };
+}
+
+/** Said here as well as by the Dockerfile, because a build with a large base takes long to get there. */
+function demandProviderHash({ dockerfile }: RuntimeImage, buildArgs: Record<string, string> | undefined): void {
+  if (buildArgs?.ORT_CUDA_SHA256) return;
+  const url = /^ARG ORT_CUDA_URL=(\S+)$/m.exec(dockerfile)?.[1];
+  const what = `--device cuda needs --cuda-provider-sha256: the sha256 of ${url}`;
+  throw new BuilderError('usage', `${what}, which you have fetched and verified`);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
+import { HOSTILE_LICENSE } from './support/zoo-hub.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
 interface Layer {
@@ -74,6 +75,14 @@ describeWithDocker('builder build', () => {
     expect(JSON.parse(list.stdout)).toContainEqual(
       expect.objectContaining({ image, model: about.id, baked: false }),
     );
+  });
+
+  test('a hostile licence is the value of a label, to the letter', async () => {
+    const image = await workshop.build(workshop.hub.models.image.about.id);
+    const labels = JSON.parse(
+      await docker('inspect', '--format', '{{json .Config.Labels}}', image),
+    ) as object;
+    expect(labels).toMatchObject({ 'io.slipway.license': HOSTILE_LICENSE });
   });
 
   test('a second build of the same model takes at most 5 s and downloads nothing', async () => {

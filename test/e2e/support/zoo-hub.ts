@@ -9,6 +9,9 @@ export interface ZooHub extends Hub {
   downloads(): number;
 }
 
+/** What a repository may claim: it must reach labels as it is, and nothing else. */
+export const HOSTILE_LICENSE = 'x" \\ $(id) ${PATH} \'; RUN touch /pwned #';
+
 /** A hub with one model that reads texts, one that reads pictures and one that streams. */
 export async function startZooHub(): Promise<ZooHub> {
   const models = {
@@ -17,8 +20,9 @@ export async function startZooHub(): Promise<ZooHub> {
     stream: await zooModel('text-generation', 'llama'),
   };
   const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
-    const { id, pipeline_tag, library_name, tags } = about;
-    return [id, { dir: repo, pipeline_tag, library_name, tags: [...tags, 'license:apache-2.0'] }];
+    const { id, pipeline_tag, library_name } = about;
+    const license = about === models.image.about ? HOSTILE_LICENSE : 'apache-2.0';
+    return [id, { dir: repo, pipeline_tag, library_name, tags: [...about.tags, `license:${license}`] }];
   });
   const hub = await startHub({ models: Object.fromEntries(listed), host: '0.0.0.0' });
   return {

@@ -137,3 +137,15 @@ test('the cuda image refuses a provider whose hash nobody gave, and checks the o
   expect(text).toContain('sha256sum -c -');
   expect(text).toContain('microsoft.ml.onnxruntime.gpu.linux/1.30.0/microsoft.ml.onnxruntime.gpu.linux.1.30.0.nupkg');
 });
+
+test('a cuda image is not begun without the hash of its provider', async () => {
+  const docker = fakeDocker('linux/amd64');
+  const image = await planned({ device: 'cuda', platform: 'linux/amd64' });
+  const onLine = () => undefined;
+  await expect(ensureRuntimeImage(image, { docker, onLine })).rejects.toThrow(
+    /--cuda-provider-sha256: the sha256 of https:\/\/api\.nuget\.org\/\S+\.nupkg/,
+  );
+  const buildArgs = { ORT_CUDA_SHA256: 'a'.repeat(64) };
+  await ensureRuntimeImage(image, { docker, onLine, buildArgs });
+  expect(docker.builds).toEqual([expect.objectContaining({ buildArgs })]);
+});

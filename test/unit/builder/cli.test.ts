@@ -1,0 +1,114 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { runCli } from '../../../builder/cli.js';
+import { readConfig } from '../../../builder/config.js';
+import { BuilderError, EXIT } from '../../../builder/exit.js';
+import { fakeDocker } from '../../fakes/docker.js';
+
+const MODEL = path.resolve('test/fixtures/zoo/text-classification/distilbert/repo');
+
+function sink() {
+  const chunks: string[] = [];
+  const stream = new Writable({ write: (chunk, _, done) => (chunks.push(String(chunk)), done()) });
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => chunks.join('') };
+}
+
+async function cli(args: string[], docker = fakeDocker()) {
+  const [out, err] = [sink(), sink()];
+  const config = readConfig({ XDG_CACHE_HOME: mkdtempSync(path.join(tmpdir(), 'slipway-cli-')) });
+  const packageRoot = path.resolve('.');
+  const deps = { config, docker, packageRoot, version: '1.2.3', stdout: out.stream, stderr: err.stream };
+  return { code: await runCli(args, deps), stdout: out.text(), stderr: err.text() };
+}
+
+describe('the command line', () => {
+  test('help lists the commands and the exit codes, on stdout', async () => {
+    const { code, stdout, stderr } = await cli(['--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const command of ['plan', 'build', 'serve', 'run', 'list', 'doctor'])
+      expect(stdout).toContain(`\n  ${command}`);
+    for (const exit of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^  ${exit}\\s+\\S`, 'm'));
+  });
+
+  test.each(['plan', 'build', 'run', 'list', 'doctor'])('%s --help has an example', async (command) => {
+    const { code, stdout } = await cli([command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Examples?:\n {2}(?:KEY=\S+ )?builder /);
+  });
+
+  test.each([
+    [['nonsense']],
+    [['build']],
+    [['build', 'a b']],
+    [['build', 'a/b', '--port', '70000']],
+    [['build', 'a/b', '--task', 'juggling']],
+    [['build', 'a/b', '--platform', 'linux/s390x']],
+    [['build', 'a/b', '--base-image', 'x\nRUN y']],
+    [['build', 'a/b', '--hub', 'not an address']],
+    [['run', 'a/b', '--port', '99999']],
+  ])('%j is wrong usage: exit 2 and a sentence on stderr', async (args) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).not.toBe('');
+  });
+
+  test('plan gives one JSON document on stdout', async () => {
+    const { code, stdout } = await cli(['plan', 'zoo/distilbert', '--from', MODEL, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      spec: { id: 'zoo/distilbert', task: 'text-classification' },
+      reasons: expect.arrayContaining([expect.stringContaining('text-classification')]),
+    });
+  });
+
+  test('quiet says nothing on stderr', async () => {
+    expect((await cli(['plan', 'zoo/distilbert', '--from', MODEL, '--quiet'])).stderr).toBe('');
+    expect((await cli(['plan', 'zoo/distilbert', '--from', MODEL])).stderr).toContain('Read zoo/distilbert');
+  });
+
+  test('a task that is not served yet is refused', async () => {
+    const { code, stderr } = await cli([
+      'plan',
+      'zoo/x',
+      '--from',
+      MODEL,
+      '--task',
+      'zero-shot-classification',
+    ]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^builder: .*not supported yet/m);
+  });
+
+  test('a folder that is not there is a failed source', async () => {
+    expect(await cli(['plan', 'zoo/x', '--from', '/nonexistent'])).toMatchObject({ code: 5, stdout: '' });
+  });
+
+  test('without an engine: exit 4', async () => {
+    const docker = {
+      ...fakeDocker(),
+      listImages: () => Promise.reject(new BuilderError('docker', 'no engine')),
+    };
+    expect(await cli(['list'], docker)).toMatchObject({ code: 4, stderr: 'builder: no engine\n' });
+  });
+
+  test('list names model images and leaves out all others', async () => {
+    const docker = fakeDocker();
+    const labels = { 'io.slipway.model': 'a/b', 'io.slipway.task': 'chat', 'io.slipway.baked': 'true' };
+    const image = { id: 'sha256:1', size: 5e6, created: 1, references: ['slipway/a_b:latest'] };
+    docker.images.set('slipway/a_b:latest', { ...image, labels });
+    docker.images.set('other', { ...image, id: 'sha256:2', labels: {} });
+    const { stdout } = await cli(['list', '--json'], docker);
+    expect(JSON.parse(stdout)).toEqual([
+      expect.objectContaining({
+        image: 'slipway/a_b:latest',
+        model: 'a/b',
+        task: 'chat',
+        baked: true,
+        bytes: 5e6,
+      }),
+    ]);
+    expect((await cli(['list'], docker)).stdout).toMatch(/slipway\/a_b:latest +chat .*baked .*5\.0 MB/);
+  });
+});
