@@ -96,6 +96,8 @@ export interface GenerateOptions {
   skip_special_tokens?: boolean | null | undefined;
   /** False: the prompt gets no BOS. Ignored in chats, whose template holds what is special. */
   add_special_tokens?: boolean | null | undefined;
+  /** Chats only. True: the last message goes on; default where it is the assistant's. */
+  continue_final_message?: boolean | null | undefined;
   /** Put before the prompt, but not into the answer. */
   prefix?: string | null | undefined;
 }

@@ -12,6 +12,11 @@ const textBlock = z.union([
 /** A string, an array of blocks and strings, or a single block. The chat task takes text blocks only. */
 const content = z.union([z.string(), z.array(textBlock), textBlock.transform((block) => [block])]);
 
+/** The last text of a message, which is what the model goes on with. */
+function textOf(from: z.output<typeof content>): string {
+  return typeof from === 'string' ? from : (from.at(-1)?.text ?? '');
+}
+
 const message = z.looseObject({ role: z.string().min(1), content });
 
 export default defineTask({
@@ -34,6 +39,10 @@ export default defineTask({
         .record(z.string(), z.unknown())
         .nullish()
         .describe('more variables for the chat template'),
+      continue_final_message: z
+        .boolean()
+        .nullish()
+        .describe('go on with the last message; true by default where it is the assistant’s'),
     }),
   }),
   output: z.object({ role: z.literal('assistant'), content: z.string() }),
@@ -47,10 +56,10 @@ export default defineTask({
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
         const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
         const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
-        return {
-          role: 'assistant' as const,
-          content: yield* handle.chat(messages, variables, generation, signal),
-        };
+        const continuation = yield* handle.chat(messages, variables, generation, signal);
+        const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
+        const begun = continues ? textOf(messages.at(-1)!.content) : '';
+        return { role: 'assistant' as const, content: begun + continuation };
       },
     },
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const count = z.int().min(0).nullish();
+const tokens = z.array(z.int().min(0));
 const positive = z.number().positive().nullish();
 const probability = z.number().min(0).max(1).nullish();
 
@@ -25,7 +26,22 @@ export const generationParams = {
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   no_repeat_ngram_size: count,
-  bad_words_ids: z.array(z.array(z.int().min(0)).min(1)).nullish(),
+  bad_words_ids: z.array(tokens.min(1)).nullish(),
+  sequence_bias: z
+    .array(z.tuple([tokens.min(1), z.number()]))
+    .nullish()
+    .describe('pairs of a token sequence and what its last token gains'),
+  suppress_tokens: tokens.nullish().describe('tokens that never come'),
+  begin_suppress_tokens: tokens.nullish().describe('tokens that never come first'),
+  forced_bos_token_id: z.int().min(0).nullish(),
+  forced_eos_token_id: z
+    .union([z.int().min(0), tokens])
+    .nullish()
+    .describe('the last token at full length'),
+  exponential_decay_length_penalty: z.tuple([z.int().min(0), z.number().positive()]).nullish(),
+  epsilon_cutoff: probability,
+  eta_cutoff: probability,
+  renormalize_logits: z.boolean().nullish(),
   num_beams: z.int().min(1).max(16).nullish(),
   length_penalty: z.number().nullish(),
   early_stopping: z.union([z.boolean(), z.literal('never')]).nullish(),
@@ -35,4 +51,12 @@ export const generationParams = {
     .union([z.string().min(1), z.array(z.string().min(1)).max(16)])
     .nullish()
     .describe('the text ends before the first of these'),
+  clean_up_tokenization_spaces: z
+    .boolean()
+    .nullish()
+    .describe('join English punctuation to the word before it, as Python’s pipeline does unless told not to'),
+  skip_special_tokens: z.boolean().nullish().describe('false: special tokens are text too'),
+  num_return_sequences: z.literal(1).nullish().describe('more than one has no place in the answer'),
+  use_cache: z.boolean().nullish().describe('the answer is the same'),
+  pad_token_id: z.int().nullish().describe('one row is never padded: the answer is the same'),
 };

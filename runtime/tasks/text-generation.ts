@@ -24,6 +24,8 @@ export default defineTask({
     text: z.string(),
     params: params({
       ...generationParams,
+      prefix: z.string().nullish().describe('put before the prompt, but not into the answer'),
+      add_special_tokens: z.boolean().nullish().describe('false: no BOS before the prompt'),
       return_full_text: z.boolean().nullish().describe('false: the continuation without the prompt'),
     }),
   }),

@@ -47,7 +47,9 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     chat(messages, variables, options, signal) {
       if (!template) throw new RunError('unprocessable', 'this model has no chat template');
       // The template's text holds its own special tokens.
-      const prompt = tokenizer.encode(template.render(messages, variables), { specialTokens: false }).ids;
+      const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
+      const text = template.render(messages, { variables, continues });
+      const prompt = tokenizer.encode(text, { specialTokens: false }).ids;
       return generate(model, { prompt, options, signal });
     },
   };

@@ -39,7 +39,7 @@ export function createTextStream(input: TextStreamInput): TextStream {
   let stopped = false;
   const gate = createStopGate(input.stops);
 
-  const decoded = (ids: readonly number[]): string => decode([...context, ...ids]).slice(contextText.length);
+  const decoded = (ids: readonly number[]): string => after(decode([...context, ...ids]), contextText);
 
   /** Drops old tokens from the window once all of their text is out. */
   const moveWindow = (text: string): void => {
@@ -76,6 +76,15 @@ export function createTextStream(input: TextStreamInput): TextStream {
       return emit(text, text.length) + gate.flush();
     },
   };
+}
+
+/**
+ * What comes after the context. New bytes may change how the context ends; then as many characters are left out as it
+ * had, as Python's pipeline counts them.
+ */
+function after(text: string, context: string): string {
+  if (text.startsWith(context)) return text.slice(context.length);
+  return Array.from(text).slice(Array.from(context).length).join('');
 }
 
 /** The last few tokens, but enough of them to hold visible text (some decoders strip the blank of a first word). */
