@@ -4,6 +4,7 @@ import { Template } from '@huggingface/jinja';
 import { RunError } from '../../core/errors.js';
 import type { ChatMessage } from '../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../model-folder.js';
+import { rewriteStripCalls, STRIP_VARIABLES } from './strip-calls.js';
 import { SPECIAL_TOKENS, tokenText } from '../text/tokenizer-json.js';
 
 export interface RenderOptions {
@@ -54,7 +55,7 @@ export function createChatTemplate({
       const write = (given: ChatMessage[]) =>
         render(parsed[name]!, {
           // Python always hands these over; templates ask whether they are none.
-          ...{ ...tokens, tools: null, documents: null, ...variables },
+          ...{ ...STRIP_VARIABLES, ...tokens, tools: null, documents: null, ...variables },
           messages: given,
           add_generation_prompt: !continues,
         });
@@ -118,7 +119,9 @@ function namedTemplates(value: unknown): Record<string, string> {
 
 function parse(text: string): Template {
   try {
-    return new Template(text);
+    const template = new Template(text);
+    rewriteStripCalls(template.parsed);
+    return template;
   } catch (cause) {
     throw new RunError('not_ready', "the model's chat template can't be read", { cause });
   }
