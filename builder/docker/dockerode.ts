@@ -2,6 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import Dockerode from 'dockerode';
 import { BuilderError } from '../exit.js';
 import type { BuildOptions, ContainerOptions, Docker, EngineInfo, RunningContainer } from './docker.js';
+import { absent, type EngineError, guard } from './engine-errors.js';
 
 /** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
 export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
@@ -157,51 +158,4 @@ async function stop(container: Dockerode.Container, graceSeconds: number): Promi
   await container.stop({ t: graceSeconds }).catch((error: EngineError) => {
     if (error.statusCode !== 304 && error.statusCode !== 404 && error.statusCode !== 409) throw error;
   });
-}
-
-interface EngineError extends Error {
-  statusCode?: number;
-  code?: string;
-  json?: { message?: string };
-  syscall?: string;
-}
-
-async function absent<T>(found: Promise<T>): Promise<T | undefined> {
-  return found.catch((error: EngineError) => {
-    if (error.statusCode === 404) return undefined;
-    throw error;
-  });
-}
-
-const UNREACHABLE = new Set([
-  'ENOENT',
-  'ECONNREFUSED',
-  'EACCES',
-  'EPERM',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-]);
-
-async function guard<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw explained(error as EngineError);
-  }
-}
-
-function explained(error: EngineError): Error {
-  if (error instanceof BuilderError) return error;
-  // A status means that the engine did answer.
-  if (error.statusCode === undefined && error.syscall !== 'open' && UNREACHABLE.has(error.code ?? '')) {
-    const remedy =
-      error.code === 'EACCES' || error.code === 'EPERM'
-        ? 'this user may not use the Docker socket: join the group "docker" or run as root'
-        : 'start Docker (e.g. "systemctl start docker") or set DOCKER_HOST; "builder serve" works without it';
-    return new BuilderError('docker', `no Docker Engine answers (${error.code}): ${remedy}`, {
-      cause: error,
-    });
-  }
-  return new BuilderError('failure', `Docker: ${error.json?.message ?? error.message}`, { cause: error });
 }

@@ -61,7 +61,7 @@ export async function membersOf(context: Readable): Promise<FakeBuild['members']
     for await (const chunk of entry) chunks.push(chunk as Buffer);
     const { name, mode, mtime, uid, type } = entry.header;
     const text = Buffer.concat(chunks).toString('utf8');
-    members.set(name, { text, mode: mode!, mtime: Number(mtime) / 1000, uid: uid!, type: type! });
+    members.set(name, { text, mode, mtime: Number(mtime) / 1000, uid, type });
   }
   return members;
 }

@@ -1,0 +1,51 @@
+import { BuilderError } from '../exit.js';
+
+/** What the client library throws: an answer of the engine has a status, a failed connection a code. */
+export interface EngineError extends Error {
+  statusCode?: number;
+  code?: string;
+  json?: { message?: string };
+  syscall?: string;
+}
+
+/** The value, or undefined when the engine says that there is no such thing. */
+export async function absent<T>(found: Promise<T>): Promise<T | undefined> {
+  return found.catch((error: EngineError) => {
+    if (error.statusCode === 404) return undefined;
+    throw error;
+  });
+}
+
+const UNREACHABLE = new Set([
+  'ENOENT',
+  'ECONNREFUSED',
+  'EACCES',
+  'EPERM',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+]);
+
+/** Runs a call to the engine. @throws BuilderError that says what the operator does */
+export async function guard<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw explained(error as EngineError);
+  }
+}
+
+function explained(error: EngineError): Error {
+  if (error instanceof BuilderError) return error;
+  // A status means that the engine did answer.
+  if (error.statusCode === undefined && error.syscall !== 'open' && UNREACHABLE.has(error.code ?? '')) {
+    const remedy =
+      error.code === 'EACCES' || error.code === 'EPERM'
+        ? 'this user may not use the Docker socket: join the group "docker" or run as root'
+        : 'start Docker (e.g. "systemctl start docker") or set DOCKER_HOST; "builder serve" works without it';
+    return new BuilderError('docker', `no Docker Engine answers (${error.code}): ${remedy}`, {
+      cause: error,
+    });
+  }
+  return new BuilderError('failure', `Docker: ${error.json?.message ?? error.message}`, { cause: error });
+}
