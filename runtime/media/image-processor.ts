@@ -1,21 +1,21 @@
 import { RunError } from '../core/errors.js';
-import { type Picture, resizeLikePillow } from './pillow-resize.js';
+import {
+  centerCrop,
+  convNextResize,
+  type Edges,
+  levitResize,
+  plainResize,
+  poolFormerResize,
+  type Resize,
+  type ResizeSettings,
+  type Size,
+} from './image-geometry.js';
+import type { Picture } from './pillow-resize.js';
 
 type Config = Record<string, unknown>;
-type Resize = (picture: Picture, settings: Settings) => Picture;
 
-interface Edges {
-  height: number;
-  width: number;
-}
-
-type Size = Edges | { shortest_edge: number };
-
-interface Settings {
+interface Settings extends ResizeSettings {
   do_resize: boolean;
-  size: Size;
-  crop_pct: number | undefined;
-  resample: number;
   do_center_crop: boolean;
   crop_size: Edges;
   do_rescale: boolean;
@@ -33,6 +33,8 @@ interface Family {
   /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
   number: 'shortest' | 'square';
   resize: Resize;
+  /** True where `crop_pct: null` means none instead of the default. */
+  nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */
   defaults: Partial<Record<keyof Settings, unknown>>;
 }
@@ -69,10 +71,15 @@ const FAMILIES: Record<string, Family> = {
   Siglip: square({ size: 224, resample: BICUBIC }),
   DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
   Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
-  EfficientFormer: square({ size: 224, resample: BICUBIC, ...IMAGENET }),
+  EfficientFormer: square({
+    ...{ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224 },
+    ...IMAGENET,
+  }),
+  Blip: square({ size: 384, resample: BICUBIC, ...CLIP }),
   CLIP: clip,
   Bit: clip,
   ChineseCLIP: clip,
+  ViTHybrid: clip,
   MobileNetV1: mobilenet,
   MobileNetV2: mobilenet,
   ConvNext: { number: 'shortest', resize: convNextResize, defaults: { size: 384, crop_pct: 224 / 256 } },
@@ -84,6 +91,7 @@ const FAMILIES: Record<string, Family> = {
   PoolFormer: {
     number: 'shortest',
     resize: poolFormerResize,
+    nullCrop: true,
     defaults: {
       size: 224,
       crop_pct: 0.9,
@@ -119,13 +127,30 @@ export function createImageProcessor(config: Config): ImageProcessor {
   const settings = readSettings(config, family);
   return {
     process(picture) {
-      // Python takes an axis of length 1 for the colour channels and fails on such pictures.
-      if (picture.height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
-      const resized = settings.do_resize ? family.resize(picture, settings) : picture;
+      const seen = asPythonSees(picture);
+      const resized = settings.do_resize ? family.resize(seen, settings) : seen;
       const cropped = settings.do_center_crop ? centerCrop(resized, settings.crop_size) : resized;
       return { values: toPlanes(cropped, settings), height: cropped.height, width: cropped.width };
     },
   };
+}
+
+/**
+ * Python takes a first axis of length 1 or 3 for the colour channels: it fails on pictures of one row, and reads the
+ * rows of a picture of three as its colours.
+ */
+function asPythonSees(picture: Picture): Picture {
+  const { width, height, channels, data } = picture;
+  if (height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
+  if (height !== 3) return picture;
+  const turned = new Uint8Array(data.length);
+  for (let row = 0; row < 3; row++) {
+    for (let x = 0; x < width; x++) {
+      for (let c = 0; c < channels; c++)
+        turned[(x * 3 + c) * 3 + row] = data[(row * width + x) * channels + c]!;
+    }
+  }
+  return { data: turned, width: channels, height: width, channels: 3 };
 }
 
 function readSettings(config: Config, family: Family): Settings {
@@ -134,7 +159,11 @@ function readSettings(config: Config, family: Family): Settings {
   return {
     do_resize: value('do_resize', true),
     size: readSize(value<unknown>('size', 224), family.number),
-    crop_pct: value<number | undefined>('crop_pct', undefined),
+    // Written as null it means none, which is not the same as left out.
+    crop_pct:
+      'crop_pct' in config && family.nullCrop
+        ? (config['crop_pct'] as number | null)
+        : value<number | null>('crop_pct', null),
     resample: value('resample', BILINEAR),
     do_center_crop: value('do_center_crop', false),
     crop_size: readSize(value<unknown>('crop_size', 224), 'square') as Edges,
@@ -159,71 +188,6 @@ function readSize(size: unknown, number: Family['number']): Size {
     return { shortest_edge: edges.shortest_edge };
   }
   throw new RunError('not_ready', `preprocessor_config.json: size ${JSON.stringify(size)} is not supported`);
-}
-
-function plainResize(picture: Picture, { size, resample }: Settings): Picture {
-  if ('height' in size) return resizeLikePillow(picture, size.width, size.height, resample);
-  return resizeShortest(picture, size.shortest_edge, resample);
-}
-
-/** get_resize_output_image_size(default_to_square=False): the long edge is cut to an integer, not rounded. */
-function resizeShortest(picture: Picture, edge: number, resample: number): Picture {
-  const { width, height } = picture;
-  const long = Math.trunc((edge * Math.max(width, height)) / Math.min(width, height));
-  return width <= height
-    ? resizeLikePillow(picture, edge, long, resample)
-    : resizeLikePillow(picture, long, edge, resample);
-}
-
-function convNextResize(picture: Picture, { size, crop_pct, resample }: Settings): Picture {
-  const edge = 'shortest_edge' in size ? size.shortest_edge : size.height;
-  if (edge >= 384) return resizeLikePillow(picture, edge, edge, resample);
-  const resized = resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
-  return centerCrop(resized, { height: edge, width: edge });
-}
-
-function levitResize(picture: Picture, settings: Settings): Picture {
-  if (!('shortest_edge' in settings.size)) return plainResize(picture, settings);
-  return resizeShortest(picture, Math.trunc((256 / 224) * settings.size.shortest_edge), settings.resample);
-}
-
-function poolFormerResize(picture: Picture, settings: Settings): Picture {
-  const { size, crop_pct, resample } = settings;
-  if (crop_pct === undefined) return plainResize(picture, settings);
-  if ('shortest_edge' in size)
-    return resizeShortest(picture, Math.trunc(size.shortest_edge / crop_pct), resample);
-  const [height, width] = [Math.trunc(size.height / crop_pct), Math.trunc(size.width / crop_pct)];
-  return size.height === size.width
-    ? resizeShortest(picture, height, resample)
-    : resizeLikePillow(picture, width, height, resample);
-}
-
-/** Cuts the middle out; where the picture is smaller, black is put around it (image_transforms.center_crop). */
-function centerCrop(picture: Picture, size: Edges): Picture {
-  const top = offset(picture.height, size.height);
-  const left = offset(picture.width, size.width);
-  const { channels } = picture;
-  const data = new Uint8Array(size.height * size.width * channels);
-  for (let y = 0; y < size.height; y++) {
-    const sy = y + top;
-    if (sy < 0 || sy >= picture.height) continue;
-    const from = Math.max(0, left);
-    const to = Math.min(picture.width, left + size.width);
-    const row = picture.data.subarray(
-      (sy * picture.width + from) * channels,
-      (sy * picture.width + to) * channels,
-    );
-    data.set(row, (y * size.width + from - left) * channels);
-  }
-  return { data, width: size.width, height: size.height, channels };
-}
-
-/**
- * First source row (or column) of the crop; negative where black comes first. Python pads with the ceiling of half the
- * difference and the crop starts at the padded picture's start, so that is where the picture lies.
- */
-function offset(length: number, target: number): number {
-  return length >= target ? Math.floor((length - target) / 2) : -Math.ceil((target - length) / 2);
 }
 
 function toPlanes({ data, width, height, channels }: Picture, settings: Settings): Float32Array {

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { RunError } from '../core/errors.js';
 import type { Picture } from './pillow-resize.js';
 
@@ -14,7 +14,7 @@ sharp.block({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadPdf'] });
  * @throws RunError 413 more than `maxPixels`, 422 broken or empty picture
  */
 export async function decodeImage(bytes: Uint8Array, maxPixels: number): Promise<Picture> {
-  const { width, height } = await headerOf(bytes);
+  const { width, height, kind } = await headerOf(bytes);
   if (width * height > maxPixels) {
     throw new RunError(
       'payload_too_large',
@@ -22,13 +22,7 @@ export async function decodeImage(bytes: Uint8Array, maxPixels: number): Promise
     );
   }
   try {
-    const { data, info } = await sharp(bytes, { ...OPTIONS, limitInputPixels: maxPixels })
-      .autoOrient()
-      .toColourspace('srgb')
-      .removeAlpha()
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true });
-    return asRgb({ data, width: info.width, height: info.height, channels: info.channels });
+    return await DECODERS[kind](sharp(bytes, { ...OPTIONS, limitInputPixels: maxPixels }).autoOrient());
   } catch (cause) {
     throw new RunError('unprocessable', 'the picture is broken or cut short', { cause });
   }
@@ -36,14 +30,69 @@ export async function decodeImage(bytes: Uint8Array, maxPixels: number): Promise
 
 const OPTIONS = { failOn: 'error', animated: false, ignoreIcc: true } as const;
 
-async function headerOf(bytes: Uint8Array): Promise<{ width: number; height: number }> {
+/** What the samples are, where that decides how they become colours. */
+type Kind = 'grey16' | 'cmyk' | 'other';
+
+interface Header {
+  width: number;
+  height: number;
+  kind: Kind;
+}
+
+async function headerOf(bytes: Uint8Array): Promise<Header> {
   try {
     // The limit is ours to check, with a message that names it.
-    const { width, height } = await sharp(bytes, { ...OPTIONS, limitInputPixels: false }).metadata();
-    return { width, height };
+    const { width, height, space, channels } = await sharp(bytes, {
+      ...OPTIONS,
+      limitInputPixels: false,
+    }).metadata();
+    const kind = space === 'grey16' && channels === 1 ? 'grey16' : space === 'cmyk' ? 'cmyk' : 'other';
+    return { width, height, kind };
   } catch (cause) {
     throw new RunError('unprocessable', 'the picture cannot be read', { cause });
   }
+}
+
+const DECODERS: Record<Kind, (image: Sharp) => Promise<Picture>> = {
+  async other(image) {
+    const { data, info } = await image
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    return asRgb({ data, width: info.width, height: info.height, channels: info.channels });
+  },
+  /** Pillow cuts 16-bit grey levels off at 255 instead of scaling them. */
+  async grey16(image) {
+    const { data, info } = await image
+      .toColourspace('grey16')
+      .raw({ depth: 'ushort' })
+      .toBuffer({ resolveWithObject: true });
+    const levels = Uint8Array.from({ length: info.width * info.height }, (_, i) =>
+      Math.min(255, data.readUInt16LE(i * 2)),
+    );
+    return asRgb({ data: levels, width: info.width, height: info.height, channels: 1 });
+  },
+  /** Pillow multiplies the inks, without a colour profile. */
+  async cmyk(image) {
+    const { data, info } = await image
+      .pipelineColourspace('cmyk')
+      .toColourspace('cmyk')
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    const rgb = new Uint8Array(info.width * info.height * 3);
+    for (let from = 0, to = 0; to < rgb.length; from += info.channels) {
+      const light = 255 - data[from + 3]!;
+      for (let c = 0; c < 3; c++) rgb[to++] = light - scaled(data[from + c]!, light);
+    }
+    return { data: rgb, width: info.width, height: info.height, channels: 3 };
+  },
+};
+
+/** a * b / 255, rounded, in Pillow's integer arithmetic. */
+function scaled(a: number, b: number): number {
+  const product = a * b + 128;
+  return ((product >> 8) + product) >> 8;
 }
 
 /** One grey channel three times; anything beyond three is cut. */

@@ -4,7 +4,7 @@ import type { ImageClassifier } from '../../core/handles.js';
 import { decodeImage } from '../../media/image.js';
 import { createImageProcessor } from '../../media/image-processor.js';
 import type { LoadRequest } from '../handle.js';
-import { readJson, readOptionalJson } from '../model-folder.js';
+import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { floats, openSession, toFloat32 } from '../session.js';
 import { labelsOf, problemOf } from './labels.js';
 
@@ -23,7 +23,7 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
         'classifier takes pixel_values and gives logits',
     );
   }
-  const processor = createImageProcessor(processing);
+  const processor = createImageProcessor(named(processing, config));
   // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {
@@ -34,6 +34,33 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };
+}
+
+/** Python's choice of a processor for files that name none; model types that are not here use ViT's. */
+const PROCESSORS: Record<string, string[]> = {
+  ConvNext: ['convnext', 'convnextv2', 'resnet', 'regnet', 'van', 'cvt'],
+  Bit: ['bit', 'dinov2', 'dinov2_with_registers', 'hiera', 'focalnet'],
+  Beit: ['beit', 'data2vec-vision'],
+  MobileViT: ['mobilevit', 'mobilevitv2'],
+  MobileNetV1: ['mobilenet_v1'],
+  MobileNetV2: ['mobilenet_v2'],
+  CLIP: ['clip'],
+  DeiT: ['deit'],
+  EfficientNet: ['efficientnet'],
+  EfficientFormer: ['efficientformer'],
+  Levit: ['levit'],
+  PoolFormer: ['poolformer'],
+  Pvt: ['pvt', 'pvt_v2'],
+  Segformer: ['segformer'],
+  Siglip: ['siglip'],
+  ViTHybrid: ['vit_hybrid'],
+};
+
+function named(processing: Json, config: Json): Json {
+  if (processing['image_processor_type'] ?? processing['feature_extractor_type']) return processing;
+  const type = String(config['model_type']);
+  const found = Object.keys(PROCESSORS).find((name) => PROCESSORS[name]!.includes(type));
+  return { ...processing, image_processor_type: `${found ?? 'ViT'}ImageProcessor` };
 }
 
 /** preprocessor_config.json, or the image part of the newer processor_config.json. */

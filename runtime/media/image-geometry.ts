@@ -1,0 +1,84 @@
+import { type Picture, resizeLikePillow } from './pillow-resize.js';
+
+export interface Edges {
+  height: number;
+  width: number;
+}
+
+export type Size = Edges | { shortest_edge: number };
+
+/** What a resize looks at. */
+export interface ResizeSettings {
+  size: Size;
+  crop_pct: number | null;
+  /** PIL.Image.Resampling by number. */
+  resample: number;
+}
+
+export type Resize = (picture: Picture, settings: ResizeSettings) => Picture;
+
+export function plainResize(picture: Picture, { size, resample }: ResizeSettings): Picture {
+  if ('height' in size) return resizeLikePillow(picture, size.width, size.height, resample);
+  return resizeShortest(picture, size.shortest_edge, resample);
+}
+
+/** get_resize_output_image_size(default_to_square=False): the long edge is cut to an integer, not rounded. */
+function resizeShortest(picture: Picture, edge: number, resample: number): Picture {
+  const { width, height } = picture;
+  const long = Math.trunc((edge * Math.max(width, height)) / Math.min(width, height));
+  return width <= height
+    ? resizeLikePillow(picture, edge, long, resample)
+    : resizeLikePillow(picture, long, edge, resample);
+}
+
+/** ConvNeXT: a small picture is cut out of one resized to crop_pct more; a large one is squashed. */
+export function convNextResize(picture: Picture, { size, crop_pct, resample }: ResizeSettings): Picture {
+  const edge = 'shortest_edge' in size ? size.shortest_edge : size.height;
+  if (edge >= 384) return resizeLikePillow(picture, edge, edge, resample);
+  const resized = resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
+  return centerCrop(resized, { height: edge, width: edge });
+}
+
+export function levitResize(picture: Picture, settings: ResizeSettings): Picture {
+  if (!('shortest_edge' in settings.size)) return plainResize(picture, settings);
+  return resizeShortest(picture, Math.trunc((256 / 224) * settings.size.shortest_edge), settings.resample);
+}
+
+export function poolFormerResize(picture: Picture, settings: ResizeSettings): Picture {
+  const { size, crop_pct, resample } = settings;
+  if (crop_pct === null) return plainResize(picture, settings);
+  if ('shortest_edge' in size)
+    return resizeShortest(picture, Math.trunc(size.shortest_edge / crop_pct), resample);
+  const [height, width] = [Math.trunc(size.height / crop_pct), Math.trunc(size.width / crop_pct)];
+  return size.height === size.width
+    ? resizeShortest(picture, height, resample)
+    : resizeLikePillow(picture, width, height, resample);
+}
+
+/** Cuts the middle out; where the picture is smaller, black is put around it (image_transforms.center_crop). */
+export function centerCrop(picture: Picture, size: Edges): Picture {
+  const top = offset(picture.height, size.height);
+  const left = offset(picture.width, size.width);
+  const { channels } = picture;
+  const data = new Uint8Array(size.height * size.width * channels);
+  for (let y = 0; y < size.height; y++) {
+    const sy = y + top;
+    if (sy < 0 || sy >= picture.height) continue;
+    const from = Math.max(0, left);
+    const to = Math.min(picture.width, left + size.width);
+    const row = picture.data.subarray(
+      (sy * picture.width + from) * channels,
+      (sy * picture.width + to) * channels,
+    );
+    data.set(row, (y * size.width + from - left) * channels);
+  }
+  return { data, width: size.width, height: size.height, channels };
+}
+
+/**
+ * First source row (or column) of the crop; negative where black comes first. Python pads with the ceiling of half the
+ * difference and the crop starts at the padded picture's start, so that is where the picture lies.
+ */
+function offset(length: number, target: number): number {
+  return length >= target ? Math.floor((length - target) / 2) : -Math.ceil((target - length) / 2);
+}
