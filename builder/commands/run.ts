@@ -143,7 +143,8 @@ async function attend(container: RunningContainer, { prepared, flags, deps }: At
     task: spec.task,
   };
   report.result([address, ...curlLines(spec.task, address)].join('\n'), document);
-  if (!flags.detach) endOf(await ended, interrupted);
+  if (flags.detach) container.release();
+  else endOf(await ended, interrupted);
 }
 
 /** @throws BuilderError unless the container ended well by itself */

@@ -78,6 +78,8 @@ export interface RunningContainer {
   port: number;
   /** @returns the exit status once the container has ended */
   wait(): Promise<number>;
+  /** Stops listening for the end and the output; the container goes on, and `wait` rejects. */
+  release(): void;
   /** SIGTERM, then SIGKILL after the given seconds. No error when it has ended already. */
   stop(graceSeconds: number): Promise<void>;
 }

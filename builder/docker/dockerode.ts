@@ -121,8 +121,10 @@ async function start(client: Dockerode, options: ContainerOptions): Promise<Runn
   });
   // Both before the start: a container that ends at once and is removed would give neither output nor status.
   const output = options.onOutput && (await attach(client, container, options.onOutput));
+  const listening = new AbortController();
   const ended = container.wait({
     condition: options.autoRemove ? 'removed' : 'next-exit',
+    abortSignal: listening.signal,
   }) as Promise<{ StatusCode: number }>;
   ended.catch(() => undefined);
   try {
@@ -134,6 +136,10 @@ async function start(client: Dockerode, options: ContainerOptions): Promise<Runn
   return {
     id: container.id,
     port: await publishedPort(container, options.hostPort),
+    release() {
+      listening.abort();
+      output?.end();
+    },
     wait: () => guard(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
     stop: (graceSeconds) => guard(() => stop(container, graceSeconds)),
   };
@@ -150,7 +156,10 @@ async function attach(client: Dockerode, container: Dockerode.Container, onOutpu
   const text = new PassThrough({ encoding: 'utf8' });
   text.on('data', onOutput);
   client.modem.demuxStream(stream, text, text);
-  return { done: new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve)) };
+  return {
+    end: () => void stream.end(),
+    done: new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve)),
+  };
 }
 
 async function stop(container: Dockerode.Container, graceSeconds: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
@@ -49,5 +50,21 @@ describeWithDocker('builder run', () => {
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(130);
     expect(await docker('ps', '--all', '--quiet', '--filter', filter)).toBe('');
+  });
+
+  test('detached it returns and leaves the container running, with a key that inspect does not show', async () => {
+    const { hub, folder } = workshop;
+    const keyFile = `${folder}/key`;
+    await writeFile(keyFile, 'e2e-file-key', { mode: 0o600 });
+    const flags = ['--port', '0', '--detach', '--key-file', keyFile, '--json'];
+    const { code, stdout, stderr } = await workshop.builder(['run', hub.models.text.about.id, ...flags]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { address, container } = JSON.parse(stdout) as { address: string; container: string };
+    try {
+      expect((await fetch(`${address}/health`)).status).toBe(200);
+      expect(await docker('inspect', container)).not.toContain('e2e-file-key');
+    } finally {
+      await docker('rm', '--force', container);
+    }
   });
 });

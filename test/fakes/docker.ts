@@ -46,7 +46,13 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
     },
     async startContainer(options) {
       containers.push(options);
-      return { id: 'c1', port: options.hostPort, wait: async () => 1, stop: async () => undefined };
+      return {
+        id: 'c1',
+        port: options.hostPort,
+        wait: async () => 1,
+        release: () => undefined,
+        stop: async () => undefined,
+      };
     },
   };
 }

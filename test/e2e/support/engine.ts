@@ -19,14 +19,12 @@ function obstacle(): string | undefined {
 /** A suite that needs a Docker Engine: without one it is skipped with the reason, in CI it fails. */
 export function describeWithDocker(name: string, body: () => void): void {
   const reason = obstacle();
-  const suite = () => {
-    body();
-  };
-  if (reason === undefined) return describe(name, suite);
+  // oxlint-disable-next-line jest/valid-describe-callback -- it is one, by its type
+  if (reason === undefined) return describe(name, body);
   if (!REQUIRED) {
     process.stderr.write(`skipped: ${name}: ${reason}\n`);
-    // oxlint-disable-next-line jest/no-disabled-tests -- the reason has been printed, and CI does not come here
-    return describe.skip(name, suite);
+    // oxlint-disable-next-line jest/no-disabled-tests, jest/valid-describe-callback -- the reason has been printed, and CI does not come here
+    return describe.skip(name, body);
   }
   describe(name, () => {
     test('needs a Docker Engine', () => {

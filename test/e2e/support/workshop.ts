@@ -25,7 +25,11 @@ export async function openWorkshop(): Promise<Workshop> {
   const containers: TestContainer[] = [];
   const common = ['--cache', path.join(folder, 'cache'), '--hub', `http://127.0.0.1:${hub.port}`];
   const image = ['--namespace', namespace, '--out', path.join(folder, 'images')];
-  const flagsOf: Record<string, string[]> = { plan: common, build: [...common, ...image] };
+  const flagsOf: Record<string, string[]> = {
+    plan: common,
+    build: [...common, ...image],
+    run: [...common, ...image],
+  };
   const call: Workshop['builder'] = (args, env) => builder([...args, ...(flagsOf[args[0]!] ?? [])], { env });
   return {
     hub,
