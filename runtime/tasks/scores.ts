@@ -35,9 +35,10 @@ export interface LabelScore {
 
 /** Labels with scores, best first; ties keep the model's order, as a stable sort does in Python. */
 export function ranked(result: Classified, how: ScoreFunction, limit: number | null): LabelScore[] {
+  // Single precision, as in Python: what is equal there has to be equal here, or the order differs.
   const rows = scoresOf(result.logits, how).map((score, i) => ({
     label: result.labels[i] ?? `LABEL_${i}`,
-    score,
+    score: Math.fround(score),
   }));
   rows.sort((a, b) => b.score - a.score);
   return rows.slice(0, limit ?? rows.length).map((row) => ({ label: row.label, score: finite(row.score) }));
