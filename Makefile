@@ -30,7 +30,13 @@ test: dist/.built ## Run everything: check, unit, contract, parity, e2e
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract
 
-unit contract parity e2e: dist/.built
+e2e: dist/.built ## Images and containers on a real Docker Engine, which is started where it may be
+	@$(NODE) scripts/test.mjs e2e
+
+parity: dist/.built ## Answers beside those of the Python libraries
+	@$(NODE) scripts/test.mjs parity
+
+unit contract: dist/.built
 	@$(NODE) scripts/test.mjs $@
 
 docs: dist/.built ## Write the generated documents and samples again
