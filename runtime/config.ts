@@ -17,7 +17,14 @@ const positive = z
 
 const wholeNumber = (otherwise: number) => positive.default(otherwise);
 
-const seconds = (otherwiseMs: number) => wholeNumber(otherwiseMs / 1000).transform((value) => value * 1000);
+/** Timers of Node count to 2^31 - 1 milliseconds; more of them would fire at once. */
+const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
+const seconds = (otherwiseMs: number) =>
+  positive
+    .refine((value) => value <= MAX_SECONDS, `must be at most ${MAX_SECONDS}`)
+    .default(otherwiseMs / 1000)
+    .transform((value) => value * 1000);
 
 const flag = z
   .enum(['0', '1', 'true', 'false'])
@@ -63,10 +70,13 @@ const schema = z.object({
   THREADS: positive.optional(),
   CONCURRENCY: wholeNumber(DEFAULTS.concurrency),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
-  MAX_BODY_BYTES: wholeNumber(DEFAULTS.maxBodyBytes),
+  /** Its default depends on the task: tasks with media take longer bodies. */
+  MAX_BODY_BYTES: positive.optional(),
+  MAX_PENDING_BYTES: wholeNumber(DEFAULTS.maxPendingBytes),
   MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
   MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
   REQUEST_TIMEOUT: seconds(DEFAULTS.requestTimeoutMs),
+  CANCEL_GRACE: seconds(DEFAULTS.cancelGraceMs),
   SHUTDOWN_GRACE: seconds(DEFAULTS.shutdownGraceMs),
   MEDIA_TIMEOUT: seconds(DEFAULTS.mediaTimeoutMs),
   LOG_FORMAT: z.enum(['json', 'text']).default('json'),

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createAnalytics, newerVersion } from './analytics.js';
 import { type Config, ConfigError, engineEnvironment, NO_TELEMETRY, readConfig } from './config.js';
+import { DEFAULTS } from './core/limits.js';
+import type { Profile } from './core/spec.js';
 import { chooseDevice, DeviceError } from './engines/device.js';
 import { createApp } from './http/app.js';
+import { createByteBudget } from './http/byte-budget.js';
 import { createMetrics } from './http/metrics.js';
+import { createHttpServer } from './http/server.js';
 import { createLogger, type Logger } from './log.js';
 import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
 import { openApiOf } from './openapi.js';
@@ -53,7 +57,7 @@ async function main(): Promise<void> {
     concurrency: config.CONCURRENCY,
     maxQueue: config.MAX_QUEUE,
     timeoutMs: config.REQUEST_TIMEOUT,
-    cancelGraceMs: 30_000,
+    cancelGraceMs: config.CANCEL_GRACE,
     onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
   });
   const service = createService({ spec, task, scheduler, supervisor, preparation });
@@ -70,11 +74,12 @@ async function main(): Promise<void> {
     }),
     openapi: openApiOf(spec, VERSION),
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
-    maxBodyBytes: config.MAX_BODY_BYTES,
+    maxBodyBytes: config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile),
+    budget: createByteBudget(config.MAX_PENDING_BYTES),
     onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
   });
 
-  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app);
+  const server = createHttpServer(app);
   await listen(server, config);
   logger.info(
     `listens on port ${config.PORT}; ${spec.id} (${spec.task}) on ${choice.device}: ${choice.reason}`,
@@ -88,6 +93,11 @@ async function main(): Promise<void> {
     maxPixels: config.MAX_PIXELS,
   }));
   if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);
+}
+
+/** A body without media is a text, and no model reads as long a text as a picture has bytes. */
+function defaultBodyBytes(profile: Profile): number {
+  return profile === 'text' ? DEFAULTS.maxTextBodyBytes : DEFAULTS.maxBodyBytes;
 }
 
 /** Tasks without media need neither the guarded fetch nor its memory. */
@@ -118,7 +128,7 @@ async function announceUpdate(url: string, logger: Logger): Promise<void> {
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
 }
 
-function listen(server: ReturnType<typeof createServer>, { PORT: port, HOST: host }: Config): Promise<void> {
+function listen(server: Server, { PORT: port, HOST: host }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));
     server.listen({ port, host }, resolve);

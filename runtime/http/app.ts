@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import { describe, RunError } from '../core/errors.js';
 import type { Logger } from '../log.js';
-import type { ResolveMedia } from '../media/resolve.js';
+import { type Answer, observeAnswers } from './answers.js';
 import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
 import { jsonBody } from './json-body.js';
 import type { Metrics } from './metrics.js';
-import { asRunError, sendError } from './respond.js';
-import { runHandler } from './run.js';
-import type { ModelService } from './service.js';
+import { asRunError, JSON_TYPE, sendEnvelope, sendError } from './respond.js';
+import { type RunDependencies, runHandler } from './run.js';
 
-export interface AppDependencies {
-  service: ModelService;
-  resolveMedia: ResolveMedia;
+export interface AppDependencies extends RunDependencies {
   metrics: Metrics;
   logger: Logger;
   /** OpenAPI document of this very model. */
@@ -26,27 +24,22 @@ export interface AppDependencies {
 }
 
 /** The HTTP face of one model. Builds the application only; listening is the caller's. */
-export function createApp(dependencies: AppDependencies): Express {
-  const { service, metrics, logger, openapi, requiredKey, maxBodyBytes } = dependencies;
+export function createApp(dependencies: AppDependencies): RequestListener {
+  const { service, metrics, logger, openapi, requiredKey, maxBodyBytes, budget } = dependencies;
   const app = express();
-  app.disable('x-powered-by').disable('etag');
-  app.use(identify, metrics.observe, logRequests(logger));
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.use(identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies)), methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
   app.get('/openapi.json', (_request, response) => {
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Type', JSON_TYPE);
     response.end(JSON.stringify(openapi));
   });
   const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
-  app.post(
-    '/run',
-    reportRuns(dependencies.onRun),
-    ...guards,
-    ...jsonBody(maxBodyBytes),
-    runHandler(dependencies),
-  );
-  app.use(methods, notFound, onError(logger));
-  return app;
+  app.post('/run', ...guards, ...jsonBody({ maxBytes: maxBodyBytes, budget }), runHandler(dependencies));
+  app.use(notFound, onError(logger));
+  return (request, response) =>
+    app(request as Request, response as Response, () => unroutable(response as Response));
 }
 
 const identify: RequestHandler = (_request, response, next) => {
@@ -55,45 +48,34 @@ const identify: RequestHandler = (_request, response, next) => {
   next();
 };
 
+function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) => void {
+  return (answer) => {
+    metrics.count(answer);
+    log(logger, answer);
+    const milliseconds = Math.round(answer.milliseconds);
+    if (answer.route === '/run') onRun?.({ status: answer.status, milliseconds });
+  };
+}
+
 /** Method, route, status and time of each answer; health checks only when debugging. Never a body or a header. */
-function logRequests(logger: Logger): RequestHandler {
-  return (request, response, next) => {
-    const started = performance.now();
-    response.once('close', () => {
-      const entry = {
-        requestId: response.locals['requestId'] as string,
-        status: response.headersSent ? response.statusCode : 499,
-        ms: Math.round(performance.now() - started),
-      };
-      const level = request.path === '/run' ? 'info' : 'debug';
-      logger[level](entry, `${request.method} ${request.path.slice(0, 100)}`);
-    });
-    next();
-  };
+function log(logger: Logger, { requestId, method, route, path, status, code, milliseconds }: Answer): void {
+  const level = route === '/run' ? 'info' : 'debug';
+  const ms = Math.round(milliseconds);
+  logger[level]({ requestId, status, code, ms }, `${method} ${path.slice(0, 100)}`);
 }
 
-function reportRuns(onRun: AppDependencies['onRun']): RequestHandler {
-  return (_request, response, next) => {
-    const started = performance.now();
-    response.once('close', () => {
-      onRun?.({ status: response.statusCode, milliseconds: Math.round(performance.now() - started) });
-    });
-    next();
-  };
-}
-
-const ALLOWED: Record<string, string> = {
-  '/run': 'POST',
+const ALLOWED: Record<string, readonly string[]> = {
+  '/run': ['POST'],
   ...Object.fromEntries(
-    ['/health', '/livez', '/status', '/metrics', '/openapi.json'].map((path) => [path, 'GET, HEAD']),
+    ['/health', '/livez', '/status', '/metrics', '/openapi.json'].map((path) => [path, ['GET', 'HEAD']]),
   ),
 };
 
-const methods: RequestHandler = (request, response, next) => {
-  const allowed = Object.hasOwn(ALLOWED, request.path) ? ALLOWED[request.path] : undefined;
-  if (allowed === undefined) return next();
-  response.setHeader('Allow', allowed);
-  throw new RunError('method_not_allowed', `${request.method} is not allowed here; allowed: ${allowed}`);
+const methods: RequestHandler = ({ method, path }, response, next) => {
+  const allowed = Object.hasOwn(ALLOWED, path) ? ALLOWED[path] : undefined;
+  if (allowed === undefined || allowed.includes(method)) return next();
+  response.setHeader('Allow', allowed.join(', '));
+  throw new RunError('method_not_allowed', `${method} is not allowed here; allowed: ${allowed.join(', ')}`);
 };
 
 const notFound: RequestHandler = () => {
@@ -102,6 +84,11 @@ const notFound: RequestHandler = () => {
     'no such route; the model answers POST /run, its description is at /openapi.json',
   );
 };
+
+/** Express hands back what it finds no path in (`GET http://[`), before any handler of ours. */
+function unroutable(response: Response): void {
+  sendEnvelope(response, 400, { error: 'the address of the request is not valid', output: null });
+}
 
 /** The only place that answers errors. */
 function onError(logger: Logger): ErrorRequestHandler {

@@ -4,7 +4,7 @@ import type { ModelService, ServiceStatus } from './service.js';
 
 /** /health (ready to answer?), /livez (is the process alive?) and /status (all that an operator may want to know). */
 export function healthRoutes(service: ModelService): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
   router.get('/health', (_request, response) => {
     const status = service.status();

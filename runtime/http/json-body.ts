@@ -1,16 +1,36 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { RunError } from '../core/errors.js';
+import type { ByteBudget } from './byte-budget.js';
 
-/** Reads a JSON body of at most `maxBytes`. No content type counts as JSON; any other is a 415. */
-export function jsonBody(maxBytes: number): (RequestHandler | ErrorRequestHandler)[] {
+export interface JsonBodyOptions {
+  /** Longest body, after decompression (MAX_BODY_BYTES). */
+  maxBytes: number;
+  budget: ByteBudget;
+}
+
+/** Reads a JSON body. No content type counts as JSON; any other is a 415. */
+export function jsonBody({ maxBytes, budget }: JsonBodyOptions): (RequestHandler | ErrorRequestHandler)[] {
   const parse = express.json({ limit: maxBytes, type: () => true, strict: false });
   const checkType: RequestHandler = (request, _response, next) => {
     const type = request.headers['content-type'];
     if (type === undefined || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim())) return next();
     throw new RunError('unsupported_media', 'the content type must be application/json');
   };
+  const reserve: RequestHandler = (request, response, next) => {
+    budget.hold(response, Math.min(announcedBytes(request), maxBytes));
+    next();
+  };
   const explain: ErrorRequestHandler = (error, _request, _response, next) => next(bodyError(error, maxBytes));
-  return [checkType, parse, explain];
+  return [checkType, reserve, parse, explain];
+}
+
+/** Infinity where only reading the body will tell: sent in chunks, or compressed. */
+function announcedBytes({ headers }: Request): number {
+  const length = headers['content-encoding'] === undefined ? headers['content-length'] : undefined;
+  if (length !== undefined) return Number(length);
+  return headers['transfer-encoding'] === undefined && headers['content-encoding'] === undefined
+    ? 0
+    : Infinity;
 }
 
 /** The body parser's errors in our words. */

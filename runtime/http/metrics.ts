@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { RunError } from '../core/errors.js';
+import type { Answer } from './answers.js';
 
 export interface MetricsSources {
   running(): number;
@@ -10,13 +10,11 @@ export interface MetricsSources {
 }
 
 export interface Metrics {
-  /** Counts every request when its answer has gone out. */
-  observe: RequestHandler;
+  /** Counts one answer. */
+  count(answer: Answer): void;
   /** GET /metrics in Prometheus' text format. */
   handler: RequestHandler;
 }
-
-const ROUTES = new Set(['/run', '/health', '/livez', '/status', '/metrics', '/openapi.json']);
 
 /** Metrics of this server. Labels are routes, statuses and error codes: never anything that a caller wrote. */
 export function createMetrics(sources: MetricsSources): Metrics {
@@ -52,16 +50,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
   }
 
   return {
-    observe(request, response, next) {
-      const route = ROUTES.has(request.path) ? request.path : 'other';
-      const stop = duration.startTimer();
-      response.once('close', () => {
-        const error = response.locals['error'] as RunError | undefined;
-        const status = response.headersSent ? response.statusCode : 499;
-        requests.inc({ route, status: String(status), code: error?.code ?? 'none' });
-        if (route === '/run') stop();
-      });
-      next();
+    count({ route = 'other', status, code = 'none', milliseconds }) {
+      requests.inc({ route, status: String(status), code });
+      if (route === '/run') duration.observe(milliseconds / 1000);
     },
     async handler(_request, response) {
       response.setHeader('Content-Type', registry.contentType);

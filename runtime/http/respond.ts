@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { fromWireError, RunError, toWireError } from '../core/errors.js';
 
 /** The exact value matters: an official client takes errors of bare `application/json` for something else. */
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface Envelope {
   error: string | null;
@@ -10,9 +10,13 @@ export interface Envelope {
 }
 
 /** The one shape of every JSON answer: both keys, always. */
-export function sendEnvelope(response: Response, status: number, { error, output }: Envelope): void {
+export function envelope({ error, output }: Envelope): string {
+  return JSON.stringify({ error, output: output ?? null });
+}
+
+export function sendEnvelope(response: Response, status: number, content: Envelope): void {
   response.status(status).setHeader('Content-Type', JSON_TYPE);
-  response.end(JSON.stringify({ error, output: output ?? null }));
+  response.end(envelope(content));
 }
 
 /** Whatever was thrown, as the error a caller may see. */

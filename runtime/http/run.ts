@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import { type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
+import type { ByteBudget } from './byte-budget.js';
 import { asRunError, sendEnvelope } from './respond.js';
 import type { ModelService } from './service.js';
 import { createStreamWriter } from './text-stream.js';
@@ -9,15 +10,18 @@ import { createStreamWriter } from './text-stream.js';
 export interface RunDependencies {
   service: ModelService;
   resolveMedia: ResolveMedia;
+  budget: ByteBudget;
 }
 
 /** POST /run: body -> schema -> media -> the model -> envelope or text stream. */
-export function runHandler({ service, resolveMedia }: RunDependencies): RequestHandler {
+export function runHandler({ service, resolveMedia, budget }: RunDependencies): RequestHandler {
   const { spec, task } = service;
   return async (request, response) => {
     const { input, stream } = readBody(spec.task, task, request.body ?? {});
     const signal = gone(response);
     const resolved = await withMediaResolved(input, resolveMedia, signal);
+    // What came in the body is counted with it.
+    if (input['url'] !== undefined) budget.hold(response, resolved.media.bytes.length);
     if (stream) return streamed(request, response, (onDelta) => service.run(resolved, { signal, onDelta }));
     sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal }) });
   };
@@ -26,9 +30,11 @@ export function runHandler({ service, resolveMedia }: RunDependencies): RequestH
 /** Aborts when the client leaves before its answer is complete. */
 function gone(response: Response): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
+  const leave = () => {
     if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
-  });
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
   return controller.signal;
 }
 

@@ -12,8 +12,8 @@ export interface StreamWriter {
 
 /** Plain text chunks, or server-sent events where the client asks for them. */
 export function createStreamWriter(request: Request, response: Response): StreamWriter {
-  const accept = request.headers.accept ?? '';
-  return accept.includes('text/event-stream') ? eventStream(response) : plainStream(response);
+  const wanted = request.accepts(['text/plain', 'text/event-stream']);
+  return wanted === 'text/event-stream' ? eventStream(response) : plainStream(response);
 }
 
 function open(response: Response, type: string): void {

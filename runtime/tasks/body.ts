@@ -6,8 +6,11 @@ import type { AnyTask } from './define.js';
 /** Keys of the request body that any task may look at. All others are ignored. */
 const KEYS = [
   ...['text', 'messages', 'url', 'base64', 'question', 'context', 'candidate_labels', 'image'],
-  ...['stream', 'json', 'params'],
+  ...['stream', 'params'],
 ] as const;
+
+/** Levels of arrays and objects in a body. No schema or conversation needs as many; copying them would end the stack. */
+const MAX_DEPTH = 100;
 
 type Body = Partial<Record<(typeof KEYS)[number], unknown>>;
 
@@ -16,13 +19,11 @@ export interface RunRequest {
   input: Record<string, unknown>;
   /** Text as it comes; false where the task can't stream. */
   stream: boolean;
-  /** Raw media instead of the envelope, already in the sense of the header that the client sent. */
-  json: unknown;
 }
 
 /**
- * Turns a parsed JSON body into what the task takes: the `input` shorthand is spread, unknown keys are dropped, the
- * task's schema decides the rest. Used by the server and by the gateway, before anything is started or fetched.
+ * Turns a parsed JSON body into what the task takes: the `input` shorthand is spread, unknown keys are dropped, null
+ * counts as absent, the task's schema decides the rest. Used by the server and by the gateway, before anything is started or fetched.
  * @throws RunError 400 that names the field
  */
 export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
@@ -30,23 +31,25 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
     throw new RunError('invalid_input', 'the body must be a JSON object');
   }
   const body = knownKeys(withShorthand(task, json as Record<string, unknown>));
-  const { stream, json: rawMedia } = body;
-  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
-    throw new RunError('invalid_input', 'stream: must be true or false');
+  const { stream = false } = body;
+  if (typeof stream !== 'boolean') throw new RunError('invalid_input', 'stream: must be true or false');
+  if (deeperThan(MAX_DEPTH, body)) {
+    throw new RunError('invalid_input', `the body has more than ${MAX_DEPTH} levels of arrays and objects`);
   }
   const parsed = task.input.safeParse(body);
-  if (!parsed.success) throw new RunError('invalid_input', firstProblem(id, parsed.error));
-  return {
-    input: parsed.data as Record<string, unknown>,
-    stream: stream === true && task.streams,
-    json: rawMedia,
-  };
+  if (!parsed.success) throw new RunError('invalid_input', firstProblem(id, body, parsed.error));
+  return { input: parsed.data as Record<string, unknown>, stream: stream && task.streams };
 }
 
 function knownKeys(source: Record<string, unknown>): Body {
   return Object.fromEntries(
-    KEYS.filter((key) => Object.hasOwn(source, key)).map((key) => [key, source[key]]),
+    KEYS.filter((key) => Object.hasOwn(source, key) && source[key] !== null).map((key) => [key, source[key]]),
   );
+}
+
+function deeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => deeperThan(levels - 1, item));
 }
 
 /** Explicit top-level keys win over what `input` says. */
@@ -67,7 +70,8 @@ function fromInput(task: AnyTask, input: unknown): Record<string, unknown> {
 
 /** `image` is another name of url and base64 for tasks that take a picture. */
 function withImageAlias({ image, ...body }: Body): Body {
-  if (typeof image !== 'string' || body.url !== undefined || body.base64 !== undefined) return body;
+  if (image === undefined || body.url !== undefined || body.base64 !== undefined) return body;
+  if (typeof image !== 'string') throw new RunError('invalid_input', 'image: must be a URL or a data URL');
   return { ...mediaKey(image), ...body };
 }
 
@@ -76,14 +80,14 @@ function mediaKey(value: string): Body {
 }
 
 /** One line about the first thing that is wrong, naming the field. */
-function firstProblem(id: TaskId, error: z.ZodError): string {
+function firstProblem(id: TaskId, body: Body, error: z.ZodError): string {
   const issue = deepest(error.issues[0]!);
   const field = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     const place = field === '' ? '' : `${field}.`;
     return `${place}${issue.keys[0]}: unknown parameter for ${id}`;
   }
-  if (issue.code === 'invalid_type' && issue.input === undefined && issue.path.length === 1) {
+  if (issue.code === 'invalid_type' && issue.path.length === 1 && !Object.hasOwn(body, field)) {
     return `${field}: is required for ${id} (${issue.expected})`;
   }
   return field === '' ? `${id}: ${issue.message}` : `${field}: ${issue.message}`;

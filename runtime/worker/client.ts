@@ -87,14 +87,15 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       channel.send({ type: 'load', request });
       return new Promise((resolve, reject) => (loading = { resolve, reject }));
     },
-    run(input, { signal, onDelta }) {
-      if (dead !== undefined) return Promise.reject(crashed(dead));
+    async run(input, { signal, onDelta }) {
+      if (dead !== undefined) throw crashed(dead);
+      signal.throwIfAborted();
       const id = nextId++;
-      const cancel = () => channel.send({ type: 'cancel', id });
-      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, onDelta }));
+      // First of all: what can't be serialised throws here, and nothing may be left behind.
       channel.send({ type: 'run', id, input });
-      if (signal.aborted) cancel();
-      else signal.addEventListener('abort', cancel, { once: true });
+      const cancel = () => channel.send({ type: 'cancel', id });
+      signal.addEventListener('abort', cancel, { once: true });
+      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, onDelta }));
       return result.finally(() => signal.removeEventListener('abort', cancel));
     },
   };

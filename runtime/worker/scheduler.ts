@@ -88,8 +88,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         engine.kill();
       }, cancelGraceMs);
     };
-    if (signal.aborted) escalate();
-    else signal.addEventListener('abort', escalate, { once: true });
+    signal.addEventListener('abort', escalate, { once: true });
     const settled = work.finally(() => {
       clearTimeout(killer);
       signal.removeEventListener('abort', escalate);

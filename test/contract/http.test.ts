@@ -24,7 +24,8 @@ describe('the envelope', () => {
     ['a broken body', 'post', '/run', '{"text":', 400, /not valid JSON/],
     ['an empty body', 'post', '/run', '{}', 400, /^text: is required/],
     ['unknown keys only', 'post', '/run', '{"foo":1,"bar":2}', 400, /^text: is required/],
-    ['a wrong type', 'post', '/run', '{"text":5}', 400, /^text: /],
+    ['a wrong type', 'post', '/run', '{"text":5}', 400, /^text: .*expected string, received number/],
+    ['null for an input', 'post', '/run', '{"text":null}', 400, /^text: is required/],
     ['an array', 'post', '/run', '[1]', 400, /must be a JSON object/],
     ['a bare string', 'post', '/run', '"x"', 400, /must be a JSON object/],
     ['null', 'post', '/run', 'null', 400, /must be a JSON object|is required/],
@@ -59,7 +60,12 @@ describe('the envelope', () => {
     ['an unknown route', 'get', '/nowhere', '', 404, /no such route/],
     ['the place of the playground', 'get', '/', '', 404, /no such route/],
     ['an unknown route with POST', 'post', '/runs', '{}', 404, /no such route/],
+    ['a slash too many', 'post', '/run/', '{"text":"x"}', 404, /no such route/],
+    ['capitals', 'post', '/RUN', '{"text":"x"}', 404, /no such route/],
+    ['capitals of a status page', 'get', '/Health', '', 404, /no such route/],
     ['a wrong method', 'get', '/run', '', 405, /not allowed/],
+    ['a question about a route', 'options', '/health', '', 405, /not allowed/],
+    ['a question about the model', 'options', '/run', '', 405, /not allowed/],
     ['a wrong method on health', 'delete', '/health', '', 405, /not allowed/],
   ] as const)('%s', async (_name, method, path, body, status, message) => {
     const call = request(answers)[method](path);
@@ -72,6 +78,54 @@ describe('the envelope', () => {
   test('405 says what is allowed', async () => {
     expect((await request(answers).put('/run')).headers['allow']).toBe('POST');
     expect((await request(answers).post('/health')).headers['allow']).toBe('GET, HEAD');
+  });
+
+  test.each(['messages.0.extra', 'params.tools.0.deep', 'params.chat_template_kwargs.deep'])(
+    'a body whose %s has no end is a 400',
+    async (path) => {
+      const app = fakeApp({ task: 'chat', run: async () => null });
+      const body = {
+        messages: [{ role: 'user', content: 'x' }],
+        params: { tools: [{}], chat_template_kwargs: {} },
+      };
+      const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+      const keys = path.split('.');
+      const last = keys.pop()!;
+      const parent = keys.reduce(
+        (value, key) => value[key] as Record<string, unknown>,
+        body as Record<string, unknown>,
+      );
+      parent[last] = '@';
+      const response = await request(app)
+        .post('/run')
+        .set('content-type', 'application/json')
+        .send(JSON.stringify(body).replace('"@"', deep));
+      expect([response.status, response.body]).toEqual([
+        400,
+        { error: expect.stringMatching(/more than 100 levels/), output: null },
+      ]);
+    },
+  );
+
+  test('bodies under way that hold too much are a 503, and are forgotten when answered', async () => {
+    let finish: (value: unknown) => void;
+    const first = new Promise((resolve) => (finish = resolve));
+    let begun: (value?: unknown) => void;
+    const under = new Promise((resolve) => (begun = resolve));
+    const run = () => (begun(), first);
+    const app = fakeApp({ task: 'text-classification', maxPendingBytes: 300, run });
+    const send = () =>
+      request(app)
+        .post('/run')
+        .send({ text: 'x'.repeat(200) });
+    const waiting = send().then((response) => response);
+    await under;
+    const refused = await send();
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);
+    expect(refused.body.error).toMatch(/MAX_PENDING_BYTES/);
+    finish!([]);
+    expect((await waiting).status).toBe(200);
+    expect((await send()).status).toBe(200);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/json'])(

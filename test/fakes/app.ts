@@ -1,9 +1,11 @@
-import type { Express } from 'express';
+import type { RequestListener } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { createApp } from '../../runtime/http/app.js';
+import { type AppDependencies, createApp } from '../../runtime/http/app.js';
+import { createByteBudget } from '../../runtime/http/byte-budget.js';
 import { createMetrics } from '../../runtime/http/metrics.js';
 import type { ModelService } from '../../runtime/http/service.js';
 import { createLogger } from '../../runtime/log.js';
+import type { FetchMedia } from '../../runtime/media/fetch-media.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
 import { openApiOf } from '../../runtime/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
@@ -14,10 +16,14 @@ export interface FakeAppOptions {
   status?: ModelService['status'];
   requiredKey?: string;
   maxBodyBytes?: number;
+  maxPendingBytes?: number;
+  /** Stands for the network; without it there is none. */
+  fetchMedia?: FetchMedia;
+  onRun?: AppDependencies['onRun'];
 }
 
 /** The real application around a model that a test makes up. */
-export function fakeApp(options: FakeAppOptions): Express {
+export function fakeApp(options: FakeAppOptions): RequestListener {
   const task = taskOf(options.task);
   const spec = {
     ...{
@@ -43,9 +49,7 @@ export function fakeApp(options: FakeAppOptions): Express {
   return createApp({
     service,
     resolveMedia: createResolveMedia({
-      fetchMedia: async () => {
-        throw new Error('no network in this test');
-      },
+      fetchMedia: options.fetchMedia ?? noNetwork,
       maxBytes: 2 ** 20,
       kind: task.modality,
     }),
@@ -54,5 +58,11 @@ export function fakeApp(options: FakeAppOptions): Express {
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
     maxBodyBytes: options.maxBodyBytes ?? 2 ** 20,
+    budget: createByteBudget(options.maxPendingBytes ?? 2 ** 30),
+    ...(options.onRun ? { onRun: options.onRun } : {}),
   });
 }
+
+const noNetwork: FetchMedia = async () => {
+  throw new Error('no network in this test');
+};

@@ -29,7 +29,8 @@ export function fakeEngines(onStart: (engine: FakeEngine) => void = () => {}): {
     setImmediate(onStart, engine);
     return {
       pid: started.length,
-      send: (message) => engine.received.push(message),
+      // Copied as on the way to another process: what can't be copied throws.
+      send: (message) => engine.received.push(structuredClone(message)),
       kill: () => engine.die('was ended by SIGKILL'),
     };
   };

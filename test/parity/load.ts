@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createApp } from '../../runtime/http/app.js';
+import { createByteBudget } from '../../runtime/http/byte-budget.js';
 import { createMetrics } from '../../runtime/http/metrics.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';
@@ -47,6 +48,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     openapi: openApiOf(spec, 'test'),
     requiredKey: undefined,
     maxBodyBytes: 2 ** 26,
+    budget: createByteBudget(2 ** 30),
   });
   supervisor.start(async () => ({ spec, dir, device: 'cpu', threads: 1, maxPixels: 50_000_000 }));
   await supervisor.ready(AbortSignal.timeout(60_000));

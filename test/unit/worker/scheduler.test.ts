@@ -92,6 +92,18 @@ test('an engine that does not let go is killed and started again', async () => {
   expect(created.running).toBe(0);
 });
 
+test('an input that cannot be sent fails alone and keeps no place', async () => {
+  const { created, engine } = await scheduler({ concurrency: 1 });
+  const unsendable = { text: () => {} } as unknown as Resolved<unknown>;
+  await expect(created.run(unsendable, { signal: never })).rejects.toThrow(/could not be cloned/);
+  expect(created.running).toBe(0);
+  const next = created.run(input, { signal: never });
+  await tick();
+  const [run] = runs(engine) as { id: number }[];
+  engine.say({ type: 'done', id: run!.id, output: 'fine' });
+  expect(await next).toBe('fine');
+});
+
 test('the deadline is a 504 that names its variable', async () => {
   const { created } = await scheduler({ timeoutMs: 20 });
   await expect(created.run(input, { signal: never })).rejects.toMatchObject({
