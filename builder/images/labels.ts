@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
+import { openApiOf } from '../../runtime/openapi.js';
 
 /** Image labels by which machines, `builder list` first, recognise what they see. */
 export const LABEL = {
@@ -18,6 +20,8 @@ export const LABEL = {
   baked: 'io.slipway.baked',
   version: 'io.slipway.version',
   platform: 'io.slipway.platform',
+  /** Hex SHA-256 of the document that the server gives at /openapi.json. */
+  openapi: 'io.slipway.openapi',
   /** Digest of everything that a build of this image reads: equal digest, equal image. */
   build: 'io.slipway.build',
 } as const;
@@ -46,6 +50,7 @@ export function modelLabels({ spec, device, platform, baked, version }: ModelLab
     [LABEL.baked]: String(baked),
     [LABEL.version]: version,
     [LABEL.platform]: platform,
+    [LABEL.openapi]: createHash('sha256').update(JSON.stringify(openApiOf(spec, version))).digest('hex'),
     'org.opencontainers.image.title': spec.id,
     'org.opencontainers.image.revision': spec.commit,
     'org.opencontainers.image.licenses': license,

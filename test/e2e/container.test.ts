@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describeWithDocker } from './support/engine.js';
 import type { TestContainer } from './support/container.js';
 import { docker, run } from './support/process.js';
@@ -33,6 +34,13 @@ describeWithDocker('a container whose weights come from the hub', () => {
   test('downloads, then answers as the reference does', async () => {
     expect(workshop.hub.downloads()).toBeGreaterThan(0);
     await expectReference(container, workshop.hub.models.stream);
+  });
+
+  test('describes itself by the document whose digest its image carries', async () => {
+    const document = await (await container.request('/openapi.json')).text();
+    const label = '{{index .Config.Labels "io.slipway.openapi"}}';
+    const digest = await docker('inspect', '--format', label, container.id);
+    expect(createHash('sha256').update(document).digest('hex')).toBe(digest);
   });
 
   test('streams the same text as it answers at once', async () => {
