@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import type { TokenizerJson } from '../../../../runtime/engines/text/tokenizer-json.js';
+
+interface Fixture {
+  tokenizer: TokenizerJson;
+  tokenizer_config: Record<string, unknown>;
+  encode: { text: string; ids: number[]; types: number[]; bare: number[]; cut: number[] }[];
+  decode: { ids: number[]; text: string }[];
+}
+
+const DIR = join(import.meta.dirname, '../../../fixtures/tokenizers');
+
+const load = async (name: string) => JSON.parse(await readFile(join(DIR, name), 'utf8')) as Fixture;
+
+// scripts/fixtures/tokenizer_cases.py wrote these with transformers 4.57.6.
+for (const name of (await readdir(DIR)).sort()) {
+  describe(`${name} as Python's tokenizer`, () => {
+    test('encodes, cuts and numbers segments', async () => {
+      const fixture = await load(name);
+      const tokenizer = createTokenizer({ json: fixture.tokenizer, config: fixture.tokenizer_config });
+      const got = fixture.encode.map(({ text }) => {
+        const { ids, typeIds } = tokenizer.encode(text);
+        const bare = tokenizer.encode(text, { specialTokens: false }).ids;
+        return { text, ids, types: typeIds, bare, cut: tokenizer.encode(text, { maxLength: 7 }).ids };
+      });
+      expect(got).toEqual(fixture.encode);
+    });
+
+    test('decodes any ids', async () => {
+      const fixture = await load(name);
+      const tokenizer = createTokenizer({ json: fixture.tokenizer, config: fixture.tokenizer_config });
+      expect(fixture.decode.map(({ ids }) => ({ ids, text: tokenizer.decode(ids) }))).toEqual(fixture.decode);
+    });
+  });
+}
+
+describe('createTokenizer', () => {
+  const wordLevel = async () => load('word-level.json');
+
+  test.each(['normalizer', 'pre_tokenizer', 'decoder'] as const)('refuses an unknown %s', async (part) => {
+    const { tokenizer: json, tokenizer_config: config } = await wordLevel();
+    const odd = { ...json, [part]: { type: 'FromTheFuture' } };
+    expect(() => createTokenizer({ json: odd, config })).toThrow(/FromTheFuture is not supported/);
+  });
+
+  test('reads limits, and 1e30 as none', async () => {
+    const { tokenizer: json } = await wordLevel();
+    const limit = (config: Record<string, unknown>) => createTokenizer({ json, config }).modelMaxLength;
+    expect([
+      limit({ model_max_length: 77 }),
+      limit({ max_len: 9 }),
+      limit({ model_max_length: 1e30 }),
+    ]).toEqual([...[77, 9, undefined]]);
+  });
+
+  test('half a surrogate pair is a character that is not known, not a crash', async () => {
+    const { tokenizer: json, tokenizer_config: config } = await load('llama3-clean-up.json');
+    const tokenizer = createTokenizer({ json, config });
+    expect(tokenizer.decode(tokenizer.encode('a\ud83d').ids)).toBe('a\ufffd');
+  });
+
+  test('byte tokens at the end are an open run only where the decoder joins bytes', async () => {
+    const of = async (name: string) => {
+      const { tokenizer: json, tokenizer_config: config } = await load(name);
+      return { tokenizer: createTokenizer({ json, config }), vocabulary: json.model.vocab };
+    };
+    const { tokenizer, vocabulary } = await of('llama-legacy.json');
+    const id = (token: string) => (vocabulary as Record<string, number>)[token]!;
+    expect(tokenizer.openBytes([id('<0xE4>'), id('▁'), id('<0xE4>'), id('<0xBD>')])).toBe(2);
+    expect((await of('roberta-prefix-left.json')).tokenizer.openBytes([10, 11])).toBe(0);
+  });
+
+  test('lower-cases before all else when asked to', async () => {
+    const { tokenizer: json, tokenizer_config: config } = await load('roberta-prefix-left.json');
+    const lower = createTokenizer({ json, config, lowerCase: true });
+    const plain = createTokenizer({ json, config });
+    expect(lower.encode('QUIET Boat').ids).toEqual(plain.encode('quiet boat').ids);
+  });
+});
