@@ -16,6 +16,7 @@ const MAX_WAITING = 1000;
 /**
  * Sends metadata of finished requests to the operator's endpoint: never bodies, never in anyone's way. One request at
  * a time; what can't be sent is dropped.
+ * @param key goes along in Authorization, so that the endpoint knows whose events these are
  */
 export function createAnalytics(url: string | undefined, key: string): Analytics {
   if (url === undefined) return { record: () => {} };
@@ -30,10 +31,9 @@ export function createAnalytics(url: string | undefined, key: string): Analytics
       const headers = { 'content-type': 'application/json', authorization: `Key ${key}` };
       const signal = AbortSignal.timeout(5000);
       // Best effort by contract: an endpoint that is away must not be noticed.
-      await fetch(url!, { method: 'POST', body, headers, signal }).then(
-        (response) => response.body?.cancel(),
-        () => {},
-      );
+      await fetch(url!, { method: 'POST', body, headers, signal })
+        .then((response) => response.body?.cancel())
+        .catch(() => {});
     }
     sending = false;
   }

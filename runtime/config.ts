@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULTS } from './core/limits.js';
 
@@ -38,6 +39,11 @@ const port = z
   .refine((value) => value >= 1 && value <= 65535, 'must be from 1 to 65535')
   .default(80);
 
+/** Without a port or a scheme: those would never match. */
+function isHostOrNetwork(entry: string): boolean {
+  return ipaddr.isValid(entry) || ipaddr.isValidCIDR(entry) || /^[a-z\d_][\w.-]*$/i.test(entry);
+}
+
 const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).optional();
 
 /** Every variable that the server reads, with its default. An empty value counts as absent. */
@@ -62,7 +68,11 @@ const schema = z.object({
   ALLOW_PRIVATE_URLS: z
     .string()
     .default('')
-    .transform((value) => value.split(/[\s,]+/).filter(Boolean)),
+    .transform((value) => value.split(/[\s,]+/).filter(Boolean))
+    .refine(
+      (entries) => entries.every(isHostOrNetwork),
+      'takes host names, addresses and networks like 10.0.0.0/8',
+    ),
   ANALYTICS_URL: address,
   UPDATE_URL: address,
   /** Set by the images: the user that a server started as root becomes. */
@@ -137,6 +147,9 @@ function secretFrom(variable: string, file: string | undefined): string | undefi
  */
 export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
 
+/** Names like KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY, whoever set them. */
+const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)/i;
+
 /**
  * Environment of the engine process: everything but what a model has no business to see.
  * @param arena the engine's sessions keep their own memory. Then malloc only serves the loading, and a fixed mmap
@@ -144,8 +157,7 @@ export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
  *   without an arena the same setting would cost a page fault per tensor and run.
  */
 export function engineEnvironment(env: NodeJS.ProcessEnv, arena: boolean): NodeJS.ProcessEnv {
-  const secrets = new Set(['KEY', 'KEY_FILE', 'HF_TOKEN', 'HF_TOKEN_FILE', 'HF_ACCESS_TOKEN']);
-  const visible = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+  const visible = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET.test(name)));
   const malloc = arena ? { MALLOC_MMAP_THRESHOLD_: String(2 ** 17) } : {};
   return { ...malloc, ...visible, ...NO_TELEMETRY };
 }

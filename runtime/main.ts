@@ -85,9 +85,9 @@ async function main(): Promise<void> {
     `listens on port ${config.PORT}; ${spec.id} (${spec.task}) on ${choice.device}: ${choice.reason}`,
   );
   stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
-  supervisor.start(async () => ({
+  supervisor.start(async (signal) => ({
     spec,
-    dir: await prepareWeights({ config, spec, preparation, logger }),
+    dir: await prepareWeights({ config, spec, preparation, logger, signal }),
     device: choice.device,
     threads: config.THREADS ?? usableThreads(),
     maxPixels: config.MAX_PIXELS,
@@ -119,7 +119,7 @@ function logState(logger: Logger, state: EngineState): void {
   if (state.name === 'failed') {
     const again =
       state.retryInMs === undefined ? '' : `; tries again in ${Math.ceil(state.retryInMs / 1000)} s`;
-    logger.error(`not loaded: ${state.reason}${again}`);
+    logger.error({ detail: state.detail }, `not loaded: ${state.reason}${again}`);
   }
 }
 

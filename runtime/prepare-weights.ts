@@ -3,6 +3,7 @@ import type { Config } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import type { Logger } from './log.js';
 import type { Preparation } from './service.js';
+import { StoreError } from './store/errors.js';
 import { hubSource } from './store/hub.js';
 import { ensureWeights } from './store/weights.js';
 
@@ -12,21 +13,48 @@ export interface PrepareOptions {
   /** Progress is written here. */
   preparation: Preparation;
   logger: Logger;
+  signal: AbortSignal;
 }
 
 /**
  * Finds the model's files, or downloads what is missing. A complete folder costs no request at all, so a server
  * without a network starts as fast as one with it.
  * @returns the folder that holds the files
+ * @throws an Error whose message names no path: callers see it; its cause has them
  */
-export async function prepareWeights({ config, spec, preparation, logger }: PrepareOptions): Promise<string> {
+export async function prepareWeights(options: PrepareOptions): Promise<string> {
+  try {
+    return await findOrDownload(options);
+  } catch (error) {
+    const { message } = error as Error;
+    // A foreseen error says all in its message; of any other the log needs the stack.
+    throw new Error(withoutPaths(message, options.config), {
+      cause: error instanceof StoreError ? message : error,
+    });
+  }
+}
+
+/** Names the settings that hold the folders, instead of the folders. */
+function withoutPaths(message: string, { MODEL_DIR, HF_HOME }: Config): string {
+  const named = message.replaceAll(MODEL_DIR, 'MODEL_DIR');
+  return HF_HOME === undefined ? named : named.replaceAll(HF_HOME, 'HF_HOME');
+}
+
+async function findOrDownload({
+  config,
+  spec,
+  preparation,
+  logger,
+  signal,
+}: PrepareOptions): Promise<string> {
   let percent = -1;
   const { dir, downloaded } = await ensureWeights({
     spec,
+    signal,
     roots: [config.MODEL_DIR, ...(config.HF_HOME ? [config.HF_HOME] : [])],
     downloadRoot: config.HF_HOME ?? config.MODEL_DIR,
     source() {
-      if (config.HF_HUB_OFFLINE) throw new Error(offlineMessage(spec, config.MODEL_DIR));
+      if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config.MODEL_DIR);
       return hubSource({ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN });
     },
     onProgress({ doneBytes, totalBytes }) {
@@ -44,6 +72,7 @@ export async function prepareWeights({ config, spec, preparation, logger }: Prep
   return dir;
 }
 
-function offlineMessage(spec: ModelSpec, dir: string): string {
-  return `the weights are not complete and HF_HUB_OFFLINE is set; put them into ${join(dir, spec.id, spec.commit)}`;
+function incompleteOffline(spec: ModelSpec, dir: string): StoreError {
+  const remedy = `put them into ${join(dir, spec.id, spec.commit)}`;
+  return new StoreError('not_found', 'the weights are not complete and HF_HUB_OFFLINE is set', { remedy });
 }

@@ -33,10 +33,10 @@ async function stop(
   const grace = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), graceMs));
   const late = (await Promise.race([service.drain(), grace])) === 'late';
   if (late) logger.warn('some requests did not finish within SHUTDOWN_GRACE');
-  supervisor.stop();
-  // Answers that have just been written still have to leave.
+  // A download gives its lock back, and answers that have just been written still have to leave.
+  const tidied = supervisor.stop();
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 500))]);
+  await Promise.race([Promise.all([tidied, closed]), new Promise((resolve) => setTimeout(resolve, 500))]);
   process.exit(0);
 }

@@ -100,6 +100,7 @@ function onError(logger: Logger): ErrorRequestHandler {
       const detail = error.cause ?? (thrown instanceof RunError ? undefined : thrown);
       logger.error({ requestId, code: error.code, detail: detail && describe(detail) }, error.message);
     }
+    if (response.writableEnded) return;
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(response, error, requestId);
   };

@@ -49,9 +49,8 @@ async function streamed(
     output = await run((text) => writer.write(text));
   } catch (error) {
     // Before the first piece this is an ordinary error answer.
-    if (!response.headersSent) throw error;
-    response.locals['error'] = asRunError(error);
-    return writer.abort(response.locals['error'] as RunError);
+    if (response.headersSent) writer.fail(asRunError(error));
+    throw error;
   }
   writer.end(output);
 }

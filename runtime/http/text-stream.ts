@@ -6,8 +6,8 @@ export interface StreamWriter {
   write(text: string): void;
   /** The answer is complete. */
   end(output: unknown): void;
-  /** The answer broke off after its first piece: the client must notice. */
-  abort(error: RunError): void;
+  /** The answer broke off after its first piece: says so where the format can. The connection is cut elsewhere. */
+  fail(error: RunError): void;
 }
 
 /** Plain text chunks, or server-sent events where the client asks for them. */
@@ -37,7 +37,7 @@ function plainStream(response: Response): StreamWriter {
       open(response, type);
       response.end();
     },
-    abort: () => response.destroy(),
+    fail: () => {},
   };
 }
 
@@ -52,7 +52,7 @@ function eventStream(response: Response): StreamWriter {
       event('final', { output });
       response.end();
     },
-    abort(error) {
+    fail(error) {
       event('error', { error: error.message });
       response.end();
     },

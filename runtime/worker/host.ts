@@ -33,7 +33,11 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       await collect(loaded.run(goldenInput(task), new AbortController().signal), () => {});
       send({ type: 'ready', loadMs, goldenMs: Math.round(performance.now() - started) - loadMs });
     } catch (error) {
-      send({ type: 'load_failed', error: toWireError(error) });
+      const plain = error instanceof RunError;
+      const failure = plain
+        ? error
+        : new RunError('not_ready', "the model can't be opened", { cause: error });
+      send({ type: 'load_failed', error: toWireError(failure) });
     }
   }
 

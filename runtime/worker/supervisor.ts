@@ -1,4 +1,4 @@
-import { RunError } from '../core/errors.js';
+import { describe, RunError } from '../core/errors.js';
 import type { LoadRequest } from '../engines/handle.js';
 import type { OpenChannel } from './channel.js';
 import { createEngineClient, type EngineClient, type LoadTimes } from './client.js';
@@ -9,7 +9,14 @@ export type EngineState =
   | { name: 'preparing' }
   | { name: 'loading'; phase: LoadPhase }
   | { name: 'ready'; times: LoadTimes }
-  | { name: 'failed'; reason: string; retryInMs: number | undefined }
+  | {
+      name: 'failed';
+      /** For callers and operators. */
+      reason: string;
+      /** For the log only. */
+      detail: string | undefined;
+      retryInMs: number | undefined;
+    }
   | { name: 'stopped' };
 
 export interface Supervisor {
@@ -21,13 +28,17 @@ export interface Supervisor {
    * Prepares (downloads), starts the engine and keeps it alive. Called once. A failed preparation is tried again, ever
    * more slowly, with its error's message as the reason meanwhile.
    */
-  start(prepare: () => Promise<LoadRequest>): void;
+  start(prepare: Prepare): void;
   /** The engine, once it is ready. Rejects when the load failed, when stopping, or when the signal aborts. */
   ready(signal: AbortSignal): Promise<EngineClient>;
   /** Ends a hung engine; it is started again. */
   kill(): void;
-  stop(): void;
+  /** Ends the engine, and the preparation if there is one; settles when that has tidied up. */
+  stop(): Promise<void>;
 }
+
+/** Fetches what the engine loads; lets go soon after the signal aborts. An error's message is for callers, too. */
+export type Prepare = (signal: AbortSignal) => Promise<LoadRequest>;
 
 export interface SupervisorOptions {
   open: OpenChannel;
@@ -46,6 +57,8 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   let restarts = 0;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
+  let preparing: Promise<void> | undefined;
+  const stopping = new AbortController();
   const waiting = new Set<() => void>();
 
   function become(next: EngineState): void {
@@ -54,13 +67,17 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     for (const wake of [...waiting]) wake();
   }
 
-  async function begin(prepare: () => Promise<LoadRequest>): Promise<void> {
+  function begin(prepare: Prepare): void {
+    preparing = prepareAndSpawn(prepare);
+  }
+
+  async function prepareAndSpawn(prepare: Prepare): Promise<void> {
     become({ name: 'preparing' });
     let request: LoadRequest;
     try {
-      request = await prepare();
+      request = await prepare(stopping.signal);
     } catch (error) {
-      return failed((error as Error).message, () => void begin(prepare));
+      return failed(error as Error, () => begin(prepare));
     }
     failures = 0;
     if (!isStopped()) void spawn(request);
@@ -91,13 +108,14 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       restarts++;
       void spawn(request);
     };
-    failed(error.message, error.code === 'engine_crashed' ? again : undefined);
+    failed(error, error.code === 'engine_crashed' ? again : undefined);
   }
 
-  function failed(reason: string, retry: (() => void) | undefined): void {
+  function failed({ message, cause }: Error, retry: (() => void) | undefined): void {
     if (isStopped()) return;
     const retryInMs = retry && Math.min(backoffMs * 2 ** failures++, LONGEST_BACKOFF_MS);
-    become({ name: 'failed', reason, retryInMs });
+    const detail = cause === undefined ? undefined : describe(cause);
+    become({ name: 'failed', reason: message, detail, retryInMs });
     if (retry) timer = setTimeout(retry, retryInMs);
   }
 
@@ -113,12 +131,11 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     get pid() {
       return client?.pid;
     },
-    start: (prepare) => void begin(prepare),
+    start: begin,
     async ready(signal) {
       for (;;) {
         if (state.name === 'ready') return client!;
-        if (state.name === 'failed')
-          throw new RunError('not_ready', `the model is not loaded: ${state.reason}`);
+        if (state.name === 'failed') throw notLoaded(state);
         if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
         signal.throwIfAborted();
         await nextChange(signal);
@@ -128,7 +145,9 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     stop() {
       clearTimeout(timer);
       become({ name: 'stopped' });
+      stopping.abort(new Error('the server is stopping'));
       client?.kill();
+      return preparing ?? Promise.resolve();
     },
   };
 
@@ -143,4 +162,9 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       signal.addEventListener('abort', wake, { once: true });
     });
   }
+}
+
+function notLoaded({ reason, retryInMs }: Extract<EngineState, { name: 'failed' }>): RunError {
+  const options = retryInMs === undefined ? {} : { retryAfter: retryInMs / 1000 };
+  return new RunError('not_ready', `the model is not loaded: ${reason}`, options);
 }

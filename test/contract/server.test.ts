@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { modelEnv, ROOT, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
 
@@ -24,6 +25,9 @@ describe('settings that are wrong end the server with one line', () => {
     [{ DEVICE: 'cuda' }, /^slipway: DEVICE is cuda, but no GPU can be used: /],
     [{ MAX_QUEUE: '-1' }, /^slipway: MAX_QUEUE must be a whole number/],
     [{ HF_ENDPOINT: 'ftp://x' }, /^slipway: HF_ENDPOINT must be an http\(s\) address/],
+    [{ ALLOW_PRIVATE_URLS: 'media.lan:8080' }, /^slipway: ALLOW_PRIVATE_URLS takes host names, addresses/],
+    [{ ALLOW_PRIVATE_URLS: '10.0.0.0/99' }, /^slipway: ALLOW_PRIVATE_URLS takes host names, addresses/],
+    [{ REQUEST_TIMEOUT: '9999999' }, /^slipway: REQUEST_TIMEOUT must be at most 2147483/],
   ])('%j', async (env, message) => {
     const server = await startServer({
       ...(await modelEnv(CLASSIFIER, { task: 'text-classification' })),
@@ -45,6 +49,38 @@ describe('settings that are wrong end the server with one line', () => {
   });
 });
 
+describe('a model that cannot be had', () => {
+  test('weights that are missing: the reason without a path, and with it in the log', async () => {
+    const env = await modelEnv(CLASSIFIER, { task: 'text-classification' });
+    const empty = await mkdtemp(join(tmpdir(), 'slipway-empty-'));
+    const server = await startServer({ ...env, MODEL_DIR: empty, HF_HUB_OFFLINE: '1' });
+    await waitFor(() => server.output().includes('not loaded'));
+    const health = await fetch(`${server.url}/health`);
+    const reason =
+      'the weights are not complete and HF_HUB_OFFLINE is set; put them into MODEL_DIR/test/model/';
+    expect(await health.json()).toEqual({ error: expect.stringContaining(reason), output: null });
+    const run = await server.run({ text: 'x' });
+    expect([run.status, await run.json()]).toEqual([
+      503,
+      { error: expect.stringContaining(reason), output: null },
+    ]);
+    expect(server.output()).toContain(`put them into ${empty}/test/model/`);
+    await server.stop();
+  });
+
+  test('a graph that is none: a reason for callers, the details in the log', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'slipway-broken-'));
+    await cp(CLASSIFIER, dir, { recursive: true });
+    await writeFile(join(dir, 'onnx/model.onnx'), 'not a graph');
+    const server = await startServer(await modelEnv(dir, { task: 'text-classification' }));
+    await waitFor(() => server.output().includes('not loaded'));
+    const health = await fetch(`${server.url}/health`);
+    expect(await health.json()).toEqual({ error: "failed: the model can't be opened", output: null });
+    expect(server.output()).toMatch(/"detail":"[^"]*protobuf/i);
+    await server.stop();
+  });
+});
+
 describe('a classifier', () => {
   let server: ServerProcess;
   beforeAll(async () => {
@@ -53,6 +89,7 @@ describe('a classifier', () => {
       ...env,
       KEY: 'secret-key-value',
       HF_TOKEN: 'secret-token-value',
+      HUGGING_FACE_HUB_TOKEN: 'secret-token-value',
       ORT_DISABLE_TELEMETRY: '0',
       DEVICE: 'auto',
     });

@@ -74,6 +74,28 @@ describe('text streams', () => {
     );
   });
 
+  test.each([
+    ['text/event-stream;q=0', 'text/plain; charset=utf-8'],
+    ['*/*', 'text/plain; charset=utf-8'],
+    ['text/plain, text/event-stream;q=0.5', 'text/plain; charset=utf-8'],
+    ['application/json', 'text/plain; charset=utf-8'],
+    ['text/event-stream, */*;q=0.1', 'text/event-stream; charset=utf-8'],
+    ['application/json, text/event-stream', 'text/event-stream; charset=utf-8'],
+  ])('Accept %s gives %s', async (accept, type) => {
+    const port = await listen(async () => 'x');
+    const response = await post(port, { text: 'x', stream: true }, { accept });
+    expect(response.headers.get('content-type')).toBe(type);
+  });
+
+  test('server-sent events end with the error that came late', async () => {
+    const port = await listen(async (_input, { onDelta }) => {
+      onDelta?.('Once');
+      throw new RunError('engine_crashed', 'gone');
+    });
+    const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
+    expect(await response.text()).toBe('data: {"text":"Once"}\n\nevent: error\ndata: {"error":"gone"}\n\n');
+  });
+
   test('a client that leaves aborts the run', async () => {
     let aborted: (value: unknown) => void;
     const left = new Promise((resolve) => (aborted = resolve));

@@ -65,11 +65,16 @@ test('a failed preparation is tried again and told meanwhile', async () => {
   const supervisor = createSupervisor({ open, onState: (state) => states.push(state), backoffMs: 1 });
   let attempts = 0;
   supervisor.start(async () => {
-    if (++attempts === 1) throw new Error('the hub is away');
+    if (++attempts === 1) throw new Error('the hub is away', { cause: 'in /a/folder' });
     return request;
   });
   await until(() => supervisor.state.name === 'ready');
-  expect(states[1]).toEqual({ name: 'failed', reason: 'the hub is away', retryInMs: 1 });
+  expect(states[1]).toEqual({
+    name: 'failed',
+    reason: 'the hub is away',
+    detail: 'in /a/folder',
+    retryInMs: 1,
+  });
   supervisor.stop();
 });
 
@@ -83,4 +88,28 @@ test('who waits leaves when the signal aborts or the server stops', async () => 
   const other = supervisor.ready(never);
   supervisor.stop();
   await expect(other).rejects.toMatchObject({ code: 'not_ready' });
+});
+
+test('who asks while the next attempt is some way off is told when', async () => {
+  const supervisor = createSupervisor({ open: fakeEngines().open, onState: () => {}, backoffMs: 7000 });
+  supervisor.start(async () => {
+    throw new Error('the hub is away');
+  });
+  await until(() => supervisor.state.name === 'failed');
+  await expect(supervisor.ready(never)).rejects.toMatchObject({ code: 'not_ready', retryAfter: 7 });
+  await supervisor.stop();
+});
+
+test('stopping ends a preparation and waits until it has tidied up', async () => {
+  let tidied = false;
+  const supervisor = createSupervisor({ open: fakeEngines().open, onState: () => {} });
+  supervisor.start(async (signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    tidied = true;
+    throw signal.reason;
+  });
+  await supervisor.stop();
+  expect(tidied).toBe(true);
+  expect(supervisor.state.name).toBe('stopped');
 });
