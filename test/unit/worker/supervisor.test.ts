@@ -16,7 +16,7 @@ test('prepares, loads, is ready', async () => {
   supervisor.start(async () => request);
   await supervisor.ready(never);
   expect(states).toEqual(['preparing', 'loading', 'ready']);
-  supervisor.stop();
+  await supervisor.stop();
 });
 
 test('an engine that dies is started again and ready() gives the new one', async () => {
@@ -31,7 +31,7 @@ test('an engine that dies is started again and ready() gives the new one', async
   const second = await supervisor.ready(never);
   expect(second).not.toBe(first);
   expect(supervisor.restarts).toBe(1);
-  supervisor.stop();
+  await supervisor.stop();
 });
 
 test('a model that cannot be loaded stays failed, with its reason', async () => {
@@ -44,7 +44,7 @@ test('a model that cannot be loaded stays failed, with its reason', async () => 
   await expect(supervisor.ready(never)).rejects.toThrow('the model is not loaded: no logits');
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(started).toHaveLength(1);
-  supervisor.stop();
+  await supervisor.stop();
 });
 
 test('an engine that dies while loading is tried again', async () => {
@@ -56,7 +56,7 @@ test('an engine that dies while loading is tried again', async () => {
   supervisor.start(async () => request);
   await until(() => supervisor.state.name === 'ready');
   expect(attempts).toBe(3);
-  supervisor.stop();
+  await supervisor.stop();
 });
 
 test('a failed preparation is tried again and told meanwhile', async () => {
@@ -75,7 +75,7 @@ test('a failed preparation is tried again and told meanwhile', async () => {
     detail: 'in /a/folder',
     retryInMs: 1,
   });
-  supervisor.stop();
+  await supervisor.stop();
 });
 
 test('who waits leaves when the signal aborts or the server stops', async () => {
@@ -86,7 +86,7 @@ test('who waits leaves when the signal aborts or the server stops', async () => 
   leaving.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');
   const other = supervisor.ready(never);
-  supervisor.stop();
+  await supervisor.stop();
   await expect(other).rejects.toMatchObject({ code: 'not_ready' });
 });
 
