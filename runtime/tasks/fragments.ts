@@ -32,4 +32,10 @@ export const maxLength = z
   .optional()
   .describe('longest input in tokens; the model’s limit by default');
 
+/** Long texts are always cut, as Python does when told so; it fails on them otherwise. */
+export const truncation = z
+  .union([z.literal(true), z.enum(['longest_first', 'only_first'])])
+  .nullish()
+  .describe('long texts are always cut');
+
 export const embedding = z.array(z.number().nullable());

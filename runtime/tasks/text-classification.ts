@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { functionToApply, labelScore, maxLength, params, topK } from './fragments.js';
+import { functionToApply, labelScore, maxLength, params, topK, truncation } from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
@@ -15,6 +15,9 @@ export default defineTask({
       top_k: topK.describe('rows in the answer: 1 by default, null for every label'),
       function_to_apply: functionToApply,
       max_length: maxLength,
+      return_all_scores: z.boolean().nullish().describe('older name of top_k: null'),
+      truncation,
+      padding: z.boolean().nullish().describe('one row is never padded: the answer is the same'),
     }),
   }),
   output: z.array(labelScore),
@@ -24,9 +27,10 @@ export default defineTask({
       head: 'sequence-classification',
       graphs: ['model'],
       files: ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'],
-      async run(handle, { text, params: { top_k, function_to_apply, max_length } }) {
+      async run(handle, { text, params: { top_k, function_to_apply, max_length, return_all_scores } }) {
         const result = await handle.classify(text, { maxLength: max_length });
-        return ranked(result, function_to_apply ?? defaultFunction(result), top_k === undefined ? 1 : top_k);
+        const rows = top_k === undefined ? (return_all_scores === true ? null : 1) : top_k;
+        return ranked(result, function_to_apply ?? defaultFunction(result), rows);
       },
     },
   },

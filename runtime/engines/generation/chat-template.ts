@@ -4,6 +4,7 @@ import { Template } from '@huggingface/jinja';
 import { RunError } from '../../core/errors.js';
 import type { ChatMessage } from '../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../model-folder.js';
+import { OUTPUT_VARIABLES, rewriteOutput } from './python-output.js';
 import { rewriteStripCalls, STRIP_VARIABLES } from './strip-calls.js';
 import { SPECIAL_TOKENS, tokenText } from '../text/tokenizer-json.js';
 
@@ -55,7 +56,14 @@ export function createChatTemplate({
       const write = (given: ChatMessage[]) =>
         render(parsed[name]!, {
           // Python always hands these over; templates ask whether they are none.
-          ...{ ...STRIP_VARIABLES, ...tokens, tools: null, documents: null, ...variables },
+          ...{
+            ...STRIP_VARIABLES,
+            ...OUTPUT_VARIABLES,
+            ...tokens,
+            tools: null,
+            documents: null,
+            ...variables,
+          },
           messages: given,
           add_generation_prompt: !continues,
         });
@@ -121,6 +129,7 @@ function parse(text: string): Template {
   try {
     const template = new Template(text);
     rewriteStripCalls(template.parsed);
+    rewriteOutput(template.parsed);
     return template;
   } catch (cause) {
     throw new RunError('not_ready', "the model's chat template can't be read", { cause });

@@ -88,6 +88,7 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const limit = config['model_max_length'] ?? config['max_len'];
   const decode = createDecode(json, model);
   const isByte = byteTest(json, model);
+  const special = new Set(json.added_tokens.filter((token) => token.special).map(({ id }) => id));
   const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
     config,
@@ -106,8 +107,9 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       return (options.cleanUp ?? cleansUp) ? cleanUp(text) : text;
     },
     openBytes(ids) {
-      const last = ids.findLastIndex((id) => !isByte(id));
-      return ids.length - 1 - last;
+      // Special tokens leave no text, so a run goes on across them.
+      const run = ids.slice(ids.findLastIndex((id) => !isByte(id) && !special.has(id)) + 1);
+      return run.some(isByte) ? run.length : 0;
     },
   };
 }

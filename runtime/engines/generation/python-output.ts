@@ -1,0 +1,79 @@
+/** A value inside the template engine: nested values keep the engine's own boxes. */
+interface Boxed {
+  type: string;
+  value: unknown;
+}
+
+/** Statements of a template; every other node in a body is an expression that is printed. */
+const STATEMENTS = new Set([
+  ...[
+    'Program',
+    'If',
+    'For',
+    'Break',
+    'Continue',
+    'Set',
+    'Macro',
+    'Comment',
+    'CallStatement',
+    'FilterStatement',
+  ],
+  'StringLiteral',
+]);
+const BODIES = ['body', 'alternate', 'defaultBlock'];
+const NAME = 'python_str';
+
+/** What to hand to a template whose output has been rewritten. */
+export const OUTPUT_VARIABLES = { [NAME]: pythonStr };
+
+/**
+ * Makes a template print True, lists and dictionaries as Python does, in place: each printed expression becomes a call
+ * of ours.
+ */
+export function rewriteOutput(node: unknown): void {
+  if (Array.isArray(node)) node.forEach(rewriteOutput);
+  if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
+  const fields = node as Record<string, unknown>;
+  for (const key of BODIES) {
+    const body = fields[key];
+    if (Array.isArray(body)) fields[key] = body.map(printed);
+  }
+}
+
+function printed(node: { type: string }): object {
+  rewriteOutput(node);
+  if (STATEMENTS.has(node.type)) return node;
+  return { type: 'CallExpression', callee: { type: 'Identifier', value: NAME }, args: [node] };
+}
+
+/** Gives numbers and texts back as they are, so that the engine prints them itself. None can't be told from undefined. */
+function pythonStr(value: unknown): unknown {
+  if (value === undefined) return '';
+  return typeof value === 'boolean' || typeof value === 'object' ? repr(value) : value;
+}
+
+function repr(value: unknown): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(unboxed).join(', ')}]`;
+  if (value instanceof Map) {
+    return `{${[...value].map(([key, item]) => `${repr(key)}: ${unboxed(item)}`).join(', ')}}`;
+  }
+  return String(value);
+}
+
+function unboxed(item: unknown): string {
+  const { type, value } = item as Boxed;
+  if (type === 'FloatValue' && Number.isInteger(value)) return `${String(value)}.0`;
+  return type === 'TupleValue' ? `(${(value as unknown[]).map(unboxed).join(', ')})` : repr(value);
+}
+
+function quoted(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t');
+  return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
+}
