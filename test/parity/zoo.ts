@@ -20,19 +20,25 @@ export interface ZooModel {
   cases: ZooCase[];
 }
 
-export const ZOO_DIR = join(import.meta.dirname, '..', 'fixtures', 'zoo');
+const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
 
-/** Every reference model that is copied into the fixtures. */
+/** Reference models that were given to us, and those that scripts/fixtures/zoo_own.py makes. */
+const ROOTS = ['zoo', 'zoo-own'];
+
+/** Every reference model of the fixtures. */
 export async function zooModels(): Promise<ZooModel[]> {
   const models: ZooModel[] = [];
-  for (const task of (await readdir(ZOO_DIR)).sort()) {
-    for (const name of (await readdir(join(ZOO_DIR, task))).sort()) models.push(await zooModel(task, name));
+  for (const root of ROOTS) {
+    for (const task of (await readdir(join(FIXTURES, root))).sort()) {
+      const names = await readdir(join(FIXTURES, root, task));
+      for (const name of names.sort()) models.push(await zooModel(task, name, root));
+    }
   }
   return models;
 }
 
-export async function zooModel(task: string, name: string): Promise<ZooModel> {
-  const dir = join(ZOO_DIR, task, name);
+export async function zooModel(task: string, name: string, root = 'zoo'): Promise<ZooModel> {
+  const dir = join(FIXTURES, root, task, name);
   const json = async <T>(file: string) => JSON.parse(await readFile(join(dir, file), 'utf8')) as T;
   const cases = await json<ZooCase[]>('cases.json');
   for (const zooCase of cases)

@@ -70,7 +70,7 @@ test('lengths, case, prompts and dimensions are read', async () => {
 describe('steps after pooling', () => {
   const run = async (files: Record<string, object | Buffer>, ...vector: number[]) => {
     const { steps } = await modules(files);
-    return Array.from(steps.reduce((value, step) => step(value), Float32Array.from(vector)));
+    return Array.from(steps.reduce<Float32Array>((value, step) => step(value), Float32Array.from(vector)));
   };
   const dense = (config: object, tensors: Tensors) => ({
     'modules.json': list(['Dense', '2_Dense']),
