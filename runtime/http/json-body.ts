@@ -17,7 +17,7 @@ export function jsonBody({ maxBytes, budget }: JsonBodyOptions): (RequestHandler
     throw new RunError('unsupported_media', 'the content type must be application/json');
   };
   const reserve: RequestHandler = (request, response, next) => {
-    budget.hold(response, Math.min(announcedBytes(request), maxBytes));
+    budget.open(response)(Math.min(announcedBytes(request), maxBytes));
     next();
   };
   const explain: ErrorRequestHandler = (error, _request, _response, next) => next(bodyError(error, maxBytes));

@@ -19,9 +19,8 @@ export function runHandler({ service, resolveMedia, budget }: RunDependencies): 
   return async (request, response) => {
     const { input, stream } = readBody(spec.task, task, request.body ?? {});
     const signal = gone(response);
-    const resolved = await withMediaResolved(input, resolveMedia, signal);
-    // What came in the body is counted with it.
-    if (input['url'] !== undefined) budget.hold(response, resolved.media.bytes.length);
+    const hold = budget.open(response);
+    const resolved = await withMediaResolved(input, (source) => resolveMedia(source, signal, hold));
     if (stream) return streamed(request, response, (onDelta) => service.run(resolved, { signal, onDelta }));
     sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal }) });
   };

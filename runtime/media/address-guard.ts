@@ -43,8 +43,7 @@ function within(address: Address, [base, bits]: [Address, number]): boolean {
 }
 
 function isPublic(address: Address): boolean {
-  // ::/96 embeds IPv4 addresses in a deprecated way that the library takes for ordinary unicast.
-  const compatible =
-    address.kind() === 'ipv6' && (address as ipaddr.IPv6).parts.slice(0, 6).every((part) => part === 0);
-  return address.range() === 'unicast' && !compatible;
+  // All of IPv6 that is in public use is 2000::/3; the library also takes the unassigned rest for unicast.
+  const assigned = address.kind() === 'ipv4' || (address as ipaddr.IPv6).parts[0]! >> 13 === 1;
+  return assigned && address.range() === 'unicast';
 }

@@ -5,8 +5,15 @@ import { RunError } from '../core/errors.js';
 import { type AddressGuard, createAddressGuard } from './address-guard.js';
 import { tooLarge } from './base64.js';
 
-/** Fetches the bytes behind a caller's URL. */
-export type FetchMedia = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
+/**
+ * Fetches the bytes behind a caller's URL.
+ * @param onBytes told of each piece as it comes; what it throws ends the fetch
+ */
+export type FetchMedia = (
+  url: string,
+  signal: AbortSignal,
+  onBytes?: (bytes: number) => void,
+) => Promise<Uint8Array>;
 
 export interface FetchOptions {
   /** Private hosts, addresses or networks that callers may name (ALLOW_PRIVATE_URLS). */
@@ -31,7 +38,7 @@ export function createFetchMedia({ allowPrivate, maxBytes, timeoutMs }: FetchOpt
     bodyTimeout: timeoutMs,
   });
   const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
-  return async (url, signal) => {
+  return async (url, signal, onBytes = () => {}) => {
     const target = parseUrl(url);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
@@ -40,7 +47,7 @@ export function createFetchMedia({ allowPrivate, maxBytes, timeoutMs }: FetchOpt
         await response.body.dump();
         throw new RunError('unprocessable', `url: answered with status ${response.statusCode}`);
       }
-      return await readAll(response.body, maxBytes);
+      return await readAll(response.body, maxBytes, onBytes);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw asRunError(error, { maxBytes, timeoutMs });
@@ -55,12 +62,17 @@ function parseUrl(url: string): URL {
   throw new RunError('unprocessable', 'url: only http and https addresses are fetched');
 }
 
-async function readAll(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+async function readAll(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  onBytes: (bytes: number) => void,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
+    onBytes(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -3,8 +3,17 @@ import type { Media, Resolved } from '../tasks/define.js';
 import { decodeBase64 } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
 
-/** Turns url or base64 into bytes that have been looked at. */
-export type ResolveMedia = (source: { url?: string; base64?: string }, signal: AbortSignal) => Promise<Media>;
+export interface MediaSource {
+  url?: string;
+  base64?: string;
+}
+
+/** Turns url or base64 into bytes that have been looked at. `onBytes` counts what is fetched, as FetchMedia does. */
+export type ResolveMedia = (
+  source: MediaSource,
+  signal: AbortSignal,
+  onBytes?: (bytes: number) => void,
+) => Promise<Media>;
 
 export interface ResolveOptions {
   fetchMedia: FetchMedia;
@@ -15,8 +24,9 @@ export interface ResolveOptions {
 
 /** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
-  return async ({ url, base64 }, signal) => {
-    const bytes = url !== undefined ? await fetchMedia(url, signal) : decodeBase64(base64!, maxBytes);
+  return async ({ url, base64 }, signal, onBytes) => {
+    const bytes =
+      url !== undefined ? await fetchMedia(url, signal, onBytes) : decodeBase64(base64!, maxBytes);
     const { sniff } = await import('./sniff.js');
     const mediaType = await sniff(bytes);
     if (mediaType?.startsWith(`${kind}/`)) return { bytes, mediaType };
@@ -27,13 +37,12 @@ export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOption
 /** Replaces url and base64 of a validated input by `media`, where it has one of them. */
 export async function withMediaResolved(
   input: Record<string, unknown>,
-  resolve: ResolveMedia,
-  signal: AbortSignal,
+  resolve: (source: MediaSource) => Promise<Media>,
 ): Promise<Resolved<unknown>> {
-  const { url, base64, ...rest } = input as { url?: string; base64?: string };
+  const { url, base64, ...rest } = input as MediaSource;
   if (url === undefined && base64 === undefined) return rest as Resolved<unknown>;
   const source = url === undefined ? { base64: base64! } : { url };
-  return { ...rest, media: await resolve(source, signal) };
+  return { ...rest, media: await resolve(source) };
 }
 
 /** For tasks that take no media; their schemas never let one through. */

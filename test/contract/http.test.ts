@@ -1,5 +1,6 @@
 import request from 'supertest';
 import { RunError } from '../../runtime/core/errors.js';
+import type { FetchMedia } from '../../runtime/media/fetch-media.js';
 import type { ModelService, ServiceStatus } from '../../runtime/http/service.js';
 import { fakeApp } from '../fakes/app.js';
 
@@ -165,6 +166,26 @@ describe('the envelope', () => {
   });
 });
 
+test('fetched media count as held while they come', async () => {
+  const fetchMedia: FetchMedia = async (url, _signal, onBytes) => {
+    onBytes?.(url.endsWith('large') ? 1000 : 10);
+    return Buffer.from(taskPicture(), 'base64');
+  };
+  let begun: (value?: unknown) => void;
+  let finish: (value: unknown) => void;
+  const under = new Promise((resolve) => (begun = resolve));
+  const answer = new Promise((resolve) => (finish = resolve));
+  const run = () => (begun(), answer);
+  const app = fakeApp({ task: 'image-classification', fetchMedia, run, maxPendingBytes: 500 });
+  const send = (url: string) => request(app).post('/run').send({ url });
+  const first = send('http://example.com/small').then((response) => response);
+  await under;
+  const refused = await send('http://example.com/large');
+  expect([refused.status, refused.body.error]).toEqual([503, expect.stringMatching(/MAX_PENDING_BYTES/)]);
+  finish!([]);
+  expect((await first).status).toBe(200);
+});
+
 describe('errors of the model', () => {
   test.each([
     ['overloaded', 503, '2'],
@@ -267,6 +288,7 @@ describe('the input shorthand of the official clients', () => {
       { text: 'a', params: { top_k: 2 } },
     ],
     ['text-classification', { input: { text: 'a' }, text: 'b' }, { text: 'b' }],
+    ['text-classification', { input: 'a', text: null, stream: false, json: null }, { text: 'a' }],
     ['chat', { input: [{ role: 'user', content: 'hi' }] }, { messages: [{ role: 'user', content: 'hi' }] }],
     ['chat', { input: 'hi' }, { messages: [{ role: 'user', content: 'hi' }] }],
   ] as const)('%s %j', async (task, body, expected) => {
@@ -274,14 +296,25 @@ describe('the input shorthand of the official clients', () => {
     expect(seen.at(-1)).toMatchObject(expected);
   });
 
+  test.each([{ image: 5 }, { image: { url: 'x' } }])('an image that is no string: %j', async (body) => {
+    const response = await request(echo('image-classification')).post('/run').send(body);
+    expect([response.status, response.body]).toEqual([
+      400,
+      { error: 'image: must be a URL or a data URL', output: null },
+    ]);
+  });
+
   const png = `data:image/png;base64,${taskPicture()}`;
-  test.each([[{ input: png }], [{ image: png }], [{ input: { image: png } }], [{ base64: png }]])(
-    'a picture under another name',
-    async (body) => {
-      expect((await request(echo('image-classification')).post('/run').send(body)).status).toBe(200);
-      expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
-    },
-  );
+  test.each([
+    [{ input: png }],
+    [{ image: png }],
+    [{ input: { image: png } }],
+    [{ base64: png }],
+    [{ url: null, base64: png }],
+  ])('a picture under another name', async (body) => {
+    expect((await request(echo('image-classification')).post('/run').send(body)).status).toBe(200);
+    expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
+  });
 });
 
 /** One grey pixel. */

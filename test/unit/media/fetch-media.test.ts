@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { RunError } from '../../../runtime/core/errors.js';
 import { createAddressGuard } from '../../../runtime/media/address-guard.js';
 import { createFetchMedia } from '../../../runtime/media/fetch-media.js';
 
@@ -31,6 +32,7 @@ describe('addresses that a URL may lead to', () => {
       '::7f00:1',
     ],
     ...['64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', 'ff02::1', 'not an address', ''],
+    ...['64:ff9b:1::7f00:1', '1::1', '4000::1', 'fec0::1', 'fe00::1', '5f00::1', '240.0.0.1', '0.1.2.3'],
   ])('%s is refused', (address) => {
     expect(guard.allows(address)).toBe(false);
   });
@@ -144,6 +146,25 @@ describe('fetching', () => {
     );
     await expect(fetchLocal(url, never)).rejects.toMatchObject({ code: 'payload_too_large' });
   });
+
+  test('what counts the bytes may end it', async () => {
+    const url = await serve((_request, response) => response.end(Buffer.alloc(600)));
+    let count = 0;
+    const stop = (bytes: number) => {
+      count += bytes;
+      throw new RunError('overloaded', 'full');
+    };
+    await expect(fetchLocal(url, never, stop)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(count).toBe(600);
+  });
+
+  test.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'data:text/plain,x', 'http://['])(
+    'a redirect to %s leads nowhere',
+    async (location) => {
+      const url = await serve((_request, response) => response.writeHead(302, { location }).end());
+      await expect(fetchLocal(url, never)).rejects.toMatchObject({ code: 'unprocessable' });
+    },
+  );
 
   test('a silent host is given up', async () => {
     const url = await serve(() => {});

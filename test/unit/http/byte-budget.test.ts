@@ -1,0 +1,35 @@
+import { EventEmitter } from 'node:events';
+import type { Response } from 'express';
+import { createByteBudget } from '../../../runtime/http/byte-budget.js';
+
+const response = () => new EventEmitter() as unknown as Response;
+const full = { code: 'overloaded', status: 503, retryAfter: 2 };
+
+test('requests share the budget, and give back what they held', () => {
+  const budget = createByteBudget(100);
+  const [first, second] = [response(), response()];
+  budget.open(first)(60);
+  const hold = budget.open(second);
+  hold(30);
+  expect(() => hold(20)).toThrow(expect.objectContaining(full));
+  first.emit('close');
+  hold(20);
+  expect(() => budget.open(response())(60)).toThrow(/50 bytes already \(MAX_PENDING_BYTES\)/);
+  second.emit('close');
+  budget.open(response())(100);
+});
+
+test('one that is alone is let in, however large', () => {
+  const hold = createByteBudget(100).open(response());
+  hold(150);
+  hold(150);
+});
+
+test('what was refused is not counted', () => {
+  const budget = createByteBudget(100);
+  budget.open(response())(60);
+  const refused = response();
+  expect(() => budget.open(refused)(50)).toThrow();
+  refused.emit('close');
+  budget.open(response())(40);
+});
