@@ -139,7 +139,13 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
   };
   const listed = Object.values((config['added_tokens_decoder'] ?? {}) as Record<string, Partial<AddedToken>>);
   for (const token of listed) add({ ...token, content: String(token.content) });
-  for (const content of specials) if (!rows.has(content)) add({ content });
+  const legacy = config['added_tokens_decoder'] === undefined;
+  for (const content of specials) {
+    const known = rows.get(content);
+    if (!known) add({ content });
+    // Beside a configuration of the older kind, Python registers named tokens anew, as special ones.
+    else if (legacy) rows.set(content, { ...known, special: true });
+  }
   return [...rows.values()];
 }
 
