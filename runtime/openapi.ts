@@ -13,8 +13,12 @@ export function requestSchema(task: AnyTask): Schema {
   const shared = task.streams
     ? { stream: { type: 'boolean', description: 'answer in pieces of plain text', default: false } }
     : {};
-  return { ...own, properties: { ...(own['properties'] as Schema), ...shared } };
+  const properties = { ...(own['properties'] as Schema), ...shared };
+  return { ...own, properties, ...('url' in properties ? ONE_OF_MEDIA : {}) };
 }
+
+/** Tasks check it by a function, which a schema can't show. */
+const ONE_OF_MEDIA = { anyOf: [{ required: ['url'] }, { required: ['base64'] }] };
 
 export function outputSchema(task: AnyTask): Schema {
   return toSchema(task.output, 'output');
@@ -68,6 +72,8 @@ function runOperation(id: TaskId, task: AnyTask): Schema {
     operationId: id,
     requestBody: {
       required: true,
+      description:
+        'Also taken: the main field, or an object of fields, under `input`; a picture, as a URL or data URL, under `image`.',
       content: { 'application/json': { schema: requestSchema(task), example: task.example } },
     },
     responses: {

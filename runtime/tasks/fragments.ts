@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** `params: {...}`: strict, so that an unknown name is a 400 that names it; null and absent mean "all defaults". */
+/** `params: {...}`: strict, so that an unknown name is a 400 that names it; absent means "all defaults". */
 export function params<S extends z.ZodRawShape>(shape: S) {
-  return z.preprocess((value) => value ?? {}, z.strictObject(shape));
+  return z.strictObject(shape).prefault({} as never);
 }
 
 /** `top_k` of the classification pipelines: how many rows; null or -1-free "all" as in Python. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
 import { openApiOf, outputSchema, requestSchema } from '../../runtime/openapi.js';
@@ -41,6 +42,13 @@ describe.each(SUPPORTED_TASKS.map((id) => [id] as const))('%s', (id: TaskId) => 
   test('its schemas become JSON Schema', () => {
     expect(requestSchema(task)).toMatchObject({ type: 'object', properties: { params: { type: 'object' } } });
     expect(outputSchema(task)).toHaveProperty('type');
+  });
+
+  test('its published schema takes its example, and wants no more than the server', () => {
+    const schema = z.fromJSONSchema(requestSchema(task));
+    expect(schema.safeParse(task.example).error).toBeUndefined();
+    expect(schema.safeParse({ ...task.example, params: { no_such_parameter: 1 } }).success).toBe(false);
+    expect(requestSchema(task)['required'] ?? []).not.toContain('params');
   });
 
   test('its model describes itself in valid OpenAPI 3.1', async () => {

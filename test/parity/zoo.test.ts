@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import { outputSchema } from '../../runtime/openapi.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { fixtureSpec, type ServedModel, serveInline } from './load.js';
 import { difference, zooModels } from './zoo.js';
 
 for (const model of await zooModels()) {
   describe(`${model.task}: ${model.about.id} answers as the Python library does`, () => {
+    const published = z.fromJSONSchema(outputSchema(taskOf(model.task as TaskId)));
     let served: ServedModel;
     beforeAll(async () => {
       served = await serveInline(fixtureSpec(model.task as TaskId, model.about.id), model.repo);
@@ -18,6 +22,7 @@ for (const model of await zooModels()) {
         expect(body).toEqual({ error: expect.any(String), output: null });
       } else {
         expect(body.error).toBeNull();
+        expect(published.safeParse(body.output).error).toBeUndefined();
         expect(difference(body.output, zooCase.expect, zooCase.compare)).toBeNull();
       }
     });
