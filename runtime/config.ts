@@ -8,6 +8,8 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+export const DEFAULT_ENDPOINT = 'https://huggingface.co';
+
 const MEBI = 2 ** 20;
 
 const positive = z
@@ -60,7 +62,7 @@ const schema = z.object({
   HF_TOKEN_FILE: z.string().optional(),
   HF_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-    .default('https://huggingface.co')
+    .default(DEFAULT_ENDPOINT)
     .transform((value) => value.replace(/\/+$/, '')),
   HF_HUB_OFFLINE: flag,
   MODEL_SPEC: z.string().default('/server/model.json'),

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 export function residentBytes(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined;
   try {
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
-    return pages * 4096;
+    const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
   } catch {
     // Not Linux, or the process has just ended.
     return undefined;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from './config.js';
+import { type Config, DEFAULT_ENDPOINT } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import type { Logger } from './log.js';
 import type { Preparation } from './service.js';
@@ -20,24 +20,24 @@ export interface PrepareOptions {
  * Finds the model's files, or downloads what is missing. A complete folder costs no request at all, so a server
  * without a network starts as fast as one with it.
  * @returns the folder that holds the files
- * @throws an Error whose message names no path: callers see it; its cause has them
+ * @throws an Error whose message names no path: callers see it; its cause does, for the log
  */
 export async function prepareWeights(options: PrepareOptions): Promise<string> {
   try {
     return await findOrDownload(options);
   } catch (error) {
     const { message } = error as Error;
-    // A foreseen error says all in its message; of any other the log needs the stack.
-    throw new Error(withoutPaths(message, options.config), {
-      cause: error instanceof StoreError ? message : error,
-    });
+    const known = error instanceof StoreError;
+    throw new Error(withoutPlaces(message, options.config), { cause: known ? message : error });
   }
 }
 
-/** Names the settings that hold the folders, instead of the folders. */
-function withoutPaths(message: string, { MODEL_DIR, HF_HOME }: Config): string {
-  const named = message.replaceAll(MODEL_DIR, 'MODEL_DIR');
-  return HF_HOME === undefined ? named : named.replaceAll(HF_HOME, 'HF_HOME');
+/** Names the settings that hold folders and the hub's address (which may hold a password), instead of their values. */
+function withoutPlaces(message: string, config: Config): string {
+  return (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
+    const value = config[name];
+    return value === undefined || value === DEFAULT_ENDPOINT ? text : text.replaceAll(value, name);
+  }, message);
 }
 
 async function findOrDownload({

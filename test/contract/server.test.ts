@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,6 +67,22 @@ describe('a model that cannot be had', () => {
     ]);
     expect(server.output()).toContain(`put them into ${empty}/test/model/`);
     await server.stop();
+  });
+
+  test('a hub that is away: the reason without its address', async () => {
+    const env = await modelEnv(CLASSIFIER, { task: 'text-classification' });
+    const empty = await mkdtemp(join(tmpdir(), 'slipway-empty-'));
+    const hub = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await once(hub, 'listening');
+    const { port } = hub.address() as AddressInfo;
+    const endpoint = `http://127.0.0.1:${port}/secret-mirror`;
+    const server = await startServer({ ...env, MODEL_DIR: empty, HF_ENDPOINT: endpoint });
+    await waitFor(() => server.output().includes('not loaded'));
+    const answers = await Promise.all(['health', 'status'].map((path) => fetch(`${server.url}/${path}`)));
+    for (const answer of answers) expect(await answer.text()).not.toMatch(/secret-mirror|slipway-empty/);
+    expect(server.output()).toContain('secret-mirror');
+    await server.stop();
+    hub.close();
   });
 
   test('a graph that is none: a reason for callers, the details in the log', async () => {

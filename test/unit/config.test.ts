@@ -1,0 +1,47 @@
+import { engineEnvironment, readConfig } from '../../runtime/config.js';
+
+test('the defaults need nothing but a key', () => {
+  expect(readConfig({ KEY: 'x' })).toMatchObject({ PORT: 80, DEVICE: 'auto', REQUEST_TIMEOUT: 900_000 });
+});
+
+test('an empty value counts as absent', () => {
+  expect(readConfig({ KEY: 'x', PORT: '', ALLOW_PRIVATE_URLS: '' })).toMatchObject({
+    PORT: 80,
+    ALLOW_PRIVATE_URLS: [],
+  });
+});
+
+test('what URLs may lead to', () => {
+  const text = 'media.lan, 10.0.0.0/8 192.168.1.2,fd12::/32,localhost,minio_1';
+  expect(readConfig({ KEY: 'x', ALLOW_PRIVATE_URLS: text }).ALLOW_PRIVATE_URLS).toEqual([
+    ...['media.lan', '10.0.0.0/8', '192.168.1.2', 'fd12::/32', 'localhost', 'minio_1'],
+  ]);
+});
+
+test.each(['host:80', 'http://host', '10.0.0.0/33', 'fd12::/129', '*.lan', '[::1]'])(
+  'ALLOW_PRIVATE_URLS=%s would never match, so it is refused',
+  (entry) => {
+    expect(() => readConfig({ KEY: 'x', ALLOW_PRIVATE_URLS: entry })).toThrow(/^ALLOW_PRIVATE_URLS takes/);
+  },
+);
+
+test.each(['REQUEST_TIMEOUT', 'CANCEL_GRACE', 'SHUTDOWN_GRACE', 'MEDIA_TIMEOUT'])(
+  '%s is never longer than a timer of Node can be',
+  (name) => {
+    expect(readConfig({ KEY: 'x', [name]: '2147483' })).toMatchObject({ [name]: 2_147_483_000 });
+    expect(() => readConfig({ KEY: 'x', [name]: '2147484' })).toThrow(`${name} must be at most 2147483`);
+  },
+);
+
+test('no message repeats a value', () => {
+  expect(() => readConfig({ KEY: 'x', PORT: 'secret' })).toThrow(/^(?!.*secret).*PORT/);
+});
+
+test('the engine sees no secret, whoever set it', () => {
+  const secrets = {
+    ...{ KEY: 's', KEY_FILE: 's', HF_TOKEN: 's', HF_TOKEN_FILE: 's', HUGGING_FACE_HUB_TOKEN: 's' },
+    ...{ AWS_SECRET_ACCESS_KEY: 's', DB_PASSWORD: 's', github_token: 's' },
+  };
+  const env = engineEnvironment({ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ...secrets }, false);
+  expect(env).toEqual({ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ORT_DISABLE_TELEMETRY: '1' });
+});
