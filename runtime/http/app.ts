@@ -36,7 +36,7 @@ export function createApp(dependencies: AppDependencies): RequestListener {
     response.end(JSON.stringify(openapi));
   });
   const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
-  app.post('/run', ...guards, ...jsonBody({ maxBytes: maxBodyBytes, budget }), runHandler(dependencies));
+  app.post('/run', ...guards, jsonBody({ maxBytes: maxBodyBytes, budget }), runHandler(dependencies));
   app.use(notFound, onError(logger));
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));

@@ -1,52 +1,98 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Request, RequestHandler } from 'express';
 import { RunError } from '../core/errors.js';
-import type { ByteBudget } from './byte-budget.js';
+import type { ByteBudget, Hold } from './byte-budget.js';
 
 export interface JsonBodyOptions {
-  /** Longest body, after decompression (MAX_BODY_BYTES). */
+  /** Longest body, as sent and after decompression (MAX_BODY_BYTES). */
   maxBytes: number;
   budget: ByteBudget;
 }
 
-/** Reads a JSON body. No content type counts as JSON; any other is a 415. */
-export function jsonBody({ maxBytes, budget }: JsonBodyOptions): (RequestHandler | ErrorRequestHandler)[] {
-  const parse = express.json({ limit: maxBytes, type: () => true, strict: false });
-  const checkType: RequestHandler = (request, _response, next) => {
-    const type = request.headers['content-type'];
-    if (type === undefined || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim())) return next();
-    throw new RunError('unsupported_media', 'the content type must be application/json');
-  };
-  const reserve: RequestHandler = (request, response, next) => {
-    budget.open(response)(Math.min(announcedBytes(request), maxBytes));
+/**
+ * Reads a JSON body into `request.body`; none is `{}`. Every byte is counted when it comes, so that neither a burst of
+ * bodies nor an announced length that never comes fills the memory or the budget.
+ */
+export function jsonBody({ maxBytes, budget }: JsonBodyOptions): RequestHandler {
+  return async (request, response, next) => {
+    checkType(request.headers['content-type']);
+    const decode = decoderOf(request.headers['content-encoding']);
+    const hold = budget.open(response);
+    const sent = await readAll(request, { maxBytes, hold });
+    request.body = sent.length === 0 ? {} : parse(await decode(sent, { maxBytes, hold }));
     next();
   };
-  const explain: ErrorRequestHandler = (error, _request, _response, next) => next(bodyError(error, maxBytes));
-  return [checkType, reserve, parse, explain];
 }
 
-/** Infinity where only reading the body will tell: sent in chunks, or compressed. */
-function announcedBytes({ headers }: Request): number {
-  const length = headers['content-encoding'] === undefined ? headers['content-length'] : undefined;
-  if (length !== undefined) return Number(length);
-  return headers['transfer-encoding'] === undefined && headers['content-encoding'] === undefined
-    ? 0
-    : Infinity;
+interface Limits {
+  maxBytes: number;
+  hold: Hold;
 }
 
-/** The body parser's errors in our words. */
-function bodyError(error: unknown, maxBytes: number): unknown {
-  if (error instanceof RunError) return error;
-  const type = String((error as { type?: unknown }).type);
-  if (type === 'entity.too.large') {
-    return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes (MAX_BODY_BYTES)`);
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;(?:.*\bcharset="?([\w-]+))?|$)/i;
+
+/** No content type counts as JSON. */
+function checkType(type = 'application/json'): void {
+  const found = JSON_TYPE.exec(type.trim());
+  if (!found) throw new RunError('unsupported_media', 'the content type must be application/json');
+  if (found[1] && !/^(?:utf-?8|us-ascii)$/i.test(found[1]))
+    throw new RunError('unsupported_media', 'the body must be UTF-8');
+}
+
+async function readAll(request: Request, { maxBytes, hold }: Limits): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    // Ending the loop early would close the connection that the answer has to go out on.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      hold(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // The rest is thrown away as it comes: a client that is still sending would miss the answer otherwise.
+    request.resume();
+    throw error instanceof RunError ? error : new RunError('cancelled', 'the caller went away');
   }
-  if (type === 'entity.parse.failed') return new RunError('invalid_input', 'the body is not valid JSON');
-  if (type === 'request.aborted') return new RunError('cancelled', 'the caller went away');
-  if (type.startsWith('encoding.') || type.startsWith('charset.')) {
-    return new RunError(
-      'unsupported_media',
-      'the body must be UTF-8, plain or compressed with gzip, deflate or br',
+  return Buffer.concat(chunks);
+}
+
+type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const INFLATE: Record<string, Inflate> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+function decoderOf(encoding = 'identity'): (bytes: Buffer, limits: Limits) => Promise<Buffer> | Buffer {
+  const name = encoding.trim().toLowerCase();
+  if (name === 'identity') return (bytes) => bytes;
+  const inflated = Object.hasOwn(INFLATE, name) ? INFLATE[name] : undefined;
+  if (!inflated)
+    throw new RunError('unsupported_media', 'the body may be plain or compressed with gzip, deflate or br');
+  return async (bytes, { maxBytes, hold }) => {
+    const plain = await inflated(bytes, { maxOutputLength: maxBytes }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+        throw new RunError('invalid_input', `the body is not valid ${name}`);
+      },
     );
+    hold(plain.length);
+    return plain;
+  };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new RunError('invalid_input', 'the body is not valid JSON in UTF-8');
   }
-  return new RunError('invalid_input', "the body can't be read", { cause: error });
+}
+
+function tooLarge(maxBytes: number): RunError {
+  return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes (MAX_BODY_BYTES)`);
 }

@@ -17,7 +17,7 @@ export interface RunDependencies {
 export function runHandler({ service, resolveMedia, budget }: RunDependencies): RequestHandler {
   const { spec, task } = service;
   return async (request, response) => {
-    const { input, stream } = readBody(spec.task, task, request.body ?? {});
+    const { input, stream } = readBody(spec.task, task, request.body);
     const signal = gone(response);
     const hold = budget.open(response);
     const resolved = await withMediaResolved(input, (source) => resolveMedia(source, signal, hold));

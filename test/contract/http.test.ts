@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import request from 'supertest';
 import { RunError } from '../../runtime/core/errors.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
@@ -158,6 +159,42 @@ describe('the envelope', () => {
     });
   });
 
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('a body may be compressed with %s, within the limit', async (encoding, compress) => {
+    const app = fakeApp({ task: 'text-classification', maxBodyBytes: 1000, run: async () => [] });
+    const send = (body: Buffer) => {
+      const call = request(app).post('/run').set('content-type', 'application/json');
+      return call.set('content-encoding', encoding).serialize(raw).send(body);
+    };
+    expect((await send(compress('{"text":"x"}'))).status).toBe(200);
+    expect((await send(compress(`{"text":"${'x'.repeat(1e6)}"}`))).status).toBe(413);
+    expect((await send(Buffer.from('{"text":"x"}'))).body.error).toBe(`the body is not valid ${encoding}`);
+    expect((await send(compress('{"text":"xxxxxxxxxxxx"}').subarray(0, 12))).status).toBe(400);
+  });
+
+  test.each([
+    [{ 'content-encoding': 'zstd' }, /gzip, deflate or br/],
+    [{ 'content-encoding': 'constructor' }, /gzip, deflate or br/],
+    [{ 'content-type': 'application/json; charset=latin1' }, /must be UTF-8/],
+  ])('%j is a 415', async (headers, message) => {
+    const call = request(answers).post('/run').set('content-type', 'application/json').set(headers);
+    const response = await call.serialize(raw).send('{"text":"x"}');
+    expect([response.status, response.body]).toEqual([
+      415,
+      { error: expect.stringMatching(message), output: null },
+    ]);
+  });
+
+  test('bytes that are no UTF-8 are a 400', async () => {
+    const call = request(answers).post('/run').set('content-type', 'application/json');
+    const body = Buffer.from([...Buffer.from('{"text":"'), 0xff, ...Buffer.from('"}')]);
+    const response = await call.serialize(raw).send(body);
+    expect([response.status, response.body.error]).toEqual([400, 'the body is not valid JSON in UTF-8']);
+  });
+
   test('unknown keys beside a good input are ignored', async () => {
     const response = await request(answers)
       .post('/run')
@@ -316,6 +353,11 @@ describe('the input shorthand of the official clients', () => {
     expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
   });
 });
+
+/** Keeps supertest from writing bytes as JSON. */
+function raw(data: unknown): string {
+  return data as string;
+}
 
 /** One grey pixel. */
 function taskPicture(): string {

@@ -139,3 +139,32 @@ test('a client that reads waits as long as the model takes', async () => {
   const bytes = `POST /run HTTP/1.1\r\n${JSON_HEAD}Content-Length: 12\r\n\r\n{"text":"x"}`;
   expect(await exchange(port, bytes)).toMatch(/"output":"done"/);
 });
+
+test('a length that is announced but never comes keeps nobody else out', async () => {
+  const app = fakeApp({
+    task: 'text-generation',
+    run: async () => 'done',
+    maxPendingBytes: 100,
+    maxBodyBytes: 1000,
+  });
+  server = createHttpServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const idle = connect(port, '127.0.0.1');
+  idle.on('error', () => {});
+  idle.write(`POST /run HTTP/1.1\r\n${JSON_HEAD}Content-Length: 1000\r\n\r\n{"text":"`);
+  const bytes = `POST /run HTTP/1.1\r\n${JSON_HEAD}Content-Length: 12\r\n\r\n{"text":"x"}`;
+  expect(await exchange(port, bytes)).toMatch(/"output":"done"/);
+  idle.destroy();
+});
+
+test('a connection serves on after a body that was too large', async () => {
+  const app = fakeApp({ task: 'text-generation', run: async () => 'done', maxBodyBytes: 100 });
+  server = createHttpServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const large = 'x'.repeat(300_000);
+  const first = `POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: ${large.length}\r\n\r\n${large}`;
+  const second = `POST /run HTTP/1.1\r\n${JSON_HEAD}Content-Length: 12\r\n\r\n{"text":"x"}`;
+  const answer = await exchange((server.address() as AddressInfo).port, first + second);
+  expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*HTTP\/1\.1 200 [^]*"output":"done"/);
+});
