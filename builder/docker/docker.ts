@@ -38,9 +38,11 @@ export interface ImageDetails {
   labels: Record<string, string>;
   /** Bytes on disk, layers of the base included. */
   size: number;
+  /** e.g. `linux/amd64`. */
+  platform: string;
 }
 
-export interface ImageSummary extends ImageDetails {
+export interface ImageSummary extends Omit<ImageDetails, 'platform'> {
   references: string[];
   /** Seconds since 1970. */
   created: number;

@@ -11,7 +11,10 @@ export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
     info: () => guard(() => engineInfo(client)),
     async inspectImage(reference) {
       const found = await guard(() => absent(client.getImage(reference).inspect()));
-      return found && { id: found.Id, labels: found.Config.Labels ?? {}, size: found.Size };
+      const platform = found && `${found.Os}/${found.Architecture}`;
+      return (
+        found && { id: found.Id, labels: found.Config.Labels ?? {}, size: found.Size, platform: platform! }
+      );
     },
     buildImage: (context, options, onLine) => guard(() => build(client, context, options, onLine)),
     async listImages(label) {

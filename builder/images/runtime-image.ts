@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Device, Profile } from '../../runtime/core/spec.js';
 import type { Docker } from '../docker/docker.js';
@@ -11,8 +12,8 @@ import { labelArguments, render } from './render.js';
 import { contentDigest, runtimeFiles } from './runtime-files.js';
 import { type ContextEntry, tarStream } from './tar.js';
 
-/** Where the CUDA provider of the bundled ONNX Runtime comes from, and the base that has the libraries it links to. */
-const CUDA_PROVIDER = 'https://api.nuget.org/v3-flatcontainer/microsoft.ml.onnxruntime.gpu.linux';
+/** NuGet package that holds the CUDA provider, and the base that has the libraries it links to. */
+const CUDA_PROVIDER = 'microsoft.ml.onnxruntime.gpu.linux';
 const CUDA_BASE = 'nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04';
 
 /** Which runtime image is meant. */
@@ -42,18 +43,18 @@ export async function planRuntimeImage(source: PackageSource, choice: RuntimeCho
     throw new BuilderError('usage', '--device cuda needs --platform linux/amd64: there is no CUDA build for another');
   }
   const template = await readFile(path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`), 'utf8');
-  const dockerfile = renderRuntimeDockerfile(template, choice, await onnxruntimeVersion(source.packageRoot));
+  const dockerfile = renderRuntimeDockerfile(template, choice, providerUrl(source.packageRoot));
   const entries = await runtimeFiles(source, choice.profile, choice.platform);
   const digest = await contentDigest([...entries, { path: 'Dockerfile', content: dockerfile }]);
   return { ...choice, name: runtimeImageName({ ...choice, digest }), dockerfile, entries };
 }
 
 /** The Dockerfile of a runtime image. Pure. */
-export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice, onnxruntime: string): string {
+export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice, provider: string): string {
   return render(template, {
     base: choice.baseImage,
     cudaBase: CUDA_BASE,
-    providerUrl: `${CUDA_PROVIDER}/${onnxruntime}/microsoft.ml.onnxruntime.gpu.linux.${onnxruntime}.nupkg`,
+    providerUrl: provider,
     labels: labelArguments([
       [LABEL.runtime, `${choice.profile}-${choice.device}`],
       [LABEL.version, choice.version],
@@ -62,11 +63,18 @@ export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice,
   });
 }
 
-async function onnxruntimeVersion(packageRoot: string): Promise<string> {
-  const manifest = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  return manifest.dependencies['onnxruntime-node']!;
+interface InstallMetadata {
+  feeds: { nuget: { index: string } };
+  packages: Record<string, { versions: { feed: string; version: string }[] }>;
+}
+
+/** Address of the CUDA provider of the installed ONNX Runtime, from that package's own install script. */
+function providerUrl(packageRoot: string): string {
+  const load = createRequire(path.join(packageRoot, 'package.json'));
+  const { feeds, packages } = load('onnxruntime-node/script/install-metadata.js') as InstallMetadata;
+  const { version } = packages['nuget:linux/x64:cuda12']!.versions[0]!;
+  const file = `/v3-flatcontainer/${CUDA_PROVIDER}/${version}/${CUDA_PROVIDER}.${version}.nupkg`;
+  return new URL(file, feeds.nuget.index).href;
 }
 
 export interface RuntimeBuild {
@@ -75,9 +83,13 @@ export interface RuntimeBuild {
   buildArgs?: Record<string, string>;
 }
 
-/** Builds the image unless one of that name is there, which by its name has the same content. */
+/**
+ * Builds the image unless one of that name is there, which by its name has the same content.
+ * @throws BuilderError also when the base image that the engine holds is for another platform
+ */
 export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, buildArgs }: RuntimeBuild) {
-  if (await docker.inspectImage(image.name)) return { built: false };
+  const existing = await docker.inspectImage(image.name);
+  if (existing?.platform === image.platform) return { built: false };
   if (image.device === 'cuda') demandProviderHash(image, buildArgs);
   const context = tarStream([...image.entries, { path: 'Dockerfile', content: image.dockerfile }]);
   const { platform } = await docker.info();
@@ -91,7 +103,16 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
     },
     onLine,
   );
+  const made = await docker.inspectImage(image.name);
+  if (made?.platform !== image.platform) throw wrongBase(image, made?.platform);
   return { built: true };
+}
+
+/** The engine takes a base that is there although another platform was asked for: native code would not start on it. */
+function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undefined): BuilderError {
+  const base = /^FROM (\S+)$/m.exec(dockerfile)?.[1];
+  const remedy = `run "docker pull --platform ${platform} ${base}", or name one with --base-image`;
+  return new BuilderError('failure', `the base image ${base} here is for ${found}, not ${platform}; ${remedy}`);
 }
 
 /** Said here as well as by the Dockerfile, because a build with a large base takes long to get there. */

@@ -1,6 +1,12 @@
 import type { Readable } from 'node:stream';
 import tar from 'tar-stream';
-import type { BuildOptions, ContainerOptions, Docker, ImageSummary } from '../../builder/docker/docker.js';
+import type {
+  BuildOptions,
+  ContainerOptions,
+  Docker,
+  ImageDetails,
+  ImageSummary,
+} from '../../builder/docker/docker.js';
 
 export interface FakeBuild extends BuildOptions {
   /** Members of the context by path. */
@@ -8,17 +14,19 @@ export interface FakeBuild extends BuildOptions {
 }
 
 export interface FakeDocker extends Docker {
-  images: Map<string, ImageSummary>;
+  images: Map<string, ImageSummary & ImageDetails>;
+  /** Platform of the base images that this engine holds; what a build gives is for it. */
+  basePlatform?: string;
   builds: FakeBuild[];
   containers: ContainerOptions[];
 }
 
 /** A Docker in memory. A build reads its whole context and gives the image the labels that its Dockerfile names. */
 export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
-  const images = new Map<string, ImageSummary>();
+  const images: FakeDocker['images'] = new Map();
   const builds: FakeBuild[] = [];
   const containers: ContainerOptions[] = [];
-  return {
+  const fake: FakeDocker = {
     images,
     builds,
     containers,
@@ -35,6 +43,7 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
         size: 1,
         references: [...options.references],
         created: 0,
+        platform: fake.basePlatform ?? options.platform ?? platform,
       };
       for (const reference of options.references) images.set(reference, image);
     },
@@ -55,6 +64,7 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
       };
     },
   };
+  return fake;
 }
 
 export async function membersOf(context: Readable): Promise<FakeBuild['members']> {

@@ -96,7 +96,8 @@ describe('the command line', () => {
   test('list names model images and leaves out all others', async () => {
     const docker = fakeDocker();
     const labels = { 'io.slipway.model': 'a/b', 'io.slipway.task': 'chat', 'io.slipway.baked': 'true' };
-    const image = { id: 'sha256:1', size: 5e6, created: 1, references: ['slipway/a_b:latest'] };
+    const platform = 'linux/amd64';
+    const image = { id: 'sha256:1', size: 5e6, created: 1, platform, references: ['slipway/a_b:latest'] };
     docker.images.set('slipway/a_b:latest', { ...image, labels });
     docker.images.set('other', { ...image, id: 'sha256:2', labels: {} });
     const { stdout } = await cli(['list', '--json'], docker);

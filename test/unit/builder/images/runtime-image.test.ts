@@ -100,9 +100,19 @@ test('an image of that name is not built again', async () => {
   expect(docker.builds).toHaveLength(1);
 });
 
+test('a base for another platform is refused, and its image is not used later', async () => {
+  const image = await planned();
+  const docker = fakeDocker(hostPlatform());
+  docker.basePlatform = 'linux/other';
+  const build = () => ensureRuntimeImage(image, { docker, onLine: () => undefined });
+  await expect(build()).rejects.toThrow(/base image \S+ here is for linux\/other.*docker pull --platform/);
+  docker.basePlatform = image.platform;
+  expect(await build()).toEqual({ built: true });
+});
+
 describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
   const template = readFileSync(`templates/runtime.${device}.Dockerfile.eta`, 'utf8');
-  const text = renderRuntimeDockerfile(template, { ...choice, device }, '1.30.0');
+  const text = renderRuntimeDockerfile(template, { ...choice, device }, 'https://feed.test/provider.nupkg');
   const parsed = DockerfileParser.parse(text);
   const keywords = parsed.getInstructions().map((instruction) => instruction.getKeyword());
 
@@ -125,17 +135,17 @@ describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
 });
 
 test('the cpu image runs nothing while it is built', () => {
-  const text = renderRuntimeDockerfile(readFileSync('templates/runtime.cpu.Dockerfile.eta', 'utf8'), choice, '1.30.0');
+  const text = renderRuntimeDockerfile(readFileSync('templates/runtime.cpu.Dockerfile.eta', 'utf8'), choice, 'https://feed.test/gpu.linux.1.30.0.nupkg');
   expect(text).not.toMatch(/^RUN/m);
 });
 
 test('the cuda image refuses a provider whose hash nobody gave, and checks the one that it fetched', () => {
   const template = readFileSync('templates/runtime.cuda.Dockerfile.eta', 'utf8');
-  const text = renderRuntimeDockerfile(template, { ...choice, device: 'cuda' }, '1.30.0');
+  const text = renderRuntimeDockerfile(template, { ...choice, device: 'cuda' }, 'https://feed.test/gpu.linux.1.30.0.nupkg');
   expect(text).toMatch(/^ARG ORT_CUDA_SHA256$/m);
   expect(text).toMatch(/RUN test -n "\$ORT_CUDA_SHA256"[^\n]*exit 1/);
   expect(text).toContain('sha256sum -c -');
-  expect(text).toContain('microsoft.ml.onnxruntime.gpu.linux/1.30.0/microsoft.ml.onnxruntime.gpu.linux.1.30.0.nupkg');
+  expect(text).toContain('ARG ORT_CUDA_URL=https://feed.test/gpu.linux.1.30.0.nupkg');
 });
 
 test('a cuda image is not begun without the hash of its provider', async () => {
@@ -143,7 +153,7 @@ test('a cuda image is not begun without the hash of its provider', async () => {
   const image = await planned({ device: 'cuda', platform: 'linux/amd64' });
   const onLine = () => undefined;
   await expect(ensureRuntimeImage(image, { docker, onLine })).rejects.toThrow(
-    /--cuda-provider-sha256: the sha256 of https:\/\/api\.nuget\.org\/\S+\.nupkg/,
+    /--cuda-provider-sha256: the sha256 of https:\S+microsoft\.ml\.onnxruntime\.gpu\.linux\.1\.30\.0\.nupkg/,
   );
   const buildArgs = { ORT_CUDA_SHA256: 'a'.repeat(64) };
   await ensureRuntimeImage(image, { docker, onLine, buildArgs });
