@@ -26,18 +26,18 @@ export async function prepareWeights(options: PrepareOptions): Promise<string> {
   try {
     return await findOrDownload(options);
   } catch (error) {
-    const { message } = error as Error;
-    const known = error instanceof StoreError;
-    throw new Error(withoutPlaces(message, options.config), { cause: known ? message : error });
+    throw withoutPlaces(error as Error, options.config);
   }
 }
 
 /** Names the settings that hold folders and the hub's address (which may hold a password), instead of their values. */
-function withoutPlaces(message: string, config: Config): string {
-  return (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
+function withoutPlaces(error: Error, config: Config): Error {
+  const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
     const value = config[name];
     return value === undefined || value === DEFAULT_ENDPOINT ? text : text.replaceAll(value, name);
-  }, message);
+  }, error.message);
+  // A foreseen error says all in its message; of any other the log needs the stack.
+  return new Error(message, { cause: error instanceof StoreError ? error.message : error });
 }
 
 async function findOrDownload({

@@ -61,7 +61,9 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   const stopping = new AbortController();
   const waiting = new Set<() => void>();
 
+  /** Nothing follows `stopped`, whatever an engine on its way out still says. */
   function become(next: EngineState): void {
+    if (isStopped()) return;
     state = next;
     onState(next);
     for (const wake of [...waiting]) wake();
@@ -89,7 +91,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     client = mine;
     try {
       const times = await mine.load(request, (phase) => become({ name: 'loading', phase }));
-      if (state.name === 'stopped') return;
+      if (isStopped()) return;
       failures = 0;
       become({ name: 'ready', times });
     } catch (error) {
@@ -138,7 +140,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
         if (state.name === 'failed') throw notLoaded(state);
         if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
         signal.throwIfAborted();
-        await nextChange(signal);
+        await nextChange(waiting, signal);
       }
     },
     kill: () => client?.kill(),
@@ -150,18 +152,19 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       return preparing ?? Promise.resolve();
     },
   };
+}
 
-  function nextChange(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
-  }
+/** Waits until one of `waiting` is called, or until the signal aborts. */
+function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      waiting.delete(wake);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    waiting.add(wake);
+    signal.addEventListener('abort', wake, { once: true });
+  });
 }
 
 function notLoaded({ reason, retryInMs }: Extract<EngineState, { name: 'failed' }>): RunError {

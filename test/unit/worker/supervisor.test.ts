@@ -1,5 +1,6 @@
 import type { LoadRequest } from '../../../runtime/engines/handle.js';
 import { createSupervisor, type EngineState } from '../../../runtime/worker/supervisor.js';
+import type { OpenChannel } from '../../../runtime/worker/channel.js';
 import { fakeEngines, READY } from '../../fakes/engine.js';
 
 const request = {} as LoadRequest;
@@ -111,5 +112,20 @@ test('stopping ends a preparation and waits until it has tidied up', async () =>
   });
   await supervisor.stop();
   expect(tidied).toBe(true);
+  expect(supervisor.state.name).toBe('stopped');
+});
+
+test('an engine that still talks while the server stops changes nothing', async () => {
+  const talking: OpenChannel = ({ onMessage }) => ({
+    ...{ pid: 1, kill: () => {} },
+    send: (message) =>
+      message.type === 'load' && (progress = () => onMessage({ type: 'progress', phase: 'opening' })),
+  });
+  let progress: (() => void) | undefined;
+  const supervisor = createSupervisor({ open: talking, onState: () => {} });
+  supervisor.start(async () => request);
+  await until(() => progress !== undefined);
+  await supervisor.stop();
+  progress!();
   expect(supervisor.state.name).toBe('stopped');
 });
