@@ -125,6 +125,12 @@ describe('the envelope', () => {
     const refused = await send();
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);
     expect(refused.body.error).toMatch(/MAX_PENDING_BYTES/);
+    const packed = request(app)
+      .post('/run')
+      .set('content-type', 'application/json')
+      .set('content-encoding', 'gzip');
+    const bomb = gzipSync(`{"text":"${'x'.repeat(500)}"}`);
+    expect((await packed.serialize(raw).send(bomb)).status).toBe(503);
     finish!([]);
     expect((await waiting).status).toBe(200);
     expect((await send()).status).toBe(200);
