@@ -8,6 +8,9 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** Where an image keeps weights. */
+export const DEFAULT_MODEL_DIR = '/server/model';
+
 export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 
 const MEBI = 2 ** 20;
@@ -66,7 +69,7 @@ const schema = z.object({
     .transform((value) => value.replace(/\/+$/, '')),
   HF_HUB_OFFLINE: flag,
   MODEL_SPEC: z.string().default('/server/model.json'),
-  MODEL_DIR: z.string().default('/server/model'),
+  MODEL_DIR: z.string().default(DEFAULT_MODEL_DIR),
   ALLOW_PRIVATE_URLS: z
     .string()
     .default('')

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, DEFAULT_ENDPOINT } from './config.js';
+import { type Config, DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import type { Logger } from './log.js';
 import type { Preparation } from './service.js';
@@ -20,7 +20,7 @@ export interface PrepareOptions {
  * Finds the model's files, or downloads what is missing. A complete folder costs no request at all, so a server
  * without a network starts as fast as one with it.
  * @returns the folder that holds the files
- * @throws an Error whose message names no path: callers see it; its cause does, for the log
+ * @throws an Error whose message names no path of this machine: callers see it; its cause does, for the log
  */
 export async function prepareWeights(options: PrepareOptions): Promise<string> {
   try {
@@ -30,11 +30,14 @@ export async function prepareWeights(options: PrepareOptions): Promise<string> {
   }
 }
 
+/** The same in every image: no secret, and what an operator has to see. */
+const KNOWN_PLACES: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
+
 /** Names the settings that hold folders and the hub's address (which may hold a password), instead of their values. */
 function withoutPlaces(error: Error, config: Config): Error {
   const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
     const value = config[name];
-    return value === undefined || value === DEFAULT_ENDPOINT ? text : text.replaceAll(value, name);
+    return value === undefined || KNOWN_PLACES.has(value) ? text : text.replaceAll(value, name);
   }, error.message);
   // A foreseen error says all in its message; of any other the log needs the stack.
   return new Error(message, { cause: error instanceof StoreError ? error.message : error });

@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Hash } from 'node:crypto';
 import type { RepoFile } from '../core/spec.js';
 import { expectedDigest, startDigest } from './digest.js';
+import { makeFolder } from './make-folder.js';
 
 /** A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. */
 export interface PartFile {
@@ -23,7 +24,7 @@ export interface PartFile {
 
 /** Opens or creates the part of the file that shall lie at `path`, and hashes what an earlier attempt left. */
 export async function openPart(path: string, file: RepoFile, signal?: AbortSignal): Promise<PartFile> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const partPath = `${path}.part`;
   const handle = await open(partPath, constants.O_RDWR | constants.O_CREAT, 0o644);
   let hash: Hash = startDigest(file);

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { ModelSpec, RepoFile } from '../core/spec.js';
@@ -7,6 +6,7 @@ import { downloadFiles, type DownloadOptions, type Progress } from './download.j
 import { writeProblem } from './errors.js';
 import { checkLargeGraphs } from './graph-check.js';
 import { acquireLock } from './lock.js';
+import { makeFolder } from './make-folder.js';
 import { writeManifest } from './manifest.js';
 import { discard } from './part-file.js';
 import { candidateDirs, downloadDir, OWN_PREFIX } from './paths.js';
@@ -99,7 +99,7 @@ async function lockFolder(
   { signal, log }: { signal?: AbortSignal; log: (line: string) => void },
 ) {
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolder(dir);
     const onWait = () => log('another process downloads this model, waits for it');
     return await acquireLock(join(dir, `${OWN_PREFIX}.lock`), { signal, onWait });
   } catch (error) {

@@ -23,9 +23,10 @@ const signalEngine = (id: string, signal: string) =>
 describeWithDocker('a container whose weights come from the hub', () => {
   let workshop: Workshop;
   let container: TestContainer;
+  let image: string;
   beforeAll(async () => {
     workshop = await openWorkshop();
-    const image = await workshop.build(workshop.hub.models.stream.about.id);
+    image = await workshop.build(workshop.hub.models.stream.about.id);
     container = await workshop.start(image, workshop.hub.flags);
     await container.ready();
   });
@@ -49,6 +50,16 @@ describeWithDocker('a container whose weights come from the hub', () => {
     const streamed = await container.request('/run', { ...body, stream: true });
     expect(streamed.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(await streamed.text()).toBe(plain.envelope.output);
+  });
+
+  test('without a place for the weights, /health says what is wrong and what to do', async () => {
+    const flags = [...workshop.hub.flags, '--read-only', '--tmpfs', '/tmp'];
+    const stuck = await workshop.start(image, flags);
+    await expect(stuck.ready(3000)).rejects.toThrow(/read-only/);
+    const { error } = (await (await stuck.request('/health')).json()) as { error: string };
+    expect(error).toMatch(
+      /^failed: can't write \/server\/model.*read-only; mount a writable volume.*--bake$/,
+    );
   });
 
   test('neither process runs as root', async () => {
