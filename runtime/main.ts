@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createAnalytics, newerVersion } from './analytics.js';
 import { type Config, ConfigError, engineEnvironment, NO_TELEMETRY, readConfig } from './config.js';
 import { DEFAULTS } from './core/limits.js';
 import type { Profile } from './core/spec.js';
-import { chooseDevice, DeviceError } from './engines/device.js';
+import { checkDevice, chooseDevice, DeviceError } from './engines/device.js';
 import { createApp } from './http/app.js';
 import { createByteBudget } from './http/byte-budget.js';
 import { createMetrics } from './http/metrics.js';
 import { createHttpServer } from './http/server.js';
+import { listen } from './listen.js';
 import { createLogger, type Logger } from './log.js';
 import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
 import { openApiOf } from './openapi.js';
@@ -33,6 +33,7 @@ async function main(): Promise<void> {
   const entry = fileURLToPath(
     new URL(import.meta.url.endsWith('.mjs') ? './child.mjs' : './worker/entry.js', import.meta.url),
   );
+  checkDevice(config.DEVICE);
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
   const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);
@@ -41,10 +42,9 @@ async function main(): Promise<void> {
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
   // For INLINE, where the engine shares this process; a child gets it with its environment.
   Object.assign(process.env, NO_TELEMETRY);
-  const choice = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   const preparation: Preparation = {
     progress: undefined,
-    device: { asked: config.DEVICE, used: choice.device, reason: choice.reason },
+    device: { asked: config.DEVICE, used: null, reason: null },
     offline: config.HF_HUB_OFFLINE,
   };
 
@@ -81,14 +81,16 @@ async function main(): Promise<void> {
 
   const server = createHttpServer(app);
   await listen(server, config);
-  logger.info(
-    `listens on port ${config.PORT}; ${spec.id} (${spec.task}) on ${choice.device}: ${choice.reason}`,
-  );
+  logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
   stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  // Opening a GPU takes seconds: the port is open by now. A device that was asked for and can't be had ends the server.
+  const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
+  preparation.device = { asked: config.DEVICE, used: device, reason };
+  logger.info(`computes on ${device}: ${reason}`);
   supervisor.start(async (signal) => ({
     spec,
     dir: await prepareWeights({ config, spec, preparation, logger, signal }),
-    device: choice.device,
+    device,
     threads: config.THREADS ?? usableThreads(),
     maxPixels: config.MAX_PIXELS,
   }));
@@ -126,22 +128,6 @@ function logState(logger: Logger, state: EngineState): void {
 async function announceUpdate(url: string, logger: Logger): Promise<void> {
   const version = await newerVersion(url, VERSION);
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
-}
-
-function listen(server: Server, { PORT: port, HOST: host }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));
-    server.listen({ port, host }, resolve);
-  });
-}
-
-function portProblem(error: NodeJS.ErrnoException, port: number): string {
-  if (error.code === 'EACCES')
-    return `PORT ${port} needs a privilege that this user lacks; set PORT to 1024 or above`;
-  if (error.code === 'EADDRINUSE') return `PORT ${port} is taken by another program; set another PORT`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return 'HOST is no address of this machine';
-  return `PORT ${port} can't be opened (${error.code})`;
 }
 
 main().catch((error: unknown) => {
