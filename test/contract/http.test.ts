@@ -110,18 +110,14 @@ describe('the envelope', () => {
   );
 
   test('bodies under way that hold too much are a 503, and are forgotten when answered', async () => {
-    let finish: (value: unknown) => void;
-    const first = new Promise((resolve) => (finish = resolve));
-    let begun: (value?: unknown) => void;
-    const under = new Promise((resolve) => (begun = resolve));
-    const run = () => (begun(), first);
+    const { run, begun, finish } = waitingModel();
     const app = fakeApp({ task: 'text-classification', maxPendingBytes: 300, run });
     const send = () =>
       request(app)
         .post('/run')
         .send({ text: 'x'.repeat(200) });
     const waiting = send().then((response) => response);
-    await under;
+    await begun;
     const refused = await send();
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2']);
     expect(refused.body.error).toMatch(/MAX_PENDING_BYTES/);
@@ -131,7 +127,7 @@ describe('the envelope', () => {
       .set('content-encoding', 'gzip');
     const bomb = gzipSync(`{"text":"${'x'.repeat(500)}"}`);
     expect((await packed.serialize(raw).send(bomb)).status).toBe(503);
-    finish!([]);
+    finish();
     expect((await waiting).status).toBe(200);
     expect((await send()).status).toBe(200);
   });
@@ -214,18 +210,14 @@ test('fetched media count as held while they come', async () => {
     onBytes?.(url.endsWith('large') ? 1000 : 10);
     return Buffer.from(taskPicture(), 'base64');
   };
-  let begun: (value?: unknown) => void;
-  let finish: (value: unknown) => void;
-  const under = new Promise((resolve) => (begun = resolve));
-  const answer = new Promise((resolve) => (finish = resolve));
-  const run = () => (begun(), answer);
+  const { run, begun, finish } = waitingModel();
   const app = fakeApp({ task: 'image-classification', fetchMedia, run, maxPendingBytes: 500 });
   const send = (url: string) => request(app).post('/run').send({ url });
   const first = send('http://example.com/small').then((response) => response);
-  await under;
+  await begun;
   const refused = await send('http://example.com/large');
   expect([refused.status, refused.body.error]).toEqual([503, expect.stringMatching(/MAX_PENDING_BYTES/)]);
-  finish!([]);
+  finish();
   expect((await first).status).toBe(200);
 });
 
@@ -359,6 +351,20 @@ describe('the input shorthand of the official clients', () => {
     expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
   });
 });
+
+const unfinished: (() => void)[] = [];
+afterEach(() => unfinished.splice(0).forEach((finish) => finish()));
+
+/** A model that answers nobody until it is told to, at the end of the test at the latest. */
+function waitingModel() {
+  let begin: () => void;
+  let answer: (output: unknown) => void;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const output = new Promise<unknown>((resolve) => (answer = resolve));
+  const finish = () => answer([]);
+  unfinished.push(finish);
+  return { run: () => (begin(), output), begun, finish };
+}
 
 /** Keeps supertest from writing bytes as JSON. */
 function raw(data: unknown): string {
