@@ -147,7 +147,11 @@ async function attend(server: Server, { flags, deps, task, id }: Attended): Prom
   giveUp.abort();
   if (first === 'ready') {
     const document = { address, model: id, task };
-    report.result([`${id} answers at ${address}`, ...curlLines(task, address)].join('\n'), document);
+    const requireKey = /^(1|true)$/.test(deps.config.serverEnvironment['REQUIRE_KEY'] ?? '');
+    report.result(
+      [`${id} answers at ${address}`, ...curlLines(task, address, { requireKey })].join('\n'),
+      document,
+    );
   }
   const code = await server.ended;
   if (stoppedBy !== undefined) return;

@@ -1,0 +1,17 @@
+import type { AnyTask } from './define.js';
+
+/** A 32 x 32 grey-scale ramp as PNG in Base64. */
+export const PICTURE = [
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAAAAABWESUoAAABaUlEQVR42mNgYOXiF5GUU9bQNTK3cXTzDgiNik/JzCuuqG1q75k4',
+  'bTYDMwevkLiMopq2gamVvYunX3BEbFJ6TmFZdUNrV/+UmfMY2LgFRKXkVTT1jC1sndx9AsOiE1Kz8ksq65o7eidNn7OQgZNPWEJW',
+  'SV3H0MzawdXLPyQyLjkjt6i8prGte8LUWfOXMPAIikkrqGrpm1jaOXv4BoXHJKZlF5RW1bd09k2eMXfRcga8LlywdBUDXhcuXrGW',
+  'Aa8Ll63ewIDXhSvXbWbA68I1G7cx4HXh+i07GfC6cNP2PQx4Xbh1134GvC7csfcQA14X7j5wlAGvC/cdPsGA14UHj51mwOvCIyfP',
+  'MeB14fEzFxnwuvDU+SsMeF149tJ1BrwuvHD1FgNeF16+cZcBrwuv3X7AgNeFN+89ZsDrwjsPnzHgdeH9Jy8Z8Lrw0fM3DHhd+PTV',
+  'ewa8Lnzx9hMDXhe+/vCVAa8L333+AQCv7PAQ9BjHwAAAAABJRU5ErkJggg==',
+].join('');
+
+/** The task's example as a request that works anywhere: a picture in place instead of an address on the web. */
+export function runnableExample({ example }: AnyTask): Record<string, unknown> {
+  const { url, base64, ...rest } = example;
+  return url === undefined && base64 === undefined ? rest : { base64: PICTURE, ...rest };
+}
