@@ -88,8 +88,8 @@ for (const model of MODELS) {
     'limit s': 5,
     ok: runtimeMiB <= model.limitMiB && modelKiB <= 64 && again.seconds <= 5,
   });
-  for (const image of [first.image, again.image])
-    execFileSync('docker', ['rmi', '-f', image], { stdio: 'ignore' });
+  const made = [...first.references, ...again.references, first.runtime];
+  execFileSync('docker', ['rmi', '-f', ...made], { stdio: 'ignore' });
 }
 table(rows);
 if (rows.some((row) => !row.ok)) process.exitCode = 1;
