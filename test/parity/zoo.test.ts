@@ -26,5 +26,17 @@ for (const model of await zooModels()) {
         expect(difference(body.output, zooCase.expect, zooCase.compare)).toBeNull();
       }
     });
+
+    test('the same when all of them run at once, four times over', async () => {
+      const cases = model.cases.filter((zooCase) => !zooCase.expect_error);
+      const crowd = Array.from({ length: 4 }, () => cases).flat();
+      const found = await Promise.all(
+        crowd.map(async ({ request, expect: wanted, compare }) => {
+          const { body } = await served.run(request);
+          return difference(body.output, wanted, compare);
+        }),
+      );
+      expect(found.filter((problem) => problem !== null)).toEqual([]);
+    });
   });
 }
