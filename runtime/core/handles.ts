@@ -104,7 +104,8 @@ export interface GenerateOptions {
 
 export interface ChatMessage {
   role: string;
-  content: string | { type: string; text?: string | undefined }[];
+  /** Absent or null beside what a template reads instead, such as tool_calls. */
+  content?: string | { type: string; text?: string | undefined }[] | null | undefined;
 }
 
 export interface TextGenerator {

@@ -13,11 +13,17 @@ const textBlock = z.union([
 const content = z.union([z.string(), z.array(textBlock), textBlock.transform((block) => [block])]);
 
 /** The last text of a message, which is what the model goes on with. */
-function textOf(from: z.output<typeof content>): string {
-  return typeof from === 'string' ? from : (from.at(-1)?.text ?? '');
+function textOf(from: z.output<typeof content> | null | undefined): string {
+  return Array.isArray(from) ? (from.at(-1)?.text ?? '') : (from ?? '');
 }
 
-const message = z.looseObject({ role: z.string().min(1), content });
+/** Further keys (name, tool_calls, …) reach the template as they are. */
+const message = z
+  .looseObject({ role: z.string().min(1), content: content.nullish() })
+  .refine((given) => given.content != null || given.role === 'assistant', {
+    message: 'is required',
+    path: ['content'],
+  });
 
 export default defineTask({
   title: 'Chat',

@@ -113,7 +113,7 @@ function continued(messages: ChatMessage[], write: (messages: ChatMessage[]) => 
 }
 
 function withTag(content: ChatMessage['content']): ChatMessage['content'] {
-  if (typeof content === 'string') return content + CONTINUE_TAG;
+  if (!Array.isArray(content)) return (content ?? '') + CONTINUE_TAG;
   const at = content.findLastIndex((block) => block.text !== undefined);
   return content.map((block, i) => (i === at ? { ...block, text: `${block.text}${CONTINUE_TAG}` } : block));
 }
@@ -158,6 +158,6 @@ function walksBlocks(source: string): boolean {
 
 /** Text blocks joined to one string. */
 function flatten(message: ChatMessage): ChatMessage {
-  if (typeof message.content === 'string') return message;
+  if (!Array.isArray(message.content)) return message;
   return { ...message, content: message.content.map((block) => block.text ?? '').join('') };
 }
