@@ -63,6 +63,6 @@ export interface ModelSpec {
 export type Device = 'cpu' | 'cuda';
 
 /** Bytes of all files of a spec. */
-export function totalBytes(spec: Pick<ModelSpec, 'files'>): number {
+export function totalBytes(spec: { files: readonly RepoFile[] }): number {
   return spec.files.reduce((sum, file) => sum + file.size, 0);
 }

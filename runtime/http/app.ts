@@ -25,7 +25,8 @@ export interface AppDependencies extends RunDependencies {
 
 /** The HTTP face of one model. Builds the application only; listening is the caller's. */
 export function createApp(dependencies: AppDependencies): RequestListener {
-  const { service, metrics, logger, openapi, requiredKey, maxBodyBytes, budget } = dependencies;
+  const { service, metrics, logger, requiredKey, maxBodyBytes, budget } = dependencies;
+  const openapi = JSON.stringify(dependencies.openapi);
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.use(identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies)), methods);
@@ -33,7 +34,7 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   app.get('/metrics', metrics.handler);
   app.get('/openapi.json', (_request, response) => {
     response.setHeader('Content-Type', JSON_TYPE);
-    response.end(JSON.stringify(openapi));
+    response.end(openapi);
   });
   const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
   app.post('/run', ...guards, jsonBody({ maxBytes: maxBodyBytes, budget }), runHandler(dependencies));

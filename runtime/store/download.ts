@@ -1,8 +1,7 @@
-import { statfs } from 'node:fs/promises';
-import { stat } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import type { RepoFile } from '../core/spec.js';
+import { type RepoFile, totalBytes } from '../core/spec.js';
 import { StoreError, WRITABLE_REMEDY, writeProblem } from './errors.js';
 import { entryOf, type ManifestEntry } from './manifest.js';
 import { openPart, type PartFile } from './part-file.js';
@@ -70,12 +69,12 @@ type Report = (file: string, bytes: number) => void;
 
 function progressOf(files: readonly RepoFile[], onProgress: DownloadOptions['onProgress']): Report {
   const bytes = new Map<string, number>();
-  const totalBytes = files.reduce((sum, file) => sum + file.size, 0);
+  const total = totalBytes({ files });
   let doneBytes = 0;
   return (file, fileBytes) => {
     doneBytes += fileBytes - (bytes.get(file) ?? 0);
     bytes.set(file, fileBytes);
-    onProgress?.({ file, fileBytes, doneBytes, totalBytes });
+    onProgress?.({ file, fileBytes, doneBytes, totalBytes: total });
   };
 }
 

@@ -44,9 +44,7 @@ export function entryOf(file: RepoFile, mtimeMs: number): ManifestEntry {
 }
 
 export type Verdict =
-  | { state: 'good'; entry: ManifestEntry; hashed: boolean }
-  | { state: 'missing' }
-  | { state: 'wrong'; reason: string };
+  { state: 'good'; entry: ManifestEntry } | { state: 'missing' } | { state: 'wrong'; reason: string };
 
 /**
  * Judges one file of a folder: by its manifest entry when size and time still agree, else by hashing it.
@@ -64,14 +62,14 @@ export async function judgeFile(
   if (found.size !== file.size)
     return { state: 'wrong', reason: `it has ${found.size} bytes, not ${file.size}` };
   const entry = entryOf(file, found.mtimeMs);
-  if (known && isDeepEqual(known, entry)) return { state: 'good', entry, hashed: false };
+  if (known && isDeepEqual(known, entry)) return { state: 'good', entry };
   const expected = expectedDigest(file);
   if (expected) {
     beforeHash?.();
     if ((await digestOf(path, file, signal)) !== expected.hex)
       return { state: 'wrong', reason: 'its content differs' };
   }
-  return { state: 'good', entry, hashed: true };
+  return { state: 'good', entry };
 }
 
 function isDeepEqual(a: ManifestEntry, b: ManifestEntry): boolean {

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { constants } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Hash } from 'node:crypto';

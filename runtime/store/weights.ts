@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import type { ModelSpec, RepoFile } from '../core/spec.js';
+import { type ModelSpec, type RepoFile, totalBytes } from '../core/spec.js';
 import { isCompleteFolder, judgeFolder } from './candidate.js';
 import { downloadFiles, type DownloadOptions, type Progress } from './download.js';
 import { writeProblem } from './errors.js';
@@ -113,8 +113,7 @@ function withPresent(
   missing: readonly RepoFile[],
   onProgress: WeightsOptions['onProgress'],
 ): WeightsOptions['onProgress'] {
-  const sum = (files: readonly RepoFile[]) => files.reduce((bytes, file) => bytes + file.size, 0);
-  const present = sum(all) - sum(missing);
+  const present = totalBytes({ files: all }) - totalBytes({ files: missing });
   return (progress) =>
     onProgress?.({
       ...progress,

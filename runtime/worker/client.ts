@@ -21,8 +21,6 @@ export interface EngineClient {
   load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<LoadTimes>;
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   kill(): void;
-  /** Asks the engine to exit when it is idle. */
-  shutdown(): void;
   /** Settles with the reason when the engine is gone. */
   readonly gone: Promise<string>;
   readonly pid: number | undefined;
@@ -81,7 +79,6 @@ export function createEngineClient(open: OpenChannel): EngineClient {
     gone,
     pid: channel.pid,
     kill: () => channel.kill(),
-    shutdown: () => channel.send({ type: 'shutdown' }),
     load(request, phase) {
       onPhase = phase;
       channel.send({ type: 'load', request });

@@ -15,9 +15,7 @@ const send = (message: FromEngine): void => {
 const host = createEngineHost(send);
 
 process.on('message', (message) => {
-  const received = message as ToEngine;
-  if (received.type === 'shutdown') process.exit(0);
-  host.receive(received);
+  host.receive(message as ToEngine);
 });
 process.on('disconnect', () => process.exit(0));
 // The parent decides when to stop; a Ctrl-C goes to the whole process group.

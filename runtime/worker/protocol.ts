@@ -9,8 +9,7 @@ import type { Resolved } from '../tasks/define.js';
 export type ToEngine =
   | { type: 'load'; request: LoadRequest }
   | { type: 'run'; id: number; input: Resolved<unknown> }
-  | { type: 'cancel'; id: number }
-  | { type: 'shutdown' };
+  | { type: 'cancel'; id: number };
 
 export type FromEngine =
   | { type: 'progress'; phase: LoadPhase }

@@ -31,8 +31,6 @@ export interface Supervisor {
   start(prepare: Prepare): void;
   /** The engine, once it is ready. Rejects when the load failed, when stopping, or when the signal aborts. */
   ready(signal: AbortSignal): Promise<EngineClient>;
-  /** Ends a hung engine; it is started again. */
-  kill(): void;
   /** Ends the engine, and the preparation if there is one; settles when that has tidied up. */
   stop(): Promise<void>;
 }
@@ -143,7 +141,6 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
         await nextChange(waiting, signal);
       }
     },
-    kill: () => client?.kill(),
     stop() {
       clearTimeout(timer);
       become({ name: 'stopped' });
