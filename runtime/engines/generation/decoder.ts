@@ -12,17 +12,31 @@ interface Cache {
   length: number;
 }
 
-/** The running state of one generation: rows of equal length that share a cache. */
+/** The running state of one generation: rows of equal length that share a cache. One row at first. */
 export interface Decoding {
   /** Feeds each row its next tokens. Gives the scores after the last one, a fresh array per row. */
   step(rows: number[][]): Promise<Float32Array[]>;
-  /** Makes row i continue what row `from[i]` has seen. */
+  /** Makes row i continue what row `from[i]` has seen. There may be more or fewer rows than before. */
   reorder(from: number[]): void;
+  /** Frees what the rows hold. Called exactly once, whatever ended the generation; no step is made after it. */
+  end(): void;
+}
+
+/** What a generation may come to need. */
+export interface Need {
+  /** Most rows at a time. */
+  rows: number;
+  /** Longest sequence in tokens, prompt included; may be Infinity. */
+  tokens: number;
+  signal: AbortSignal;
 }
 
 export interface Decoder {
-  /** Starts with an empty cache for `batch` rows. */
-  start(batch: number): Decoding;
+  /**
+   * Starts one row with an empty cache.
+   * @throws RunError 503 when there is no room for what it needs
+   */
+  start(need: Need): Promise<Decoding>;
   readonly inputNames: readonly string[];
   /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
   readonly chunk: number;
@@ -43,7 +57,7 @@ export async function openDecoder(request: LoadRequest, config: Json): Promise<D
   return {
     inputNames: session.inputNames,
     chunk: merged ? Infinity : Math.max(16, Math.min(512, Math.floor(SCORE_BYTES / 4 / vocabulary))),
-    start: (batch) => startDecoding(session, emptyCache(session, shapes, batch)),
+    start: async () => startDecoding(session, emptyCache(session, shapes)),
   };
 }
 
@@ -81,15 +95,12 @@ function cacheShape(session: InferenceSession, name: string, config: Json): [num
   ];
 }
 
-function emptyCache(
-  session: InferenceSession,
-  shapes: Record<string, [number, number]>,
-  batch: number,
-): Cache {
+/** A cache of one row that has seen nothing. */
+function emptyCache(session: InferenceSession, shapes: Record<string, [number, number]>): Cache {
   const tensors = Object.entries(shapes).map(([name, [heads, width]]) => {
     const type = typeOf(session, name) === 'float16' ? 'float16' : 'float32';
     const data = type === 'float16' ? new Uint16Array(0) : new Float32Array(0);
-    return [name, new ort.Tensor(type, data as Float32Array, [batch, heads, 0, width])];
+    return [name, new ort.Tensor(type, data as Float32Array, [1, heads, 0, width])];
   });
   return { tensors: Object.fromEntries(tensors) as Record<string, Tensor>, length: 0 };
 }
@@ -105,9 +116,13 @@ function startDecoding(session: InferenceSession, cache: Cache): Decoding {
       return lastScores(outputs['logits']!);
     },
     reorder(from) {
-      if (from.every((source, i) => source === i)) return;
+      const rows = Object.values(cache.tensors)[0]!.dims[0];
+      if (from.length === rows && from.every((source, i) => source === i)) return;
       for (const [name, tensor] of Object.entries(cache.tensors))
         cache.tensors[name] = gatherRows(tensor, from);
+    },
+    end() {
+      cache.tensors = {};
     },
   };
 }

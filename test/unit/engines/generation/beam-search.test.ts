@@ -27,6 +27,7 @@ const row = (table: number[], id: number) =>
 const bigram = (table: number[]): Decoding => ({
   step: async (rows) => rows.map((ids) => row(table, ids.at(-1)!)),
   reorder: () => {},
+  end: () => {},
 });
 
 async function search(

@@ -1,0 +1,90 @@
+import type { GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
+import { generate } from '../../../../runtime/engines/generation/generate.js';
+import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import { settingsOf } from './support.js';
+
+const tokenizer = {
+  decode: (ids: readonly number[]) => ids.map((id) => `${id} `).join(''),
+  openBytes: () => 0,
+} as unknown as TextTokenizer;
+
+/** A decoding that always finds the token after the last one likeliest, and counts its ends. */
+function counting(failAt = Infinity) {
+  const seen = { steps: [] as number[][][], reorders: [] as number[][], ends: 0 };
+  const decoding: Decoding = {
+    async step(rows) {
+      if (seen.steps.push(rows) >= failAt) throw new Error('out of memory');
+      return rows.map((row) => new Float32Array(64).fill(0).fill(5, row.at(-1)! + 1, row.at(-1)! + 2));
+    },
+    reorder: (from) => void seen.reorders.push(from),
+    end: () => void seen.ends++,
+  };
+  return { seen, decoding };
+}
+
+function begin(
+  request: GenerateOptions,
+  {
+    decoding,
+    signal = new AbortController().signal,
+    chunk = 2,
+  }: {
+    decoding: Decoding;
+    signal?: AbortSignal;
+    chunk?: number;
+  },
+) {
+  const prompt = [3, 4, 5];
+  const settings = settingsOf(request, { promptLength: prompt.length });
+  return generate({ prompt, settings, tokenizer, signal, chunk, start: async () => decoding });
+}
+
+async function all(pieces: AsyncGenerator<string, string>): Promise<string> {
+  for (;;) {
+    const next = await pieces.next();
+    if (next.done) return next.value;
+  }
+}
+
+test('feeds the prompt in chunks and then one token at a time', async () => {
+  const { seen, decoding } = counting();
+  expect(await all(begin({ max_new_tokens: 3 }, { decoding }))).toBe('6 7 8 ');
+  expect(seen.steps).toEqual([[[3, 4]], [[5]], [[6]], [[7]]]);
+  expect(seen.ends).toBe(1);
+});
+
+test('feeds the prompt of a beam search once and lets every beam go on from it', async () => {
+  const { seen, decoding } = counting();
+  await all(begin({ max_new_tokens: 2, num_beams: 3 }, { decoding, chunk: Infinity }));
+  expect(seen.steps[0]).toEqual([[3, 4, 5]]);
+  expect(seen.reorders[0]).toEqual([0, 0, 0]);
+  expect(seen.steps[1]).toHaveLength(3);
+  expect(seen.ends).toBe(1);
+});
+
+test.each([1, 2])('frees its rows once when step %d fails', async (failAt) => {
+  const { seen, decoding } = counting(failAt);
+  await expect(all(begin({ max_new_tokens: 9 }, { decoding, chunk: 9 }))).rejects.toThrow('out of memory');
+  expect(seen.ends).toBe(1);
+});
+
+test.each([1, 2])('ends within a step when it is cancelled, with %d beams', async (num_beams) => {
+  const { seen, decoding } = counting();
+  const controller = new AbortController();
+  const step = decoding.step.bind(decoding);
+  decoding.step = async (rows) => {
+    if (seen.steps.length === 4) controller.abort();
+    return step(rows);
+  };
+  const pieces = begin({ max_new_tokens: 50, num_beams }, { decoding, signal: controller.signal });
+  await expect(all(pieces)).rejects.toThrow('aborted');
+  expect(seen.steps).toHaveLength(5);
+  expect(seen.ends).toBe(1);
+});
+
+test('frees its rows when nobody reads on', async () => {
+  const { seen, decoding } = counting();
+  for await (const piece of begin({ max_new_tokens: 50 }, { decoding })) if (piece) break;
+  expect(seen.ends).toBe(1);
+});
