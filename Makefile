@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway test check unit contract parity e2e docs bench format clean
+.PHONY: help install build run gateway test check unit contract parity e2e docs bench bench-text format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ docs: dist/.built ## Write the generated documents and samples again
 
 bench: dist/.built ## Measure sizes, memory, start and latency
 	@$(NODE) bench/all.mjs
+
+bench-text: dist/.built ## Measure text models beside other servers: docs/benchmarks.md
+	@$(NODE) bench/embeddings.mjs
 
 format: node_modules/.package-lock.json ## Format the sources
 	@npm run --silent format

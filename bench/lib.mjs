@@ -44,17 +44,21 @@ export function bytesOf(dir, pattern = /./) {
     .reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
-/** A spec for a folder whose files are all needed. */
-export function specOf(dir, task, engine = 'transformers') {
-  const files = filesOf(dir).map((file) => ({
-    path: relative(dir, file),
-    size: statSync(file).size,
-    sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
-  }));
+/** A spec for a folder whose files are all needed, but for graphs other than `graphs`. */
+export function specOf(dir, { task, engine = 'transformers', graphs = { model: 'onnx/model.onnx' }, dtype }) {
+  const wanted = new Set(Object.values(graphs));
+  const needed = (file) => !file.endsWith('.onnx') || wanted.has(relative(dir, file));
+  const files = filesOf(dir)
+    .filter(needed)
+    .map((file) => ({
+      path: relative(dir, file),
+      size: statSync(file).size,
+      sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
+    }));
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     ...{ specVersion: 1, id: 'bench/model', revision: 'main', commit: '0'.repeat(40), task, engine },
-    ...{ profile: 'text', dtype: 'fp32', graphs: { model: 'onnx/model.onnx' }, files },
+    ...{ profile: 'text', dtype: dtype ?? 'fp32', graphs, files },
   };
 }
 
@@ -67,12 +71,12 @@ export async function freePort() {
 }
 
 /** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
-export async function startServer({ dir, task, engine, env = {} }) {
+export async function startServer({ dir, env = {}, node = process.execPath, ...model }) {
   const spec = join(mkdtempSync(join(tmpdir(), 'slipway-bench-')), 'model.json');
-  writeFileSync(spec, JSON.stringify(specOf(dir, task, engine)));
+  writeFileSync(spec, JSON.stringify(specOf(dir, model)));
   const port = await freePort();
   const started = performance.now();
-  const child = spawn(process.execPath, ['dist/image/main.mjs'], {
+  const child = spawn(node, ['dist/image/main.mjs'], {
     env: {
       ...process.env,
       KEY: 'bench',

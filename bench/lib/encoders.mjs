@@ -1,0 +1,110 @@
+/** Contestants that answer one text with a vector or with labels. */
+import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { startServer } from '../lib.mjs';
+import { installedPeer, serverNode, startProcess } from './processes.mjs';
+
+const CORES = availableParallelism();
+
+const run = (text) => ({ path: '/run', body: JSON.stringify({ text }) });
+
+export function slipway(dir, task) {
+  return {
+    name: 'slipway',
+    start: () => startServer({ dir, task, node: serverNode() }),
+    request: run,
+    parse: ({ output }) => output,
+  };
+}
+
+export function naive(dir, task) {
+  return {
+    name: 'naive',
+    start() {
+      const cwd = installedPeer('naive');
+      const env = (port) => ({ TASK: task, MODEL: dir, PORT: String(port) });
+      return startProcess((port) => ({ command: serverNode(), args: ['server.mjs'], cwd, env: env(port) }));
+    },
+    request: run,
+    parse: (output) => output,
+  };
+}
+
+const ORT_LIBRARY = resolve(
+  `node_modules/onnxruntime-node/bin/napi-v6/linux/${process.arch}/libonnxruntime.so.1`,
+);
+
+/** Text Embeddings Inference, built from its source with the ONNX Runtime backend: docs/benchmarks.md. */
+export function tei(dir, { path, parse, flags = [] }) {
+  const binary = process.env.TEI_BINARY;
+  const missing = !binary
+    ? 'TEI_BINARY is not set'
+    : !existsSync(binary) && `TEI_BINARY names ${binary}, which is not there`;
+  return {
+    ...{ name: 'tei', missing, parse },
+    start: () =>
+      startProcess((port) => ({
+        command: binary,
+        args: ['--model-id', dir, '--port', String(port), '--hostname', '127.0.0.1', ...flags],
+        env: { ORT_DYLIB_PATH: ORT_LIBRARY, ...process.env, HF_HUB_OFFLINE: '1' },
+      })),
+    request: (text) => ({ path, body: JSON.stringify({ inputs: text, truncate: true }) }),
+  };
+}
+
+/** What sessions alone can do: `processes` of them with `threads` each, texts tokenised before, best batch size. */
+export function raw(dir, { processes, threads, textsOf }) {
+  const name = `raw-${processes}x${threads}`;
+  const file = join(dir, 'onnx/model.onnx');
+  const worker = () => {
+    const child = fork('bench/peers/raw-encoder.mjs', [dir, file, String(threads)]);
+    const ask = (job) =>
+      new Promise((answer, fail) => {
+        child.once('message', answer);
+        child.once('exit', (code) => fail(new Error(`${name} ended with ${code}`)));
+        child.send(job);
+      });
+    return { child, ask, stop: () => child.kill() };
+  };
+  return {
+    name,
+    start() {
+      const workers = Array.from({ length: processes }, worker);
+      return { workers, stop: () => workers.forEach((each) => each.stop()) };
+    },
+    measure: ({ workers }, { kind }, seconds) => measureRaw(workers, { texts: textsOf(kind), seconds }),
+  };
+}
+
+async function measureRaw(workers, { texts, seconds }) {
+  const tried = [];
+  // Padded tokens a run; 0 is one text a run.
+  const budgets = [0, 256, 1024];
+  for (const budget of budgets) {
+    const job = { texts, budget, seconds: seconds / budgets.length };
+    const results = await Promise.all(workers.map((each) => each.ask(job)));
+    const sum = (key) => results.reduce((total, each) => total + each[key], 0);
+    tried.push({ budget, rate: sum('rate'), cpuMs: (sum('cpuSeconds') * 1000) / sum('items') });
+  }
+  return tried.toSorted((a, b) => b.rate - a.rate)[0];
+}
+
+/** One text at a time through tokenizer and session in one process with all cores: latency without a server. */
+export function bare(dir, options) {
+  const limit = raw(dir, { ...options, processes: 1, threads: CORES });
+  return {
+    ...limit,
+    name: 'bare',
+    cells: ({ connections }) => connections === 1,
+    measure: ({ workers }, { kind }, seconds) =>
+      workers[0].ask({ texts: options.textsOf(kind), lone: true, seconds }),
+  };
+}
+
+export const rawOnes = (dir, textsOf) =>
+  [
+    { processes: 1, threads: CORES },
+    { processes: CORES, threads: 1 },
+  ].map((each) => raw(dir, { ...each, textsOf }));

@@ -1,0 +1,34 @@
+/** Express and transformers.js as tutorials put them together: one pipeline, one route, no options. */
+import { basename, dirname } from 'node:path';
+import { env, pipeline, TextStreamer } from '@huggingface/transformers';
+import express from 'express';
+
+const { TASK, MODEL, DTYPE = 'fp32', PORT } = process.env;
+env.allowRemoteModels = false;
+env.localModelPath = dirname(MODEL);
+const pipe = await pipeline(TASK, basename(MODEL), { dtype: DTYPE });
+
+const answers = {
+  'feature-extraction': async ({ text }) => {
+    const output = await pipe(text, { pooling: 'mean', normalize: true });
+    return output.tolist()[0];
+  },
+  'text-classification': ({ text }) => pipe(text),
+  'text-generation': async ({ text, max_new_tokens }, response) => {
+    const streamer = new TextStreamer(pipe.tokenizer, {
+      skip_prompt: true,
+      callback_function: (piece) => response.write(piece),
+    });
+    await pipe(text, { max_new_tokens, streamer });
+  },
+  summarization: ({ text }) => pipe(text),
+};
+
+const app = express();
+app.use(express.json({ limit: '10mb' }));
+app.post('/run', async (request, response) => {
+  const answer = await answers[TASK](request.body, response);
+  if (answer === undefined) response.end();
+  else response.json(answer);
+});
+app.listen(Number(PORT), '127.0.0.1');
