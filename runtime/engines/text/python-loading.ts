@@ -109,16 +109,22 @@ function withPrefixSpace(preTokenizer: Component | null, config: Json): Componen
 function bosEosTemplate(frame: { bos: boolean }, config: Json, added: AddedToken[]): Component {
   const wanted = (key: string, otherwise: boolean) =>
     (config[`add_${key}`] ?? otherwise) === true ? [tokenText(config[key])] : [];
-  const item = (content: string) => ({ SpecialToken: { id: content, type_id: 0 } });
+  const item = (type: number) => (content: string) => ({ SpecialToken: { id: content, type_id: type } });
   const before = wanted('bos_token', frame.bos);
   const after = wanted('eos_token', false);
   const ids = [...before, ...after].map((content) => {
     const token = added.find((row) => row.content === content);
     return [content, { ids: token ? [token.id] : [] }] as const;
   });
+  const around = (id: string, type: number) => [
+    ...before.map(item(type)),
+    { Sequence: { id, type_id: type } },
+    ...after.map(item(type)),
+  ];
   return {
     type: 'TemplateProcessing',
-    single: [...before.map(item), { Sequence: { id: 'A', type_id: 0 } }, ...after.map(item)],
+    single: around('A', 0),
+    pair: [...around('A', 0), ...around('B', 1)],
     special_tokens: Object.fromEntries(ids),
   };
 }

@@ -2,22 +2,19 @@ import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { addedTokenFinder } from './added-tokens.js';
 import { cleanUp } from './clean-up.js';
 import { BYTE_TOKEN, createDecoder } from './decoders.js';
-import { frameOf, NO_FRAME } from './frame.js';
+import { BARE, layoutsOf, specialCount } from './layout.js';
 import { createNormalizer } from './normalizers.js';
 import { createPreTokenizer } from './pre-tokenizers.js';
 import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
+import { type Encoded, type RowOptions, rowOf, type Texts, type Tokens } from './rows.js';
 import { createTokenModel, type TokenModel } from './token-model.js';
 import { type Component, SPECIAL_TOKENS, type TokenizerJson, tokenText } from './tokenizer-json.js';
 
-export interface Encoded {
-  ids: number[];
-  /** Segment of each token: 0, or what the post-processor says. */
-  typeIds: number[];
-}
+export type { Encoded, RowOptions, Tokens } from './rows.js';
 
-export interface EncodeOptions {
-  /** Longest result in tokens, special tokens included; absent: no limit. */
-  maxLength?: number | undefined;
+export interface EncodeOptions extends RowOptions {
+  /** A second text, after the first one. */
+  pair?: string | undefined;
   /** False: the text as it stands (a rendered chat template holds its own special tokens). */
   specialTokens?: boolean | undefined;
 }
@@ -32,6 +29,15 @@ export interface DecodeOptions {
 export interface TextTokenizer {
   /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
   encode(text: string, options?: EncodeOptions): Encoded;
+  /** First half of `encode`: tokens of one text, for those that use them in many rows. */
+  tokenize(text: string): Tokens;
+  /**
+   * Second half of `encode`: one or two texts as a row.
+   * @throws RunError 422 when the text that may be cut is too short for that
+   */
+  row(texts: Texts<Tokens>, options?: RowOptions): Encoded;
+  /** How many special tokens stand around one text or two. */
+  specialCount(texts: 1 | 2): number;
   /** Text of the ids. */
   decode(ids: readonly number[], options?: DecodeOptions): string;
   /**
@@ -83,8 +89,10 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const json = files.lowerCase ? lowerCased(loaded) : loaded;
   const model = createTokenModel(json.model);
   const tokenize = createTokenize(json, model, config['split_special_tokens'] === true);
-  const frame = frameOf(json.post_processor);
-  const cutLeft = cutsLeft(files);
+  const layouts = layoutsOf(json.post_processor);
+  const left = cutsLeft(files);
+  const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
+    rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
   const limit = config['model_max_length'] ?? config['max_len'];
   const decode = createDecode(json, model);
   const isByte = byteTest(json, model);
@@ -94,14 +102,14 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     config,
     specialIds: specialIdsOf(json, config),
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
-    encode(text, { maxLength = Infinity, specialTokens = true } = {}) {
-      const ids = tokenize(text);
-      const { before, after, type } = specialTokens ? frame : NO_FRAME;
-      const room = Math.max(0, maxLength - before.length - after.length);
-      const kept = ids.length <= room ? ids : cutLeft ? ids.slice(ids.length - room) : ids.slice(0, room);
-      const all = [...before, ...kept.map((id) => ({ id, type })), ...after];
-      return { ids: all.map(({ id }) => id), typeIds: all.map((token) => token.type) };
+    encode(text, { pair, specialTokens = true, ...options } = {}) {
+      const first = tokenize(text);
+      const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
+      return row(texts, specialTokens ? layouts : BARE, options);
     },
+    tokenize,
+    row: (texts, options) => row(texts, layouts, options),
+    specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
     decode(ids, options = {}) {
       const text = decode(ids, options.skipSpecialTokens ?? true);
       return (options.cleanUp ?? cleansUp) ? cleanUp(text) : text;
@@ -122,7 +130,7 @@ function createTokenize(
   json: TokenizerJson,
   model: TokenModel,
   splitSpecial: boolean,
-): (text: string) => number[] {
+): (text: string) => Tokens {
   const matched = json.added_tokens.filter((token) => !(splitSpecial && token.special));
   const normalize = createNormalizer(json.normalizer);
   const findRaw = addedTokenFinder(matched.filter((token) => !token.normalized));
@@ -137,10 +145,11 @@ function createTokenize(
     findNormalized(normalize(text)).flatMap((stretch) =>
       stretch.id === undefined ? words(stretch.text, first && stretch.start === 0) : [stretch.id],
     );
-  return (text) =>
-    findRaw(text.replace(LONE_SURROGATE, '\ufffd')).flatMap((stretch) =>
+  return (text) => ({
+    ids: findRaw(text.replace(LONE_SURROGATE, '\ufffd')).flatMap((stretch) =>
       stretch.id === undefined ? normalized(stretch.text, stretch.start === 0) : [stretch.id],
-    );
+    ),
+  });
 }
 
 function createDecode(

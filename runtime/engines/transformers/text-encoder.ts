@@ -9,8 +9,8 @@ import type { Encoded, TextTokenizer } from '../text/tokenizer.js';
 export type Outputs = Record<string, Tensor>;
 
 export interface TextEncoder {
-  /** Runs one row; outputs keep the batch axis of 1. */
-  forward(row: Encoded): Promise<Outputs>;
+  /** Runs one row, unless `signal` has aborted; outputs keep the batch axis of 1. */
+  forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
   readonly outputNames: readonly string[];
 }
 
@@ -30,7 +30,13 @@ export async function openTextEncoder(request: LoadRequest): Promise<TextEncoder
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
   }
-  return { outputNames: session.outputNames, forward: (row) => session.run(feedsOf(session, row)) };
+  return {
+    outputNames: session.outputNames,
+    async forward(row, signal) {
+      signal?.throwIfAborted();
+      return session.run(feedsOf(session, row));
+    },
+  };
 }
 
 function feedsOf(session: InferenceSession, row: Encoded): Record<string, Tensor> {
