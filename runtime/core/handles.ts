@@ -20,6 +20,50 @@ export interface SequenceClassifier {
   classify(text: string, options?: { maxLength?: number | undefined }): Promise<Classified>;
 }
 
+export interface FilledMask {
+  /** Probability among the whole vocabulary. */
+  score: number;
+  /** Id of the token that stands in for the mask. */
+  token: number;
+  token_str: string;
+  /** The text with the token in place; with its special tokens where it has several masks. */
+  sequence: string;
+}
+
+export interface FillOptions {
+  /** Rows for each mask. */
+  topK: number;
+  /** Only these tokens; a text that is no token stands for its first one. */
+  targets?: readonly string[] | undefined;
+  maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+}
+
+export interface MaskFiller {
+  /** What stands for the missing token, e.g. `[MASK]`. */
+  readonly maskToken: string;
+  /**
+   * The likeliest tokens for every mask of a text, best first, one list for each mask.
+   * @throws RunError 400 no mask in the text, no token in the targets; 422 top_k beyond the vocabulary
+   */
+  fill(text: string, options: FillOptions, signal: AbortSignal): Promise<FilledMask[][]>;
+}
+
+/** Logits of one premise and one hypothesis. */
+export interface Entailment {
+  entailment: number;
+  contradiction: number;
+}
+
+export interface EntailmentClassifier {
+  /**
+   * Whether a premise entails each of the hypotheses. A long premise is cut, a hypothesis never.
+   * @throws RunError 422 a hypothesis alone is longer than the model takes
+   */
+  entail(premise: string, hypotheses: readonly string[], signal: AbortSignal): Promise<Entailment[]>;
+}
+
 export interface ImageClassifier {
   /**
    * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
@@ -132,6 +176,8 @@ export interface TextGenerator {
 /** Head name to the handle that loading it gives. */
 export interface Handles {
   'sequence-classification': SequenceClassifier;
+  'masked-lm': MaskFiller;
+  entailment: EntailmentClassifier;
   'image-classification': ImageClassifier;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;

@@ -5,6 +5,8 @@ import type { HeadLoader } from './handle.js';
 const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
   'sequence-classification': async () =>
     (await import('./transformers/sequence-classifier.js')).loadSequenceClassifier,
+  'masked-lm': async () => (await import('./transformers/mask-filler.js')).loadMaskFiller,
+  entailment: async () => (await import('./transformers/entailment-classifier.js')).loadEntailmentClassifier,
   'image-classification': async () =>
     (await import('./transformers/image-classifier.js')).loadImageClassifier,
   embedding: async () => (await import('./transformers/text-embedder.js')).loadTextEmbedder,

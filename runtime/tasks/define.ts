@@ -25,6 +25,8 @@ export interface EngineBinding<H extends Head, Input, Output> {
   graphs: readonly string[];
   /** Other files of the repository that this task reads, as names or `*.ext` patterns, where they exist. */
   files: readonly string[];
+  /** A request that suits this very model, where the task's example may not. */
+  example?(handle: Handles[H]): Record<string, unknown>;
   /** An async function, or an async generator that yields text and returns the output. */
   run(
     handle: Handles[H],

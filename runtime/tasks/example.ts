@@ -11,7 +11,7 @@ export const PICTURE = [
 ].join('');
 
 /** The task's example as a request that works anywhere: a picture in place instead of an address on the web. */
-export function runnableExample({ example }: AnyTask): Record<string, unknown> {
+export function runnableExample({ example }: Pick<AnyTask, 'example'>): Record<string, unknown> {
   const { url, base64, ...rest } = example;
   return url === undefined && base64 === undefined ? rest : { base64: PICTURE, ...rest };
 }

@@ -13,6 +13,9 @@ export const labelScore = z.object({ label: z.string(), score: z.number().nullab
 /** How logits become scores; absent: what the checkpoint was trained for. */
 export const functionToApply = z.enum(['softmax', 'sigmoid', 'none']).nullable().optional();
 
+/** What every model that reads text needs beside its graph. */
+export const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
+
 /** A picture, sound or film by address or in place. url wins when both are there. */
 export const media = {
   url: z.string().min(1).optional().describe('http(s) address of the file'),

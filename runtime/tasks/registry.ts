@@ -3,10 +3,12 @@ import { TASK_IDS, type TaskId } from '../core/task-ids.js';
 import chat from './chat.js';
 import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
 import featureExtraction from './feature-extraction.js';
+import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
+import zeroShotClassification from './zero-shot-classification.js';
 
 /** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
 export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
@@ -15,12 +17,12 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text2text-generation': planned('Text-to-text generation'),
   summarization: planned('Summarization'),
   translation: planned('Translation'),
-  'fill-mask': planned('Fill mask'),
+  'fill-mask': fillMask,
   'text-classification': textClassification,
   'token-classification': planned('Token classification'),
   'feature-extraction': featureExtraction,
   'sentence-similarity': sentenceSimilarity,
-  'zero-shot-classification': planned('Zero-shot classification'),
+  'zero-shot-classification': zeroShotClassification,
   'question-answering': planned('Question answering'),
   'image-classification': imageClassification,
   'image-segmentation': planned('Image segmentation'),

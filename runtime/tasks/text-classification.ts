@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { functionToApply, labelScore, maxLength, params, topK, truncation } from './fragments.js';
+import {
+  functionToApply,
+  labelScore,
+  maxLength,
+  params,
+  TOKENIZER_FILES,
+  topK,
+  truncation,
+} from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
@@ -26,7 +34,7 @@ export default defineTask({
     transformers: {
       head: 'sequence-classification',
       graphs: ['model'],
-      files: ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'],
+      files: TOKENIZER_FILES,
       async run(handle, { text, params: { top_k, function_to_apply, max_length, return_all_scores } }) {
         const result = await handle.classify(text, { maxLength: max_length });
         const rows = top_k === undefined ? (return_all_scores === true ? null : 1) : top_k;

@@ -12,6 +12,7 @@ export interface EngineHost {
 }
 
 interface Loaded {
+  example: Record<string, unknown> | undefined;
   run(input: Resolved<unknown>, signal: AbortSignal): Promise<unknown> | AsyncGenerator<string, unknown>;
 }
 
@@ -30,7 +31,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       loaded = await bind(task, request);
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
-      await collect(loaded.run(goldenInput(task), new AbortController().signal), () => {});
+      await collect(loaded.run(goldenInput(task, loaded.example), new AbortController().signal), () => {});
       send({ type: 'ready', loadMs, goldenMs: Math.round(performance.now() - started) - loadMs });
     } catch (error) {
       const plain = error instanceof RunError;
@@ -78,7 +79,10 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const binding = task.engines[engine] as EngineBinding<any, any, any> | undefined;
   if (!binding) throw new RunError('not_ready', `task ${id} has no engine ${engine} in this version`);
   const handle = await loadHandle(binding.head, request);
-  return { run: (input, signal) => binding.run(handle, input, { signal }) };
+  return {
+    example: binding.example?.(handle),
+    run: (input, signal) => binding.run(handle, input, { signal }),
+  };
 }
 
 /** Runs a task body to its end; streamed text goes to `onText`. */

@@ -11,8 +11,8 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
   expect(Object.keys(TASKS).toSorted()).toEqual([...TASK_IDS].toSorted());
   expect(SUPPORTED_TASKS.toSorted()).toEqual(
     [
-      ...['chat', 'feature-extraction', 'image-classification', 'sentence-similarity'],
-      ...['text-classification', 'text-generation'],
+      ...['chat', 'feature-extraction', 'fill-mask', 'image-classification', 'sentence-similarity'],
+      ...['text-classification', 'text-generation', 'zero-shot-classification'],
     ].toSorted(),
   );
 });

@@ -1,4 +1,5 @@
 import type { Json } from '../model-folder.js';
+import { familyOf } from './families.js';
 import {
   type AddedToken,
   type Component,
@@ -25,7 +26,7 @@ export interface TokenizerFiles {
  */
 export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
   const family = familyOf(files);
-  const config = { ...family.tokens, ...files.config, ...legacyTokens(files) };
+  const config = { ...family.config, ...files.config, ...legacyTokens(files) };
   const added = addedTokens(files.json, config);
   return {
     config,
@@ -37,53 +38,6 @@ export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; con
       post_processor: family.frame ? bosEosTemplate(family.frame, config, added) : files.json.post_processor,
     },
   };
-}
-
-interface Family {
-  /** The class sets lower case, accents and Chinese characters itself. */
-  bert?: boolean;
-  /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
-  frame?: { bos: boolean };
-  /** Special tokens that need not be written down. */
-  tokens?: Json;
-}
-
-const LLAMA: Family = {
-  frame: { bos: true },
-  tokens: { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' },
-};
-const NEOX_TOKEN = '<|endoftext|>';
-
-const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
-  [
-    /^(Bert|DistilBert|Electra|MPNet|MobileBert|ConvBert|Funnel|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*)$/,
-    /^(bert|distilbert|electra|mpnet|mobilebert|convbert|funnel|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha)$/,
-    { bert: true },
-  ],
-  [/^(Code)?Llama$/, /^(llama|code_llama|mistral|mixtral|ministral|phi3|phimoe|persimmon|jamba)$/, LLAMA],
-  [
-    /^Gemma$/,
-    /^(gemma|gemma2|gemma3|gemma3_text|recurrent_gemma)$/,
-    { frame: { bos: true }, tokens: { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>' } },
-  ],
-  [
-    /^Cohere$/,
-    /^cohere2?$/,
-    { frame: { bos: true }, tokens: { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>' } },
-  ],
-  [
-    /^GPTNeoX$/,
-    /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/,
-    { frame: { bos: false }, tokens: { bos_token: NEOX_TOKEN, eos_token: NEOX_TOKEN } },
-  ],
-];
-
-function familyOf({ config, model }: TokenizerFiles): Family {
-  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
-  const name = String(written ?? '').replace(/Tokenizer(Fast)?$/, '');
-  const type = String(model?.['model_type'] ?? '');
-  const found = FAMILIES.find(([names, models]) => (written ? names.test(name) : models.test(type)));
-  return found?.[2] ?? {};
 }
 
 /** special_tokens_map.json counts only beside a tokenizer_config.json of the older kind. */

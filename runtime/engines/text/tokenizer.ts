@@ -45,6 +45,14 @@ export interface TextTokenizer {
    * ends. 0 for tokenizers without byte tokens.
    */
   openBytes(ids: readonly number[]): number;
+  /** Id of a token of the vocabulary, added ones included. */
+  idOf(token: string): number | undefined;
+  /** Text of a token as the vocabulary has it; undefined for an id without one. */
+  tokenOf(id: number): string | undefined;
+  /** Id of a token that the configuration names, such as `mask_token`. */
+  namedId(name: (typeof SPECIAL_TOKENS)[number]): number | undefined;
+  /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
+  readonly paddingSide: 'left' | 'right';
   /** Ids of the tokens that the configuration names as special (all_special_ids). */
   readonly specialIds: ReadonlySet<number>;
   /** `model_max_length`, where the repository sets a real one. */
@@ -96,6 +104,9 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const limit = config['model_max_length'] ?? config['max_len'];
   const decode = createDecode(json, model);
   const isByte = byteTest(json, model);
+  const added = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
+  const contents = new Map(json.added_tokens.map(({ content, id }) => [id, content]));
+  const idOf = (token: string) => added.get(token) ?? model.ids.get(token);
   const special = new Set(json.added_tokens.filter((token) => token.special).map(({ id }) => id));
   const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
@@ -107,6 +118,10 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
       return row(texts, specialTokens ? layouts : BARE, options);
     },
+    idOf,
+    tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
+    namedId: (name) => idOf(tokenText(config[name])),
+    paddingSide: paddingSideOf(files, config),
     tokenize,
     row: (texts, options) => row(texts, layouts, options),
     specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
@@ -184,4 +199,11 @@ function specialIdsOf(json: TokenizerJson, config: Json): Set<number> {
 function cutsLeft({ config, json }: TokenizerFiles): boolean {
   const truncation = (json as unknown as Json)['truncation'] as { direction?: string } | null | undefined;
   return String(config['truncation_side'] ?? truncation?.direction).toLowerCase() === 'left';
+}
+
+/** The class's own side comes last. */
+function paddingSideOf({ config, json }: TokenizerFiles, merged: Json): 'left' | 'right' {
+  const padding = (json as unknown as Json)['padding'] as { direction?: string } | null | undefined;
+  const side = config['padding_side'] ?? padding?.direction ?? merged['padding_side'];
+  return String(side).toLowerCase() === 'left' ? 'left' : 'right';
 }

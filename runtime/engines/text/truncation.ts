@@ -14,7 +14,9 @@ export function keptLengths([first, second]: Lengths, room: number, strategy: Tr
   const excess = first + (second ?? 0) - room;
   if (excess <= 0) return [first, second];
   if (strategy === 'longest_first') {
-    return second === undefined ? [Math.max(0, room), undefined] : shortened(first, second, Math.max(0, room));
+    return second === undefined
+      ? [Math.max(0, room), undefined]
+      : shortened(first, second, Math.max(0, room));
   }
   if (room <= 0) return [0, second && 0];
   const target = strategy === 'only_first' ? first : second;

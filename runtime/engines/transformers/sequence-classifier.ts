@@ -1,11 +1,10 @@
-import { RunError } from '../../core/errors.js';
 import type { SequenceClassifier } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { readJson } from '../model-folder.js';
 import { toFloat32 } from '../session.js';
 import { loadTokenizer } from '../text/tokenizer.js';
 import { labelsOf, problemOf } from './labels.js';
-import { longestInput, openTextEncoder, tighter } from './text-encoder.js';
+import { longestInput, openTextEncoder, requireOutputs, tighter } from './text-encoder.js';
 
 /** *ForSequenceClassification: logits [1, labels] over a whole text. */
 export async function loadSequenceClassifier(request: LoadRequest): Promise<SequenceClassifier> {
@@ -14,9 +13,7 @@ export async function loadSequenceClassifier(request: LoadRequest): Promise<Sequ
     loadTokenizer(request.dir),
     openTextEncoder(request),
   ]);
-  if (!encoder.outputNames.includes('logits')) {
-    throw new RunError('not_ready', `the graph gives ${encoder.outputNames.join(', ')}, not logits`);
-  }
+  requireOutputs(encoder, 'logits');
   const limit = longestInput(tokenizer, config);
   const problem = problemOf(config);
   return {

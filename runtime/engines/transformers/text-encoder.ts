@@ -50,6 +50,14 @@ function feedsOf(session: InferenceSession, row: Encoded): Record<string, Tensor
   );
 }
 
+/** @throws RunError `not_ready` when the graph lacks one of these outputs */
+export function requireOutputs({ outputNames }: TextEncoder, ...names: string[]): void {
+  const missing = names.filter((name) => !outputNames.includes(name));
+  if (missing.length > 0) {
+    throw new RunError('not_ready', `the graph gives ${outputNames.join(', ')}, not ${missing.join(', ')}`);
+  }
+}
+
 /** Families whose position table starts after the padding index, so two of its rows are never used. */
 const OFFSET_POSITIONS =
   /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|longformer|mpnet|xmod|data2vec-text|ibert)$/;

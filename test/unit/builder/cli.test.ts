@@ -1,4 +1,5 @@
 import { mkdtempSync } from 'node:fs';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
@@ -69,14 +70,11 @@ describe('the command line', () => {
   });
 
   test('a task that is not served yet is refused', async () => {
-    const { code, stderr } = await cli([
-      'plan',
-      'zoo/x',
-      '--from',
-      MODEL,
-      '--task',
-      'zero-shot-classification',
-    ]);
+    const unnamed = mkdtempSync(path.join(tmpdir(), 'slipway-cli-'));
+    await cp(MODEL, unnamed, { recursive: true });
+    await writeFile(path.join(unnamed, 'config.json'), '{}');
+    const { code, stderr } = await cli(['plan', 'zoo/x', '--from', unnamed, '--task', 'text-to-video']);
+    await rm(unnamed, { recursive: true });
     expect(code).toBe(3);
     expect(stderr).toMatch(/^builder: .*not supported yet/m);
   });

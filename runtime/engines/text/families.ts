@@ -1,0 +1,63 @@
+import type { Json } from '../model-folder.js';
+import type { TokenizerFiles } from './python-loading.js';
+
+/** What one of transformers' tokenizer classes knows by itself. */
+export interface Family {
+  /** The class sets lower case, accents and Chinese characters itself. */
+  bert?: boolean;
+  /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
+  frame?: { bos: boolean };
+  /** What tokenizer_config.json need not write down. */
+  config?: Json;
+}
+
+const BERT = {
+  ...{ unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]' },
+  ...{ cls_token: '[CLS]', mask_token: '[MASK]' },
+};
+const ALBERT = { ...BERT, bos_token: '[CLS]', eos_token: '[SEP]', unk_token: '<unk>', pad_token: '<pad>' };
+const ROBERTA = {
+  ...{ bos_token: '<s>', eos_token: '</s>', sep_token: '</s>', cls_token: '<s>' },
+  ...{ unk_token: '<unk>', pad_token: '<pad>', mask_token: '<mask>' },
+};
+const XLNET = { ...ROBERTA, sep_token: '<sep>', cls_token: '<cls>' };
+const LLAMA = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', padding_side: 'left' };
+const GEMMA = { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', padding_side: 'left' };
+const COHERE = { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', padding_side: 'left' };
+const NEOX = { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>' };
+
+/** By the class that tokenizer_config.json names, else by the model type. */
+const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
+  [/^MPNet$/, /^mpnet$/, { bert: true, config: { ...ROBERTA, unk_token: '[UNK]' } }],
+  [/^Funnel$/, /^funnel$/, { bert: true, config: XLNET }],
+  [
+    /^(Bert|DistilBert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*|Splinter)$/,
+    /^(bert|distilbert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha|splinter)$/,
+    { bert: true, config: BERT },
+  ],
+  [
+    /^(Roberta|XLMRoberta|Camembert|Bart|Longformer|LED|MBart|MBart50|Barthez|MarkupLM|LayoutLMv3)$/,
+    /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|bart|longformer|led|mbart|data2vec-text|roberta-prelayernorm|xmod|ibert)$/,
+    { config: ROBERTA },
+  ],
+  [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
+  [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, bos_token: '<s>', eos_token: '</s>' } }],
+  [/^Deberta(V2)?$/, /^deberta(-v2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],
+  [/^XLNet$/, /^xlnet$/, { config: { ...XLNET, padding_side: 'left' } }],
+  [
+    /^(Code)?Llama$/,
+    /^(llama|code_llama|mistral|mixtral|ministral|phi3|phimoe|persimmon|jamba)$/,
+    { frame: { bos: true }, config: LLAMA },
+  ],
+  [/^Gemma$/, /^(gemma|gemma2|gemma3|gemma3_text|recurrent_gemma)$/, { frame: { bos: true }, config: GEMMA }],
+  [/^Cohere$/, /^cohere2?$/, { frame: { bos: true }, config: COHERE }],
+  [/^GPTNeoX$/, /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/, { frame: { bos: false }, config: NEOX }],
+];
+
+export function familyOf({ config, model }: TokenizerFiles): Family {
+  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
+  const name = String(written ?? '').replace(/Tokenizer(Fast)?$/, '');
+  const type = String(model?.['model_type'] ?? '');
+  const found = FAMILIES.find(([names, models]) => (written ? names.test(name) : models.test(type)));
+  return found?.[2] ?? {};
+}

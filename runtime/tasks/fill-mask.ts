@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { params, TOKENIZER_FILES, truncation } from './fragments.js';
+import { finite } from './scores.js';
+
+const row = z.object({
+  score: z.number().nullable(),
+  token: z.number(),
+  token_str: z.string(),
+  sequence: z.string(),
+});
+
+export default defineTask({
+  title: 'Fill mask',
+  summary: 'Finds the likeliest tokens for the mask tokens of a text; several masks give one list each.',
+  modality: 'text',
+  streams: false,
+  profile: 'text',
+  input: z.object({
+    text: z.string().describe('holds the model’s mask token, such as [MASK] or <mask>'),
+    params: params({
+      top_k: z.int().min(1).nullish().describe('rows for each mask, 5 by default'),
+      targets: z
+        .union([z.string(), z.array(z.string()).min(1)])
+        .nullish()
+        .describe('only these tokens; of a text that is no token, the first'),
+      tokenizer_kwargs: z
+        .strictObject({
+          truncation: z.union([truncation, z.literal(false)]),
+          max_length: z.int().min(1).nullish(),
+          add_special_tokens: z.boolean().nullish(),
+        })
+        .nullish(),
+    }),
+  }),
+  output: z.array(z.union([row, z.array(row)])),
+  example: { text: 'The capital of France is [MASK].' },
+  engines: {
+    transformers: {
+      head: 'masked-lm',
+      graphs: ['model'],
+      files: TOKENIZER_FILES,
+      example: ({ maskToken }) => ({ text: `The capital of France is ${maskToken}.` }),
+      async run(handle, { text, params: { top_k, targets, tokenizer_kwargs } }, { signal }) {
+        const options = {
+          topK: top_k ?? 5,
+          targets: typeof targets === 'string' ? [targets] : (targets ?? undefined),
+          maxLength: tokenizer_kwargs?.max_length ?? undefined,
+          specialTokens: tokenizer_kwargs?.add_special_tokens ?? true,
+        };
+        const masks = await handle.fill(text, options, signal);
+        const rows = masks.map((mask) => mask.map((each) => ({ ...each, score: finite(each.score) })));
+        return rows.length === 1 ? rows[0]! : rows;
+      },
+    },
+  },
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { RunError } from '../core/errors.js';
+import { defineTask } from './define.js';
+import { params, TOKENIZER_FILES } from './fragments.js';
+import { formatOne, strip } from './python-text.js';
+import { finite, softmax } from './scores.js';
+
+const labels = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) =>
+    typeof given === 'string'
+      ? given
+          .split(',')
+          .map(strip)
+          .filter((label) => label !== '')
+      : given,
+  )
+  .refine((list) => list.length > 0, 'needs at least one label');
+
+export default defineTask({
+  title: 'Zero-shot classification',
+  summary:
+    'Scores a text for labels of the caller’s choice, by asking whether the text entails each of them.',
+  modality: 'text',
+  streams: false,
+  profile: 'text',
+  input: z.object({
+    text: z.string().min(1),
+    candidate_labels: labels.describe('labels as an array, or in one string with commas between them'),
+    params: params({
+      hypothesis_template: z
+        .string()
+        .default('This example is {}.')
+        .describe('a sentence with {} in place of the label'),
+      multi_label: z.boolean().nullish().describe('true: each label is scored by itself'),
+      multi_class: z.boolean().nullish().describe('older name of multi_label, which it overrules'),
+    }),
+  }),
+  output: z.object({
+    sequence: z.string(),
+    labels: z.array(z.string()),
+    scores: z.array(z.number().nullable()),
+  }),
+  example: { text: 'The train leaves from platform seven.', candidate_labels: ['travel', 'cooking'] },
+  engines: {
+    transformers: {
+      head: 'entailment',
+      graphs: ['model'],
+      files: TOKENIZER_FILES,
+      async run(handle, { text, candidate_labels, params: options }, { signal }) {
+        const hypotheses = hypothesesOf(candidate_labels, options.hypothesis_template);
+        const logits = await handle.entail(text, hypotheses, signal);
+        const alone = (options.multi_class ?? options.multi_label) === true || candidate_labels.length === 1;
+        const scores = alone
+          ? logits.map((pair) => softmax([pair.contradiction, pair.entailment])[1]!)
+          : softmax(logits.map((pair) => pair.entailment));
+        return { sequence: text, ...ranked(candidate_labels, scores) };
+      },
+    },
+  },
+});
+
+function hypothesesOf(candidates: readonly string[], template: string): string[] {
+  const fill = formatOne(template);
+  if (fill && fill(candidates[0]!) !== template) return candidates.map(fill);
+  throw new RunError(
+    'invalid_input',
+    'params.hypothesis_template: needs {} where the label goes; other braces are written twice',
+  );
+}
+
+/** Best first; of equal scores the later label, as Python's reversed sort has it. */
+function ranked(candidates: readonly string[], scores: readonly number[]) {
+  const rows = scores.map((score, i) => ({ label: candidates[i]!, score: Math.fround(score) }));
+  rows.sort((a, b) => a.score - b.score).reverse();
+  return { labels: rows.map((row) => row.label), scores: rows.map((row) => finite(row.score)) };
+}
