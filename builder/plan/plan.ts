@@ -52,7 +52,8 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   requireGraphs(info, facts);
   const { engine, binding } = engineOf(task);
   requireFiles(info, task, binding);
-  const choice = await choose(source, { info, graphs: binding.graphs, extra: binding.files, dtype });
+  const { graphs, otherGraphs, files: extra } = binding;
+  const choice = await choose(source, { info, graphs, otherGraphs, extra, dtype });
   const spec = specOf({ info, facts, task: detected.task, profile: task.profile, engine, choice });
   return {
     info,
@@ -64,7 +65,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
 }
 
 /** What the planner needs of a binding, whatever its head. */
-type AnyBinding = Pick<EngineBinding<Head, never, never>, 'head' | 'graphs' | 'files'>;
+type AnyBinding = Pick<EngineBinding<Head, never, never>, 'head' | 'graphs' | 'otherGraphs' | 'files'>;
 
 /** The first engine that a task file names is the preferred one. */
 function engineOf(task: AnyTask): { engine: EngineId; binding: AnyBinding } {

@@ -173,6 +173,15 @@ export interface TextGenerator {
   ): AsyncGenerator<string, string>;
 }
 
+export interface Seq2SeqGenerator {
+  /**
+   * Answers a text, which is cut to what the model takes. Yields and returns as TextGenerator.generate does; the answer
+   * is all that the decoder makes.
+   * @throws RunError 422 for an option that this model can't do
+   */
+  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, string>;
+}
+
 /** Head name to the handle that loading it gives. */
 export interface Handles {
   'sequence-classification': SequenceClassifier;
@@ -181,6 +190,7 @@ export interface Handles {
   'image-classification': ImageClassifier;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
+  'seq2seq-lm': Seq2SeqGenerator;
 }
 
 export type Head = keyof Handles;

@@ -11,6 +11,7 @@ const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
     (await import('./transformers/image-classifier.js')).loadImageClassifier,
   embedding: async () => (await import('./transformers/text-embedder.js')).loadTextEmbedder,
   'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
+  'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
 };
 
 export async function loadHandle<H extends Head>(

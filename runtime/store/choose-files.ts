@@ -7,6 +7,8 @@ export interface ChooseRequest {
   info: Pick<ModelInfo, 'id' | 'files'>;
   /** Graph roles, one ONNX file each. */
   graphs: readonly string[];
+  /** Other sets of roles, taken where there is no better export of the first one. */
+  otherGraphs?: readonly (readonly string[])[] | undefined;
   /** Other files as names or `*` patterns, taken where they exist. */
   extra: readonly string[];
   /** Weight format that must be taken; without it the best one that is there. */
@@ -58,8 +60,9 @@ interface GraphSet {
   graphs: GraphFile[];
 }
 
-function chooseGraphs({ info, graphs: roles, dtype }: ChooseRequest): { set: GraphSet; reason: string } {
-  const sets = completeSets(graphFiles(info.files, roles), roles);
+function chooseGraphs(request: ChooseRequest): { set: GraphSet; reason: string } {
+  const { info, graphs: roles, otherGraphs = [], dtype } = request;
+  const sets = [roles, ...otherGraphs].flatMap((set) => completeSets(graphFiles(info.files, set), set));
   const alias = sets.length === 0 ? mergedDecoder(info.files, roles) : [];
   const all = [...sets, ...alias].sort(bySet);
   const available = DTYPES.filter((one) => all.some((set) => set.dtype === one));

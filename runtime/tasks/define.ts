@@ -23,6 +23,8 @@ export interface EngineBinding<H extends Head, Input, Output> {
   head: H;
   /** Graph roles that the engine opens; the store looks for one ONNX file each. */
   graphs: readonly string[];
+  /** Other sets of roles that serve as well, where that one is not there. */
+  otherGraphs?: readonly (readonly string[])[];
   /** Other files of the repository that this task reads, as names or `*.ext` patterns, where they exist. */
   files: readonly string[];
   /** A request that suits this very model, where the task's example may not. */

@@ -6,17 +6,20 @@ import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
 import sentenceSimilarity from './sentence-similarity.js';
+import summarization from './summarization.js';
+import text2textGeneration from './text2text-generation.js';
 import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
+import translation from './translation.js';
 import zeroShotClassification from './zero-shot-classification.js';
 
 /** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
 export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-generation': textGeneration,
   chat,
-  'text2text-generation': planned('Text-to-text generation'),
-  summarization: planned('Summarization'),
-  translation: planned('Translation'),
+  'text2text-generation': text2textGeneration,
+  summarization,
+  translation,
   'fill-mask': fillMask,
   'text-classification': textClassification,
   'token-classification': planned('Token classification'),

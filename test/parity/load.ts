@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import request from 'supertest';
 import type { ModelSpec } from '../../runtime/core/spec.js';
@@ -63,18 +64,22 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
 }
 
 /** A spec by hand, for a fixture whose files are known to be right. */
-export function fixtureSpec(task: ModelSpec['task'], id: string): ModelSpec {
-  const generates = task === 'text-generation' || task === 'chat';
+export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): ModelSpec {
+  const definition = taskOf(task);
+  const [engine, binding] = Object.entries(definition.engines)[0]!;
+  const sets = [binding.graphs, ...(binding.otherGraphs ?? [])];
+  const fileOf = (role: string) => join('onnx', `${role}.onnx`);
+  const roles = sets.find((set) => set.every((role) => existsSync(join(dir, fileOf(role)))))!;
   return {
     specVersion: 1,
     id,
     revision: 'main',
     commit: '0'.repeat(40),
     task,
-    engine: generates ? 'generation' : 'transformers',
-    profile: task === 'image-classification' ? 'vision' : 'text',
+    engine: engine as ModelSpec['engine'],
+    profile: definition.profile,
     dtype: 'fp32',
-    graphs: { model: join('onnx', 'model.onnx') },
+    graphs: Object.fromEntries(roles.map((role) => [role, fileOf(role)])),
     files: [],
   };
 }

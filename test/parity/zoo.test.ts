@@ -10,7 +10,7 @@ for (const model of await zooModels()) {
     const published = z.fromJSONSchema(outputSchema(taskOf(model.task as TaskId)));
     let served: ServedModel;
     beforeAll(async () => {
-      served = await serveInline(fixtureSpec(model.task as TaskId, model.about.id), model.repo);
+      served = await serveInline(fixtureSpec(model.task as TaskId, model.about.id, model.repo), model.repo);
     });
     afterAll(() => served.stop());
 

@@ -13,6 +13,8 @@ export interface Generation {
   settings: GenerationSettings;
   tokenizer: TextTokenizer;
   signal: AbortSignal;
+  /** True: the prompt belongs to the text, as what a decoder starts with does. */
+  echoes?: boolean;
   /** Most prompt tokens to feed in one step. */
   chunk: number;
   /** Begins with one row that has seen nothing; called once. */
@@ -63,6 +65,7 @@ async function* tokens(run: Run, first: Float32Array): AsyncGenerator<string> {
   const processors = logitsProcessors(settings);
   const sample = createSampler(settings);
   const stream = textStream(run);
+  if (run.echoes) for (const id of prompt) yield stream.push(id);
   const ids = [...prompt];
   const last = prompt.length + settings.maxNewTokens;
   for (let scores = first; ;) {
@@ -97,19 +100,20 @@ async function* beams(run: Run, first: Float32Array): AsyncGenerator<string> {
     },
   });
   const stream = textStream(run);
-  for (const id of ids) yield stream.push(id);
+  for (const id of run.echoes ? [...prompt, ...ids] : ids) yield stream.push(id);
   yield stream.finish();
 }
 
-function textStream({ tokenizer, prompt, settings }: Run): TextStream {
+function textStream({ tokenizer, prompt, settings, echoes }: Run): TextStream {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
-  return createTextStream({ decode, openBytes: tokenizer.openBytes, cleansUp: cleanUp, prompt, stops });
+  const { openBytes } = tokenizer;
+  return createTextStream({ decode, openBytes, cleansUp: cleanUp, stops, prompt: echoes ? [] : prompt });
 }
 
 /** The state of the text after these tokens. */
 function replay(run: Run, ids: readonly number[]): TextStream {
   const stream = textStream(run);
-  for (const id of ids) stream.push(id);
+  for (const id of run.echoes ? [...run.prompt, ...ids] : ids) stream.push(id);
   return stream;
 }

@@ -6,7 +6,8 @@ import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { loadChatTemplate } from './chat-template.js';
 import { type Decoder, openDecoder } from './decoder.js';
 import { generate } from './generate.js';
-import { contextLengthOf, endsAtContext, readSettings } from './settings.js';
+import { contextLengthOf, endsAtContext } from './limits.js';
+import { readSettings } from './settings.js';
 
 interface Model {
   decoder: Decoder;

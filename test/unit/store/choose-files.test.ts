@@ -62,6 +62,45 @@ describe('layouts', () => {
     });
   });
 
+  describe('a decoder that is merged or a pair', () => {
+    const pair = ['onnx/decoder_model.onnx', 'onnx/decoder_with_past_model.onnx'];
+    const rolesIn = (...paths: string[]) => {
+      const choice = chooseFiles({
+        info: { id: 'org/m', files: listing('onnx/encoder_model.onnx', ...paths) },
+        graphs: ['encoder_model', 'decoder_model_merged'],
+        otherGraphs: [['encoder_model', 'decoder_model', 'decoder_with_past_model']],
+        extra: [],
+      });
+      return [choice.dtype, ...Object.keys(choice.graphs)];
+    };
+
+    test('is taken merged where both are there', () => {
+      const merged = ['fp32', 'encoder_model', 'decoder_model_merged'];
+      expect(rolesIn(...pair, 'onnx/decoder_model_merged.onnx')).toEqual(merged);
+    });
+
+    test.each([
+      ['only the pair is there', pair],
+      [
+        'the merged one is less exact',
+        [...pair, 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx'],
+      ],
+    ])('is taken as a pair where %s', (_why, paths) => {
+      expect(rolesIn(...paths)).toEqual([
+        'fp32',
+        'encoder_model',
+        'decoder_model',
+        'decoder_with_past_model',
+      ]);
+    });
+
+    test('is missing where half of the pair is', () => {
+      expect(() => rolesIn(pair[0]!)).toThrow(
+        'no ONNX export with encoder_model.onnx + decoder_model_merged.onnx',
+      );
+    });
+  });
+
   test('a pipeline keeps each graph in a folder of its own', () => {
     const files = listing('unet/model.onnx', 'vae_decoder/model.onnx', 'unet/weights.pb:9000000');
     const { graphs } = choose({ files, graphs: ['unet', 'vae_decoder'] });

@@ -1,8 +1,5 @@
-import {
-  contextLengthOf,
-  endsAtContext,
-  readSettings,
-} from '../../../../runtime/engines/generation/settings.js';
+import { contextLengthOf, endsAtContext } from '../../../../runtime/engines/generation/limits.js';
+import { readSettings } from '../../../../runtime/engines/generation/settings.js';
 import { settingsOf } from './support.js';
 
 describe('precedence', () => {

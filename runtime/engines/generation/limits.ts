@@ -1,0 +1,73 @@
+import { RunError } from '../../core/errors.js';
+import { firstNumber, type Json } from '../model-folder.js';
+import type { SettingsInput } from './settings.js';
+
+/** Where neither request nor repository sets a length. */
+const DEFAULT_NEW_TOKENS = 256;
+
+/** The `max_length` that Python's configuration writes when nobody set one. */
+const UNSET_MAX_LENGTH = 20;
+
+/** Room for new tokens after the prompt, within the request's or the repository's limit and the model's context. */
+export function newTokens({
+  request,
+  repository,
+  promptLength,
+  contextLength: context = Infinity,
+  hardLimit,
+}: SettingsInput): number {
+  const room = context - promptLength;
+  if (room < 1) {
+    throw new RunError(
+      'unprocessable',
+      `the prompt has ${promptLength} tokens, ${1 - room} too many: this model takes ${context} with at least one ` +
+        'token of answer',
+    );
+  }
+  return Math.min(
+    hardLimit ? room : Infinity,
+    request.max_new_tokens ?? fromLength(request.max_length, promptLength) ?? repositoryLimit(),
+  );
+
+  function repositoryLimit(): number {
+    const added = firstNumber(repository, 'max_new_tokens');
+    const total = firstNumber(repository, 'max_length');
+    if (added !== undefined) return added;
+    if (total === undefined || total === UNSET_MAX_LENGTH) return DEFAULT_NEW_TOKENS;
+    return fromLength(total, promptLength)!;
+  }
+}
+
+/** `max_length` counts the prompt; one that the prompt already fills is an error, as in Python. */
+function fromLength(maxLength: number | null | undefined, promptLength: number): number | undefined {
+  if (maxLength == null) return undefined;
+  if (maxLength > promptLength) return maxLength - promptLength;
+  throw new RunError(
+    'unprocessable',
+    `the prompt has ${promptLength} tokens, but max_length is ${maxLength} with the prompt included; raise ` +
+      'params.max_length or set params.max_new_tokens',
+  );
+}
+
+/** Names under which configurations give the longest sequence. */
+export function contextLengthOf(config: Json): number | undefined {
+  const text = (config['text_config'] ?? config) as Json;
+  return firstNumber(
+    text,
+    'max_position_embeddings',
+    'n_positions',
+    'n_ctx',
+    'max_sequence_length',
+    'seq_length',
+  );
+}
+
+/** Families that look positions up in a table of learned vectors: past its end there is nothing to look up. */
+const LEARNED_POSITIONS =
+  /^(gpt2|gpt_neo|gptj|gpt_bigcode|openai-gpt|opt|biogpt|codegen|ctrl|xglm|bart|mbart|blenderbot|imagegpt)$/;
+
+/** True where no token can follow the last position: learned tables, and graphs that hold their own position tables. */
+export function endsAtContext(config: Json, inputNames: readonly string[]): boolean {
+  const type = String(config['model_type'] ?? '');
+  return LEARNED_POSITIONS.test(type) || !inputNames.includes('position_ids');
+}

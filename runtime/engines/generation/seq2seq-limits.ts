@@ -1,0 +1,19 @@
+import { firstNumber, type Json } from '../model-folder.js';
+
+/** Families that reckon positions by distance: no table ends, and `n_positions` is only what they were trained on. */
+const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop)$/;
+
+/** Longest text of the encoder in tokens by its position table; Infinity where there is none. */
+export function encoderPositions(config: Json): number {
+  return positions(config, 'max_encoder_position_embeddings');
+}
+
+/** Longest sequence of the decoder in tokens, its start token included. */
+export function decoderPositions(config: Json): number {
+  return positions(config, 'max_decoder_position_embeddings', 'max_target_positions');
+}
+
+function positions(config: Json, ...names: string[]): number {
+  if (RELATIVE_POSITIONS.test(String(config['model_type']))) return Infinity;
+  return firstNumber(config, ...names, 'max_position_embeddings', 'n_positions') ?? Infinity;
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { params } from './fragments.js';
+import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
+
+export default defineTask({
+  title: 'Text-to-text generation',
+  summary: 'Answers a text with another text.',
+  modality: 'text',
+  streams: true,
+  profile: 'text',
+  input: z.object({ text: z.string(), params: params(seq2seqParams) }),
+  output: z.string(),
+  example: {
+    text: 'translate English to German: The library opens at nine.',
+    params: { max_new_tokens: 20 },
+  },
+  engines: {
+    generation: {
+      head: 'seq2seq-lm',
+      ...seq2seqFiles,
+      run(handle, { text, params: options }, { signal }) {
+        return handle.generate(text, options, signal);
+      },
+    },
+  },
+});
