@@ -16,25 +16,34 @@ import { join, relative, resolve } from 'node:path';
 
 const CACHE = resolve('.cache/bench');
 
-/** Makes a bench model (about 90 MB, random weights) once, with the committed Python script, in a venv of its own. */
-export function benchModel(script) {
-  const dir = join(CACHE, script.replace(/\.py$/, ''));
-  if (existsSync(join(dir, 'config.json'))) return dir;
+const run = (command, args) => execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+
+/** Makes a bench model (random weights) once, with the committed Python script, in a venv of its own. */
+export function benchModel(script, name = script.replace(/\.py$/, ''), flags = []) {
+  const dir = join(CACHE, name);
+  if (existsSync(join(dir, '.complete'))) return dir;
+  run(benchPython(), [join('scripts/models', script), dir, ...flags]);
+  writeFileSync(join(dir, '.complete'), '');
+  return dir;
+}
+
+/** A Python with what scripts/models/requirements.txt names. */
+function benchPython() {
   const venv = join(CACHE, 'venv');
   const python = join(venv, 'bin/python');
+  const wanted = readFileSync('scripts/models/requirements.txt', 'utf8');
+  const stamp = join(venv, 'requirements.txt');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return python;
   mkdirSync(CACHE, { recursive: true });
-  const run = (command, args) => execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (!existsSync(python)) {
-    run('python3', ['-m', 'venv', venv]);
-    run(python, ['-m', 'pip', 'install', '-q', '-r', 'scripts/models/requirements.txt']);
-  }
-  run(python, [join('scripts/models', script), dir]);
-  return dir;
+  run('python3', ['-m', 'venv', venv]);
+  run(python, ['-m', 'pip', 'install', '-q', '-r', 'scripts/models/requirements.txt']);
+  writeFileSync(stamp, wanted);
+  return python;
 }
 
 export function filesOf(dir) {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== '.slipway.json')
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map((entry) => join(entry.parentPath, entry.name));
 }
 

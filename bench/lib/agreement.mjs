@@ -10,7 +10,7 @@ async function answersOf(contestant, texts) {
     const answers = [];
     for (const text of texts) {
       const response = await post(server.url, contestant.request(text));
-      answers.push(contestant.parse(JSON.parse(await response.text())));
+      answers.push(contestant.parse(await response.text()));
     }
     return answers;
   } finally {
@@ -18,8 +18,11 @@ async function answersOf(contestant, texts) {
   }
 }
 
-/** `likeness(a, b)` is 1 for equal answers. @throws when a pair is below 0.999 */
-export async function checkAgreement(contestants, texts, likeness = cosine) {
+/**
+ * `likeness(a, b)` is 1 for equal answers; the table gives the least one under `title`.
+ * @throws when a pair is below `limit`
+ */
+export async function checkAgreement(contestants, texts, { likeness, title, limit }) {
   const [first, ...others] = contestants.filter(({ measure }) => !measure);
   if (others.length === 0) return [];
   const expected = await answersOf(first, texts);
@@ -27,8 +30,18 @@ export async function checkAgreement(contestants, texts, likeness = cosine) {
   for (const each of others) {
     const answers = await answersOf(each, texts);
     const least = Math.min(...answers.map((answer, i) => likeness(answer, expected[i])));
-    rows.push({ name: `${each.name} beside ${first.name}`, least });
-    if (!(least >= 0.999)) throw new Error(`${each.name} and ${first.name} disagree: ${least}`);
+    rows.push({ name: `${each.name} beside ${first.name}`, [title]: least });
+    if (!(least >= limit)) throw new Error(`${each.name} and ${first.name} disagree: ${title} ${least}`);
   }
   return rows;
+}
+
+/** Two vectors must point the same way. */
+export const SAME_VECTOR = { likeness: cosine, title: 'least cosine', limit: 0.999 };
+
+/** The share of a text that begins as the other does: equally good tokens part ways with the order of additions. */
+export function samePrefix(a, b) {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  return same / Math.max(a.length, b.length, 1);
 }

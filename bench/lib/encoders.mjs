@@ -15,7 +15,7 @@ export function slipway(dir, task) {
     name: 'slipway',
     start: () => startServer({ dir, task, node: serverNode() }),
     request: run,
-    parse: ({ output }) => output,
+    parse: (body) => JSON.parse(body).output,
   };
 }
 
@@ -28,7 +28,7 @@ export function naive(dir, task) {
       return startProcess((port) => ({ command: serverNode(), args: ['server.mjs'], cwd, env: env(port) }));
     },
     request: run,
-    parse: (output) => output,
+    parse: JSON.parse,
   };
 }
 

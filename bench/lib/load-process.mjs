@@ -1,6 +1,6 @@
 /**
  * The load generator, a process of its own: keep-alive connections that send one request after the other. Sends
- * `{ answers, failed, firstError, times, ... }` for each job; only answers inside the window count.
+ * `{ answers, failed, times, ... }` for each job; only answers inside the window count.
  */
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
@@ -13,16 +13,23 @@ process.on('message', async (job) => {
   }
 });
 
-async function runJob({ url, requests, connections, warmSeconds, seconds, stream, offset = 0 }) {
+/** `tokens` (of an answer) makes it a job of streams; `newcomer` adds a connection whose first pieces count apart. */
+async function runJob({ url, requests, connections, warmSeconds, seconds, ...job }) {
   const clients = Array.from({ length: connections }, () => new Client(url, TIMEOUTS));
   const started = performance.now();
   const [from, to] = [started + warmSeconds * 1000, started + (warmSeconds + seconds) * 1000];
-  const seen = { answers: 0, failed: 0, times: [], first: [], gaps: [], pieces: 0 };
-  let next = offset;
-  const one = stream ? streamed : whole;
+  const seen = { answers: 0, failed: 0, times: [], first: [], gaps: [], newcomer: [], streams: [] };
+  const one = job.tokens ? streamed : whole;
+  let count = 0;
+  const next = () => requests[count++ % requests.length];
+  const window = { from, to, seen, tokens: job.tokens };
   const workers = clients.map(async (client) => {
-    while (performance.now() < to) await one(client, requests[next++ % requests.length], { from, to, seen });
+    while (performance.now() < to) await one(client, next(), window);
   });
+  if (job.newcomer) {
+    clients.push(new Client(url, TIMEOUTS));
+    workers.push(newcomer(clients.at(-1), { next, ...window }));
+  }
   await onWindow(from, to);
   // What is under way at the end does not count; a long generation need not be waited for.
   await Promise.all(clients.map((client) => client.destroy()));
@@ -68,26 +75,40 @@ async function whole(client, request, { from, to, seen }) {
   }
 }
 
-/** Each chunk of the body counts as one piece; gaps are between pieces of one answer. */
-async function streamed(client, request, { from, to, seen }) {
+/**
+ * Each chunk of the body is one piece. Several tokens may share a piece (half a letter waits for the other half), so an
+ * answer's pieces are worth its tokens together (`share` each); gaps are between pieces.
+ */
+async function streamed(client, request, { from, to, seen, tokens, newcomer }) {
   const sent = performance.now();
+  const inside = (moment) => moment >= from && moment < to;
+  const arrived = [];
+  let complete = false;
   try {
     const { statusCode, body } = await client.request(options(request));
-    let last;
-    for await (const _ of body) {
-      const now = performance.now();
-      if (now >= from && now < to) {
-        seen.pieces++;
-        (last === undefined ? seen.first : seen.gaps).push(now - (last ?? sent));
-      }
-      last = now;
-    }
-    const now = performance.now();
+    for await (const _ of body) arrived.push(performance.now());
     if (statusCode !== 200) return failure(seen, `status ${statusCode}`, to);
-    if (now < from || now >= to) return;
-    seen.answers++;
-    seen.times.push(now - sent);
+    complete = true;
   } catch (error) {
     failure(seen, error, to);
+  }
+  if (arrived.length > 0 && inside(arrived[0]))
+    (newcomer ? seen.newcomer : seen.first).push(arrived[0] - sent);
+  if (newcomer) return;
+  const share = complete ? tokens / arrived.length : undefined;
+  seen.streams.push({ pieces: arrived.filter(inside).length, share });
+  for (let i = 1; i < arrived.length; i++)
+    if (inside(arrived[i])) seen.gaps.push(arrived[i] - arrived[i - 1]);
+  const now = performance.now();
+  if (!complete || !inside(now)) return;
+  seen.answers++;
+  seen.times.push(now - sent);
+}
+
+/** One who comes while the others' streams run, and comes again a little after each answer. */
+async function newcomer(client, { next, to, ...window }) {
+  while (performance.now() < to) {
+    await streamed(client, next(), { ...window, to, newcomer: true });
+    await new Promise((tick) => setTimeout(tick, 100));
   }
 }

@@ -1,7 +1,7 @@
 /** Drives the load generator and reads CPU times beside it. */
 import { fork } from 'node:child_process';
 import { cpuOfMachine, cpuOfTree } from './cpu.mjs';
-import { percentile, sorted } from './numbers.mjs';
+import { median, percentile, sorted } from './numbers.mjs';
 
 export function startLoad() {
   const child = fork(new URL('load-process.mjs', import.meta.url), { serialization: 'advanced' });
@@ -36,6 +36,7 @@ function summary(seen, open, closed) {
   const seconds = (closed.at - open.at) / 1000;
   const used = (key) => closed[key] - open[key];
   const others = used('machine') - used('server') - used('load');
+  const tokens = tokensOf(seen.streams);
   return {
     ...{ answers: seen.answers, failed: seen.failed, firstError: seen.firstError, seconds },
     rate: seen.answers / seconds,
@@ -43,11 +44,20 @@ function summary(seen, open, closed) {
     cpuSeconds: used('server'),
     loadCpuMs: (used('load') * 1000) / seen.answers,
     othersCores: Math.max(0, others) / seconds,
-    pieces: seen.pieces / seconds,
+    tokens: tokens / seconds,
+    cpuMsPerToken: (used('server') * 1000) / tokens,
     ...percentiles('', seen.times),
     ...percentiles('first', seen.first),
     ...percentiles('gap', seen.gaps),
+    ...percentiles('newcomer', seen.newcomer),
   };
+}
+
+/** Answers that the end of the window cut are worth what whole ones were, piece by piece. */
+function tokensOf(streams) {
+  const shares = streams.flatMap(({ share }) => share ?? []);
+  const usual = shares.length > 0 ? median(shares) : 1;
+  return streams.reduce((sum, { pieces, share }) => sum + pieces * (share ?? usual), 0);
 }
 
 function percentiles(prefix, values) {

@@ -9,7 +9,7 @@ const WARM_SECONDS = 1;
 
 /**
  * Runs all cells. A contestant is a server ({ start, request }) or a limit without HTTP ({ start, measure }).
- * `workload(cell)` gives { requestsOf(contestant), stream }.
+ * `workload(cell)` gives { requestsOf(contestant), ... }; the rest goes to the load generator.
  * @returns measurements [{ cell, round, contestant, ... }]
  */
 export async function runRounds({ contestants, cells, rounds, seconds, workload }) {
@@ -41,16 +41,16 @@ export async function runRounds({ contestants, cells, rounds, seconds, workload 
 
 async function one({ load, each, server, cell, seconds, workload }) {
   if (each.measure) return each.measure(server, cell, seconds);
-  const { stream, requestsOf } = workload(cell);
+  const { requestsOf, ...job } = workload(cell);
   const { url, pid } = server;
   const requests = requestsOf(each);
-  const job = { url, pid, requests, stream, connections: cell.connections, seconds };
-  return load.run({ ...job, warmSeconds: WARM_SECONDS });
+  const { connections } = cell;
+  return load.run({ ...job, url, pid, requests, connections, seconds, warmSeconds: WARM_SECONDS });
 }
 
-function progress({ cell, round: at, contestant, rate, pieces, failed, firstError, othersCores }, rounds) {
+function progress({ cell, round: at, contestant, rate, tokens, failed, firstError, othersCores }, rounds) {
   const trouble = failed ? `, ${failed} failed: ${firstError}` : '';
-  const speed = pieces ? `${round(pieces)} pieces/s` : `${round(rate)}/s`;
+  const speed = tokens ? `${round(tokens)} tokens/s` : `${round(rate)}/s`;
   const others = othersCores === undefined ? '' : `, others ${round(othersCores)} cores`;
   console.log(`round ${at + 1}/${rounds} ${cell} ${contestant}: ${speed}${others}${trouble}`);
 }
@@ -94,9 +94,8 @@ export async function runAlone({ contestants, request, underLoad }) {
       firstMs = performance.now() - started;
     });
     const load = startLoad();
-    const { connections, requests, stream, seconds } = underLoad(each);
-    const job = { url: server.url, pid: server.pid, connections, requests, stream, seconds };
-    const loaded = await peakPss(server.pid, () => load.run({ ...job, warmSeconds: 0 }), 200);
+    const job = { ...underLoad(each), url: server.url, pid: server.pid, warmSeconds: 0 };
+    const loaded = await peakPss(server.pid, () => load.run(job), 200);
     load.stop();
     await server.stop();
     const mb = (bytes) => round(bytes / MB, 0);

@@ -1,11 +1,13 @@
-"""Makes a random-weight Llama decoder of about 100 MB, for benchmarks.
+"""Makes a random-weight Llama decoder of 130 million parameters, for benchmarks.
 
-    python bench_decoder.py <output folder>
+    python bench_decoder.py <output folder> [--fused]
 
-The folder has the layout of a hub repository: tokenizer and onnx/model.onnx in the
-decoder-only form with a key-value cache. It costs as much to load and to run as a
-trained model of its size; its text means nothing, and it almost never ends by
-itself, so a bench must limit the number of new tokens. Needs numpy and onnx only.
+The folder has the layout of a hub repository: tokenizer and, under onnx/, the
+decoder-only form with a key-value cache as model.onnx (fp32), model_quantized.onnx
+(dynamic int8) and model_q4.onnx (MatMulNBits, blocks of 32). --fused writes graphs
+with GroupQueryAttention. It costs as much to load and to run as a trained model of
+its size; its text means nothing, and it almost never ends by itself, so a bench
+must limit the number of new tokens.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 import llama_graph
+import quantize
 from graph_tools import random_weights, report, save_model, special_token, write_json
 
 SEED = 13
@@ -27,21 +30,21 @@ CONFIG = {
     "eos_token_id": EOS,
     "head_dim": 64,
     "hidden_act": "silu",
-    "hidden_size": 512,
+    "hidden_size": 768,
     "initializer_range": 0.02,
-    "intermediate_size": 1408,
+    "intermediate_size": 2560,
     "max_position_embeddings": 1024,
     "mlp_bias": False,
     "model_type": "llama",
-    "num_attention_heads": 8,
-    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "num_hidden_layers": 14,
     "num_key_value_heads": 4,
     "pad_token_id": PAD,
     "pretraining_tp": 1,
     "rms_norm_eps": 1e-5,
     "rope_scaling": None,
     "rope_theta": 10000.0,
-    "tie_word_embeddings": True,
+    "tie_word_embeddings": False,
     "transformers_version": "4.57.6",
     "use_cache": True,
     "vocab_size": 16384,
@@ -56,7 +59,10 @@ def byte_letters():
 
 
 def merges(room):
-    """Pairs of letters, then words that begin with a blank, then triples, until the room is used."""
+    """Pairs of letters, then triples, each also behind a blank as a word begins, until the room is used.
+
+    Half of all tokens begin a word, as in trained vocabularies: some streamers wait for the next one.
+    """
     blank = chr(256 + 32)
     pairs = list(product(ascii_lowercase, repeat=2))
     # Syllables first: they are what English text is made of.
@@ -64,7 +70,12 @@ def merges(room):
     made = [(blank, letter) for letter in ascii_lowercase]
     made += pairs
     made += [(blank + first, second) for first, second in pairs]
-    made += [(first + second, third) for first, second in pairs for third in ascii_lowercase]
+    made += [
+        (start + first + second, third)
+        for first, second in pairs
+        for third in ascii_lowercase
+        for start in (blank, "")
+    ]
     return made[:room]
 
 
@@ -132,7 +143,8 @@ def weight_shapes(config):
         "input_layernorm": (hidden,),
         "post_attention_layernorm": (hidden,),
     }
-    shapes = {"model.embed_tokens.weight": (config["vocab_size"], hidden), "model.norm.weight": (hidden,)}
+    table = (config["vocab_size"], hidden)
+    shapes = {"model.embed_tokens.weight": table, "model.norm.weight": (hidden,), "lm_head.weight": table}
     for layer in range(config["num_hidden_layers"]):
         shapes.update({f"model.layers.{layer}.{name}.weight": shape for name, shape in sizes.items()})
     return shapes
@@ -154,7 +166,11 @@ Its text means nothing.
 """
 
 
-def make(folder):
+def bench_weights():
+    return random_weights(weight_shapes(CONFIG), SEED)
+
+
+def make(folder, fused):
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", CONFIG)
     generation = {"bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": PAD, "do_sample": False}
@@ -162,12 +178,16 @@ def make(folder):
     write_json(folder / "tokenizer.json", tokenizer())
     write_json(folder / "tokenizer_config.json", TOKENIZER_CONFIG)
     (folder / "README.md").write_text(CARD, encoding="utf-8")
-    weights = random_weights(weight_shapes(CONFIG), SEED)
-    save_model(llama_graph.build(CONFIG, weights), folder / "onnx" / "model.onnx")
+    graph = folder / "onnx" / "model.onnx"
+    save_model(llama_graph.build(CONFIG, bench_weights(), fused), graph)
+    quantize.to_int8(graph, folder / "onnx" / "model_quantized.onnx")
+    quantize.to_int4(graph, folder / "onnx" / "model_q4.onnx")
     report(folder)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="output folder")
-    make(parser.parse_args().folder)
+    parser.add_argument("--fused", action="store_true", help="graphs with GroupQueryAttention")
+    given = parser.parse_args()
+    make(given.folder, given.fused)

@@ -36,9 +36,11 @@ class Graph:
     def float(self, name, value):
         return self.weight(name, np.array(value, dtype=np.float32))
 
-    def op(self, kind, *inputs, out=None, **attributes):
+    def op(self, kind, *inputs, out=None, also=(), **attributes):
+        """Adds a node and gives the name of its first output; `also` names further ones."""
         out = out or f"{kind}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [out], name=f"node_{out}", **attributes))
+        outs = [out, *also]
+        self.nodes.append(helper.make_node(kind, list(inputs), outs, name=f"node_{out}", **attributes))
         return out
 
     def split(self, value, axis):
@@ -48,7 +50,8 @@ class Graph:
 
     def model(self, name, inputs, outputs):
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.weights)
-        opsets = [helper.make_opsetid("", OPSET)]
+        domains = {node.domain for node in self.nodes} - {""}
+        opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(name, 1) for name in domains)]
         made = helper.make_model(graph, opset_imports=opsets, producer_name="slipway")
         made.ir_version = IR_VERSION
         onnx.checker.check_model(made, full_check=True)

@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 from graph_tools import Graph
 
 MASKED = -1e9
+MICROSOFT = "com.microsoft"
 
 
 def rms_norm(graph, value, weight, epsilon):
@@ -86,6 +87,38 @@ def attention(graph, value, layer, config, weights, tables, bias):
     return linear(graph, mixed, f"{prefix}.o_proj.weight", weights)
 
 
+def fused_tables(graph, config):
+    """What GroupQueryAttention wants once: cos and sin of all positions, lengths of the rows, the longest length."""
+    half = np.arange(0, config["head_dim"], 2, dtype=np.float32) / config["head_dim"]
+    angles = np.outer(np.arange(config["max_position_embeddings"]), 1.0 / config["rope_theta"] ** half)
+    tables = [graph.weight(f"rotary_{name}", turn(angles).astype(np.float32)) for name, turn in TURNS]
+    present = graph.op("ReduceSum", "attention_mask", graph.ints(1), keepdims=0)
+    lengths = graph.op("Cast", graph.op("Sub", present, graph.int_scalar(1)), to=TensorProto.INT32)
+    total = graph.op("Gather", graph.op("Shape", "attention_mask"), graph.int_scalar(1))
+    return [lengths, graph.op("Cast", total, to=TensorProto.INT32), *tables]
+
+
+TURNS = (("cos", np.cos), ("sin", np.sin))
+
+
+def fused_attention(graph, value, layer, config, weights, tables):
+    """The same in one node of ONNX Runtime, which turns positions itself; rows must be padded on the right."""
+    prefix = f"model.layers.{layer}.self_attn"
+    queries, keys, new = (linear(graph, value, f"{prefix}.{name}_proj.weight", weights) for name in "qkv")
+    names = [f"{part}.{layer}.{kind}" for part in ("past_key_values", "present") for kind in ("key", "value")]
+    mixed = graph.op(
+        "GroupQueryAttention",
+        *(queries, keys, new, *names[:2], *tables),
+        out=f"mixed_{layer}",
+        also=names[2:],
+        domain=MICROSOFT,
+        num_heads=config["num_attention_heads"],
+        kv_num_heads=config["num_key_value_heads"],
+        do_rotary=1,
+    )
+    return linear(graph, mixed, f"{prefix}.o_proj.weight", weights)
+
+
 def feed_forward(graph, value, layer, weights):
     prefix = f"model.layers.{layer}.mlp"
     gate = linear(graph, value, f"{prefix}.gate_proj.weight", weights)
@@ -94,15 +127,16 @@ def feed_forward(graph, value, layer, weights):
     return linear(graph, graph.op("Mul", gate, up), f"{prefix}.down_proj.weight", weights)
 
 
-def describe_inputs(config):
+def describe_inputs(config, fused):
     def ids(name, length):
         return helper.make_tensor_value_info(name, TensorProto.INT64, ["batch_size", length])
 
     inputs = [
         ids("input_ids", "sequence_length"),
         ids("attention_mask", "total_sequence_length"),
-        ids("position_ids", "sequence_length"),
     ]
+    if not fused:
+        inputs.append(ids("position_ids", "sequence_length"))
     return inputs + cache_values(config, "past_key_values", "past_sequence_length")
 
 
@@ -115,14 +149,20 @@ def cache_values(config, prefix, length):
     ]
 
 
-def build(config, weights):
-    """`config` is a Llama config.json; `weights` are numpy arrays under their transformers names."""
+def build(config, weights, fused=False):
+    """`config` is a Llama config.json; `weights` are numpy arrays under their transformers names.
+
+    `fused` uses ONNX Runtime's GroupQueryAttention, as its own model builder does.
+    """
     graph = Graph()
     epsilon = config["rms_norm_eps"]
     embedding = graph.weight("model.embed_tokens.weight", weights["model.embed_tokens.weight"])
     value = graph.op("Gather", embedding, "input_ids")
-    tables = rotary_tables(graph, config["head_dim"], config["rope_theta"])
-    bias = attention_bias(graph)
+    if fused:
+        attend, shared = fused_attention, [fused_tables(graph, config)]
+    else:
+        attend = attention
+        shared = [rotary_tables(graph, config["head_dim"], config["rope_theta"]), attention_bias(graph)]
 
     def normed(name):
         return rms_norm(graph, value, graph.weight(name, weights[name]), epsilon)
@@ -130,14 +170,18 @@ def build(config, weights):
     for layer in range(config["num_hidden_layers"]):
         prefix = f"model.layers.{layer}"
         before = normed(f"{prefix}.input_layernorm.weight")
-        value = graph.op("Add", value, attention(graph, before, layer, config, weights, tables, bias))
+        value = graph.op("Add", value, attend(graph, before, layer, config, weights, *shared))
         before = normed(f"{prefix}.post_attention_layernorm.weight")
         value = graph.op("Add", value, feed_forward(graph, before, layer, weights))
     value = normed("model.norm.weight")
-    # The output layer is the embedding turned round; a runtime does that once, when it loads the file.
-    graph.op("MatMul", value, graph.op("Transpose", embedding, perm=[1, 0]), out="logits")
+    if config["tie_word_embeddings"]:
+        # The output layer is the embedding turned round; a runtime does that once, when it loads the file.
+        output = graph.op("Transpose", embedding, perm=[1, 0])
+    else:
+        output = graph.weight("lm_head.weight", weights["lm_head.weight"].T)
+    graph.op("MatMul", value, output, out="logits")
     logits = helper.make_tensor_value_info(
         "logits", TensorProto.FLOAT, ["batch_size", "sequence_length", config["vocab_size"]]
     )
     outputs = [logits] + cache_values(config, "present", "total_sequence_length")
-    return graph.model("llama", describe_inputs(config), outputs)
+    return graph.model("llama", describe_inputs(config, fused), outputs)
