@@ -83,7 +83,9 @@ const schema = z.object({
   /** Set by the images: the user that a server started as root becomes. */
   RUN_AS: positive.optional(),
   THREADS: positive.optional(),
-  CONCURRENCY: wholeNumber(DEFAULTS.concurrency),
+  WORKERS: positive.refine((value) => value <= 64, 'must be at most 64').optional(),
+  /** Its default depends on the engine. */
+  CONCURRENCY: positive.optional(),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
   /** Its default depends on the task: tasks with media take longer bodies. */
   MAX_BODY_BYTES: positive.optional(),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createAnalytics, newerVersion } from './analytics.js';
 import { type Config, ConfigError, engineEnvironment, NO_TELEMETRY, readConfig } from './config.js';
 import { DEFAULTS } from './core/limits.js';
-import type { Profile } from './core/spec.js';
+import type { ModelSpec, Profile } from './core/spec.js';
 import { checkDevice, chooseDevice, DeviceError } from './engines/device.js';
 import { createApp } from './http/app.js';
 import { createByteBudget } from './http/byte-budget.js';
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   const supervisor = createSupervisor({ open, onState: (state) => logState(logger, state) });
   const scheduler = createScheduler({
     supervisor,
-    concurrency: config.CONCURRENCY,
+    concurrency: config.CONCURRENCY ?? defaultConcurrency(spec),
     maxQueue: config.MAX_QUEUE,
     timeoutMs: config.REQUEST_TIMEOUT,
     cancelGraceMs: config.CANCEL_GRACE,
@@ -91,10 +91,24 @@ async function main(): Promise<void> {
     spec,
     dir: await prepareWeights({ config, spec, preparation, logger, signal }),
     device,
-    threads: config.THREADS ?? usableThreads(),
+    ...parallelism(config),
     maxPixels: config.MAX_PIXELS,
   }));
   if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);
+}
+
+/** Rows of an encoder share runs, so many may be under way; a generation holds its cache all the while. */
+function defaultConcurrency({ engine, profile }: ModelSpec): number {
+  return engine === 'transformers' && profile === 'text' ? DEFAULTS.encoderConcurrency : DEFAULTS.concurrency;
+}
+
+/** More sessions side by side than this gain little, and each has its own working memory. */
+const MOST_WORKERS = 8;
+
+function parallelism({ THREADS, WORKERS, INLINE }: Config) {
+  const threads = THREADS ?? usableThreads();
+  const workers = WORKERS ?? Math.min(threads, MOST_WORKERS);
+  return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
 }
 
 /** A body without media is a text, and no model reads as long a text as a picture has bytes. */

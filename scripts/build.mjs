@@ -15,7 +15,11 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
 for (const bin of ['builder', 'gateway']) chmodSync(`dist/${bin}/main.js`, 0o755);
 
 await build({
-  entryPoints: { main: 'runtime/main.ts', child: 'runtime/worker/entry.ts' },
+  entryPoints: {
+    main: 'runtime/main.ts',
+    child: 'runtime/worker/entry.ts',
+    'session-thread': 'runtime/engines/sessions/thread.ts',
+  },
   outdir: 'dist/image',
   outExtension: { '.js': '.mjs' },
   bundle: true,

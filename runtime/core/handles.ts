@@ -17,7 +17,10 @@ export interface SequenceClassifier {
    * Runs the classification head over one text, cut on the right with special tokens kept.
    * @param maxLength longest token sequence, at most the model's own limit (the default)
    */
-  classify(text: string, options?: { maxLength?: number | undefined }): Promise<Classified>;
+  classify(
+    text: string,
+    options?: { maxLength?: number | undefined; signal?: AbortSignal },
+  ): Promise<Classified>;
 }
 
 export interface FilledMask {
@@ -81,6 +84,8 @@ export interface EmbedOptions {
   /** Scale to length 1. */
   normalize?: boolean | undefined;
   maxLength?: number | undefined;
+  /** Takes the text out of the queue when it aborts. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface EncodeOptions {
@@ -88,6 +93,8 @@ export interface EncodeOptions {
   promptName?: string | undefined;
   normalize?: boolean | undefined;
   truncateDim?: number | undefined;
+  /** Takes the text out of the queue when it aborts. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface TextEmbedder {

@@ -14,6 +14,7 @@ export const DEFAULTS = {
   maxPixels: 50_000_000,
   maxQueue: 256,
   concurrency: 16,
+  encoderConcurrency: 128,
   /** Clients wait up to 15 minutes for headers. */
   requestTimeoutMs: 15 * 60_000,
   /** From SIGTERM to the end; `docker stop` kills after 10 seconds. */

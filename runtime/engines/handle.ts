@@ -6,8 +6,12 @@ export interface LoadRequest {
   /** Folder that holds the spec's files. */
   dir: string;
   device: Device;
-  /** Intra-op threads of each session. */
+  /** Threads that all sessions together may keep busy. */
   threads: number;
+  /** Runs of an encoder side by side, each on a thread of this process; 0: on its main thread, one at a time. */
+  workers: number;
+  /** True: as many workers even where each has to hold the weights anew. */
+  copyWeights: boolean;
   /** Most pixels that a picture may have. */
   maxPixels: number;
 }

@@ -13,6 +13,21 @@ export interface SessionOptions {
    * for growing ones (a decoder's cache), since what was needed once is kept for ever.
    */
   arena?: boolean;
+  /** Threads of a run wait for each other by spinning: quicker, but only where the processors have nothing else to do. */
+  spin?: boolean;
+  /** Writes the optimised graph to this path, its weights beside it in the layout of this machine's kernels. */
+  optimizedTo?: string;
+}
+
+/** A tensor without its native side: it can cross threads. */
+export interface TensorLike {
+  readonly type: string;
+  readonly data: Tensor['data'];
+  readonly dims: readonly number[];
+}
+
+export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
+  return new ort.Tensor(type as 'float32', data as Float32Array, dims);
 }
 
 /**
@@ -27,9 +42,23 @@ export async function openSession(path: string, options: SessionOptions): Promis
     enableCpuMemArena: options.arena === true,
     enableMemPattern: false,
     logSeverityLevel: 3,
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
+    ...(options.optimizedTo ? { optimizedModelFilePath: options.optimizedTo } : {}),
+    extra: {
+      session: { ...spinning(options.spin === true), ...(options.optimizedTo ? EXTERNAL_WEIGHTS : {}) },
+    },
   });
 }
+
+/** Spinning ends with the run: an idle server costs nothing. */
+function spinning(spin: boolean): Record<string, unknown> {
+  return spin ? { force_spinning_stop: '1' } : { intra_op: { allow_spinning: '0' } };
+}
+
+const EXTERNAL_WEIGHTS = {
+  optimized_model_external_initializers_file_name: 'model.bin',
+  optimized_model_external_initializers_min_size_in_bytes: '1024',
+  save_external_prepacked_constant_initializers: '1',
+};
 
 /** An integer tensor in the type (int64 or int32) that the graph declares for this input. */
 export function integers(session: InferenceSession, name: string, values: number[], dims: number[]): Tensor {
@@ -55,14 +84,14 @@ export function shapeOf(session: InferenceSession, name: string): readonly (numb
 }
 
 /** Values of a float32 or float16 tensor as float32. */
-export function toFloat32(tensor: Tensor): Float32Array {
+export function toFloat32(tensor: TensorLike): Float32Array {
   if (tensor.type === 'float32') return tensor.data as Float32Array;
   if (tensor.type === 'float16') return halfToFloat(tensor.data);
   throw new RunError('engine_failed', `the graph answers ${tensor.type} where floats were expected`);
 }
 
 /** Half precision arrives as bits (Uint16Array) up to Node 22 and as Float16Array after. */
-function halfToFloat(data: Tensor['data']): Float32Array {
+function halfToFloat(data: TensorLike['data']): Float32Array {
   if (!(data instanceof Uint16Array)) return Float32Array.from(data as unknown as ArrayLike<number>);
   return Float32Array.from(data, halfBitsToNumber);
 }

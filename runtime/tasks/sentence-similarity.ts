@@ -27,12 +27,14 @@ export default defineTask({
       head: 'embedding',
       graphs: ['model'],
       files: EMBEDDING_FILES,
-      async run(handle, { text, params: { prompt, prompt_name, normalize_embeddings, truncate_dim } }) {
+      async run(handle, { text, params }, { signal }) {
+        const { prompt, prompt_name, normalize_embeddings, truncate_dim } = params;
         const options = {
           prompt,
           promptName: prompt_name,
           normalize: normalize_embeddings,
           truncateDim: truncate_dim,
+          signal,
         };
         return Array.from(await handle.encode(text, options), finite);
       },

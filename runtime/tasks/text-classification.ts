@@ -35,8 +35,12 @@ export default defineTask({
       head: 'sequence-classification',
       graphs: ['model'],
       files: TOKENIZER_FILES,
-      async run(handle, { text, params: { top_k, function_to_apply, max_length, return_all_scores } }) {
-        const result = await handle.classify(text, { maxLength: max_length });
+      async run(
+        handle,
+        { text, params: { top_k, function_to_apply, max_length, return_all_scores } },
+        { signal },
+      ) {
+        const result = await handle.classify(text, { maxLength: max_length, signal });
         const rows = top_k === undefined ? (return_all_scores === true ? null : 1) : top_k;
         return ranked(result, function_to_apply ?? defaultFunction(result), rows);
       },

@@ -17,7 +17,8 @@ const host = createEngineHost(send);
 process.on('message', (message) => {
   host.receive(message as ToEngine);
 });
-process.on('disconnect', () => process.exit(0));
+// Not exit(): a session thread in the middle of a run would abort it with a core dump.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // The parent decides when to stop; a Ctrl-C goes to the whole process group.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('unhandledRejection', (error) => {

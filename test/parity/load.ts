@@ -51,7 +51,15 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     maxBodyBytes: 2 ** 26,
     budget: createByteBudget(2 ** 30),
   });
-  supervisor.start(async () => ({ spec, dir, device: 'cpu', threads: 1, maxPixels: 50_000_000 }));
+  supervisor.start(async () => ({
+    spec,
+    dir,
+    device: 'cpu',
+    threads: 1,
+    workers: 0,
+    copyWeights: false,
+    maxPixels: 50_000_000,
+  }));
   await supervisor.ready(AbortSignal.timeout(60_000));
   return {
     app,

@@ -1,20 +1,15 @@
 import { RunError } from '../../core/errors.js';
 import type { Entailment, EntailmentClassifier } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
-import { type Json, readJson } from '../model-folder.js';
+import type { Json } from '../model-folder.js';
 import { toFloat32 } from '../session.js';
-import { type Encoded, loadTokenizer, type TextTokenizer, type Tokens } from '../text/tokenizer.js';
+import type { Encoded, TextTokenizer, Tokens } from '../text/tokenizer.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, openTextEncoder, positionsOf, requireOutputs } from './text-encoder.js';
+import { longestInput, openTextModel, positionsOf } from './text-encoder.js';
 
 /** *ForSequenceClassification trained on natural language inference: logits [1, labels] over two texts. */
 export async function loadEntailmentClassifier(request: LoadRequest): Promise<EntailmentClassifier> {
-  const [config, tokenizer, encoder] = await Promise.all([
-    readJson(request.dir, 'config.json'),
-    loadTokenizer(request.dir),
-    openTextEncoder(request),
-  ]);
-  requireOutputs(encoder, 'logits');
+  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
   const limits: Limits = { limit: longestInput(tokenizer, config), positions: positionsOf(config) };
   const pick = picker(config);
   return {

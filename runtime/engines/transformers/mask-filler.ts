@@ -1,22 +1,15 @@
-import type { Tensor } from 'onnxruntime-node';
 import { setImmediate } from 'node:timers/promises';
 import { RunError } from '../../core/errors.js';
 import type { FilledMask, FillOptions, MaskFiller } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
-import { readJson } from '../model-folder.js';
-import { toFloat32 } from '../session.js';
-import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { longestInput, openTextEncoder, requireOutputs, tighter } from './text-encoder.js';
+import { type TensorLike, toFloat32 } from '../session.js';
+import type { TextTokenizer } from '../text/tokenizer.js';
+import { longestInput, openTextModel, tighter } from './text-encoder.js';
 import { probabilities, topOf } from './vocabulary-scores.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
 export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {
-  const [config, tokenizer, encoder] = await Promise.all([
-    readJson(request.dir, 'config.json'),
-    loadTokenizer(request.dir),
-    openTextEncoder(request),
-  ]);
-  requireOutputs(encoder, 'logits');
+  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
   const mask = tokenizer.namedId('mask_token');
   if (mask === undefined) throw new RunError('not_ready', 'the tokenizer has no mask token');
   const maskToken = tokenizer.tokenOf(mask)!;
@@ -50,7 +43,7 @@ function idsOf(tokenizer: TextTokenizer, targets: readonly string[]): number[] {
 
 interface Filling {
   tokenizer: TextTokenizer;
-  logits: Tensor;
+  logits: TensorLike;
   ids: readonly number[];
   masks: readonly number[];
   candidates: readonly number[] | undefined;
@@ -102,8 +95,8 @@ function best({ logits, candidates, options }: Omit<Filling, 'tokenizer' | 'mask
 }
 
 /** Scores of one position, converted without the others. */
-function positionOf({ data, dims, type }: Tensor, at: number): Float32Array {
+function positionOf({ data, dims, type }: TensorLike, at: number): Float32Array {
   const size = dims[2]!;
   const part = (data as Float32Array).subarray(at * size, (at + 1) * size);
-  return toFloat32({ type, data: part } as unknown as Tensor);
+  return toFloat32({ type, data: part, dims: [part.length] });
 }

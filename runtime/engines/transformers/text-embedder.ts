@@ -1,22 +1,19 @@
-import type { Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
-import { firstNumber, type Json, readJson } from '../model-folder.js';
-import { toFloat32 } from '../session.js';
+import { firstNumber, type Json } from '../model-folder.js';
+import { type TensorLike, toFloat32 } from '../session.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { poolAll, type HiddenStates, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
-import { longestInput, openTextEncoder, type Outputs, positionsOf, tighter } from './text-encoder.js';
+import { longestInput, openTextModel, type Outputs, positionsOf, tighter } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
 export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
-  const [config, encoder, modules] = await Promise.all([
-    readJson(request.dir, 'config.json'),
-    openTextEncoder(request),
+  const [{ config, encoder, tokenizer }, modules] = await Promise.all([
+    openTextModel(request),
     readSentenceModules(request.dir),
   ]);
-  const tokenizer = await loadTokenizer(request.dir);
   const sentenceTokenizer = modules.lowerCase
     ? await loadTokenizer(request.dir, { lowerCase: true })
     : tokenizer;
@@ -29,16 +26,16 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
   return {
-    async embed(text, { pooling, normalize, maxLength } = {}) {
+    async embed(text, { pooling, normalize, maxLength, signal } = {}) {
       const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
-      const outputs = await encoder.forward(row);
+      const outputs = await encoder.forward(row, signal);
       const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : (modules.pooling ?? ['mean']));
       return normalize ? unit(vector) : vector;
     },
     async encode(text, options = {}) {
       const prompt = promptOf(modules, options);
       const row = sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
-      const outputs = await encoder.forward(row);
+      const outputs = await encoder.forward(row, options.signal);
       const pooled = outputs['sentence_embedding'];
       // Graphs exported by sentence-transformers end in the pooled vector: every module is inside.
       const from = modules.includePrompt || !prompt ? 0 : promptTokens(prompt);
@@ -96,7 +93,7 @@ function hiddenStates(outputs: Outputs, from: number): HiddenStates {
   return { values: toFloat32(tensor), tokens, width, from };
 }
 
-function firstOfRank3(outputs: Outputs): Tensor {
+function firstOfRank3(outputs: Outputs): TensorLike {
   const found = Object.values(outputs).find((tensor) => tensor.dims.length === 3);
   if (found) return found;
   throw new RunError('engine_failed', `the graph gives ${Object.keys(outputs).join(', ')}, no hidden states`);

@@ -1,61 +1,84 @@
 import { join } from 'node:path';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import type { LoadRequest } from '../handle.js';
-import { firstNumber, type Json } from '../model-folder.js';
-import { integers, openSession } from '../session.js';
-import type { Encoded, TextTokenizer } from '../text/tokenizer.js';
+import { firstNumber, type Json, readJson } from '../model-folder.js';
+import type { Tensors } from '../sessions/host.js';
+import { type Lane, type Lanes, openLanes } from '../sessions/lanes.js';
+import { type Encoded, loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
+import { findBatchLimits } from './batch-limits.js';
+import { createRowBatcher } from './row-batcher.js';
+import { checkInputs, feedsOf, splitRows } from './row-tensors.js';
 
-export type Outputs = Record<string, Tensor>;
+export type Outputs = Tensors;
 
 export interface TextEncoder {
-  /** Runs one row, unless `signal` has aborted; outputs keep the batch axis of 1. */
+  /**
+   * Computes one row, in a run with other rows where that changes no answer. Outputs keep the batch axis of 1 and have
+   * no padding. Rejects with the signal's reason when that aborts before the row's turn.
+   */
   forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
   readonly outputNames: readonly string[];
 }
 
-/** Inputs that can be made from tokens alone. */
-const INPUTS: Record<string, (row: Encoded) => number[]> = {
-  input_ids: (row) => row.ids,
-  attention_mask: (row) => row.ids.map(() => 1),
-  token_type_ids: (row) => row.typeIds,
-  position_ids: (row) => row.ids.map((_, i) => i),
-};
+export interface TextModel {
+  /** config.json */
+  config: Json;
+  tokenizer: TextTokenizer;
+  encoder: TextEncoder;
+}
 
-/** Opens the graph `model` of an encoder that reads text. */
-export async function openTextEncoder(request: LoadRequest): Promise<TextEncoder> {
-  const path = join(request.dir, request.spec.graphs['model']!);
-  const session = await openSession(path, { ...request, arena: true });
-  const unknown = session.inputNames.filter((name) => !(name in INPUTS));
-  if (unknown.length > 0) {
-    throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
-  }
+/**
+ * Opens what every head over an encoder that reads text needs; the graph is `model`.
+ * @param needed outputs that the head reads
+ */
+export async function openTextModel(request: LoadRequest, ...needed: string[]): Promise<TextModel> {
+  const [config, tokenizer, opened] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    loadTokenizer(request.dir),
+    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+  ]);
+  const encoder = await createEncoder(opened, config, tokenizer);
+  requireOutputs(encoder, ...needed);
+  return { config, tokenizer, encoder };
+}
+
+async function createEncoder(
+  { inputs, outputs, lanes }: Lanes,
+  config: Json,
+  tokenizer: TextTokenizer,
+): Promise<TextEncoder> {
+  checkInputs(inputs);
+  const padId = firstNumber(config, 'pad_token_id') ?? 0;
+  const compute = async (rows: Encoded[], run: Lane['run']) =>
+    splitRows(await run(feedsOf(inputs, rows, padId)), rows, outputs);
+  const limits = await findBatchLimits({
+    compute: (rows) => compute(rows, lanes[0]!.run),
+    sample: sampler(tokenizer, positionsOf(config)),
+  });
+  const batcher = createRowBatcher({ lanes, limits, lengthOf: (row: Encoded) => row.ids.length, compute });
   return {
-    outputNames: session.outputNames,
+    outputNames: outputs.map(({ name }) => name),
     async forward(row, signal) {
-      signal?.throwIfAborted();
-      return session.run(feedsOf(session, row));
+      if (row.ids.length > 0) return batcher.forward(row, signal);
+      throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
     },
   };
 }
 
-function feedsOf(session: InferenceSession, row: Encoded): Record<string, Tensor> {
-  if (row.ids.length === 0)
-    throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
-  return Object.fromEntries(
-    session.inputNames.map((name) => [
-      name,
-      integers(session, name, INPUTS[name]!(row), [1, row.ids.length]),
-    ]),
-  );
+/** @throws RunError `not_ready` for a graph that lacks one of these outputs */
+function requireOutputs({ outputNames }: TextEncoder, ...needed: string[]): void {
+  if (needed.every((name) => outputNames.includes(name))) return;
+  throw new RunError('not_ready', `the graph gives ${outputNames.join(', ')}, not ${needed.join(' and ')}`);
 }
 
-/** @throws RunError `not_ready` when the graph lacks one of these outputs */
-export function requireOutputs({ outputNames }: TextEncoder, ...names: string[]): void {
-  const missing = names.filter((name) => !outputNames.includes(name));
-  if (missing.length > 0) {
-    throw new RunError('not_ready', `the graph gives ${outputNames.join(', ')}, not ${missing.join(', ')}`);
-  }
+const SAMPLES = ['The quick brown fox jumps over the lazy dog. ', 'Ships in the harbour wait for the tide; '];
+
+/** Makes rows of (at most) a given length out of different texts. */
+function sampler(tokenizer: TextTokenizer, longest = Infinity): (length: number, seed: number) => Encoded {
+  return (length, seed) =>
+    tokenizer.encode(SAMPLES[seed % SAMPLES.length]!.repeat(length), {
+      maxLength: Math.min(length, longest),
+    });
 }
 
 /** Families whose position table starts after the padding index, so two of its rows are never used. */

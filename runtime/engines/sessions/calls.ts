@@ -1,0 +1,17 @@
+import type { SessionHost, Tensors } from './host.js';
+
+/** What the two sides of a session thread say to each other: each call has one answer with the same id. */
+export interface Call {
+  id: number;
+  method: keyof SessionHost;
+  args: unknown[];
+}
+
+export type Answer = { id: number; result: unknown } | { id: number; error: string };
+
+/** The memory of tensors, to be handed over instead of copied. Each tensor has its own. */
+export function buffersOf(tensors: Tensors): ArrayBuffer[] {
+  return Object.values(tensors)
+    .map(({ data }) => (data as Float32Array).buffer)
+    .filter((buffer) => buffer instanceof ArrayBuffer);
+}

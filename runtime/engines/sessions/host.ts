@@ -1,0 +1,76 @@
+import type { InferenceSession } from 'onnxruntime-node';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSession, type SessionOptions, type TensorLike, toOrtTensor } from '../session.js';
+
+export type Tensors = Record<string, TensorLike>;
+
+/** One input or output of a graph. */
+export interface Port {
+  name: string;
+  /** Element type, e.g. `int64`, `float16`. */
+  type: string;
+  /** Numbers where fixed, names where free. */
+  shape: readonly (number | string)[];
+}
+
+export interface OpenedSession {
+  /** Names the session in later calls. */
+  key: number;
+  inputs: Port[];
+  outputs: Port[];
+}
+
+/**
+ * Owns sessions. A run blocks the thread that the host lives on, so hosts on threads of their own run side by side;
+ * calls to one host are answered in order.
+ */
+export interface SessionHost {
+  open(path: string, options: SessionOptions): Promise<OpenedSession>;
+  run(key: number, feeds: Tensors): Promise<Tensors>;
+  /**
+   * Writes a graph as ONNX Runtime computes it on this machine (optimised, weights in the layout of its kernels) to
+   * `dir`. Sessions opened from there map the weights instead of each keeping a copy.
+   * @returns path of the graph
+   */
+  writeOptimized(path: string, dir: string): Promise<string>;
+}
+
+/** Sessions on this thread. */
+export function localHost(): SessionHost {
+  const sessions: InferenceSession[] = [];
+  return {
+    async open(path, options) {
+      const session = await openSession(path, options);
+      const key = sessions.push(session) - 1;
+      return { key, inputs: portsOf(session.inputMetadata), outputs: portsOf(session.outputMetadata) };
+    },
+    async run(key, feeds) {
+      const tensors = Object.entries(feeds).map(([name, tensor]) => [name, toOrtTensor(tensor)] as const);
+      const outputs = await sessions[key]!.run(Object.fromEntries(tensors));
+      return Object.fromEntries(
+        Object.entries(outputs).map(([name, { type, data, dims }]) => [name, { type, data, dims }]),
+      );
+    },
+    async writeOptimized(path, dir) {
+      mkdirSync(dir, { recursive: true });
+      const target = join(dir, 'model.onnx');
+      const session = await openSession(path, {
+        device: 'cpu',
+        threads: 1,
+        arena: false,
+        optimizedTo: target,
+      });
+      await session.release();
+      return target;
+    },
+  };
+}
+
+function portsOf(metadata: InferenceSession['inputMetadata']): Port[] {
+  return metadata.map((entry) => ({
+    name: entry.name,
+    type: entry.isTensor ? entry.type : 'none',
+    shape: entry.isTensor ? entry.shape : [],
+  }));
+}

@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { type Answer, buffersOf, type Call } from './calls.js';
+import type { SessionHost } from './host.js';
+
+/** Script of the worker thread: beside the bundle, or beside this module when it is not bundled. */
+const SCRIPT = import.meta.url.endsWith('.mjs') ? './session-thread.mjs' : './thread.js';
+
+/**
+ * Sessions on a thread of their own. Feeds are handed over to it: their memory is gone for the caller.
+ * A thread that dies takes its process with it, which the parent then replaces.
+ */
+export function threadHost(): SessionHost {
+  const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)));
+  const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let nextId = 1;
+
+  worker.on('message', (answer: Answer) => {
+    const call = open.get(answer.id)!;
+    open.delete(answer.id);
+    if ('error' in answer) call.reject(new Error(answer.error));
+    else call.resolve(answer.result);
+  });
+  worker.on('error', (error) => {
+    process.stderr.write(`a session thread died: ${error.message}\n`);
+    // Not exit(): native code may be running on the other threads, and would abort with a core dump.
+    process.kill(process.pid, 'SIGKILL');
+  });
+
+  const call = <T>(method: Call['method'], args: unknown[], transfer: ArrayBuffer[] = []): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const id = nextId++;
+      open.set(id, { resolve, reject });
+      worker.postMessage({ id, method, args } satisfies Call, transfer);
+    });
+
+  return {
+    open: (path, options) => call('open', [path, options]),
+    run: (key, feeds) => call('run', [key, feeds], buffersOf(feeds)),
+    writeOptimized: (path, dir) => call('writeOptimized', [path, dir]),
+  };
+}

@@ -1,0 +1,82 @@
+import { toFloat32 } from '../session.js';
+import type { Tensors } from '../sessions/host.js';
+import type { Encoded } from '../text/tokenizer.js';
+import type { BatchLimits } from './pick-batch.js';
+
+/** Computes rows in one run. */
+type Compute = (rows: Encoded[]) => Promise<Tensors[]>;
+
+const SINGLE: BatchLimits = { tokens: 0, padding: 0 };
+
+/** Padding beyond this costs more than the runs that it saves. */
+const MOST_PADDING = 0.25;
+
+/** Differences that come from another order of summation; kernels that mix rows differ a hundred times more. */
+const TOLERANCE: Record<string, number> = { float32: 2e-4, float16: 4e-3 };
+
+export interface Trial {
+  compute: Compute;
+  /** A row of a text, of at most this many tokens; another one for another seed. */
+  sample(length: number, seed: number): Encoded;
+}
+
+/**
+ * Finds by trial what may share a run of this graph. Rows of different length may where padding changes no answer; rows
+ * of one length where company changes none (dynamic quantisation takes its scale from all rows of a run, so there
+ * nothing may be shared). Then looks for the run size from which on more tokens don't come out faster.
+ */
+export async function findBatchLimits(trial: Trial): Promise<BatchLimits> {
+  try {
+    const padding = (await agree(trial, [5, 12])) ? MOST_PADDING : 0;
+    if (padding === 0 && !(await agree(trial, [9, 9]))) return SINGLE;
+    return { tokens: await findTokens(trial), padding };
+  } catch {
+    // A graph for one row at a time.
+    return SINGLE;
+  }
+}
+
+async function agree(trial: Trial, lengths: number[]): Promise<boolean> {
+  const rows = lengths.map((length, i) => trial.sample(length, i));
+  const together = await trial.compute(rows);
+  for (const [i, row] of rows.entries()) {
+    const [alone] = await trial.compute([row]);
+    if (!Object.keys(alone!).every((name) => near(alone![name]!, together[i]![name]!))) return false;
+  }
+  return true;
+}
+
+function near(one: Tensors[string], other: Tensors[string]): boolean {
+  const tolerance = TOLERANCE[one.type];
+  if (tolerance === undefined) return true;
+  const [a, b] = [toFloat32(one), toFloat32(other)];
+  const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return a.length === b.length && a.every((value, i) => Math.abs(value - b[i]!) <= tolerance * largest);
+}
+
+/** Candidates for the tokens of a run, and the length of the rows in them. */
+const SMALLEST = 64;
+const LARGEST = 4096;
+const ROW = 32;
+/** Larger runs make others wait longer; they have to be worth it. */
+const WORTH = 1.07;
+/** Milliseconds that the search may take: it is part of the start. */
+const PATIENCE = 150;
+/** Where the search doesn't come this far: what suits most processors. */
+const USUAL = 256;
+
+async function findTokens(trial: Trial): Promise<number> {
+  const began = performance.now();
+  const row = trial.sample(ROW, 0);
+  let best = { tokens: SMALLEST, rate: 0 };
+  for (let tokens = SMALLEST; tokens <= LARGEST; tokens *= 2) {
+    const rows = Array.from({ length: Math.ceil(tokens / row.ids.length) }, () => row);
+    const started = performance.now();
+    await trial.compute(rows);
+    const rate = tokens / (performance.now() - started);
+    if (rate < best.rate * WORTH) return best.tokens;
+    best = { tokens, rate };
+    if (performance.now() - began > PATIENCE) return Math.max(best.tokens, USUAL);
+  }
+  return best.tokens;
+}

@@ -1,0 +1,106 @@
+import type { Lane } from '../sessions/lanes.js';
+import { type BatchLimits, pickBatch } from './pick-batch.js';
+
+export interface RowBatcher<Row, Result> {
+  /**
+   * Computes one row, together with others that are waiting. Rejects with the signal's reason when that aborts before
+   * the row's run has begun.
+   */
+  forward(row: Row, signal?: AbortSignal): Promise<Result>;
+}
+
+export interface BatcherOptions<Row, Result> {
+  lanes: Lane[];
+  limits: BatchLimits;
+  lengthOf(row: Row): number;
+  /** Computes rows in one run; gives their results in the same order. */
+  compute(rows: Row[], run: Lane['run']): Promise<Result[]>;
+}
+
+interface Waiting<Row, Result> {
+  row: Row;
+  length: number;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Where concurrent requests meet: what queues while the lanes are busy is the next batch. Nothing waits for company:
+ * a row that finds a free lane runs at once.
+ */
+export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Result>): RowBatcher<Row, Result> {
+  const { limits, lengthOf, compute } = options;
+  const idle = [...options.lanes];
+  const queue = new Set<Waiting<Row, Result>>();
+  let scheduled = false;
+
+  /** After the messages that have arrived already, which bring more rows. */
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      while (queue.size > 0 && idle.length > 0) start();
+    });
+  }
+
+  function start(): void {
+    const waiting = [...queue];
+    const all = waiting.reduce((sum, { length }) => sum + length, 0);
+    // A short queue is shared among the free lanes rather than put into one run.
+    const share = idle.length > 1 ? Math.ceil(all / idle.length / (1 - limits.padding)) : Infinity;
+    const batch = pickBatch(waiting, { ...limits, tokens: Math.min(limits.tokens, share) });
+    for (const item of batch) queue.delete(item);
+    const alone = batch.length === 1 && queue.size === 0 && idle.length === options.lanes.length;
+    const lane = takeLane(alone);
+    void runBatch(batch, (alone && lane.runWide) || lane.run).finally(() => {
+      idle.push(lane);
+      if (queue.size > 0) schedule();
+    });
+  }
+
+  function takeLane(wide: boolean): Lane {
+    const at = wide ? idle.findIndex((lane) => lane.runWide) : -1;
+    return idle.splice(Math.max(0, at), 1)[0]!;
+  }
+
+  /** A run that fails is tried row by row, so that one bad row fails nobody else's request. */
+  async function runBatch(batch: Waiting<Row, Result>[], run: Lane['run']): Promise<void> {
+    try {
+      const results = await compute(
+        batch.map(({ row }) => row),
+        run,
+      );
+      batch.forEach(({ resolve }, i) => resolve(results[i]!));
+    } catch (error) {
+      if (batch.length === 1) batch[0]!.reject(error);
+      else for (const item of batch) await runBatch([item], run);
+    }
+  }
+
+  return {
+    forward(row, signal) {
+      signal?.throwIfAborted();
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          if (queue.delete(item)) reject(signal!.reason as Error);
+        };
+        const item: Waiting<Row, Result> = {
+          row,
+          length: lengthOf(row),
+          resolve(result) {
+            signal?.removeEventListener('abort', leave);
+            resolve(result);
+          },
+          reject(error) {
+            signal?.removeEventListener('abort', leave);
+            reject(error);
+          },
+        };
+        signal?.addEventListener('abort', leave, { once: true });
+        queue.add(item);
+        schedule();
+      });
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { RunError } from '../../core/errors.js';
+import type { Port, Tensors } from '../sessions/host.js';
+import type { TensorLike } from '../session.js';
+import type { Encoded } from '../text/tokenizer.js';
+
+/** Inputs that can be made from tokens alone: the value of each token, and of padding. */
+const INPUTS: Record<string, (row: Encoded, token: number) => number> = {
+  input_ids: (row, token) => row.ids[token]!,
+  attention_mask: () => 1,
+  token_type_ids: (row, token) => row.typeIds[token]!,
+  position_ids: (_, token) => token,
+};
+
+/** @throws RunError `not_ready` for a graph that wants more than tokens */
+export function checkInputs(inputs: readonly Port[]): void {
+  const unknown = inputs.map(({ name }) => name).filter((name) => !(name in INPUTS));
+  if (unknown.length > 0) {
+    throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
+  }
+}
+
+/** Feeds [rows, longest row], shorter rows padded on the right; padding has the id `padId` and a mask of 0. */
+export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId: number): Tensors {
+  const length = Math.max(...rows.map(({ ids }) => ids.length));
+  const entries = inputs.map((port) => {
+    const valueOf = INPUTS[port.name]!;
+    const padding = port.name === 'input_ids' ? padId : 0;
+    const values = rows.flatMap((row) =>
+      Array.from({ length }, (_, token) => (token < row.ids.length ? valueOf(row, token) : padding)),
+    );
+    return [port.name, integerTensor(port, values, [rows.length, length])] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** In the type (int64 or int32) that the graph declares. */
+function integerTensor({ type }: Port, values: number[], dims: number[]): TensorLike {
+  return type === 'int32'
+    ? { type, data: Int32Array.from(values), dims }
+    : { type: 'int64', data: BigInt64Array.from(values, BigInt), dims };
+}
+
+/** What a run gave, row by row: batch axis of 1, padding cut off. Views, no copies. */
+export function splitRows(outputs: Tensors, rows: readonly Encoded[], ports: readonly Port[]): Tensors[] {
+  const length = Math.max(...rows.map(({ ids }) => ids.length));
+  return rows.map((row, i) =>
+    Object.fromEntries(
+      ports.map((port) => {
+        const tensor = outputs[port.name]!;
+        const tokens = hasTokenAxis(port, tensor, length) ? row.ids.length : undefined;
+        return [port.name, rowOf(tensor, i, tokens)];
+      }),
+    ),
+  );
+}
+
+/** Scores over labels [batch, labels] have no token axis, even where there are as many labels as tokens. */
+function hasTokenAxis({ name, shape }: Port, { dims }: TensorLike, length: number): boolean {
+  if (dims.length < 2 || dims[1] !== length || typeof shape[1] === 'number') return false;
+  return dims.length > 2 || /^(start|end)_logits$/.test(name);
+}
+
+function rowOf({ type, data, dims }: TensorLike, row: number, tokens: number | undefined): TensorLike {
+  const [, ...rest] = dims;
+  const size = rest.reduce((a, b) => a * b, 1);
+  const kept = tokens === undefined ? rest : [tokens, ...rest.slice(1)];
+  const start = row * size;
+  const part = (data as Float32Array).subarray(start, start + kept.reduce((a, b) => a * b, 1));
+  return { type, data: part, dims: [1, ...kept] };
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRowBatcher } from '../../../../runtime/engines/transformers/row-batcher.js';
+import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
+
+interface Batch {
+  rows: number[];
+  wide: boolean;
+  finish(): void;
+}
+
+/** A batcher over rows that are their own length; runs end when the test says so. */
+function batcher({ lanes = 1, wide = false, limits = { tokens: 64, padding: 0.25 } } = {}) {
+  const started: Batch[] = [];
+  const narrowRun: Lane['run'] = async () => ({});
+  const wideRun: Lane['run'] = async () => ({});
+  const made = createRowBatcher<number, string>({
+    lanes: Array.from({ length: lanes }, (_, i) => ({
+      run: narrowRun,
+      runWide: wide && i === 0 ? wideRun : undefined,
+    })),
+    limits,
+    lengthOf: (row) => Math.abs(row),
+    async compute(rows, run) {
+      await new Promise<void>((resolve) => started.push({ rows, wide: run === wideRun, finish: resolve }));
+      if (rows.some((row) => row < 0)) throw new Error('a bad row');
+      return rows.map((row) => `result of ${row}`);
+    },
+  });
+  return { forward: made.forward, started };
+}
+
+test('what queues while a run is under way is the next run', async () => {
+  const { forward, started } = batcher();
+  const first = forward(8);
+  await sleep(1);
+  const others = [forward(9), forward(8), forward(9)];
+  await sleep(1);
+  expect(started.map(({ rows }) => rows)).toEqual([[8]]);
+  started[0]!.finish();
+  expect(await first).toBe('result of 8');
+  await sleep(1);
+  expect(started[1]!.rows.toSorted((a, b) => a - b)).toEqual([8, 9, 9]);
+  started[1]!.finish();
+  expect(await Promise.all(others)).toEqual(['result of 9', 'result of 8', 'result of 9']);
+});
+
+test('rows that come together are shared among the free lanes', async () => {
+  const { forward, started } = batcher({ lanes: 2 });
+  for (let i = 0; i < 4; i++) void forward(10);
+  await sleep(1);
+  expect(started.map(({ rows }) => rows)).toEqual([
+    [10, 10],
+    [10, 10],
+  ]);
+});
+
+test('only a row that has the machine to itself runs on all threads', async () => {
+  const { forward, started } = batcher({ lanes: 2, wide: true });
+  const lone = forward(10);
+  await sleep(1);
+  void forward(11);
+  await sleep(1);
+  expect(started.map(({ rows, wide }) => ({ rows, wide }))).toEqual([
+    { rows: [10], wide: true },
+    { rows: [11], wide: false },
+  ]);
+  started[0]!.finish();
+  await lone;
+  void forward(12);
+  await sleep(1);
+  expect(started[2]).toMatchObject({ rows: [12], wide: false });
+});
+
+test('a row that fails fails no other row of its run', async () => {
+  const { forward, started } = batcher();
+  const results = Promise.allSettled([forward(10), forward(-10), forward(10)]);
+  for (let run = 0; run < 4; run++) {
+    await sleep(1);
+    started[run]!.finish();
+  }
+  expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('a caller that leaves takes its row out of the queue', async () => {
+  const { forward, started } = batcher();
+  const first = forward(8);
+  await sleep(1);
+  const caller = new AbortController();
+  const left = forward(9, caller.signal);
+  caller.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  started[0]!.finish();
+  await first;
+  await sleep(1);
+  expect(started).toHaveLength(1);
+  expect(() => forward(9, caller.signal)).toThrow('left');
+});

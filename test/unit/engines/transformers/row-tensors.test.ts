@@ -1,0 +1,47 @@
+import { feedsOf, splitRows } from '../../../../runtime/engines/transformers/row-tensors.js';
+
+const ids = { name: 'input_ids', type: 'int64', shape: ['batch', 'sequence'] };
+const mask = { name: 'attention_mask', type: 'int32', shape: ['batch', 'sequence'] };
+const rows = [
+  { ids: [5, 6], typeIds: [0, 1] },
+  { ids: [7, 8, 9], typeIds: [0, 0, 0] },
+];
+
+test('shorter rows are padded on the right with the model’s padding id and a mask of 0', () => {
+  const feeds = feedsOf([ids, mask], rows, 1);
+  expect(feeds['input_ids']).toEqual({
+    type: 'int64',
+    data: BigInt64Array.from([5n, 6n, 1n, 7n, 8n, 9n]),
+    dims: [2, 3],
+  });
+  expect(feeds['attention_mask']).toEqual({
+    type: 'int32',
+    data: Int32Array.from([1, 1, 0, 1, 1, 1]),
+    dims: [2, 3],
+  });
+});
+
+test('each row gets its own tokens of what has a token axis, and all of what has none', () => {
+  const outputs = {
+    hidden: {
+      type: 'float32',
+      data: Float32Array.from([1, 2, 3, 4, 0, 0, 5, 6, 7, 8, 9, 10]),
+      dims: [2, 3, 2],
+    },
+    logits: { type: 'float32', data: Float32Array.from([1, 2, 3, 4, 5, 6]), dims: [2, 3] },
+    start_logits: { type: 'float32', data: Float32Array.from([1, 2, 0, 3, 4, 5]), dims: [2, 3] },
+  };
+  const ports = [
+    { name: 'hidden', type: 'float32', shape: ['batch', 'sequence', 2] },
+    { name: 'logits', type: 'float32', shape: ['batch', 3] },
+    { name: 'start_logits', type: 'float32', shape: ['batch', 'sequence'] },
+  ];
+  const [first, second] = splitRows(outputs, rows, ports);
+  expect(first).toEqual({
+    hidden: { type: 'float32', data: Float32Array.from([1, 2, 3, 4]), dims: [1, 2, 2] },
+    logits: { type: 'float32', data: Float32Array.from([1, 2, 3]), dims: [1, 3] },
+    start_logits: { type: 'float32', data: Float32Array.from([1, 2]), dims: [1, 2] },
+  });
+  expect(second!['hidden']!.dims).toEqual([1, 3, 2]);
+  expect(Array.from(second!['logits']!.data as Float32Array)).toEqual([4, 5, 6]);
+});
