@@ -46,7 +46,7 @@ bench: dist/.built ## Measure sizes, memory, start and latency
 	@$(NODE) bench/all.mjs
 
 bench-text: dist/.built ## Measure text models beside other servers: docs/benchmarks.md
-	@$(NODE) bench/embeddings.mjs
+	@for family in embeddings classification generation; do $(NODE) bench/$$family.mjs || exit 1; done
 
 format: node_modules/.package-lock.json ## Format the sources
 	@npm run --silent format

@@ -139,6 +139,14 @@ export function pssOf(pid) {
 
 export const MB = 1e6;
 
+/** Prints rows as aligned columns; a row without a value has a gap there. */
 export function table(rows) {
-  console.table(Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest])));
+  const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = [
+    titles.map((title) => (title === 'name' ? '' : title)),
+    ...rows.map((row) => titles.map((title) => String(row[title] ?? ''))),
+  ];
+  const widths = titles.map((_, i) => Math.max(...cells.map((line) => line[i].length)));
+  const pad = (value, i) => (i === 0 ? value.padEnd(widths[i]) : value.padStart(widths[i]));
+  for (const line of cells) console.log(line.map(pad).join('  ').trimEnd());
 }

@@ -39,6 +39,14 @@ export async function checkAgreement(contestants, texts, { likeness, title, limi
 /** Two vectors must point the same way. */
 export const SAME_VECTOR = { likeness: cosine, title: 'least cosine', limit: 0.999 };
 
+/** The best label must be the same, and its score to a thousandth: some give all labels, some the best one. */
+export const SAME_SCORES = {
+  likeness([a], [b]) {
+    return a.label === b.label ? 1 - Math.abs(a.score - b.score) : 0;
+  },
+  ...{ title: '1 - difference', limit: 0.999 },
+};
+
 /** The share of a text that begins as the other does: equally good tokens part ways with the order of additions. */
 export function samePrefix(a, b) {
   let same = 0;

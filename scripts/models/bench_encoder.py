@@ -222,17 +222,23 @@ class Encoder:
         outer = graph.op("Add", self.linear(inner, f"{prefix}.output.dense"), value)
         return self.norm(outer, f"{prefix}.output.LayerNorm", **extra)
 
-    def build(self):
+    def hidden_states(self, **extra):
+        """The last layer's values; `extra` goes to its last node."""
         value, bias = self.embeddings(), self.bias()
-        count = self.config["num_hidden_layers"]
-        for index in range(count):
-            extra = {"out": "last_hidden_state"} if index == count - 1 else {}
-            value = self.layer(value, f"encoder.layer.{index}", bias, **extra)
-        shape = ["batch_size", "sequence_length"]
+        last = self.config["num_hidden_layers"] - 1
+        for index in range(last):
+            value = self.layer(value, f"encoder.layer.{index}", bias)
+        return self.layer(value, f"encoder.layer.{last}", bias, **extra)
+
+    def model(self, output, shape):
+        tokens = ["batch_size", "sequence_length"]
         names = ("input_ids", "attention_mask", "token_type_ids")
-        inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in names]
-        output = helper.make_tensor_value_info(value, TensorProto.FLOAT, shape + [self.config["hidden_size"]])
-        return self.graph.model("bert", inputs, [output])
+        inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, tokens) for name in names]
+        return self.graph.model("bert", inputs, [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)])
+
+    def build(self):
+        value = self.hidden_states(out="last_hidden_state")
+        return self.model(value, ["batch_size", "sequence_length", self.config["hidden_size"]])
 
 
 # ---------------------------------------------------------------- repository
@@ -275,17 +281,21 @@ def write_sentence_files(folder):
     write_json(folder / "config_sentence_transformers.json", {"__version__": versions})
 
 
-def make(folder):
-    folder.mkdir(parents=True, exist_ok=True)
+def write_tokenizer(folder):
     vocab = vocabulary()
     if len(vocab) != CONFIG["vocab_size"] or any(vocab[token] != index for token, index in SPECIALS.items()):
         raise SystemExit("the vocabulary does not have the size or the order it should have")
-    write_json(folder / "config.json", CONFIG)
     write_json(folder / "tokenizer.json", tokenizer(vocab))
     write_json(folder / "tokenizer_config.json", TOKENIZER_CONFIG)
     names = {f"{name}_token": f"[{name.upper()}]" for name in ("cls", "mask", "pad", "sep", "unk")}
     write_json(folder / "special_tokens_map.json", names)
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n", encoding="utf-8")
+
+
+def make(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "config.json", CONFIG)
+    write_tokenizer(folder)
     (folder / "README.md").write_text(CARD, encoding="utf-8")
     write_sentence_files(folder)
     weights = random_weights(weight_shapes(CONFIG), SEED)

@@ -1,0 +1,42 @@
+/** A bench of servers that answer one text with one JSON value. */
+import { checkAgreement } from './agreement.mjs';
+import { loadCeiling } from './ceiling.mjs';
+import { chooseContestants } from './options.mjs';
+import { report, rowsOf, runAlone, runRounds } from './rounds.mjs';
+import { textsOf } from './texts.mjs';
+
+const COLUMNS = [
+  ['req/s', 'rate'],
+  ...[50, 95, 99].map((p) => [`p${p} ms`, `p${p}`]),
+  ['CPU ms', 'cpuMs', 2],
+  ['others', 'othersCores', 2],
+];
+
+/** `probe` is the kind of texts whose answers are compared and which each contestant gets alone. */
+export async function runTextBench(name, { all, options, agreement: rule, probe }) {
+  const contestants = chooseContestants(all, options.only);
+  const ceiling = await loadCeiling();
+  const texts = textsOf(probe);
+  const agreement = await checkAgreement(contestants, texts.slice(0, 12), rule);
+  const alone = options.memory
+    ? await runAlone({
+        contestants,
+        request: ({ request }) => request(texts[0]),
+        underLoad: ({ request }) => ({
+          ...{ connections: 32, seconds: options.seconds, requests: texts.map(request) },
+        }),
+      })
+    : [];
+  const measured = await runRounds({
+    ...{ contestants, cells: options.cells, rounds: options.rounds, seconds: options.seconds },
+    workload: ({ kind }) => ({ requestsOf: ({ request }) => textsOf(kind).map(request) }),
+  });
+  report(name, {
+    ...{ options, ceiling, measured },
+    tables: {
+      'Answers agree': agreement,
+      ...(options.memory && { 'Each alone': alone }),
+      'Load (medians over rounds)': rowsOf(measured, { columns: COLUMNS }),
+    },
+  });
+}
