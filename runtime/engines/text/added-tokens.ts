@@ -1,16 +1,16 @@
-import type { Normalize } from './normalizers.js';
+import { type Aligned, part } from './aligned.js';
+import { type Normalize, normalizedText } from './normalizers.js';
 import type { AddedToken } from './tokenizer-json.js';
 
 /** A stretch of text that is one added token, or none. */
-export interface Stretch {
-  text: string;
+export interface Stretch extends Aligned {
   /** Id of the added token. */
-  id?: number;
+  id: number | undefined;
   /** Index in the text that was split. */
   start: number;
 }
 
-export type FindAdded = (text: string) => Stretch[];
+export type FindAdded = (value: Aligned) => Stretch[];
 
 /** Tokens by the first UTF-16 unit of what they look like, the longest first. */
 type Index = Map<string, { look: string; token: AddedToken }[]>;
@@ -22,21 +22,23 @@ type Index = Map<string, { look: string; token: AddedToken }[]>;
 export function addedTokenFinder(tokens: readonly AddedToken[], normalize?: Normalize): FindAdded {
   const index: Index = new Map();
   for (const token of tokens) {
-    const look = normalize ? normalize(token.content) : token.content;
+    const look = normalize ? normalizedText(normalize, token.content) : token.content;
     if (look === '') continue;
     const list = index.get(look[0]!) ?? [];
     list.push({ look, token });
     index.set(look[0]!, list);
   }
   for (const list of index.values()) list.sort((a, b) => b.look.length - a.look.length);
-  return (text) => (index.size === 0 ? [{ text, start: 0 }] : stretches(text, index));
+  return (value) => (index.size === 0 ? [{ ...value, id: undefined, start: 0 }] : stretches(value, index));
 }
 
-function stretches(text: string, index: Index): Stretch[] {
+function stretches(value: Aligned, index: Index): Stretch[] {
+  const { text } = value;
   const out: Stretch[] = [];
   let done = 0;
-  const plain = (end: number) => {
-    if (end > done) out.push({ text: text.slice(done, end), start: done });
+  const put = (end: number, id?: number) => {
+    if (end > done) out.push({ ...part(value, done, end), id, start: done });
+    done = end;
   };
   for (let at = 0; at < text.length;) {
     const found = index.get(text[at]!)?.find(({ look }) => text.startsWith(look, at));
@@ -48,21 +50,33 @@ function stretches(text: string, index: Index): Stretch[] {
     const [from, to] = [at, at + look.length];
     at = to;
     if (token.single_word && isInsideWord(text, from, to)) continue;
-    const start = token.lstrip ? Math.max(done, text.slice(0, from).search(/\p{White_Space}*$/u)) : from;
-    const end = token.rstrip ? to + /^\p{White_Space}*/u.exec(text.slice(to))![0].length : to;
-    plain(start);
-    out.push({ text: text.slice(start, end), id: token.id, start });
-    done = end;
-    at = Math.max(at, end);
+    put(token.lstrip ? blanksBefore(text, from, done) : from);
+    put(token.rstrip ? blanksAfter(text, to) : to, token.id);
+    at = Math.max(at, done);
   }
-  plain(text.length);
+  put(text.length);
   return out;
 }
 
-const WORD = '[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]';
-const ENDS_WITH_WORD = new RegExp(`${WORD}$`, 'u');
-const STARTS_WITH_WORD = new RegExp(`^${WORD}`, 'u');
+const BLANK = /\p{White_Space}/u;
 
+function blanksBefore(text: string, from: number, least: number): number {
+  let start = from;
+  while (start > least && BLANK.test(text[start - 1]!)) start--;
+  return start;
+}
+
+function blanksAfter(text: string, to: number): number {
+  let end = to;
+  while (end < text.length && BLANK.test(text[end]!)) end++;
+  return end;
+}
+
+const WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
+
+/** Looks at one character on each side only: texts may hold very many tokens. */
 function isInsideWord(text: string, from: number, to: number): boolean {
-  return ENDS_WITH_WORD.test(text.slice(0, from)) || STARTS_WITH_WORD.test(text.slice(to));
+  const before = text.slice(Math.max(0, from - 2), from);
+  const last = before.at(-1) !== undefined && /[\udc00-\udfff]$/.test(before) ? before : before.slice(-1);
+  return WORD.test(last) || WORD.test(text.slice(to, to + 2));
 }

@@ -1,3 +1,5 @@
+import { type Aligned, rewrite } from './aligned.js';
+
 /** GPT-2's alphabet: one printable character per byte. */
 const CHARACTER_OF: readonly string[] = alphabet();
 const BYTE_OF: ReadonlyMap<string, number> = new Map(CHARACTER_OF.map((char, byte) => [char, byte]));
@@ -14,10 +16,16 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A text as the characters of its UTF-8 bytes. */
-export function byteCharacters(text: string): string {
+function byteCharacters(text: string): string {
   let out = '';
   for (const byte of ENCODER.encode(text)) out += CHARACTER_OF[byte]!;
   return out;
+}
+
+/** As byteCharacters; every byte comes from its character. */
+export function byteLevelText(value: Aligned): Aligned {
+  if (value.origins) return rewrite(value, /[^!-~]/gu, byteCharacters);
+  return { ...value, text: byteCharacters(value.text) };
 }
 
 /** Bytes of a token of the alphabet; a token with any other character stands for its own UTF-8 bytes. */

@@ -7,6 +7,8 @@ export interface Family {
   bert?: boolean;
   /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
   frame?: { bos: boolean };
+  /** The class sets whether blanks count in offsets itself. */
+  trims?: boolean;
   /** What tokenizer_config.json need not write down. */
   config?: Json;
 }
@@ -36,9 +38,9 @@ const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
     { bert: true, config: BERT },
   ],
   [
-    /^(Roberta|XLMRoberta|Camembert|Bart|Longformer|LED|MBart|MBart50|Barthez|MarkupLM|LayoutLMv3)$/,
+    /^(Roberta|XLMRoberta|Camembert|Bart|Longformer|LED|MBart|MBart50|Barthez|LayoutLMv3|Blenderbot|Mvp)$/,
     /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|bart|longformer|led|mbart|data2vec-text|roberta-prelayernorm|xmod|ibert)$/,
-    { config: ROBERTA },
+    { trims: true, config: ROBERTA },
   ],
   [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
   [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, bos_token: '<s>', eos_token: '</s>' } }],

@@ -12,6 +12,8 @@ export interface Place {
   /** 0: the first text, 1: the second. */
   sequence: 0 | 1;
   type: number;
+  /** Segment number in all windows but the first one, which the Rust library forgets to set. */
+  laterType: number;
 }
 
 export type Layout = readonly (Special | Place)[];
@@ -24,10 +26,11 @@ export interface Layouts {
 
 export const isPlace = (item: Special | Place): item is Place => 'sequence' in item;
 
-const FIRST: Place = { sequence: 0, type: 0 };
+const FIRST: Place = { sequence: 0, type: 0, laterType: 0 };
+const SECOND: Place = { sequence: 1, type: 1, laterType: 1 };
 
 /** Texts without anything around them. */
-export const BARE: Layouts = { single: [FIRST], pair: [FIRST, { sequence: 1, type: 1 }] };
+export const BARE: Layouts = { single: [FIRST], pair: [FIRST, SECOND] };
 
 interface TemplateItem {
   SpecialToken?: { id: string; type_id: number };
@@ -56,13 +59,13 @@ const special = (pair: unknown): Special => ({ id: (pair as [string, number])[1]
 
 function bert(cls: Special, sep: Special): Layouts {
   const single = [cls, FIRST, sep];
-  return { single, pair: [...single, { sequence: 1, type: 1 }, { ...sep, type: 1 }] };
+  return { single, pair: [...single, SECOND, { ...sep, type: 1 }] };
 }
 
 /** Two end tokens between the texts, and one segment. */
 function roberta(cls: Special, sep: Special): Layouts {
   const single = [cls, FIRST, sep];
-  return { single, pair: [...single, sep, { sequence: 1, type: 0 }, sep] };
+  return { single, pair: [...single, sep, { sequence: 1, type: 0, laterType: 0 }, sep] };
 }
 
 const changes = (layouts: Layouts): boolean => layouts !== BARE;
@@ -85,7 +88,10 @@ function template(config: Component, name: 'single' | 'pair'): Layout {
   const known = (config['special_tokens'] ?? {}) as Record<string, { ids: number[] }>;
   return ((config[name] ?? []) as TemplateItem[]).flatMap(
     ({ Sequence, SpecialToken }): (Special | Place)[] => {
-      if (Sequence) return [{ sequence: Sequence.id === 'A' ? 0 : 1, type: Sequence.type_id }];
+      if (Sequence) {
+        const sequence = Sequence.id === 'A' ? 0 : 1;
+        return [{ sequence, type: Sequence.type_id, laterType: sequence }];
+      }
       const ids = SpecialToken ? (known[SpecialToken.id]?.ids ?? []) : [];
       return ids.map((id) => ({ id, type: SpecialToken!.type_id }));
     },

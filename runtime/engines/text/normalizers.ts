@@ -1,57 +1,80 @@
 import { RunError } from '../../core/errors.js';
-import { byteCharacters } from './bytes.js';
+import { type Aligned, aligned, part, prepend, rewrite } from './aligned.js';
+import { byteLevelText } from './bytes.js';
 import { library } from './library.js';
 import { precompiledNormalizer } from './precompiled.js';
 import type { Component } from './tokenizer-json.js';
+import { type UnicodeForm, unicodeForm } from './unicode-forms.js';
 
 /** Rewrites a text before it is split into words. */
-export type Normalize = (text: string) => string;
+export type Normalize = (value: Aligned) => Aligned;
 
 /**
  * The normalizers of tokenizer.json as the Rust library computes them.
  * @throws RunError `not_ready` for a kind that we don't know
  */
 export function createNormalizer(config: Component | null | undefined): Normalize {
-  if (!config) return (text) => text;
+  if (!config) return (value) => value;
   const create = NORMALIZERS[String(config.type)];
   if (!create) throw new RunError('not_ready', `tokenizer.json: normalizer ${config.type} is not supported`);
   return create(config);
 }
 
+/** What a normalizer makes of a text, without origins. */
+export function normalizedText(normalize: Normalize, text: string): string {
+  return normalize(aligned(text, false)).text;
+}
+
 const NORMALIZERS: Record<string, (config: Component) => Normalize> = {
-  Sequence(config) {
-    const steps = (config['normalizers'] as Component[]).map(createNormalizer);
-    return (text) => steps.reduce((value, step) => step(value), text);
-  },
+  Sequence: (config) => inTurn((config['normalizers'] as Component[]).map(createNormalizer)),
   BertNormalizer: bertNormalizer,
-  NFC: () => (text) => text.normalize('NFC'),
-  NFD: () => (text) => text.normalize('NFD'),
-  NFKC: () => (text) => text.normalize('NFKC'),
-  NFKD: () => (text) => text.normalize('NFKD'),
+  NFC: () => inForm('NFC'),
+  NFD: () => inForm('NFD'),
+  NFKC: () => inForm('NFKC'),
+  NFKD: () => inForm('NFKD'),
   Lowercase: () => lowercase,
-  StripAccents: () => (text) => text.replace(/\p{M}/gu, ''),
+  StripAccents: () => without(/\p{M}/gu),
   Strip(config) {
-    const sides = [
-      config['strip_left'] === false ? [] : ['^\\p{White_Space}+'],
-      config['strip_right'] === false ? [] : ['\\p{White_Space}+$'],
-    ].flat();
-    const pattern = new RegExp(sides.join('|'), 'gu');
-    return (text) => (sides.length > 0 ? text.replace(pattern, '') : text);
+    const sides = { left: config['strip_left'] !== false, right: config['strip_right'] !== false };
+    return (value) => strip(value, sides);
   },
-  Prepend: (config) => (text) => (text === '' ? '' : String(config['prepend']) + text),
+  Prepend: (config) => (value) => (value.text === '' ? value : prepend(value, String(config['prepend']))),
   // The library translates Oniguruma's patterns to JavaScript's.
   Replace(config) {
     const { pattern } = new library.ReplaceNormalizer(config);
-    return (text) => (pattern ? text.replaceAll(pattern, () => String(config['content'])) : text);
+    return (value) => (pattern ? rewrite(value, pattern, () => String(config['content'])) : value);
   },
-  Nmt: () => (text) => text.replace(NMT_DROPPED, '').replace(NMT_BLANKS, ' '),
+  Nmt: () => inTurn([without(NMT_DROPPED), (value) => rewrite(value, NMT_BLANKS, () => ' ')]),
   Precompiled: (config) => precompiledNormalizer(String(config['precompiled_charsmap'] ?? '')),
-  ByteLevel: () => byteCharacters,
+  ByteLevel: () => byteLevelText,
 };
 
+function inTurn(steps: readonly Normalize[]): Normalize {
+  return (value) => steps.reduce((current, step) => step(current), value);
+}
+
+function inForm(form: UnicodeForm): Normalize {
+  return (value) => unicodeForm(value, form);
+}
+
+function without(pattern: RegExp): Normalize {
+  return (value) => rewrite(value, pattern, () => '');
+}
+
 /** One character at a time: a word-final sigma is no exception, as it would be for a whole string. */
-function lowercase(text: string): string {
-  return Array.from(text, (char) => char.toLowerCase()).join('');
+function lowercase(value: Aligned): Aligned {
+  return rewrite(value, /\p{Changes_When_Lowercased}/gu, (char) => char.toLowerCase());
+}
+
+const BLANK = /\p{White_Space}/u;
+
+/** Scanned by hand, since a pattern would try every blank of a run again. */
+function strip(value: Aligned, { left, right }: { left: boolean; right: boolean }): Aligned {
+  const { text } = value;
+  let [start, end] = [0, text.length];
+  if (right) while (end > start && BLANK.test(text[end - 1]!)) end--;
+  if (left) while (start < end && BLANK.test(text[start]!)) start++;
+  return part(value, start, end);
 }
 
 // eslint-disable-next-line no-control-regex -- SentencePiece's NMT rules name these
@@ -62,17 +85,18 @@ const CHINESE =
   /[\u4e00-\u9fff\u3400-\u4dbf\u{20000}-\u{2a6df}\u{2a700}-\u{2b81f}\u{2b920}-\u{2ceaf}\uf900-\ufaff\u{2f800}-\u{2fa1f}]/gu;
 /** Control, format and private characters, but for the white space among them. */
 const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\ufffd]/gu;
+const OTHER_BLANKS = /(?! )\p{White_Space}/gu;
 
 function bertNormalizer(config: Component): Normalize {
   const steps: Normalize[] = [];
   const lower = config['lowercase'] !== false;
   if (config['clean_text'] !== false) {
-    steps.push((text) => text.replace(CONTROLS, '').replace(/\p{White_Space}/gu, ' '));
+    steps.push(without(CONTROLS), (value) => rewrite(value, OTHER_BLANKS, () => ' '));
   }
-  if (config['handle_chinese_chars'] !== false) steps.push((text) => text.replace(CHINESE, ' $& '));
-  if (config['strip_accents'] ?? lower) {
-    steps.push((text) => text.normalize('NFD').replace(/\p{Mn}/gu, ''));
+  if (config['handle_chinese_chars'] !== false) {
+    steps.push((value) => rewrite(value, CHINESE, (char) => ` ${char} `));
   }
+  if (config['strip_accents'] ?? lower) steps.push(inForm('NFD'), without(/\p{Mn}/gu));
   if (lower) steps.push(lowercase);
-  return (text) => steps.reduce((value, step) => step(value), text);
+  return inTurn(steps);
 }

@@ -1,11 +1,11 @@
 import { RunError } from '../../core/errors.js';
-import { byteCharacters } from './bytes.js';
+import { type Aligned, prepend, rewrite } from './aligned.js';
+import { byteLevelText } from './bytes.js';
 import { library } from './library.js';
 import type { Component } from './tokenizer-json.js';
 
 /** A stretch of text between added tokens, on its way to become words. */
-export interface Piece {
-  text: string;
+export interface Piece extends Aligned {
   /** True where the stretch begins at the beginning of the input. */
   first: boolean;
 }
@@ -82,10 +82,12 @@ function splitter({ pattern, behavior, invert = false }: Split): PreTokenize {
   if (!merge)
     throw new RunError('not_ready', `tokenizer.json: split behavior ${String(behavior)} is not supported`);
   return (pieces) =>
-    pieces.flatMap(({ text, first }) =>
-      merge(partsOf(text, pattern, invert)).map(({ start, end }) => ({
-        text: text.slice(start, end),
-        first: first && start === 0,
+    pieces.flatMap((piece) =>
+      merge(partsOf(piece.text, pattern, invert)).map(({ start, end }) => ({
+        text: piece.text.slice(start, end),
+        origins: piece.origins,
+        at: piece.at + start,
+        first: piece.first && start === 0,
       })),
     );
 }
@@ -125,9 +127,9 @@ function byteLevel(config: Component): PreTokenize {
   const split = config['use_regex'] === false ? undefined : splitter({ pattern: GPT2, behavior: 'Isolated' });
   return (pieces) => {
     const begun = pieces.map((piece) =>
-      prefix && !piece.text.startsWith(' ') ? { ...piece, text: ` ${piece.text}` } : piece,
+      prefix && !piece.text.startsWith(' ') ? { ...prepend(piece, ' '), first: piece.first } : piece,
     );
-    return (split?.(begun) ?? begun).map((piece) => ({ ...piece, text: byteCharacters(piece.text) }));
+    return (split?.(begun) ?? begun).map((piece) => ({ ...byteLevelText(piece), first: piece.first }));
   };
 }
 
@@ -139,10 +141,11 @@ function metaspace(config: Component): PreTokenize {
   const split =
     config['split'] === false ? undefined : splitter({ pattern: literal(sign), behavior: 'MergedWithNext' });
   return (pieces) => {
-    const begun = pieces.map(({ text, first }) => {
-      const replaced = text.replaceAll(' ', sign);
-      const wanted = scheme === 'always' || (scheme === 'first' && first);
-      return { text: wanted && !replaced.startsWith(sign) ? sign + replaced : replaced, first };
+    const begun = pieces.map((piece) => {
+      const replaced = rewrite(piece, / /g, () => sign);
+      const wanted = scheme === 'always' || (scheme === 'first' && piece.first);
+      const text = wanted && !replaced.text.startsWith(sign) ? prepend(replaced, sign) : replaced;
+      return { ...text, first: piece.first };
     });
     return split?.(begun) ?? begun;
   };

@@ -1,10 +1,12 @@
+import { type Aligned, type Change, transform } from './aligned.js';
+
 /**
  * The character map that SentencePiece compiles into a model (normalizer `Precompiled`): a double-array trie from
  * UTF-8 byte sequences to positions in a block of zero-terminated replacements.
  */
-export function precompiledNormalizer(charsmap: string): (text: string) => string {
+export function precompiledNormalizer(charsmap: string): (value: Aligned) => Aligned {
   const bytes = Buffer.from(charsmap, 'base64');
-  if (bytes.length < 4) return (text) => text;
+  if (bytes.length < 4) return (value) => value;
   const trieSize = bytes.readUInt32LE(0);
   const trie = Uint32Array.from({ length: trieSize / 4 }, (_, i) => bytes.readUInt32LE(4 + i * 4));
   const replacements = bytes.subarray(4 + trieSize);
@@ -17,15 +19,35 @@ export function precompiledNormalizer(charsmap: string): (text: string) => strin
     return replacements.toString('utf8', found, replacements.indexOf(0, found));
   };
 
-  return (text) => {
-    let out = '';
+  /** Old stretches and what stands for them; undefined: they stay. */
+  function* rewritten(text: string): Generator<[old: string, fresh: string | undefined]> {
     for (const { segment } of segmenter.segment(text)) {
       // A whole grapheme is looked up only while it is short, as the Rust library does.
       const whole = Buffer.byteLength(segment) < 6 ? replacementOf(segment) : undefined;
-      out += whole ?? Array.from(segment, (char) => replacementOf(char) ?? char).join('');
+      if (whole !== undefined) yield [segment, whole];
+      else for (const char of segment) yield [char, replacementOf(char)];
     }
-    return out;
+  }
+
+  return (value) => {
+    if (value.origins) return transform(value, changesOf(rewritten(value.text)));
+    let text = '';
+    for (const [old, fresh] of rewritten(value.text)) text += fresh ?? old;
+    return { ...value, text };
   };
+}
+
+/** As the Rust library has it: what vanishes at the very beginning shifts all that follows. */
+function changesOf(stretches: Iterable<[string, string | undefined]>): Change[] {
+  const changes: [string, number][] = [];
+  for (const [old, fresh] of stretches) {
+    const chars = Array.from(fresh ?? old);
+    const more = chars.length - Array.from(old).length;
+    chars.forEach((char, i) => changes.push([char, i >= chars.length - more ? 1 : 0]));
+    const last = changes.at(-1);
+    if (more < 0 && last) last[1] += more;
+  }
+  return changes;
 }
 
 const offsetOf = (unit: number): number => (unit >>> 10) << ((unit & (1 << 9)) >>> 6);

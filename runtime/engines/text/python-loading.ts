@@ -1,5 +1,5 @@
 import type { Json } from '../model-folder.js';
-import { familyOf } from './families.js';
+import { type Family, familyOf } from './families.js';
 import {
   type AddedToken,
   type Component,
@@ -35,7 +35,9 @@ export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; con
       added_tokens: added,
       normalizer: family.bert ? bertNormalizer(files.json.normalizer, config) : files.json.normalizer,
       pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
-      post_processor: family.frame ? bosEosTemplate(family.frame, config, added) : files.json.post_processor,
+      post_processor: family.frame
+        ? bosEosTemplate(family.frame, config, added)
+        : withTrims(files.json.post_processor, family, config),
     },
   };
 }
@@ -58,6 +60,16 @@ function bertNormalizer(normalizer: Component | null, config: Json): Component |
 function withPrefixSpace(preTokenizer: Component | null, config: Json): Component | null {
   if (preTokenizer?.type !== 'ByteLevel') return preTokenizer;
   return { ...preTokenizer, add_prefix_space: config['add_prefix_space'] === true };
+}
+
+/** RoBERTa's classes set what their post-processor does with blanks, where it does anything. */
+function withTrims(processor: Component | null, { trims }: Family, config: Json): Component | null {
+  if (!trims || !processor || processor['trim_offsets'] === undefined) return processor;
+  return {
+    ...processor,
+    add_prefix_space: config['add_prefix_space'] === true,
+    trim_offsets: config['trim_offsets'] ?? true,
+  };
 }
 
 function bosEosTemplate(frame: { bos: boolean }, config: Json, added: AddedToken[]): Component {

@@ -2,10 +2,13 @@ import { RunError } from '../../core/errors.js';
 import { library } from './library.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 
+/** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
+export type TakeToken = (id: number, start: number, end: number) => void;
+
 /** The vocabulary, and how a word is cut into its tokens. */
 export interface TokenModel {
-  /** Ids of one word. */
-  tokenize(word: string): number[];
+  /** Cuts one word; its tokens come in order. */
+  tokenize(word: string, take: TakeToken): void;
   /** Id to token, without the added ones. */
   tokens: ReadonlyMap<number, string>;
   ids: ReadonlyMap<string, number>;
@@ -13,8 +16,12 @@ export interface TokenModel {
 
 type ModelJson = TokenizerJson['model'];
 
-/** Cuts one word into tokens, which need not be in the vocabulary. */
-type Cut = (word: string) => string[];
+interface Vocabulary {
+  ids: ReadonlyMap<string, number>;
+  /** Takes what is not in the vocabulary: as bytes where they can be, else as the unknown token. */
+  unknown(text: string, start: number, take: TakeToken): void;
+  unknownId: number | undefined;
+}
 
 /** @throws RunError `not_ready` for a model that we can't compute */
 export function createTokenModel(json: ModelJson): TokenModel {
@@ -23,21 +30,10 @@ export function createTokenModel(json: ModelJson): TokenModel {
     : Object.entries(json.vocab);
   const ids = new Map(rows);
   const kind = kindOf(json);
-  const cut = CUTTERS[kind]?.(json);
-  if (!cut) throw new RunError('not_ready', `tokenizer.json: model ${kind} is not supported`);
-  const unknown = unknownId(json, ids);
-  const fallback = json['byte_fallback'] === true;
-  const idsOf = (token: string): number[] => {
-    const id = ids.get(token);
-    if (id !== undefined) return [id];
-    const bytes = fallback ? byteIds(token, ids) : undefined;
-    return bytes ?? (unknown === undefined ? [] : [unknown]);
-  };
-  return {
-    ids,
-    tokens: new Map(rows.map(([token, id]) => [id, token])),
-    tokenize: (word) => cut(word).flatMap(idsOf),
-  };
+  const cutter = CUTTERS[kind];
+  if (!cutter) throw new RunError('not_ready', `tokenizer.json: model ${kind} is not supported`);
+  const tokenize = cutter(json, vocabularyOf(json, ids));
+  return { ids, tokens: new Map(rows.map(([token, id]) => [id, token])), tokenize };
 }
 
 /** Old files don't name the kind. */
@@ -48,29 +44,112 @@ function kindOf(json: ModelJson): string {
   return 'continuing_subword_prefix' in json ? 'WordPiece' : 'WordLevel';
 }
 
-const CUTTERS: Record<string, (json: ModelJson) => Cut> = {
-  BPE(json) {
+function vocabularyOf(json: ModelJson, ids: ReadonlyMap<string, number>): Vocabulary {
+  const given = json['unk_id'];
+  const unknownId = typeof given === 'number' ? given : ids.get(String(json['unk_token']));
+  const fallback = json['byte_fallback'] === true;
+  return {
+    ids,
+    unknownId,
+    unknown(text, start, take) {
+      const end = start + text.length;
+      const bytes = fallback ? byteIds(text, ids) : undefined;
+      if (bytes) for (const id of bytes) take(id, start, end);
+      else if (unknownId !== undefined) take(unknownId, start, end);
+    },
+  };
+}
+
+type Cutter = (json: ModelJson, vocabulary: Vocabulary) => TokenModel['tokenize'];
+
+const CUTTERS: Record<string, Cutter> = {
+  BPE(json, { ids, unknown, unknownId }) {
     if (json['continuing_subword_prefix']) {
       throw new RunError('not_ready', 'tokenizer.json: BPE with continuing_subword_prefix is not supported');
     }
     const model = new library.BPE(json);
-    // One word at a time: unknown tokens are fused within a word only.
-    return (word) => model([word]);
+    const whole = json['ignore_merges'] === true;
+    const suffix = String(json['end_of_word_suffix'] ?? '').length;
+    const fuses = json['fuse_unk'] === true;
+    return (word, take) => {
+      const known = whole ? ids.get(word) : undefined;
+      if (known !== undefined) return take(known, 0, word.length);
+      const pieces = model.bpe(word);
+      const runs = fuses && unknownId !== undefined ? fusing(unknownId, take) : { take, end: () => {} };
+      let at = 0;
+      for (const [i, piece] of pieces.entries()) {
+        const end = at + piece.length - (i === pieces.length - 1 ? suffix : 0);
+        const id = ids.get(piece);
+        if (id === undefined) unknown(word.slice(at, end), at, runs.take);
+        else runs.take(id, at, end);
+        at = end;
+      }
+      runs.end();
+    };
   },
-  WordPiece(json) {
+  WordPiece(json, { ids, unknownId }) {
     const model = new library.WordPiece(json);
-    return (word) => model([word]);
+    const prefix = String(json['continuing_subword_prefix'] ?? '##').length;
+    return (word, take) => {
+      const pieces = model([word]);
+      let at = 0;
+      for (const [i, piece] of pieces.entries()) {
+        // A word that can't be cut is one unknown token.
+        const end = pieces.length === 1 ? word.length : at + piece.length - (i > 0 ? prefix : 0);
+        const id = ids.get(piece) ?? unknownId;
+        if (id !== undefined) take(id, at, end);
+        at = end;
+      }
+    };
   },
-  Unigram(json) {
+  Unigram(json, { ids, unknown, unknownId }) {
     const model = new library.Unigram(json, '');
-    return (word) => model([word]);
+    return (word, take) => {
+      // Neighbours that are not known are one piece.
+      let [at, open] = [0, 0];
+      const close = () => {
+        const text = word.slice(open, at);
+        const id = ids.get(text);
+        if (text !== '' && id !== undefined) take(id, open, at);
+        else if (text !== '') unknown(text, open, take);
+      };
+      for (const piece of model.tokenize(word)) {
+        const id = ids.get(piece);
+        if (id !== undefined && id !== unknownId) {
+          close();
+          take(id, at, at + piece.length);
+          open = at + piece.length;
+        }
+        at += piece.length;
+      }
+      close();
+    };
   },
-  WordLevel: () => (word) => [word],
+  WordLevel: (_, { ids, unknownId }) => {
+    return (word, take) => {
+      const id = ids.get(word) ?? unknownId;
+      if (id !== undefined) take(id, 0, word.length);
+    };
+  },
 };
 
-function unknownId(json: ModelJson, ids: ReadonlyMap<string, number>): number | undefined {
-  const id = json['unk_id'];
-  return typeof id === 'number' ? id : ids.get(String(json['unk_token']));
+/** Hands neighbouring unknown tokens on as one. */
+function fusing(unknownId: number, take: TakeToken): { take: TakeToken; end(): void } {
+  let open: [number, number] | undefined;
+  const end = () => {
+    if (open) take(unknownId, ...open);
+    open = undefined;
+  };
+  return {
+    end,
+    take(id, start, stop) {
+      if (id === unknownId) open = [open?.[0] ?? start, stop];
+      else {
+        end();
+        take(id, start, stop);
+      }
+    },
+  };
 }
 
 function byteIds(token: string, ids: ReadonlyMap<string, number>): number[] | undefined {

@@ -1,16 +1,24 @@
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
-import { addedTokenFinder } from './added-tokens.js';
 import { cleanUp } from './clean-up.js';
 import { BYTE_TOKEN, createDecoder } from './decoders.js';
 import { BARE, layoutsOf, specialCount } from './layout.js';
-import { createNormalizer } from './normalizers.js';
-import { createPreTokenizer } from './pre-tokenizers.js';
 import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
-import { type Encoded, type RowOptions, rowOf, type Texts, type Tokens } from './rows.js';
+import {
+  type Encoded,
+  type RowOptions,
+  rowOf,
+  type Texts,
+  type TracedRow,
+  tracedRows,
+  type WindowOptions,
+} from './rows.js';
+import { createTokenize, type Tokenize, type Tokens } from './tokenize.js';
 import { createTokenModel, type TokenModel } from './token-model.js';
+import { trimsOf } from './trim-offsets.js';
 import { type Component, SPECIAL_TOKENS, type TokenizerJson, tokenText } from './tokenizer-json.js';
 
-export type { Encoded, RowOptions, Tokens } from './rows.js';
+export type { Encoded, RowOptions, TracedRow } from './rows.js';
+export type { Tokens } from './tokenize.js';
 
 export interface EncodeOptions extends RowOptions {
   /** A second text, after the first one. */
@@ -30,12 +38,18 @@ export interface TextTokenizer {
   /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
   encode(text: string, options?: EncodeOptions): Encoded;
   /** First half of `encode`: tokens of one text, for those that use them in many rows. */
-  tokenize(text: string): Tokens;
+  tokenize: Tokenize;
   /**
    * Second half of `encode`: one or two texts as a row.
    * @throws RunError 422 when the text that may be cut is too short for that
    */
   row(texts: Texts<Tokens>, options?: RowOptions): Encoded;
+  /**
+   * Rows that know where their tokens come from: one, or one for each window over the text that doesn't fit.
+   * @param texts tokens with their traces
+   * @throws RunError 422 as `row`, and when windows share too much to go on
+   */
+  tracedRows(texts: Texts<Tokens>, options?: WindowOptions): TracedRow[];
   /** How many special tokens stand around one text or two. */
   specialCount(texts: 1 | 2): number;
   /** Text of the ids. */
@@ -96,8 +110,9 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const { json: loaded, config } = asPythonLoads(files);
   const json = files.lowerCase ? lowerCased(loaded) : loaded;
   const model = createTokenModel(json.model);
-  const tokenize = createTokenize(json, model, config['split_special_tokens'] === true);
+  const tokenize = createTokenize({ json, model, splitSpecial: config['split_special_tokens'] === true });
   const layouts = layoutsOf(json.post_processor);
+  const trims = trimsOf(json.post_processor);
   const left = cutsLeft(files);
   const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
     rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
@@ -124,6 +139,10 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     paddingSide: paddingSideOf(files, config),
     tokenize,
     row: (texts, options) => row(texts, layouts, options),
+    tracedRows(texts, options = {}) {
+      const layout = texts.length === 1 ? layouts.single : layouts.pair;
+      return tracedRows(texts, { ...options, layout, left, trims });
+    },
     specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
     decode(ids, options = {}) {
       const text = decode(ids, options.skipSpecialTokens ?? true);
@@ -135,36 +154,6 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       return run.some(isByte) ? run.length : 0;
     },
   };
-}
-
-/** Half a character, which JSON can bring and UTF-8 can't hold. */
-const LONE_SURROGATE = /\p{Cs}/gu;
-
-/** Text to ids without special tokens around it. */
-function createTokenize(
-  json: TokenizerJson,
-  model: TokenModel,
-  splitSpecial: boolean,
-): (text: string) => Tokens {
-  const matched = json.added_tokens.filter((token) => !(splitSpecial && token.special));
-  const normalize = createNormalizer(json.normalizer);
-  const findRaw = addedTokenFinder(matched.filter((token) => !token.normalized));
-  const findNormalized = addedTokenFinder(
-    matched.filter((token) => token.normalized),
-    normalize,
-  );
-  const preTokenize = createPreTokenizer(json.pre_tokenizer);
-  const words = (text: string, first: boolean) =>
-    text === '' ? [] : preTokenize([{ text, first }]).flatMap((piece) => model.tokenize(piece.text));
-  const normalized = (text: string, first: boolean) =>
-    findNormalized(normalize(text)).flatMap((stretch) =>
-      stretch.id === undefined ? words(stretch.text, first && stretch.start === 0) : [stretch.id],
-    );
-  return (text) => ({
-    ids: findRaw(text.replace(LONE_SURROGATE, '\ufffd')).flatMap((stretch) =>
-      stretch.id === undefined ? normalized(stretch.text, stretch.start === 0) : [stretch.id],
-    ),
-  });
 }
 
 function createDecode(
