@@ -67,6 +67,72 @@ export interface EntailmentClassifier {
   entail(premise: string, hypotheses: readonly string[], signal: AbortSignal): Promise<Entailment[]>;
 }
 
+/** How the tokens of a word, or of several, become one entity: the names of Python's pipeline. */
+export type Aggregation = 'none' | 'simple' | 'first' | 'average' | 'max';
+
+export interface Entity {
+  /** The label; with an aggregation without B- and I-. */
+  label: string;
+  score: number;
+  /** The token, or the text of the tokens together. */
+  word: string;
+  /** Code points [start, end) of the text. */
+  start: number;
+  end: number;
+  /** Position of the token among all of its row; undefined for several tokens. */
+  index?: number | undefined;
+}
+
+export interface TagOptions {
+  aggregation: Aggregation;
+  /** Labels that are left out. */
+  ignoreLabels: readonly string[];
+  /** Tokens that windows share; absent: a long text is cut. */
+  stride?: number | undefined;
+}
+
+export interface TokenClassifier {
+  /**
+   * Labels the tokens of a text.
+   * @throws RunError 422 a stride that leaves windows no room
+   */
+  tag(text: string, options: TagOptions, signal: AbortSignal): Promise<Entity[]>;
+}
+
+export interface Answer {
+  score: number;
+  /** Code points [start, end) of the context. */
+  start: number;
+  end: number;
+  answer: string;
+}
+
+export interface AnswerOptions {
+  topK: number;
+  /** Longest answer in tokens. */
+  maxAnswerLength: number;
+  /** Tokens of a window, the question included; 384 or the model's limit by default. */
+  maxLength?: number | undefined;
+  /** Tokens of the context that windows share; at most 128 by default. */
+  stride?: number | undefined;
+  /** True: "no answer" is an answer too, as an empty string. */
+  mayBeImpossible: boolean;
+  /** Widens answers to whole words. */
+  wholeWords: boolean;
+}
+
+export interface QuestionAnswerer {
+  /**
+   * Stretches of the context that answer the question, best first.
+   * @throws RunError 400 a stride beyond the window; 422 a question that leaves the context no room
+   */
+  answer(
+    texts: { question: string; context: string },
+    options: AnswerOptions,
+    signal: AbortSignal,
+  ): Promise<Answer[]>;
+}
+
 export interface ImageClassifier {
   /**
    * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
@@ -194,6 +260,8 @@ export interface Handles {
   'sequence-classification': SequenceClassifier;
   'masked-lm': MaskFiller;
   entailment: EntailmentClassifier;
+  'token-classification': TokenClassifier;
+  'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;

@@ -7,6 +7,10 @@ const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
     (await import('./transformers/sequence-classifier.js')).loadSequenceClassifier,
   'masked-lm': async () => (await import('./transformers/mask-filler.js')).loadMaskFiller,
   entailment: async () => (await import('./transformers/entailment-classifier.js')).loadEntailmentClassifier,
+  'token-classification': async () =>
+    (await import('./transformers/token-classifier.js')).loadTokenClassifier,
+  'question-answering': async () =>
+    (await import('./transformers/question-answerer.js')).loadQuestionAnswerer,
   'image-classification': async () =>
     (await import('./transformers/image-classifier.js')).loadImageClassifier,
   embedding: async () => (await import('./transformers/text-embedder.js')).loadTextEmbedder,

@@ -5,12 +5,14 @@ import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js'
 import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
+import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
 import text2textGeneration from './text2text-generation.js';
 import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
 import translation from './translation.js';
+import tokenClassification from './token-classification.js';
 import zeroShotClassification from './zero-shot-classification.js';
 
 /** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
@@ -22,11 +24,11 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   translation,
   'fill-mask': fillMask,
   'text-classification': textClassification,
-  'token-classification': planned('Token classification'),
+  'token-classification': tokenClassification,
   'feature-extraction': featureExtraction,
   'sentence-similarity': sentenceSimilarity,
   'zero-shot-classification': zeroShotClassification,
-  'question-answering': planned('Question answering'),
+  'question-answering': questionAnswering,
   'image-classification': imageClassification,
   'image-segmentation': planned('Image segmentation'),
   'image-feature-extraction': planned('Image feature extraction'),

@@ -61,14 +61,14 @@ export function rowOf(texts: Texts<Tokens>, settings: RowSettings): Encoded {
  * One row for each window over the text that doesn't fit.
  * @param texts tokens with their traces
  */
-export function tracedRows(
+export function* tracedRows(
   texts: Texts<Tokens>,
   settings: RowSettings & WindowOptions & { trims: readonly Trim[] },
-): TracedRow[] {
+): Generator<TracedRow> {
   const kept = lengthsOf(texts, settings);
   const windows = texts.map(({ ids }, i) => windowsOf(ids.length, { ...settings, size: kept[i]! }));
   const count = Math.max(...windows.map((list) => list.length));
-  return Array.from({ length: count }, (_, number) => {
+  for (let number = 0; number < count; number++) {
     const row: TracedRow = { ids: [], typeIds: [], sequences: [], starts: [], ends: [], words: [] };
     for (const item of settings.layout) {
       if (!isPlace(item)) {
@@ -77,19 +77,12 @@ export function tracedRows(
       } else {
         const list = windows[item.sequence]!;
         const type = number > 0 && list.length > 1 ? item.laterType : item.type;
-        putWindow(
-          row,
-          { ...item, type },
-          {
-            tokens: texts[item.sequence]!,
-            window: list[number] ?? list[0]!,
-            ...settings,
-          },
-        );
+        const window = list[number] ?? list[0]!;
+        putWindow(row, { ...item, type }, { tokens: texts[item.sequence]!, window, trims: settings.trims });
       }
     }
-    return row;
-  });
+    yield row;
+  }
 }
 
 function lengthsOf(texts: Texts<Tokens>, settings: RowSettings): Lengths {

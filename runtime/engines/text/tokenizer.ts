@@ -49,7 +49,7 @@ export interface TextTokenizer {
    * @param texts tokens with their traces
    * @throws RunError 422 as `row`, and when windows share too much to go on
    */
-  tracedRows(texts: Texts<Tokens>, options?: WindowOptions): TracedRow[];
+  tracedRows(texts: Texts<Tokens>, options?: WindowOptions): Iterable<TracedRow>;
   /** How many special tokens stand around one text or two. */
   specialCount(texts: 1 | 2): number;
   /** Text of the ids. */
@@ -59,6 +59,10 @@ export interface TextTokenizer {
    * ends. 0 for tokenizers without byte tokens.
    */
   openBytes(ids: readonly number[]): number;
+  /** Text of tokens as they are written in the vocabulary (convert_tokens_to_string). */
+  join(tokens: string[]): string;
+  /** True where tokens that go on with a word are marked (`##`). */
+  readonly marksSubwords: boolean;
   /** Id of a token of the vocabulary, added ones included. */
   idOf(token: string): number | undefined;
   /** Text of a token as the vocabulary has it; undefined for an id without one. */
@@ -117,6 +121,7 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
     rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
   const limit = config['model_max_length'] ?? config['max_len'];
+  const join = createDecoder(json.decoder);
   const decode = createDecode(json, model);
   const isByte = byteTest(json, model);
   const added = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
@@ -133,6 +138,8 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
       return row(texts, specialTokens ? layouts : BARE, options);
     },
+    join: (tokens) => join(tokens).join(''),
+    marksSubwords: marksSubwords(json),
     idOf,
     tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
     namedId: (name) => idOf(tokenText(config[name])),
@@ -195,4 +202,9 @@ function paddingSideOf({ config, json }: TokenizerFiles, merged: Json): 'left' |
   const padding = (json as unknown as Json)['padding'] as { direction?: string } | null | undefined;
   const side = config['padding_side'] ?? padding?.direction ?? merged['padding_side'];
   return String(side).toLowerCase() === 'left' ? 'left' : 'right';
+}
+
+function marksSubwords({ model }: TokenizerJson): boolean {
+  const prefix = model['continuing_subword_prefix'] ?? (model.type === 'WordPiece' ? '##' : '');
+  return prefix !== '';
 }

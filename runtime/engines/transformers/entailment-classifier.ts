@@ -15,10 +15,13 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
   return {
     async entail(premise, hypotheses, signal) {
       const tokens = tokenizer.tokenize(premise);
-      return inSlices(hypotheses, async (hypothesis) => {
+      const found: Entailment[] = [];
+      const judge = async (hypothesis: string) => {
         const row = pairOf(tokenizer, [tokens, tokenizer.tokenize(hypothesis)], limits);
         return pick(toFloat32((await encoder.forward(row, signal))['logits']!));
-      });
+      };
+      for await (const entailment of inSlices(hypotheses, judge)) found.push(entailment);
+      return found;
     },
   };
 }

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { RunError } from '../../core/errors.js';
 import type { FilledMask, FillOptions, MaskFiller } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
-import { type TensorLike, toFloat32 } from '../session.js';
+import type { TensorLike } from '../session.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
 import { longestInput, openTextModel, tighter } from './text-encoder.js';
+import { positionOf } from './positions.js';
 import { probabilities, topOf } from './vocabulary-scores.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
@@ -92,11 +93,4 @@ function best({ logits, candidates, options }: Omit<Filling, 'tokenizer' | 'mask
     throw new RunError('unprocessable', `params.targets: the model gives no score for token ${beyond}`);
   }
   return topOf(scores, count, candidates);
-}
-
-/** Scores of one position, converted without the others. */
-function positionOf({ data, dims, type }: TensorLike, at: number): Float32Array {
-  const size = dims[2]!;
-  const part = (data as Float32Array).subarray(at * size, (at + 1) * size);
-  return toFloat32({ type, data: part, dims: [part.length] });
 }

@@ -1,11 +1,14 @@
 /** Rows that one request may have under way: others come in between, a cancel takes effect, memory is bounded. */
 const SLICE = 64;
 
-/** As `Promise.all(items.map(run))`, but a slice at a time; nothing more is begun after a failure. */
-export async function inSlices<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += SLICE) {
-    results.push(...(await Promise.all(items.slice(at, at + SLICE).map(run))));
+/** Results in the order of the items, a slice of which is under way at a time; nothing is begun after a failure. */
+export async function* inSlices<T, R>(items: Iterable<T>, run: (item: T) => Promise<R>): AsyncGenerator<R> {
+  let slice: T[] = [];
+  for (const item of items) {
+    slice.push(item);
+    if (slice.length < SLICE) continue;
+    yield* await Promise.all(slice.map(run));
+    slice = [];
   }
-  return results;
+  yield* await Promise.all(slice.map(run));
 }

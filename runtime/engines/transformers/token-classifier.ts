@@ -1,0 +1,69 @@
+import { RunError } from '../../core/errors.js';
+import type { Entity, TagOptions, TokenClassifier } from '../../core/handles.js';
+import type { LoadRequest } from '../handle.js';
+import { codePointsOf } from '../text/code-points.js';
+import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
+import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
+import { labelsOf } from './labels.js';
+import { inSlices } from './row-slices.js';
+import { longestInput, openTextModel } from './text-encoder.js';
+import { positionOf } from './positions.js';
+import { probabilities } from './vocabulary-scores.js';
+
+/** *ForTokenClassification: logits [1, tokens, labels]. */
+export async function loadTokenClassifier(request: LoadRequest): Promise<TokenClassifier> {
+  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
+  const maxLength = longestInput(tokenizer, config);
+  return {
+    async tag(text, options, signal) {
+      const tokens = tokenizer.tokenize(text, { traces: true });
+      checkStride(options, maxLength);
+      const describe = describer(tokenizer, text);
+      const found: Entity[] = [];
+      let windows = 0;
+      const tagged = async (row: TracedRow) => {
+        const logits = (await encoder.forward(row, signal))['logits']!;
+        const labels = labelsOf(config, logits.dims[2]!);
+        const tokens = describe(row).map((token) => ({
+          ...token,
+          scores: probabilities(positionOf(logits, token.index)),
+        }));
+        return aggregate(tokens, { labels, aggregation: options.aggregation, join: tokenizer.join });
+      };
+      const rows = tokenizer.tracedRows([tokens], { maxLength, stride: options.stride });
+      for await (const entities of inSlices(rows, tagged)) {
+        windows++;
+        for (const entity of entities) if (!options.ignoreLabels.includes(entity.label)) found.push(entity);
+      }
+      return windows > 1 ? withoutOverlaps(found) : found;
+    },
+  };
+}
+
+function checkStride({ stride }: TagOptions, maxLength = Infinity): void {
+  if (stride === undefined || stride < maxLength) return;
+  throw new RunError('invalid_input', `params.stride: must be smaller than ${maxLength}, the longest input`);
+}
+
+/** The tokens of a row that are the text's own, and whether each goes on with a word. */
+function describer(
+  tokenizer: TextTokenizer,
+  text: string,
+): (row: TracedRow) => Omit<TaggedToken, 'scores'>[] {
+  const { slice } = codePointsOf(text);
+  const unknown = tokenizer.namedId('unk_token');
+  return ({ ids, sequences, starts, ends }) =>
+    ids.flatMap((id, index) => {
+      if (sequences[index] === undefined) return [];
+      const [start, end] = [starts[index]!, ends[index]!];
+      const reference = slice(start, end);
+      if (id === unknown) return [{ word: reference, start, end, index, goesOn: false }];
+      const word = tokenizer.tokenOf(id) ?? '';
+      const goesOn = tokenizer.marksSubwords
+        ? codePoints(word) !== codePoints(reference)
+        : start > 0 && !slice(start - 1, start + 1).includes(' ');
+      return [{ word, start, end, index, goesOn }];
+    });
+}
+
+const codePoints = (text: string): number => Array.from(text).length;
