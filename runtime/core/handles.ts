@@ -246,13 +246,25 @@ export interface TextGenerator {
   ): AsyncGenerator<string, string>;
 }
 
+/** Languages by the codes of the model (`eng_Latn`, `en_XX`, `en`); only translation takes them. */
+export interface TranslationOptions {
+  src_lang?: string | null | undefined;
+  tgt_lang?: string | null | undefined;
+}
+
 export interface Seq2SeqGenerator {
+  /** Codes of the languages that are tokens of the model; empty where it has none. */
+  readonly languages: readonly string[];
   /**
    * Answers a text, which is cut to what the model takes. Yields and returns as TextGenerator.generate does; the answer
    * is all that the decoder makes.
    * @throws RunError 422 for an option that this model can't do
    */
-  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, string>;
+  generate(
+    text: string,
+    options: GenerateOptions & TranslationOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, string>;
 }
 
 /** Head name to the handle that loading it gives. */

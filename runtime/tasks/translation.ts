@@ -9,13 +9,24 @@ export default defineTask({
   modality: 'text',
   streams: true,
   profile: 'text',
-  input: z.object({ text: z.string(), params: params(seq2seqParams) }),
+  input: z.object({
+    text: z.string(),
+    params: params({
+      ...seq2seqParams,
+      src_lang: z.string().min(1).nullish().describe('language of the text, by the model’s own code'),
+      tgt_lang: z.string().min(1).nullish().describe('language of the answer, by the model’s own code'),
+    }),
+  }),
   output: z.string(),
   example: { text: 'The library opens at nine.', params: { max_new_tokens: 20 } },
   engines: {
     generation: {
       head: 'seq2seq-lm',
       ...seq2seqFiles,
+      example: ({ languages: [src_lang, tgt_lang] }) => ({
+        text: 'The library opens at nine.',
+        params: { src_lang, tgt_lang },
+      }),
       run(handle, { text, params: options }, { signal }) {
         return handle.generate(text, options, signal);
       },

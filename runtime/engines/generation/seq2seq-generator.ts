@@ -5,8 +5,10 @@ import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { type EncoderDecoder, openEncoderDecoder } from './encoder-decoder.js';
 import { generate } from './generate.js';
-import { decoderPositions, encoderPositions } from './seq2seq-limits.js';
+import { languagesOf } from './languages.js';
+import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
+import { type Source, sourceReader } from './source.js';
 
 interface Model {
   graphs: EncoderDecoder;
@@ -14,8 +16,6 @@ interface Model {
   config: Json;
   /** generation_config.json, or config.json where there is none. */
   repository: Json;
-  /** Longest text in tokens, special tokens included. */
-  maxLength: number;
 }
 
 /** Encoder-decoder language models with a key-value cache (…ForConditionalGeneration, MarianMTModel). */
@@ -26,41 +26,29 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
     readOptionalJson(request.dir, 'generation_config.json'),
     openEncoderDecoder(request, config),
   ]);
-  const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
-  const model: Model = { graphs, tokenizer, config, repository: generation ?? config, maxLength };
-  const own = taskParams(config, request.spec.task);
+  const model: Model = { graphs, tokenizer, config, repository: generation ?? config };
+  const read = sourceReader({ tokenizer, config, task: request.spec.task });
   return {
-    generate(text, options, signal) {
-      const { ids } = tokenizer.encode(String(own['prefix'] ?? config['prefix'] ?? '') + text, { maxLength });
-      return answer(model, { source: ids, own, options, signal });
+    languages: languagesOf(tokenizer, config)?.codes ?? [],
+    generate(text, { src_lang, tgt_lang, ...options }, signal) {
+      return answer(model, { source: read(text, { src_lang, tgt_lang }), options, signal });
     },
   };
 }
 
-/** `task_specific_params` of config.json: Python's pipeline puts them over the generation settings. */
-function taskParams(config: Json, task: string): Json {
-  const all = (config['task_specific_params'] ?? {}) as Record<string, Json | undefined>;
-  return all[task] ?? {};
-}
-
 interface Request {
-  /** What the encoder reads. */
-  source: number[];
-  /** The repository's settings for this task. */
-  own: Json;
+  source: Source;
   options: GenerateOptions;
   signal: AbortSignal;
 }
 
-async function* answer(
-  model: Model,
-  { source, own, options, signal }: Request,
-): AsyncGenerator<string, string> {
+async function* answer(model: Model, { source, options, signal }: Request): AsyncGenerator<string, string> {
   const { graphs, tokenizer, config } = model;
-  const repository = { ...model.repository, ...own };
+  const repository = { ...model.repository, ...source.own };
   const prompt = [startToken(repository)];
   const settings = readSettings({
-    ...{ request: options, repository, source },
+    request: withFirst(options, source.forcedBos),
+    ...{ repository, source: source.ids },
     promptLength: prompt.length,
     contextLength: decoderPositions(config),
     hardLimit: true,
@@ -69,8 +57,18 @@ async function* answer(
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal, echoes: true },
     chunk: Infinity,
-    start: () => graphs.start(source),
+    start: () => graphs.start(source.ids),
   });
+}
+
+/** The target language is the first token. Python fails when the request names one, too. */
+function withFirst(options: GenerateOptions, forcedBos: number | undefined): GenerateOptions {
+  if (forcedBos === undefined) return options;
+  if (options.forced_bos_token_id == null) return { ...options, forced_bos_token_id: forcedBos };
+  throw new RunError(
+    'unprocessable',
+    'params.forced_bos_token_id: params.tgt_lang has set the first token already',
+  );
 }
 
 function startToken(repository: Json): number {

@@ -67,6 +67,8 @@ export interface TextTokenizer {
   idOf(token: string): number | undefined;
   /** Text of a token as the vocabulary has it; undefined for an id without one. */
   tokenOf(id: number): string | undefined;
+  /** Tokens of the vocabulary that look like this. */
+  tokensLike(pattern: RegExp): string[];
   /** Id of a token that the configuration names, such as `mask_token`. */
   namedId(name: (typeof SPECIAL_TOKENS)[number]): number | undefined;
   /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
@@ -141,6 +143,8 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     join: (tokens) => join(tokens).join(''),
     marksSubwords: marksSubwords(json),
     idOf,
+    tokensLike: (pattern) =>
+      [...new Set([...added.keys(), ...model.ids.keys()])].filter((one) => pattern.test(one)),
     tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
     namedId: (name) => idOf(tokenText(config[name])),
     paddingSide: paddingSideOf(files, config),
