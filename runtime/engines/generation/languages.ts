@@ -91,3 +91,7 @@ export function unknownLanguage(parameter: string, code: string, codes: readonly
   const given = code.slice(0, 40);
   return new RunError('unprocessable', `params.${parameter}: this model has no "${given}"; it has ${listed}`);
 }
+
+/** Said where a model has nothing to choose from. */
+export const NO_CHOICE =
+  'params.src_lang, params.tgt_lang: this model has one pair of languages, there is no choice';

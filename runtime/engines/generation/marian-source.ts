@@ -1,8 +1,8 @@
 import { RunError } from '../../core/errors.js';
 import type { Json } from '../model-folder.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
-import { unknownLanguage } from './languages.js';
-import { type Fit, NO_CHOICE, type SourceReader } from './source.js';
+import { NO_CHOICE, unknownLanguage } from './languages.js';
+import type { Fit, SourceReader } from './source-text.js';
 
 interface MarianInput {
   fit: Fit;

@@ -8,7 +8,8 @@ import { generate } from './generate.js';
 import { languagesOf } from './languages.js';
 import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
-import { type Source, sourceReader } from './source.js';
+import { sourceReader } from './source.js';
+import type { Source } from './source-text.js';
 
 interface Model {
   graphs: EncoderDecoder;
