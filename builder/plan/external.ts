@@ -1,5 +1,6 @@
 import type { RepoFile } from '../../runtime/core/spec.js';
-import { bytesReader, externalLocations } from '../../runtime/store/external-data.js';
+import { bytesReader } from '../../runtime/onnx/protobuf.js';
+import { externalLocations } from '../../runtime/store/external-data.js';
 import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/external-files.js';
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';

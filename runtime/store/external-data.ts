@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type ByteReader, contentText, type Field, fieldsOf, ProtobufError } from '../onnx/protobuf.js';
 import { StoreError } from './errors.js';
 import { isSafePath } from './paths.js';
 
@@ -6,36 +6,6 @@ import { isSafePath } from './paths.js';
  * The files that an ONNX graph keeps its weights in, read from the graph itself: a walk over the protobuf message
  * that skips all tensors' bytes. Field numbers are those of onnx.proto.
  */
-
-/** Random access to the bytes of a graph. Reads past the end give fewer bytes. */
-export interface ByteReader {
-  size: number;
-  read(offset: number, length: number): Uint8Array;
-}
-
-export function bytesReader(bytes: Uint8Array): ByteReader {
-  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
-}
-
-/** Calls `use` with a reader over the file at `path`; holds 64 KiB of it at a time. Blocks while it reads. */
-export function withFileReader<T>(path: string, use: (reader: ByteReader) => T): T {
-  const fd = openSync(path, 'r');
-  const window = Buffer.alloc(64 * 1024);
-  let start = 0;
-  let filled = 0;
-  const read = (offset: number, length: number) => {
-    if (offset < start || offset + length > start + filled) {
-      start = offset;
-      filled = readSync(fd, window, 0, window.length, offset);
-    }
-    return Buffer.from(window.subarray(offset - start, Math.min(offset - start + length, filled)));
-  };
-  try {
-    return use({ size: fstatSync(fd).size, read });
-  } finally {
-    closeSync(fd);
-  }
-}
 
 type Fields = Record<number, Message>;
 
@@ -67,7 +37,11 @@ const MAX_NAME_BYTES = 4096;
  */
 export function externalLocations(reader: ByteReader): string[] {
   const found = new Set<string>();
-  walk({ reader, found }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  try {
+    walk({ reader, found }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  } catch (error) {
+    throw error instanceof ProtobufError ? broken() : error;
+  }
   return [...found].sort();
 }
 
@@ -94,10 +68,10 @@ function walk(state: Walk, type: Message, { start, end, depth }: Span): void {
 
 function addLocation({ reader, found }: Walk, entry: Field): void {
   const pair: Record<number, string> = {};
-  for (const { number, wire, start, end } of fieldsOf(reader, entry.start, entry.end)) {
-    if (wire !== 2 || number > 2) continue;
-    if (end - start > MAX_NAME_BYTES) throw broken();
-    pair[number] = new TextDecoder().decode(reader.read(start, end - start));
+  for (const field of fieldsOf(reader, entry.start, entry.end)) {
+    if (field.wire !== 2 || field.number > 2) continue;
+    if (field.end - field.start > MAX_NAME_BYTES) throw broken();
+    pair[field.number] = contentText(reader, field);
   }
   if (pair[1] !== 'location') return;
   const location = (pair[2] ?? '').replace(/^(?:\.\/)+/, '');
@@ -108,48 +82,6 @@ function addLocation({ reader, found }: Walk, entry: Field): void {
     );
   }
   found.add(location);
-}
-
-interface Field {
-  number: number;
-  wire: number;
-  /** Where the content of a length-delimited field begins and ends. */
-  start: number;
-  end: number;
-}
-
-function* fieldsOf(reader: ByteReader, start: number, end: number): Generator<Field> {
-  let at = start;
-  while (at < end) {
-    const tag = varint(reader, at);
-    const number = Math.floor(tag.value / 8);
-    const wire = tag.value % 8;
-    if (number === 0) throw broken();
-    const field = { number, wire, ...contentOf(reader, wire, tag.next) };
-    if (field.end > end) throw broken();
-    yield field;
-    at = field.end;
-  }
-}
-
-function contentOf(reader: ByteReader, wire: number, at: number): { start: number; end: number } {
-  if (wire === 0) return { start: at, end: varint(reader, at).next };
-  if (wire === 1) return { start: at, end: at + 8 };
-  if (wire === 5) return { start: at, end: at + 4 };
-  if (wire !== 2) throw broken();
-  const length = varint(reader, at);
-  return { start: length.next, end: length.next + length.value };
-}
-
-/** Ten bytes at most. Values above 2^53 lose digits, which only matters for lengths that no file has. */
-function varint(reader: ByteReader, at: number): { value: number; next: number } {
-  const bytes = reader.read(at, 10);
-  let value = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    value += (bytes[i]! & 0x7f) * 2 ** (7 * i);
-    if (bytes[i]! < 0x80) return { value, next: at + i + 1 };
-  }
-  throw broken();
 }
 
 function broken(): StoreError {

@@ -1,7 +1,8 @@
 import { join, posix } from 'node:path';
 import type { RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
-import { externalLocations, withFileReader } from './external-data.js';
+import { withFileReader } from '../onnx/protobuf.js';
+import { externalLocations } from './external-data.js';
 
 /** Graphs up to this size are read while planning; larger ones only once they are here. */
 export const PLANNED_GRAPH_BYTES = 32 * 2 ** 20;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesReader, externalLocations, withFileReader } from '../../../runtime/store/external-data.js';
+import { bytesReader, withFileReader } from '../../../runtime/onnx/protobuf.js';
+import { externalLocations } from '../../../runtime/store/external-data.js';
 import { checkLargeGraphs, PLANNED_GRAPH_BYTES } from '../../../runtime/store/graph-check.js';
 import { folderWith } from './folders.js';
 

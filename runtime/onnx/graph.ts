@@ -1,0 +1,181 @@
+import { basename } from 'node:path';
+import {
+  type ByteReader,
+  contentBytes,
+  contentText,
+  type Field,
+  fieldsOf,
+  varint,
+  withFileReader,
+  writeField,
+  writeNumber,
+} from './protobuf.js';
+
+/**
+ * An ONNX graph without its weights, to be changed and opened from memory. Field numbers are those of onnx.proto.
+ */
+export interface Graph {
+  nodes: GraphNode[];
+  inputs: Value[];
+  outputs: Value[];
+  /** Contents of TensorProto; large ones say where in the original file they lie. */
+  initializers: Uint8Array[];
+  /** Fields of the graph and of the model around it that nothing here looks into, with their tags. */
+  otherFields: Uint8Array[];
+  modelFields: Uint8Array[];
+}
+
+export interface GraphNode {
+  op: string;
+  inputs: string[];
+  outputs: string[];
+  /** The other fields (name, attributes, domain), with their tags. */
+  otherFields: Uint8Array[];
+}
+
+/** An input or output of the graph. */
+export interface Value {
+  name: string;
+  /** Content of its TypeProto: element type and shape. */
+  type: Uint8Array;
+}
+
+/** Weights from this size on stay in the file. */
+const LEAST_EXTERNAL = 1024;
+
+/**
+ * Reads the structure of the graph at `path`; weights stay where they are and are referred to.
+ * @throws ProtobufError when the file is no graph
+ */
+export function readGraph(path: string): Graph {
+  return withFileReader(path, (reader) => {
+    const graph: Graph = {
+      ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
+      ...{ otherFields: [], modelFields: [] },
+    };
+    for (const field of fieldsOf(reader)) {
+      if (field.number === 7) readGraphFields({ reader, graph, file: basename(path) }, field);
+      else graph.modelFields.push(whole(reader, field));
+    }
+    return graph;
+  });
+}
+
+/** The graph as a model of its own, small enough for memory: its large weights lie in the original's folder. */
+export function writeGraph(graph: Graph): Uint8Array {
+  const body = [
+    ...graph.nodes.map((node) => writeField(1, ...nodeFields(node))),
+    ...graph.initializers.map((tensor) => writeField(5, tensor)),
+    ...graph.inputs.map((value) => writeField(11, ...valueFields(value))),
+    ...graph.outputs.map((value) => writeField(12, ...valueFields(value))),
+    ...graph.otherFields,
+  ];
+  return Buffer.concat([...graph.modelFields, writeField(7, ...body)]);
+}
+
+interface Reading {
+  reader: ByteReader;
+  graph: Graph;
+  file: string;
+}
+
+function readGraphFields({ reader, graph, file }: Reading, { start, end }: Field): void {
+  for (const field of fieldsOf(reader, start, end)) {
+    if (field.number === 1) graph.nodes.push(readNode(reader, field));
+    else if (field.number === 5) graph.initializers.push(readTensor(reader, field, file));
+    else if (field.number === 11) graph.inputs.push(readValue(reader, field));
+    else if (field.number === 12) graph.outputs.push(readValue(reader, field));
+    // 13, value_info: shapes inside, which a change of the graph may make wrong; they are optional.
+    else if (field.number !== 13) graph.otherFields.push(whole(reader, field));
+  }
+}
+
+function readNode(reader: ByteReader, { start, end }: Field): GraphNode {
+  const node: GraphNode = { op: '', inputs: [], outputs: [], otherFields: [] };
+  for (const field of fieldsOf(reader, start, end)) {
+    if (field.number === 1) node.inputs.push(contentText(reader, field));
+    else if (field.number === 2) node.outputs.push(contentText(reader, field));
+    else if (field.number === 4) node.op = contentText(reader, field);
+    else node.otherFields.push(whole(reader, field));
+  }
+  return node;
+}
+
+function nodeFields({ op, inputs, outputs, otherFields }: GraphNode): Uint8Array[] {
+  return [
+    ...inputs.map((name) => writeField(1, name)),
+    ...outputs.map((name) => writeField(2, name)),
+    writeField(4, op),
+    ...otherFields,
+  ];
+}
+
+function readValue(reader: ByteReader, { start, end }: Field): Value {
+  const value: Value = { name: '', type: new Uint8Array() };
+  for (const field of fieldsOf(reader, start, end)) {
+    if (field.number === 1) value.name = contentText(reader, field);
+    if (field.number === 2) value.type = contentBytes(reader, field);
+  }
+  return value;
+}
+
+function valueFields({ name, type }: Value): Uint8Array[] {
+  return [writeField(1, name), writeField(2, type)];
+}
+
+/** A tensor with its large raw data replaced by its place in the file. */
+function readTensor(reader: ByteReader, { start, end }: Field, file: string): Uint8Array {
+  const fields = [...fieldsOf(reader, start, end)];
+  const raw = fields.find((field) => field.number === 9 && field.end - field.start >= LEAST_EXTERNAL);
+  // 14, data_location: may say "inside"; the last one counts.
+  const kept = raw ? fields.filter((field) => field !== raw && field.number !== 14) : fields;
+  const place = raw ? [placeOf(raw, file)] : [];
+  return Buffer.concat([...kept.map((field) => whole(reader, field)), ...place]);
+}
+
+function placeOf({ start, end }: Field, file: string): Uint8Array {
+  const entry = (key: string, value: string) => writeField(13, writeField(1, key), writeField(2, value));
+  return Buffer.concat([
+    entry('location', file),
+    entry('offset', String(start)),
+    entry('length', String(end - start)),
+    // data_location: EXTERNAL
+    writeNumber(14, 1),
+  ]);
+}
+
+function whole(reader: ByteReader, { from, end }: Field): Uint8Array {
+  return reader.read(from, end - from);
+}
+
+/** Element type of a value, by its number in TensorProto.DataType; undefined for what is no tensor. */
+export function elementType({ type }: Value): number | undefined {
+  const reader = { size: type.length, read: (at: number, length: number) => type.subarray(at, at + length) };
+  for (const tensor of fieldsOf(reader)) {
+    if (tensor.number !== 1) continue;
+    for (const field of fieldsOf(reader, tensor.start, tensor.end)) {
+      if (field.number === 1) return varint(reader, field.start).value;
+    }
+  }
+  return undefined;
+}
+
+/** A type of this element and no stated shape. */
+export function typeOfElements(element: number): Uint8Array {
+  return writeField(1, writeNumber(1, element));
+}
+
+/** An int64 constant: a vector, or with no dimension a scalar. */
+export function int64Tensor(name: string, values: readonly number[], dims = [values.length]): Uint8Array {
+  return Buffer.concat([
+    ...dims.map((size) => writeNumber(1, size)),
+    writeNumber(2, 7),
+    writeField(8, name),
+    writeField(9, Buffer.from(BigInt64Array.from(values, BigInt).buffer)),
+  ]);
+}
+
+/** An integer attribute of a node, as a field of NodeProto. */
+export function intAttribute(name: string, value: number): Uint8Array {
+  return writeField(5, writeField(1, name), writeNumber(3, value), writeNumber(20, 2));
+}
