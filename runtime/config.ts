@@ -84,6 +84,8 @@ const schema = z.object({
   RUN_AS: positive.optional(),
   THREADS: positive.optional(),
   WORKERS: positive.refine((value) => value <= 64, 'must be at most 64').optional(),
+  /** Its default is a share of the memory that the weights leave. */
+  CACHE_BYTES: positive.optional(),
   /** Its default depends on the engine. */
   CONCURRENCY: positive.optional(),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),

@@ -23,6 +23,7 @@ import { taskOf } from './tasks/registry.js';
 import { VERSION } from './version.js';
 import { forkChannel } from './worker/channel.js';
 import { usableThreads } from './worker/cpu-quota.js';
+import { cacheBytesFor } from './worker/memory-limit.js';
 import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
 import { createSupervisor, type EngineState } from './worker/supervisor.js';
@@ -92,6 +93,7 @@ async function main(): Promise<void> {
     dir: await prepareWeights({ config, spec, preparation, logger, signal }),
     device,
     ...parallelism(config),
+    cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
     maxPixels: config.MAX_PIXELS,
   }));
   if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);

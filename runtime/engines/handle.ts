@@ -12,6 +12,8 @@ export interface LoadRequest {
   workers: number;
   /** True: as many workers even where each has to hold the weights anew. */
   copyWeights: boolean;
+  /** Bytes that the caches of all generations under way may take. */
+  cacheBytes: number;
   /** Most pixels that a picture may have. */
   maxPixels: number;
 }

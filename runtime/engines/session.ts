@@ -15,6 +15,8 @@ export interface SessionOptions {
   arena?: boolean;
   /** Threads of a run wait for each other by spinning: quicker, but only where the processors have nothing else to do. */
   spin?: boolean;
+  /** Folder of the weights, for a graph in memory. */
+  weightsIn?: string;
   /** Writes the optimised graph to this path, its weights beside it in the layout of this machine's kernels. */
   optimizedTo?: string;
 }
@@ -31,11 +33,15 @@ export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
 }
 
 /**
- * Opens a graph from its path, so that ONNX Runtime reads (or maps) the weights itself and JavaScript never holds a
- * copy. No spinning: it costs up to a third more CPU and starves the HTTP process on small machines.
+ * Opens a graph from its path, or one in memory whose weights lie in files, so that ONNX Runtime reads (or maps) the
+ * weights itself and JavaScript never holds a copy. No spinning unless asked for: it costs up to a third more CPU and
+ * starves the HTTP process on small machines.
  */
-export async function openSession(path: string, options: SessionOptions): Promise<InferenceSession> {
-  return ort.InferenceSession.create(path, {
+export async function openSession(
+  graph: string | Uint8Array,
+  options: SessionOptions,
+): Promise<InferenceSession> {
+  const settings: InferenceSession.SessionOptions = {
     executionProviders: [options.device],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
@@ -43,15 +49,20 @@ export async function openSession(path: string, options: SessionOptions): Promis
     enableMemPattern: false,
     logSeverityLevel: 3,
     ...(options.optimizedTo ? { optimizedModelFilePath: options.optimizedTo } : {}),
-    extra: {
-      session: { ...spinning(options.spin === true), ...(options.optimizedTo ? EXTERNAL_WEIGHTS : {}) },
-    },
-  });
+    extra: { session: configEntries(options) },
+  };
+  return typeof graph === 'string'
+    ? ort.InferenceSession.create(graph, settings)
+    : ort.InferenceSession.create(graph, settings);
 }
 
-/** Spinning ends with the run: an idle server costs nothing. */
-function spinning(spin: boolean): Record<string, unknown> {
-  return spin ? { force_spinning_stop: '1' } : { intra_op: { allow_spinning: '0' } };
+function configEntries({ spin, optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {
+  return {
+    // Spinning ends with the run: an idle server costs nothing.
+    ...(spin ? { force_spinning_stop: '1' } : { intra_op: { allow_spinning: '0' } }),
+    ...(optimizedTo ? EXTERNAL_WEIGHTS : {}),
+    ...(weightsIn ? { model_external_initializers_file_folder_path: weightsIn } : {}),
+  };
 }
 
 const EXTERNAL_WEIGHTS = {
@@ -61,10 +72,17 @@ const EXTERNAL_WEIGHTS = {
 };
 
 /** An integer tensor in the type (int64 or int32) that the graph declares for this input. */
-export function integers(session: InferenceSession, name: string, values: number[], dims: number[]): Tensor {
-  return typeOf(session, name) === 'int32'
-    ? new ort.Tensor('int32', Int32Array.from(values), dims)
-    : new ort.Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+export function integers(
+  session: InferenceSession,
+  name: string,
+  values: number[] | BigInt64Array,
+  dims: number[],
+): Tensor {
+  if (typeOf(session, name) === 'int32') {
+    return new ort.Tensor('int32', Int32Array.from(values as number[], Number), dims);
+  }
+  const wide = values instanceof BigInt64Array ? values : BigInt64Array.from(values, BigInt);
+  return new ort.Tensor('int64', wide, dims);
 }
 
 export function floats(values: Float32Array, dims: number[]): Tensor {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import {
   type ByteReader,
+  bytesReader,
   contentBytes,
   contentText,
   type Field,
@@ -150,14 +151,26 @@ function whole(reader: ByteReader, { from, end }: Field): Uint8Array {
 
 /** Element type of a value, by its number in TensorProto.DataType; undefined for what is no tensor. */
 export function elementType({ type }: Value): number | undefined {
-  const reader = { size: type.length, read: (at: number, length: number) => type.subarray(at, at + length) };
-  for (const tensor of fieldsOf(reader)) {
-    if (tensor.number !== 1) continue;
-    for (const field of fieldsOf(reader, tensor.start, tensor.end)) {
-      if (field.number === 1) return varint(reader, field.start).value;
-    }
-  }
-  return undefined;
+  const reader = bytesReader(type);
+  const element = tensorFields(reader).find((field) => field.number === 1);
+  return element && varint(reader, element.start).value;
+}
+
+/** Shape of a value: numbers where it says them. */
+export function shapeOf({ type }: Value): (number | undefined)[] {
+  const reader = bytesReader(type);
+  const shape = tensorFields(reader).find((field) => field.number === 2);
+  if (!shape) return [];
+  return Array.from(fieldsOf(reader, shape.start, shape.end), ({ start, end }) => {
+    const size = [...fieldsOf(reader, start, end)].find((field) => field.number === 1);
+    return size && varint(reader, size.start).value;
+  });
+}
+
+/** Fields of the TypeProto.Tensor in a TypeProto: element type and shape. */
+function tensorFields(reader: ByteReader): Field[] {
+  const tensor = [...fieldsOf(reader)].find((field) => field.number === 1);
+  return tensor ? [...fieldsOf(reader, tensor.start, tensor.end)] : [];
 }
 
 /** A type of this element and no stated shape. */

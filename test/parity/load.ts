@@ -58,6 +58,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     threads: 1,
     workers: 0,
     copyWeights: false,
+    cacheBytes: 2 ** 28,
     maxPixels: 50_000_000,
   }));
   await supervisor.ready(AbortSignal.timeout(60_000));

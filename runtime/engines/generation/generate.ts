@@ -52,7 +52,7 @@ interface Run extends Generation {
 /** Feeds the prompt, in chunks so that others run in between and a cancel takes effect. Gives the scores after it. */
 async function prefill({ prompt, chunk, decoding, signal }: Run): Promise<Float32Array> {
   let scores: Float32Array[] = [];
-  for (let at = 0; at < prompt.length; at += chunk) {
+  for (let at = decoding.resume?.(prompt) ?? 0; at < prompt.length; at += chunk) {
     signal.throwIfAborted();
     scores = await decoding.step([prompt.slice(at, at + chunk)]);
   }

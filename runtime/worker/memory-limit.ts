@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+
+/** Bytes of memory that the container may use: the cgroup's limit, else what the machine has. */
+export function memoryLimit(read: (path: string) => string | undefined = readText): number {
+  const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']
+    .map((path) => Number(read(path)))
+    // "max" is no number; version 1 writes a number larger than any memory for "no limit".
+    .filter((bytes) => bytes > 0);
+  return Math.min(totalmem(), ...limits);
+}
+
+/** What the server needs beside weights and caches. */
+const OTHER_BYTES = 512 * 2 ** 20;
+const LEAST_CACHE = 64 * 2 ** 20;
+
+/**
+ * Bytes for the caches of generations where the operator sets none: a quarter of what the weights leave, since a batch
+ * holds up to as much again in unused places and every step copies some of it.
+ */
+export function cacheBytesFor(weightBytes: number, limit = memoryLimit()): number {
+  return Math.max(LEAST_CACHE, Math.floor((limit - 1.3 * weightBytes - OTHER_BYTES) / 4));
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // No such controller here: no limit.
+    return undefined;
+  }
+}
