@@ -1,4 +1,5 @@
 import { type Aligned, type Change, transform } from './aligned.js';
+import { graphemes } from './graphemes.js';
 
 /**
  * The character map that SentencePiece compiles into a model (normalizer `Precompiled`): a double-array trie from
@@ -10,7 +11,6 @@ export function precompiledNormalizer(charsmap: string): (value: Aligned) => Ali
   const trieSize = bytes.readUInt32LE(0);
   const trie = Uint32Array.from({ length: trieSize / 4 }, (_, i) => bytes.readUInt32LE(4 + i * 4));
   const replacements = bytes.subarray(4 + trieSize);
-  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
   /** The replacement of the shortest prefix that the map knows; undefined where it knows none. */
   const replacementOf = (part: string): string | undefined => {
@@ -21,7 +21,7 @@ export function precompiledNormalizer(charsmap: string): (value: Aligned) => Ali
 
   /** Old stretches and what stands for them; undefined: they stay. */
   function* rewritten(text: string): Generator<[old: string, fresh: string | undefined]> {
-    for (const { segment } of segmenter.segment(text)) {
+    for (const segment of graphemes(text)) {
       // A whole grapheme is looked up only while it is short, as the Rust library does.
       const whole = Buffer.byteLength(segment) < 6 ? replacementOf(segment) : undefined;
       if (whole !== undefined) yield [segment, whole];
