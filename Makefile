@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway test check unit contract parity e2e docs bench bench-text format clean
+.PHONY: help install build run gateway test check unit contract parity e2e docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bench: dist/.built ## Measure sizes, memory, start and latency
 
 bench-text: dist/.built ## Measure text models beside other servers: docs/benchmarks.md
 	@for family in embeddings classification generation; do $(NODE) bench/$$family.mjs || exit 1; done
+
+soak: dist/.built ## 20,000 mixed and hostile requests; fails when memory grows or a process dies
+	@$(NODE) bench/soak.mjs
 
 format: node_modules/.package-lock.json ## Format the sources
 	@npm run --silent format

@@ -137,6 +137,18 @@ export function pssOf(pid) {
   }, 0);
 }
 
+/** Resident set size of processes in bytes: shared pages count in each. */
+export function rssOf(pids) {
+  return pids.reduce((sum, pid) => {
+    try {
+      const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      return sum + Number(match?.[1] ?? 0) * 1024;
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
 export const MB = 1e6;
 
 /** Prints rows as aligned columns; a row without a value has a gap there. */

@@ -79,7 +79,14 @@ export function llamaCpp({ dtype }) {
       return startProcess((port) => ({ command, args: [...args, '--port', String(port)] }));
     },
     request: (prompt) =>
-      json('/v1/completions', { prompt, max_tokens: NEW_TOKENS, temperature: 0, stream: true }),
+      json('/v1/completions', {
+        prompt,
+        max_tokens: NEW_TOKENS,
+        temperature: 0,
+        top_k: 1,
+        repeat_penalty: 1,
+        stream: true,
+      }),
     parse: textOfEvents,
   };
 }

@@ -39,8 +39,8 @@ export function textsOf(kind) {
   return Array.from({ length: COUNT }, () => textOf(Number(kind), random));
 }
 
-/** A prompt of about `tokens` tokens for the decoder, whose vocabulary cuts these words a little finer. */
+/** Prompts of 25 to 40 tokens for the decoder, whose vocabulary cuts most of these words in two or three. */
 export function prompts(count = 64) {
   const random = randomFrom(23);
-  return Array.from({ length: count }, () => textOf(25 + Math.floor(random() * 8), random));
+  return Array.from({ length: count }, () => textOf(18 + Math.floor(random() * 3), random));
 }

@@ -1,0 +1,157 @@
+/**
+ * A long mixture of ordinary, impatient and hostile requests against real servers: node bench/soak.mjs [--requests N]
+ * [--clients N] [--only TASK,TASK]. Prints memory of each server's processes as it goes. Ends with 1 when memory grew by
+ * more than 5 % after the first 2,000 requests, a process of a server died, an answer had an unexpected status or did
+ * not come, or the same request got another answer at the end than at the start.
+ */
+import { parseArgs } from 'node:util';
+import { resolve } from 'node:path';
+import { Agent, request } from 'undici';
+import { benchModel, MB, rssOf, startServer, table, tree } from './lib.mjs';
+import { randomFrom, round } from './lib/numbers.mjs';
+import { eachKind, nextRequest } from './lib/soak-requests.mjs';
+
+const { values } = parseArgs({
+  options: {
+    ...{ requests: { type: 'string', default: '20000' }, clients: { type: 'string', default: '12' } },
+    only: { type: 'string' },
+  },
+});
+const TOTAL = Number(values.requests);
+const LIMIT = 1.05;
+/** Requests after which memory may grow no more. */
+const SETTLED = Math.min(2000, TOTAL / 4);
+/** Memory is compared after pauses: V8 gives back what nobody needs when it has been idle for about ten seconds. */
+const PAUSE_MS = 20_000;
+const TIME_LIMIT_MS = 60 * 60_000;
+/** Every text here is short or is refused: whoever waits longer waits for somebody else's. */
+const ANSWER_LIMIT_MS = 60_000;
+const MAX_FAULTS = 50;
+
+const zoo = (path) => resolve('test/fixtures/zoo', path, 'repo');
+const seq2seq = {
+  engine: 'generation',
+  graphs: {
+    encoder_model: 'onnx/encoder_model.onnx',
+    decoder_model_merged: 'onnx/decoder_model_merged.onnx',
+  },
+};
+const MODELS = [
+  { task: 'feature-extraction', dir: zoo('feature-extraction/bert-mean') },
+  { task: 'text-classification', dir: zoo('text-classification/distilbert') },
+  { task: 'text-generation', dir: zoo('text-generation/llama'), engine: 'generation' },
+  { task: 'zero-shot-classification', dir: zoo('zero-shot-classification/distilbert-mnli') },
+  { task: 'summarization', dir: zoo('summarization/t5-summary'), ...seq2seq },
+  { name: 'bench encoder', task: 'feature-extraction', dir: benchModel('bench_encoder.py') },
+];
+
+const agent = new Agent({ connections: 64, headersTimeout: 300_000, bodyTimeout: 300_000 });
+const only = values.only?.split(',');
+
+async function send(server, { body, cancelAfterMs }) {
+  const signal = AbortSignal.timeout(Math.ceil(cancelAfterMs ?? ANSWER_LIMIT_MS));
+  const headers = { 'content-type': 'application/json' };
+  try {
+    const options = { method: 'POST', body, headers, signal, dispatcher: agent };
+    const { statusCode, body: answer } = await request(`${server.url}/run`, options);
+    return { status: statusCode, text: await answer.text() };
+  } catch (error) {
+    if (signal.aborted && cancelAfterMs !== undefined) return { cancelled: true };
+    return { status: signal.aborted ? 'no answer in time' : (error.code ?? String(error)), text: '' };
+  }
+}
+
+const PROBE = {
+  body: JSON.stringify({ text: 'A quiet river runs through the valley.' }),
+};
+const LABELLED = {
+  body: JSON.stringify({
+    text: 'The train leaves from platform seven.',
+    candidate_labels: ['travel', 'cooking'],
+  }),
+};
+const probe = async (server) =>
+  (await send(server, server.task === 'zero-shot-classification' ? LABELLED : PROBE)).text;
+
+async function start(model) {
+  const running = await startServer(model);
+  await running.ready();
+  const server = { ...running, task: model.task, name: model.name ?? model.task };
+  server.answer = await probe(server);
+  const random = randomFrom(5);
+  server.first = Array.from({ length: 3 }, () => eachKind(server.task, random)).flat();
+  server.processes = tree(server.pid).join();
+  return server;
+}
+
+/** What went wrong, as text to how often. */
+const faults = new Map();
+let faultCount = 0;
+function fault(text) {
+  faultCount++;
+  faults.set(text, (faults.get(text) ?? 0) + 1);
+}
+
+async function client(servers, state, random) {
+  while (state.sent < state.until && performance.now() < state.deadline && faultCount < MAX_FAULTS) {
+    const server = servers[state.sent++ % servers.length];
+    const wanted = server.first.pop() ?? nextRequest(server.task, random);
+    const { status, text, cancelled } = await send(server, wanted);
+    state.kinds.set(wanted.kind, (state.kinds.get(wanted.kind) ?? 0) + 1);
+    if (!cancelled && !wanted.expect.includes(status))
+      fault(`${server.name}, ${wanted.kind}: ${status} ${text.slice(0, 150)}`);
+  }
+}
+
+/** Sends requests until there were `until` of them, then waits; gives what each server's processes take at rest. */
+async function phase(servers, state, until) {
+  state.until = until;
+  const clients = Number(values.clients);
+  await Promise.all(Array.from({ length: clients }, (_, i) => client(servers, state, randomFrom(until + i))));
+  await new Promise((tick) => setTimeout(tick, PAUSE_MS));
+  progress(servers, state);
+  return servers.map(({ pid }) => rssOf(tree(pid)));
+}
+
+const mb = (bytes) => round(bytes / MB, 0);
+
+function progress(servers, state) {
+  const each = servers.map(({ name, pid }) => {
+    const parent = rssOf([pid]);
+    return `${name} ${mb(parent)}+${mb(rssOf(tree(pid)) - parent)}`;
+  });
+  console.log(`${state.sent}/${TOTAL} requests; RSS in MB (parent + children): ${each.join(', ')}`);
+}
+
+function growth({ name }, settled, last) {
+  const ratio = round(last / settled, 3);
+  if (!(ratio <= LIMIT)) fault(`${name}: memory grew to ${ratio} of what it was`);
+  return { name, 'settled MB': mb(settled), 'at the end MB': mb(last), ratio };
+}
+
+async function checkEnd(server) {
+  if (tree(server.pid).join() !== server.processes) fault(`${server.name}: a process died and was replaced`);
+  if ((await probe(server)) !== server.answer)
+    fault(`${server.name}: the first request has another answer now`);
+}
+
+const servers = [];
+try {
+  for (const model of MODELS)
+    if (!only || only.includes(model.name ?? model.task)) servers.push(await start(model));
+  const state = { sent: 0, kinds: new Map(), deadline: performance.now() + TIME_LIMIT_MS };
+  const printing = setInterval(() => progress(servers, state), 10_000);
+  const settled = await phase(servers, state, SETTLED);
+  const last = await phase(servers, state, TOTAL);
+  clearInterval(printing);
+  if (state.sent < TOTAL) fault(`ended after ${state.sent} requests: too many faults or too slow`);
+  for (const server of servers) await checkEnd(server);
+  console.log(Array.from(state.kinds, ([kind, count]) => `${kind}: ${count}`).join(', '));
+  table(servers.map((server, i) => growth(server, settled[i], last[i])));
+} finally {
+  for (const server of servers) await server.stop();
+  await agent.close();
+}
+for (const [text, count] of faults) console.log(`FAULT (${count} x) ${text}`);
+if (faults.size > 0) process.exitCode = 1;
+else console.log('no faults');
