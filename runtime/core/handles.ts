@@ -191,6 +191,12 @@ export interface GenerateOptions {
   bad_words_ids?: number[][] | null | undefined;
   /** Pairs of a token sequence and what is added to the score of its last token. */
   sequence_bias?: [number[], number][] | null | undefined;
+  /** Token id to what is added to its score, as OpenAI names it. */
+  logit_bias?: Record<string, number> | null | undefined;
+  /** More than 1 favours tokens of the source text (of the prompt, without an encoder). */
+  encoder_repetition_penalty?: number | null | undefined;
+  /** No n-gram of the source text comes again. */
+  encoder_no_repeat_ngram_size?: number | null | undefined;
   suppress_tokens?: number[] | null | undefined;
   begin_suppress_tokens?: number[] | null | undefined;
   forced_bos_token_id?: number | null | undefined;
@@ -204,9 +210,14 @@ export interface GenerateOptions {
   length_penalty?: number | null | undefined;
   early_stopping?: boolean | 'never' | null | undefined;
   eos_token_id?: number | number[] | null | undefined;
+  num_return_sequences?: number | null | undefined;
+  /** Tell the probability of each token, and as many of the likeliest ones beside it. */
+  logprobs?: number | null | undefined;
   seed?: number | null | undefined;
   /** The text ends before the first of these that appears in it. */
   stop?: string | string[] | null | undefined;
+  /** The text ends with the first token of this one. */
+  stop_sequence?: string | null | undefined;
   /** Joins English punctuation to the word before it; default true, as in Python's pipeline. */
   clean_up_tokenization_spaces?: boolean | null | undefined;
   /** Default true. */
@@ -225,15 +236,34 @@ export interface ChatMessage {
   content?: string | { type: string; text?: string | undefined }[] | null | undefined;
 }
 
+export interface LikelyToken {
+  token: string;
+  /** Natural logarithm of its probability under the model itself, before any parameter changes the scores. */
+  logprob: number;
+  /** The token in UTF-8; a token may be part of a character. */
+  bytes: number[];
+}
+
+export interface TokenLogprob extends LikelyToken {
+  top_logprobs: LikelyToken[];
+}
+
+/** One answer. */
+export interface Generated {
+  text: string;
+  /** Every token that was chosen, but for the one that ended the text; where they were asked for. */
+  logprobs?: { content: TokenLogprob[] } | undefined;
+}
+
 export interface TextGenerator {
   /** True when the repository brings a chat template. */
   readonly hasChatTemplate: boolean;
   /**
-   * Continues a text. Yields new text as it becomes certain (whole characters, never past a stop string) and returns
-   * all of the new text. Ends within one token once `signal` aborts.
+   * Continues a text. Yields new text as it becomes certain (whole characters, never past a stop string; nothing when
+   * several answers are asked for) and returns the new text of each answer. Ends within one token once `signal` aborts.
    * @throws RunError 422 prompt too long, or an option that this model can't do
    */
-  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, string>;
+  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, Generated[]>;
   /**
    * Renders the chat template and continues it as `generate` does.
    * @param variables more template variables (tools, enable_thinking, …)
@@ -243,7 +273,7 @@ export interface TextGenerator {
     variables: Record<string, unknown>,
     options: GenerateOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, string>;
+  ): AsyncGenerator<string, Generated[]>;
 }
 
 /** Languages by the codes of the model (`eng_Latn`, `en_XX`, `en`); only translation takes them. */
@@ -264,7 +294,7 @@ export interface Seq2SeqGenerator {
     text: string,
     options: GenerateOptions & TranslationOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, string>;
+  ): AsyncGenerator<string, Generated[]>;
 }
 
 /** Head name to the handle that loading it gives. */

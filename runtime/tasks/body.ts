@@ -38,6 +38,8 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
   }
   const parsed = task.input.safeParse(body);
   if (!parsed.success) throw new RunError('invalid_input', firstProblem(id, body, parsed.error));
+  const obstacle = stream && task.streams ? task.unstreamable?.(parsed.data) : undefined;
+  if (obstacle !== undefined) throw new RunError('invalid_input', obstacle);
   return { input: parsed.data as Record<string, unknown>, stream: stream && task.streams };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
+import { logprobs, single, unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
 
@@ -25,11 +26,18 @@ const message = z
     path: ['content'],
   });
 
+const answer = z.object({
+  role: z.literal('assistant'),
+  content: z.string(),
+  logprobs: logprobs.optional(),
+});
+
 export default defineTask({
   title: 'Chat',
   summary: 'Answers the last message of a conversation.',
   modality: 'messages',
   streams: true,
+  unstreamable,
   profile: 'text',
   input: z.object({
     messages: z.array(message).min(1),
@@ -51,7 +59,7 @@ export default defineTask({
         .describe('go on with the last message; true by default where it is the assistant’s'),
     }),
   }),
-  output: z.object({ role: z.literal('assistant'), content: z.string() }),
+  output: z.union([answer, z.array(answer)]),
   example: { messages: [{ role: 'user', content: 'Hello, who are you?' }], params: { max_new_tokens: 20 } },
   engines: {
     generation: {
@@ -62,10 +70,16 @@ export default defineTask({
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
         const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
         const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
-        const continuation = yield* handle.chat(messages, variables, generation, signal);
+        const found = yield* handle.chat(messages, variables, generation, signal);
         const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
         const begun = continues ? textOf(messages.at(-1)!.content) : '';
-        return { role: 'assistant' as const, content: begun + continuation };
+        return single(
+          found.map((one) => ({
+            role: 'assistant' as const,
+            content: begun + one.text,
+            ...(one.logprobs ? { logprobs: one.logprobs } : {}),
+          })),
+        );
       },
     },
   },

@@ -47,6 +47,8 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   modality: Modality;
   /** True when `stream: true` streams text; elsewhere the flag is ignored. */
   streams: boolean;
+  /** Why this request has no answer as a stream, for a task that streams. */
+  unstreamable?(input: Input): string | undefined;
   profile: Profile;
   /** The request body, less the keys that every task shares (stream, json). */
   input: z.ZodType<Input>;

@@ -26,11 +26,17 @@ export const generationParams = {
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   no_repeat_ngram_size: count,
+  encoder_repetition_penalty: positive.describe('more than 1 favours tokens of the input'),
+  encoder_no_repeat_ngram_size: count.describe('no n-gram of the input comes again'),
   bad_words_ids: z.array(tokens.min(1)).nullish(),
   sequence_bias: z
     .array(z.tuple([tokens.min(1), z.number()]))
     .nullish()
     .describe('pairs of a token sequence and what its last token gains'),
+  logit_bias: z
+    .record(z.string().regex(/^\d{1,7}$/, 'must be token ids'), z.number().min(-100).max(100))
+    .nullish()
+    .describe('token id to what its score gains, as in OpenAI’s interface'),
   suppress_tokens: tokens.nullish().describe('tokens that never come'),
   begin_suppress_tokens: tokens.nullish().describe('tokens that never come first'),
   forced_bos_token_id: z.int().min(0).nullish(),
@@ -56,7 +62,19 @@ export const generationParams = {
     .nullish()
     .describe('join English punctuation to the word before it, as Python’s pipeline does unless told not to'),
   skip_special_tokens: z.boolean().nullish().describe('false: special tokens are text too'),
-  num_return_sequences: z.literal(1).nullish().describe('more than one has no place in the answer'),
+  stop_sequence: z.string().min(1).nullish().describe('the text ends with the first token of this one'),
+  num_return_sequences: z
+    .int()
+    .min(1)
+    .max(16)
+    .nullish()
+    .describe('answers to give; more than 1 needs do_sample or num_beams, and makes the output an array'),
+  logprobs: z
+    .int()
+    .min(0)
+    .max(20)
+    .nullish()
+    .describe('tell each token’s log-probability under the model itself, and those of so many likely ones'),
   use_cache: z.boolean().nullish().describe('the answer is the same'),
   pad_token_id: z.int().nullish().describe('one row is never padded: the answer is the same'),
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
+import { generatedText, textAnswer, unstreamable } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
 export default defineTask({
@@ -8,9 +9,10 @@ export default defineTask({
   summary: 'Says in short what a text says.',
   modality: 'text',
   streams: true,
+  unstreamable,
   profile: 'text',
   input: z.object({ text: z.string(), params: params(seq2seqParams) }),
-  output: z.string(),
+  output: generatedText,
   example: {
     text: 'The storm ended at dawn. The fishermen repaired their boats, painted them and went out again.',
     params: { max_new_tokens: 20 },
@@ -19,8 +21,8 @@ export default defineTask({
     generation: {
       head: 'seq2seq-lm',
       ...seq2seqFiles,
-      run(handle, { text, params: options }, { signal }) {
-        return handle.generate(text, options, signal);
+      async *run(handle, { text, params: options }, { signal }) {
+        return textAnswer(yield* handle.generate(text, options, signal));
       },
     },
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
+import { generatedText, textAnswer, unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
 
 /** What a decoder-only language model reads beside its graph. */
@@ -19,6 +20,7 @@ export default defineTask({
   summary: 'Continues a text.',
   modality: 'text',
   streams: true,
+  unstreamable,
   profile: 'text',
   input: z.object({
     text: z.string(),
@@ -29,7 +31,7 @@ export default defineTask({
       return_full_text: z.boolean().nullish().describe('false: the continuation without the prompt'),
     }),
   }),
-  output: z.string(),
+  output: generatedText,
   example: { text: 'Once upon a time', params: { max_new_tokens: 20 } },
   engines: {
     generation: {
@@ -37,8 +39,8 @@ export default defineTask({
       graphs: ['model'],
       files: GENERATION_FILES,
       async *run(handle, { text, params: { return_full_text, ...options } }, { signal }) {
-        const continuation = yield* handle.generate(text, options, signal);
-        return return_full_text === false ? continuation : text + continuation;
+        const found = yield* handle.generate(text, options, signal);
+        return textAnswer(found, return_full_text === false ? '' : text);
       },
     },
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
+import { generatedText, textAnswer, unstreamable } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
 export default defineTask({
@@ -8,6 +9,7 @@ export default defineTask({
   summary: 'Says a text in another language.',
   modality: 'text',
   streams: true,
+  unstreamable,
   profile: 'text',
   input: z.object({
     text: z.string(),
@@ -17,7 +19,7 @@ export default defineTask({
       tgt_lang: z.string().min(1).nullish().describe('language of the answer, by the model’s own code'),
     }),
   }),
-  output: z.string(),
+  output: generatedText,
   example: { text: 'The library opens at nine.', params: { max_new_tokens: 20 } },
   engines: {
     generation: {
@@ -27,8 +29,8 @@ export default defineTask({
         text: 'The library opens at nine.',
         params: { src_lang, tgt_lang },
       }),
-      run(handle, { text, params: options }, { signal }) {
-        return handle.generate(text, options, signal);
+      async *run(handle, { text, params: options }, { signal }) {
+        return textAnswer(yield* handle.generate(text, options, signal));
       },
     },
   },

@@ -1,17 +1,25 @@
-import type { LogitsProcessor } from './logits.js';
+import { mergeFinished, canImprove, type Finished } from './beam-finish.js';
 import type { Decoding } from './decoder.js';
+import type { LogitsProcessor } from './logits.js';
 import { warp } from './sampling.js';
 import type { GenerationSettings } from './settings.js';
+import type { TextStream } from './text-stream.js';
 
 interface Beam {
-  /** Generated tokens, without the prompt. */
-  ids: number[];
+  /** The whole sequence, prompt included. */
+  ids: Int32Array;
   score: number;
+  /** The text so far, where stop strings are looked for. */
+  text: TextStream | undefined;
 }
 
-interface Candidate extends Beam {
+/** A way to go on. Its sequence is written out only if it is taken. */
+interface Candidate {
   /** Row of the beam that it continues. */
   from: number;
+  id: number;
+  score: number;
+  text: TextStream | undefined;
   /** Ended by EOS, a stop string or the length. */
   ended: boolean;
 }
@@ -25,8 +33,8 @@ export interface BeamSearch {
   processors: LogitsProcessor[];
   /** Uniform numbers in [0, 1): given when candidates are drawn, absent when the best ones are taken. */
   random?: (() => number) | undefined;
-  /** True when generated tokens end the text (EOS, stop string); the length is checked here. */
-  ends: (ids: readonly number[]) => boolean;
+  /** The text after the prompt, where stop strings end it. */
+  text?: TextStream | undefined;
   /** Called once per step: throws or returns true to end with what there is. */
   interrupted: () => boolean;
 }
@@ -34,38 +42,74 @@ export interface BeamSearch {
 /** Stands for minus infinity in transformers' beam search, whose sums stay finite. */
 const NEVER = -1e9;
 
-/** transformers' GenerationMixin._beam_search (4.57) for one prompt. Gives the best sequence of new tokens. */
-export async function beamSearch(search: BeamSearch): Promise<number[]> {
-  const { decoding, settings } = search;
+/**
+ * transformers' GenerationMixin._beam_search (4.57) for one prompt.
+ * @returns the best sequences of new tokens, best first, as many as the settings ask for
+ */
+export async function beamSearch(search: BeamSearch): Promise<number[][]> {
+  const { decoding, settings, text } = search;
   const width = settings.numBeams;
-  const keep = Math.max(2, 1 + settings.eosTokenIds.size) * width;
-  let running: Beam[] = Array.from({ length: width }, (_, i) => ({ ids: [], score: i === 0 ? 0 : NEVER }));
-  let finished: Beam[] = [];
+  const prompt = Int32Array.from(search.prompt);
+  let running: Beam[] = Array.from({ length: width }, (_, i) => ({
+    ids: prompt,
+    text,
+    score: i === 0 ? 0 : NEVER,
+  }));
+  let finished: Finished[] = [];
   let improvable = true;
-  let scores = search.scores;
+  let { scores } = search;
   for (let length = 1; ; length++) {
-    const candidates = continuations(search, running, scores, keep);
-    for (const candidate of candidates) {
-      candidate.ended = length >= settings.maxNewTokens || search.ends(candidate.ids);
-    }
-    finished = mergeFinished(finished, candidates.slice(0, width), { length, settings, improvable });
-    const open = candidates
-      .filter((candidate) => !candidate.ended)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, width);
-    // Where fewer than `width` are open, ended ones fill the batch with a score that never wins.
-    const filler = candidates
-      .filter((candidate) => candidate.ended)
-      .map((beam) => ({ ...beam, score: NEVER }));
-    const next = [...open, ...filler].slice(0, width);
-    running = next;
-    improvable &&= canImprove(running[0]!.score, finished, { length, settings });
+    const candidates = continuations(search, running, scores).map((one) =>
+      judged(one, { search, running, length }),
+    );
+    const state = { length, settings, improvable };
+    const top = candidates.slice(0, width).filter(({ ended }) => ended);
+    finished = mergeFinished(
+      finished,
+      top.map((one) => ({ ids: extended(running, one), score: one.score })),
+      state,
+    );
+    const next = survivors(candidates, width);
+    running = next.map((one) => ({ ids: extended(running, one), score: one.score, text: one.text }));
+    improvable &&= canImprove(running[0]!.score, finished, state);
     const full = finished.length === width && settings.earlyStopping === true;
-    if (!improvable || full || open.length === 0 || search.interrupted()) break;
-    decoding.reorder(next.map((candidate) => candidate.from));
-    scores = await decoding.step(next.map((candidate) => [candidate.ids.at(-1)!]));
+    const over = candidates.every(({ ended }) => ended);
+    if (!improvable || full || over || search.interrupted()) break;
+    decoding.reorder(next.map(({ from }) => from));
+    scores = await decoding.step(next.map(({ id }) => [id]));
   }
-  return (finished[0] ?? running[0]!).ids;
+  const best = [...finished, ...running].slice(0, settings.sequences);
+  return best.map(({ ids }) => [...ids.subarray(prompt.length)]);
+}
+
+interface Judging {
+  search: BeamSearch;
+  running: readonly Beam[];
+  /** New tokens, this step included. */
+  length: number;
+}
+
+function judged(one: Continuation, { search, running, length }: Judging): Candidate {
+  const { maxNewTokens, eosTokenIds } = search.settings;
+  const text = running[one.from]!.text?.fork();
+  text?.push(one.id);
+  const ended = length >= maxNewTokens || eosTokenIds.has(one.id) || text?.stopped === true;
+  return { ...one, text, ended };
+}
+
+/** The best open candidates. Where they are too few, ended ones fill the batch with a score that never wins. */
+function survivors(candidates: readonly Candidate[], width: number): Candidate[] {
+  const open = candidates.filter(({ ended }) => !ended).sort((a, b) => b.score - a.score);
+  const filler = candidates.filter(({ ended }) => ended).map((one) => ({ ...one, score: NEVER }));
+  return [...open.slice(0, width), ...filler].slice(0, width);
+}
+
+function extended(beams: readonly Beam[], { from, id }: Candidate): Int32Array {
+  const { ids } = beams[from]!;
+  const longer = new Int32Array(ids.length + 1);
+  longer.set(ids);
+  longer[ids.length] = id;
+  return longer;
 }
 
 interface Continuation {
@@ -74,30 +118,30 @@ interface Continuation {
   score: number;
 }
 
-/** `keep` continuations of all beams: the best ones, best first, or drawn ones, in the order of drawing. */
-function continuations(search: BeamSearch, beams: Beam[], scores: Float32Array[], keep: number): Candidate[] {
+/** The continuations to look at: the best ones, best first, or drawn ones, in the order of drawing. */
+function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float32Array[]): Continuation[] {
   const { random, settings } = search;
+  const keep = Math.max(2, 1 + settings.eosTokenIds.size) * settings.numBeams;
   const ranked: (Continuation & { rank: number })[] = [];
-  const consider = (item: Continuation) => {
+  const consider = (from: number, id: number, score: number) => {
     // Gumbel noise on the scores makes the best ones a draw without replacement from their softmax.
-    const rank = random ? item.score - Math.log(-Math.log(random())) : item.score;
-    if (ranked.length === keep && rank <= ranked.at(-1)!.rank) return;
-    insert(ranked, { ...item, rank });
+    const rank = random ? score - Math.log(-Math.log(random())) : score;
+    if (ranked.length === keep && rank <= ranked[keep - 1]!.rank) return;
+    insert(ranked, { from, id, score, rank });
     if (ranked.length > keep) ranked.pop();
   };
   beams.forEach((beam, from) => {
     const row = logSoftmax(scores[from]!);
-    const ids = [...search.prompt, ...beam.ids];
-    for (const process of search.processors) process(row, ids);
+    for (const process of search.processors) process(row, beam.ids);
     if (random) {
       const left = warp(row, settings, settings.eosTokenIds.size + 1);
-      left.ids.forEach((id, i) => consider({ from, id, score: left.scores[i]! + beam.score }));
+      left.ids.forEach((id, i) => consider(from, id, left.scores[i]! + beam.score));
     } else {
       const last = settings.renormalize ? logSoftmax(row) : row;
-      for (let id = 0; id < last.length; id++) consider({ from, id, score: last[id]! + beam.score });
+      for (let id = 0; id < last.length; id++) consider(from, id, last[id]! + beam.score);
     }
   });
-  return ranked.map(({ from, id, score }) => ({ ids: [...beams[from]!.ids, id], score, from, ended: false }));
+  return ranked;
 }
 
 function insert<T extends { rank: number }>(list: T[], item: T): void {
@@ -113,33 +157,4 @@ function logSoftmax(logits: Float32Array): Float32Array {
   for (const value of logits) sum += Math.exp(value - max);
   const shift = max + Math.log(sum);
   return logits.map((value) => value - shift);
-}
-
-interface Progress {
-  /** New tokens so far, this step included. */
-  length: number;
-  settings: GenerationSettings;
-}
-
-/** Only candidates that rank within the beam width may become final; scores are divided by length^penalty. */
-function mergeFinished(
-  finished: Beam[],
-  top: Candidate[],
-  state: Progress & { improvable: boolean },
-): Beam[] {
-  const { length, settings, improvable } = state;
-  const full = finished.length === settings.numBeams && settings.earlyStopping === true;
-  if (full || !improvable) return finished;
-  const added = top
-    .filter((candidate) => candidate.ended)
-    .map(({ ids, score }) => ({ ids, score: score / length ** settings.lengthPenalty }));
-  return [...finished, ...added].sort((a, b) => b.score - a.score).slice(0, settings.numBeams);
-}
-
-/** Whether the best running beam could still beat the worst finished one (_check_early_stop_heuristic). */
-function canImprove(best: number, finished: Beam[], { length, settings }: Progress): boolean {
-  if (finished.length < settings.numBeams) return true;
-  const hopeful = settings.earlyStopping === 'never' && settings.lengthPenalty > 0;
-  const reach = hopeful ? settings.maxNewTokens : length;
-  return best / reach ** settings.lengthPenalty > finished.at(-1)!.score;
 }

@@ -1,10 +1,13 @@
+import type { Generated } from '../../core/handles.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
 import { beamSearch } from './beam-search.js';
 import type { Decoding } from './decoder.js';
 import { logitsProcessors } from './logits.js';
-import { createSampler, createUniform } from './sampling.js';
+import { createRow, type Row } from './row.js';
+import { createUniform } from './sampling.js';
 import type { GenerationSettings } from './settings.js';
 import { createTextStream, type TextStream } from './text-stream.js';
+import { checkVocabulary } from './vocabulary.js';
 
 /** One generation, whatever the kind of model. */
 export interface Generation {
@@ -21,23 +24,24 @@ export interface Generation {
   start(): Promise<Decoding>;
 }
 
+/** Most rows that a generation may come to have. */
+export function rowsOf({ numBeams, sequences }: GenerationSettings): number {
+  return Math.max(numBeams, sequences);
+}
+
 /**
- * Feeds the prompt and makes tokens until EOS, a stop string, the length or the time ends the text. Yields new text as
- * it becomes certain and returns all of it. Ends within one step once `signal` aborts.
+ * Feeds the prompt and makes tokens until EOS, a stop string, the length or the time ends the text. Yields new text of
+ * a single answer as it becomes certain and returns every answer. Ends within one step once `signal` aborts.
  */
-export async function* generate(generation: Generation): AsyncGenerator<string, string> {
-  const deadline = Date.now() + generation.settings.maxTimeMs;
+export async function* generate(generation: Generation): AsyncGenerator<string, Generated[]> {
+  const { settings } = generation;
+  const deadline = Date.now() + settings.maxTimeMs;
   const decoding = await generation.start();
   try {
     const run: Run = { ...generation, decoding, deadline };
     const scores = await prefill(run);
-    const pieces = run.settings.numBeams > 1 ? beams(run, scores) : tokens(run, scores);
-    let text = '';
-    for await (const piece of pieces) {
-      text += piece;
-      if (piece) yield piece;
-    }
-    return text;
+    checkVocabulary(settings, scores.length);
+    return yield* settings.numBeams > 1 ? beams(run, scores) : rows(run, scores);
   } finally {
     decoding.end();
   }
@@ -59,61 +63,80 @@ async function prefill({ prompt, chunk, decoding, signal }: Run): Promise<Float3
   return scores[0]!;
 }
 
-/** Greedy search and sampling: one row, text as it comes. EOS is text too, unless it is a special token. */
-async function* tokens(run: Run, first: Float32Array): AsyncGenerator<string> {
-  const { prompt, settings, decoding, signal } = run;
+/** Greedy search and sampling: rows that go on from the prompt, each until its own end. */
+async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Generated[]> {
+  const { settings, decoding, signal } = run;
   const processors = logitsProcessors(settings);
-  const sample = createSampler(settings);
-  const stream = textStream(run);
-  if (run.echoes) for (const id of prompt) yield stream.push(id);
-  const ids = [...prompt];
-  const last = prompt.length + settings.maxNewTokens;
-  for (let scores = first; ;) {
+  const begun = textStream(run);
+  const all = Array.from({ length: settings.sequences }, (_, number) =>
+    createRow({ ...run, processors, number, ...fork(begun) }),
+  );
+  if (all.length > 1) decoding.reorder(all.map(() => 0));
+  if (all.length === 1 && begun.text) yield begun.text;
+  let open = all;
+  for (let scores: Float32Array[] = all.map(() => first.slice()); ;) {
     signal.throwIfAborted();
-    for (const process of processors) process(scores, ids);
-    const id = sample(scores);
-    ids.push(id);
-    yield stream.push(id);
-    const ended = stream.stopped || settings.eosTokenIds.has(id) || ids.length >= last;
-    if (ended || Date.now() >= run.deadline) break;
-    [scores] = (await decoding.step([[id]])) as [Float32Array];
+    const pieces = open.map((row, i) => row.take(scores[i]!));
+    if (all.length === 1 && pieces[0]) yield pieces[0];
+    const left = open.flatMap((row, i) => (row.ended ? [] : [i]));
+    if (left.length === 0 || Date.now() >= run.deadline) break;
+    if (left.length < open.length) decoding.reorder(left);
+    open = left.map((i) => open[i]!);
+    scores = await decoding.step(open.map((row) => [row.last]));
   }
-  yield stream.finish();
+  return yield* finished(all);
+}
+
+async function* finished(all: readonly Row[]): AsyncGenerator<string, Generated[]> {
+  const rest = all.map((row) => row.finish());
+  if (all.length === 1 && rest[0]) yield rest[0];
+  return all.map((row) => row.answer);
 }
 
 /** Beam search: every beam goes on from the one row of the prompt, and the text comes at the end. */
-async function* beams(run: Run, first: Float32Array): AsyncGenerator<string> {
+async function* beams(run: Run, first: Float32Array): AsyncGenerator<string, Generated[]> {
   const { prompt, settings, decoding, signal } = run;
-  const rows = Array.from({ length: settings.numBeams }, () => 0);
-  decoding.reorder(rows);
-  const isEnd = (ids: readonly number[]) =>
-    settings.eosTokenIds.has(ids.at(-1)!) || (settings.stop.length > 0 && replay(run, ids).stopped);
-  const ids = await beamSearch({
+  const beam = Array.from({ length: settings.numBeams }, () => 0);
+  decoding.reorder(beam);
+  const begun = textStream(run);
+  const found = await beamSearch({
     ...{ prompt, decoding, settings },
-    scores: rows.map(() => first),
+    scores: beam.map(() => first),
     processors: logitsProcessors(settings),
     random: settings.doSample ? createUniform(settings) : undefined,
-    ends: isEnd,
+    text: settings.stop.length > 0 ? begun.stream.fork() : undefined,
     interrupted() {
       signal.throwIfAborted();
       return Date.now() >= run.deadline;
     },
   });
-  const stream = textStream(run);
-  for (const id of run.echoes ? [...prompt, ...ids] : ids) yield stream.push(id);
-  yield stream.finish();
+  const answers = found.map((ids) => {
+    const { stream, text } = fork(begun);
+    return { text: text + ids.map((id) => stream.push(id)).join('') + stream.finish() };
+  });
+  if (answers.length === 1) yield answers[0]!.text;
+  return answers;
 }
 
-function textStream({ tokenizer, prompt, settings, echoes }: Run): TextStream {
+/** A stream of text, and what has come out of it. */
+interface Begun {
+  stream: TextStream;
+  text: string;
+}
+
+function textStream({ tokenizer, prompt, settings, echoes }: Run): Begun {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
   const { openBytes } = tokenizer;
-  return createTextStream({ decode, openBytes, cleansUp: cleanUp, stops, prompt: echoes ? [] : prompt });
+  const stream = createTextStream({
+    decode,
+    openBytes,
+    cleansUp: cleanUp,
+    stops,
+    prompt: echoes ? [] : prompt,
+  });
+  const text = echoes ? prompt.map((id) => stream.push(id)).join('') : '';
+  return { stream, text };
 }
 
-/** The state of the text after these tokens. */
-function replay(run: Run, ids: readonly number[]): TextStream {
-  const stream = textStream(run);
-  for (const id of run.echoes ? [...run.prompt, ...ids] : ids) stream.push(id);
-  return stream;
-}
+const fork = ({ stream, text }: Begun): Begun => ({ stream: stream.fork(), text });

@@ -4,16 +4,20 @@ import type { GenerationSettings } from './settings.js';
 /** Chooses the next token from one row of processed scores. */
 export type Sampler = (scores: Float32Array) => number;
 
-export function createSampler(settings: GenerationSettings): Sampler {
+/** @param row rows of one request draw different numbers; the first one draws what it would draw alone */
+export function createSampler(settings: GenerationSettings, row = 0): Sampler {
   if (!settings.doSample) return argmax;
-  const random = createUniform(settings);
+  const random = createUniform(settings, row);
   return (scores) => draw(warp(scores, settings), random());
 }
 
 /** Uniform numbers in [0, 1): the same ones for the same seed. */
-export function createUniform({ seed }: Pick<GenerationSettings, 'seed'>): () => number {
-  return generator(seed ?? randomInt(2 ** 47));
+export function createUniform({ seed }: Pick<GenerationSettings, 'seed'>, row = 0): () => number {
+  return generator((seed ?? randomInt(2 ** 47)) + row * ROW_STRIDE);
 }
+
+/** Far enough from 1 that neighbouring seeds share no rows. */
+const ROW_STRIDE = 0x9e3779b9;
 
 /** The first of the highest scores. */
 export function argmax(scores: Float32Array): number {
@@ -47,15 +51,52 @@ const inside = (value: number): boolean => value > 0 && value < 1;
 function topK(scores: Float32Array, k: number, temperature: number): Candidates {
   const limit = k > 0 ? Math.min(k, scores.length) : scores.length;
   const threshold = limit < scores.length ? kthLargest(scores, limit) : -Infinity;
-  const ids: number[] = [];
+  const kept: number[] = [];
   // Ties with the k-th score stay in, as in Python.
-  for (let i = 0; i < scores.length; i++) if (scores[i]! >= threshold && scores[i]! > -Infinity) ids.push(i);
-  ids.sort((a, b) => scores[b]! - scores[a]! || a - b);
+  for (let i = 0; i < scores.length; i++) {
+    if (scores[i]! >= threshold && scores[i]! > -Infinity) kept.push(i);
+  }
+  const ids = bestFirst(scores, kept);
   return { ids, scores: ids.map((id) => scores[id]! / temperature) };
 }
 
+/** Ids by falling score, equal ones in their order. Sorts numbers, which takes a tenth of the time of a comparison. */
+function bestFirst(scores: Float32Array, ids: readonly number[]): number[] {
+  const keys = Float64Array.from(ids, (id, at) => orderOf(scores[id]!) * 2 ** 21 + at);
+  return Array.from(keys.sort(), (key) => ids[key % 2 ** 21]!);
+}
+
+const FLOAT = new Float32Array(1);
+const BITS = new Uint32Array(FLOAT.buffer);
+
+/** A whole number below 2^32 that grows as the score falls. */
+function orderOf(score: number): number {
+  FLOAT[0] = score === 0 ? 0 : score;
+  const bits = BITS[0]!;
+  return bits >= 2 ** 31 ? bits : 2 ** 31 - 1 - bits;
+}
+
+/** The k-th highest score, found in a heap of k. */
 function kthLargest(scores: Float32Array, k: number): number {
-  return Float32Array.from(scores).sort()[scores.length - k]!;
+  if (k > scores.length / 16) return Float32Array.from(scores).sort()[scores.length - k]!;
+  const heap = scores.slice(0, k).sort();
+  for (let i = k; i < scores.length; i++) {
+    if (scores[i]! > heap[0]!) sinkRoot(heap, scores[i]!);
+  }
+  return heap[0]!;
+}
+
+/** Replaces the smallest value of a heap. */
+function sinkRoot(heap: Float32Array, value: number): void {
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++;
+    if (child >= heap.length || heap[child]! >= value) break;
+    heap[at] = heap[child]!;
+    at = child;
+  }
+  heap[at] = value;
 }
 
 /** Drops the tail whose probabilities sum to at most 1 - p; the best one always stays. */
@@ -70,7 +111,7 @@ function topP(from: Candidates, p: number, least: number): Candidates {
 /** Keeps what is at least as likely as a limit, which may depend on the best probability. */
 function above(from: Candidates, limit: (best: number) => number, least: number): Candidates {
   const probabilities = normalized(from.scores);
-  const best = Math.max(...probabilities);
+  const best = probabilities.reduce((a, b) => Math.max(a, b), 0);
   const kept = from.ids.map((_, i) => i).filter((i) => i < least || probabilities[i]! >= limit(best));
   return pick(from, kept);
 }
@@ -113,7 +154,7 @@ function cut({ ids, scores }: Candidates, keep: number): Candidates {
 }
 
 function normalized(scores: number[]): number[] {
-  const max = Math.max(...scores.slice(0, 1));
+  const max = scores[0] ?? 0;
   const exp = scores.map((score) => Math.exp(score - max));
   const sum = exp.reduce((a, b) => a + b, 0);
   return exp.map((value) => value / sum);

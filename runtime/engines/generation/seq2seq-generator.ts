@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { GenerateOptions, Seq2SeqGenerator } from '../../core/handles.js';
+import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
@@ -10,6 +10,7 @@ import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
 import { sourceReader } from './source.js';
 import type { Source } from './source-text.js';
+import { withStopToken } from './stop-token.js';
 
 interface Model {
   graphs: EncoderDecoder;
@@ -43,12 +44,15 @@ interface Request {
   signal: AbortSignal;
 }
 
-async function* answer(model: Model, { source, options, signal }: Request): AsyncGenerator<string, string> {
+async function* answer(
+  model: Model,
+  { source, options, signal }: Request,
+): AsyncGenerator<string, Generated[]> {
   const { graphs, tokenizer, config } = model;
   const repository = { ...model.repository, ...source.own };
   const prompt = [startToken(repository)];
   const settings = readSettings({
-    request: withFirst(options, source.forcedBos),
+    request: withStopToken(tokenizer, withFirst(options, source.forcedBos)),
     ...{ repository, source: source.ids },
     promptLength: prompt.length,
     contextLength: decoderPositions(config),

@@ -1,5 +1,7 @@
+import { RunError } from '../../core/errors.js';
 import type { GenerateOptions } from '../../core/handles.js';
 import type { Json } from '../model-folder.js';
+import type { Bias } from './biases.js';
 import { newTokens } from './limits.js';
 
 /** Everything one generation needs to know, with request, repository and Python's defaults already merged. */
@@ -21,8 +23,13 @@ export interface GenerationSettings {
   presencePenalty: number;
   frequencyPenalty: number;
   noRepeatNgramSize: number;
+  /** Tokens that the encoder has read; without an encoder, the prompt. */
+  source: readonly number[];
+  encoderRepetitionPenalty: number;
+  encoderNoRepeatNgramSize: number;
   badWords: number[][];
-  sequenceBias: [number[], number][];
+  sequenceBias: Bias[];
+  logitBias: Bias[];
   suppressTokens: number[];
   beginSuppressTokens: number[];
   forcedBos: number | undefined;
@@ -33,6 +40,10 @@ export interface GenerationSettings {
   etaCutoff: number;
   renormalize: boolean;
   numBeams: number;
+  /** Answers to give. */
+  sequences: number;
+  /** How many likely tokens are told beside each one; undefined: none, and no probabilities at all. */
+  logprobs: number | undefined;
   lengthPenalty: number;
   earlyStopping: boolean | 'never';
   eosTokenIds: ReadonlySet<number>;
@@ -67,10 +78,10 @@ export function readSettings(input: SettingsInput): GenerationSettings {
   const pick = <T>(key: keyof GenerateOptions, otherwise: T): T =>
     (request[key] ?? repository[key] ?? otherwise) as T;
   const temperature = pick('temperature', 1);
-  return {
+  const settings: GenerationSettings = {
     promptLength,
     maxNewTokens: newTokens(input),
-    minNewTokens: pick('min_new_tokens', Math.max(0, pick('min_length', 0) - promptLength)),
+    minNewTokens: minNewTokens(input),
     maxTimeMs: pick('max_time', Infinity) * 1000,
     doSample: pick('do_sample', false) && temperature > 0,
     temperature,
@@ -82,8 +93,12 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     presencePenalty: request.presence_penalty ?? 0,
     frequencyPenalty: request.frequency_penalty ?? 0,
     noRepeatNgramSize: pick('no_repeat_ngram_size', 0),
+    source: input.source ?? [],
+    encoderRepetitionPenalty: pick('encoder_repetition_penalty', 1),
+    encoderNoRepeatNgramSize: pick('encoder_no_repeat_ngram_size', 0),
     badWords: pick<number[][]>('bad_words_ids', []),
-    sequenceBias: pick<[number[], number][]>('sequence_bias', []),
+    sequenceBias: pick<Bias[]>('sequence_bias', []),
+    logitBias: Object.entries(request.logit_bias ?? {}).map(([id, bias]) => [[Number(id)], bias]),
     suppressTokens: pick<number[]>('suppress_tokens', []),
     beginSuppressTokens: pick<number[]>('begin_suppress_tokens', []),
     forcedBos: pick<number | undefined>('forced_bos_token_id', undefined),
@@ -93,6 +108,8 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     etaCutoff: pick('eta_cutoff', 0),
     renormalize: pick('renormalize_logits', false),
     numBeams: pick('num_beams', 1),
+    sequences: request.num_return_sequences ?? 1,
+    logprobs: request.logprobs ?? undefined,
     lengthPenalty: pick('length_penalty', 1),
     earlyStopping: pick<boolean | 'never'>('early_stopping', false),
     eosTokenIds: new Set([pick<number | number[]>('eos_token_id', [])].flat()),
@@ -101,4 +118,29 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     cleanUp: request.clean_up_tokenization_spaces ?? input.cleanUp ?? true,
     skipSpecialTokens: request.skip_special_tokens ?? true,
   };
+  checkTogether(settings);
+  return settings;
+}
+
+/** `min_length` counts the prompt. The request's word counts before the repository's, whichever of the two it gives. */
+function minNewTokens({ request, repository, promptLength }: SettingsInput): number {
+  for (const { min_new_tokens, min_length } of [request, repository as GenerateOptions]) {
+    if (min_new_tokens != null) return min_new_tokens;
+    if (min_length != null) return Math.max(0, min_length - promptLength);
+  }
+  return 0;
+}
+
+/** @throws RunError 422 for what Python refuses too, and for what has no answer */
+function checkTogether({ sequences, numBeams, doSample, logprobs }: GenerationSettings): void {
+  const refuse = (message: string) => new RunError('unprocessable', `params.${message}`);
+  if (numBeams > 1 && sequences > numBeams) {
+    throw refuse(`num_return_sequences: ${sequences} is more than num_beams, which is ${numBeams}`);
+  }
+  if (numBeams === 1 && sequences > 1 && !doSample) {
+    throw refuse('num_return_sequences: without do_sample or num_beams all answers would be the same');
+  }
+  if (logprobs !== undefined && numBeams > 1) {
+    throw refuse(`logprobs: beam search (num_beams ${numBeams}) has no probabilities of single tokens`);
+  }
 }

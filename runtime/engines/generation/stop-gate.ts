@@ -3,39 +3,80 @@ export interface StopGate {
   flush(): string;
   /** True once a stop string has appeared. */
   readonly closed: boolean;
+  /** Another gate that has seen the same text. */
+  fork(): StopGate;
 }
 
-/** Lets text through up to the earliest stop string; holds back an end that could be the beginning of one. */
+/** A stop string, and for each beginning of it the longest proper beginning that is also its end. */
+interface Pattern {
+  text: string;
+  borders: Int32Array;
+}
+
+/**
+ * Lets text through up to the first stop string that is complete; holds back an end that could be the beginning of one.
+ * Each character is looked at once, whatever the stop strings are.
+ */
 export function createStopGate(stops: readonly string[]): StopGate {
-  let held = '';
-  let closed = false;
+  const patterns = stops.map((text) => ({ text, borders: bordersOf(text) }));
+  return gate(patterns, { held: '', matched: stops.map(() => 0), closed: false });
+}
+
+interface State {
+  /** Text that may belong to a stop string. */
+  held: string;
+  /** How much of each stop string the end of the text is. */
+  matched: number[];
+  closed: boolean;
+}
+
+function gate(patterns: readonly Pattern[], state: State): StopGate {
   return {
     get closed() {
-      return closed;
+      return state.closed;
     },
     push(text) {
-      held += text;
-      const found = stops.map((stop) => held.indexOf(stop)).filter((at) => at >= 0);
-      closed = found.length > 0;
-      const sure = closed
-        ? Math.min(...found)
-        : held.length - Math.max(0, ...stops.map((stop) => overlap(held, stop)));
-      const piece = held.slice(0, sure);
-      held = closed ? '' : held.slice(sure);
+      const before = state.held.length;
+      state.held += text;
+      const end = firstMatch(patterns, state.matched, text);
+      state.closed = end !== undefined;
+      const sure = end === undefined ? state.held.length - Math.max(0, ...state.matched) : before + end;
+      const piece = state.held.slice(0, sure);
+      state.held = state.closed ? '' : state.held.slice(sure);
       return piece;
     },
     flush() {
-      const rest = held;
-      held = '';
+      const rest = state.held;
+      state.held = '';
       return rest;
     },
+    fork: () => gate(patterns, { ...state, matched: [...state.matched] }),
   };
 }
 
-/** Length of the longest end of `text` that is a beginning of `stop`. */
-function overlap(text: string, stop: string): number {
-  for (let length = Math.min(stop.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(stop.slice(0, length))) return length;
+/** Where in `text` (or before it: less than 0) the stop string begins that is complete first; the longest of equals. */
+function firstMatch(patterns: readonly Pattern[], matched: number[], text: string): number | undefined {
+  for (let at = 0; at < text.length; at++) {
+    let longest = 0;
+    for (const [i, pattern] of patterns.entries()) {
+      matched[i] = advance(pattern, matched[i]!, text.charCodeAt(at));
+      if (matched[i] === pattern.text.length) longest = Math.max(longest, pattern.text.length);
+    }
+    if (longest > 0) return at + 1 - longest;
   }
-  return 0;
+  return undefined;
+}
+
+function advance({ text, borders }: Pattern, matched: number, unit: number): number {
+  let length = matched;
+  while (length > 0 && text.charCodeAt(length) !== unit) length = borders[length - 1]!;
+  return text.charCodeAt(length) === unit ? length + 1 : length;
+}
+
+function bordersOf(text: string): Int32Array {
+  const borders = new Int32Array(text.length);
+  for (let i = 1; i < text.length; i++) {
+    borders[i] = advance({ text, borders }, borders[i - 1]!, text.charCodeAt(i));
+  }
+  return borders;
 }

@@ -1,13 +1,14 @@
 import { RunError } from '../../core/errors.js';
-import type { GenerateOptions, TextGenerator } from '../../core/handles.js';
+import type { Generated, GenerateOptions, TextGenerator } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { loadChatTemplate } from './chat-template.js';
 import { type Decoder, openDecoder } from './decoder.js';
-import { generate } from './generate.js';
+import { generate, rowsOf } from './generate.js';
 import { contextLengthOf, endsAtContext } from './limits.js';
 import { readSettings } from './settings.js';
+import { withStopToken } from './stop-token.js';
 
 interface Model {
   decoder: Decoder;
@@ -76,10 +77,15 @@ interface Request {
 async function* continued(
   model: Model,
   { prompt, options, signal }: Request,
-): AsyncGenerator<string, string> {
+): AsyncGenerator<string, Generated[]> {
   const { decoder, tokenizer } = model;
-  const settings = readSettings({ ...model, request: options, promptLength: prompt.length });
-  const need = { rows: settings.numBeams, tokens: prompt.length + settings.maxNewTokens, signal };
+  const settings = readSettings({
+    ...model,
+    request: withStopToken(tokenizer, options),
+    promptLength: prompt.length,
+    source: prompt,
+  });
+  const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal },
     chunk: decoder.chunk,

@@ -1,4 +1,4 @@
-import { createStopGate } from './stop-gate.js';
+import { createStopGate, type StopGate } from './stop-gate.js';
 
 /** Turns tokens into text as they come. */
 export interface TextStream {
@@ -8,6 +8,8 @@ export interface TextStream {
   finish(): string;
   /** True once a stop string has appeared: nothing more will come out. */
   readonly stopped: boolean;
+  /** Another stream that has seen the same tokens. */
+  fork(): TextStream;
 }
 
 export interface TextStreamInput {
@@ -26,55 +28,71 @@ const WINDOW = 48;
 /** Tokens before the window that give the decoder its left context. */
 const CONTEXT = 8;
 
+/** What a stream has seen. Arrays are replaced, never changed. */
+interface State {
+  /** Tokens whose text is out. */
+  context: readonly number[];
+  contextText: string;
+  /** Tokens since. */
+  fresh: readonly number[];
+  /** Length of the text of `fresh` that is out. */
+  emitted: number;
+  stopped: boolean;
+  gate: StopGate;
+}
+
 /**
  * Decodes token by token such that the pieces add up to what decoding everything at once gives. Held back: an
  * incomplete character, a run of bytes, a blank that clean-up may still remove, and the beginning of a stop string.
  */
 export function createTextStream(input: TextStreamInput): TextStream {
-  const { decode, cleansUp } = input;
-  let context = leftContext(input, input.prompt);
-  let contextText = decode(context);
-  let fresh: number[] = [];
-  let emitted = 0;
-  let stopped = false;
+  const context = leftContext(input, input.prompt);
+  const contextText = input.decode(context);
   const gate = createStopGate(input.stops);
+  return streamOf(input, { context, contextText, fresh: [], emitted: 0, stopped: false, gate });
+}
 
-  const decoded = (ids: readonly number[]): string => after(decode([...context, ...ids]), contextText);
+function streamOf(input: TextStreamInput, state: State): TextStream {
+  const { decode, cleansUp } = input;
+
+  const decoded = (ids: readonly number[]): string =>
+    after(decode([...state.context, ...ids]), state.contextText);
 
   /** Drops old tokens from the window once all of their text is out. */
   const moveWindow = (text: string): void => {
-    if (fresh.length < WINDOW || emitted < text.length) return;
-    context = leftContext(input, [...context, ...fresh]);
-    contextText = decode(context);
-    fresh = [];
-    emitted = 0;
+    if (state.fresh.length < WINDOW || state.emitted < text.length) return;
+    state.context = leftContext(input, [...state.context, ...state.fresh]);
+    state.contextText = decode(state.context);
+    state.fresh = [];
+    state.emitted = 0;
   };
 
   const emit = (text: string, sure: number): string => {
-    const piece = gate.push(text.slice(emitted, sure));
-    emitted = Math.max(emitted, sure);
-    stopped = gate.closed;
+    const piece = state.gate.push(text.slice(state.emitted, sure));
+    state.emitted = Math.max(state.emitted, sure);
+    state.stopped = state.gate.closed;
     return piece;
   };
 
   return {
     get stopped() {
-      return stopped;
+      return state.stopped;
     },
     push(id) {
-      if (stopped) return '';
-      fresh.push(id);
-      const open = input.openBytes(fresh);
-      const text = decoded(fresh.slice(0, fresh.length - open));
+      if (state.stopped) return '';
+      state.fresh = [...state.fresh, id];
+      const open = input.openBytes(state.fresh);
+      const text = decoded(state.fresh.slice(0, state.fresh.length - open));
       const piece = emit(text, text.length - unsure(text, cleansUp));
       if (open === 0) moveWindow(text);
       return piece;
     },
     finish() {
-      if (stopped) return '';
-      const text = decoded(fresh);
-      return emit(text, text.length) + gate.flush();
+      if (state.stopped) return '';
+      const text = decoded(state.fresh);
+      return emit(text, text.length) + state.gate.flush();
     },
+    fork: () => streamOf(input, { ...state, gate: state.gate.fork() }),
   };
 }
 

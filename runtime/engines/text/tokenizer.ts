@@ -13,6 +13,7 @@ import {
   type WindowOptions,
 } from './rows.js';
 import { createTokenize, type Tokenize, type Tokens } from './tokenize.js';
+import { tokenBytes } from './token-bytes.js';
 import { createTokenModel, type TokenModel } from './token-model.js';
 import { trimsOf } from './trim-offsets.js';
 import { type Component, SPECIAL_TOKENS, type TokenizerJson, tokenText } from './tokenizer-json.js';
@@ -69,6 +70,8 @@ export interface TextTokenizer {
   tokenOf(id: number): string | undefined;
   /** Tokens of the vocabulary that look like this. */
   tokensLike(pattern: RegExp): string[];
+  /** UTF-8 bytes that a token stands for by itself; part of a character where the vocabulary has such tokens. */
+  bytesOf(id: number): number[];
   /** Id of a token that the configuration names, such as `mask_token`. */
   namedId(name: (typeof SPECIAL_TOKENS)[number]): number | undefined;
   /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
@@ -146,6 +149,11 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     tokensLike: (pattern) =>
       [...new Set([...added.keys(), ...model.ids.keys()])].filter((one) => pattern.test(one)),
     tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
+    bytesOf(id) {
+      const content = contents.get(id);
+      if (content !== undefined) return [...new TextEncoder().encode(content)];
+      return tokenBytes(json.decoder, model.tokens.get(id) ?? '');
+    },
     namedId: (name) => idOf(tokenText(config[name])),
     paddingSide: paddingSideOf(files, config),
     tokenize,

@@ -1,4 +1,4 @@
-import type { GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
 import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
@@ -40,10 +40,10 @@ function begin(
   return generate({ prompt, settings, tokenizer, signal, chunk, start: async () => decoding });
 }
 
-async function all(pieces: AsyncGenerator<string, string>): Promise<string> {
+async function all(pieces: AsyncGenerator<string, Generated[]>): Promise<string> {
   for (;;) {
     const next = await pieces.next();
-    if (next.done) return next.value;
+    if (next.done) return next.value.map(({ text }) => text).join('|');
   }
 }
 

@@ -1,0 +1,68 @@
+import type { Generated, TokenLogprob } from '../../core/handles.js';
+import type { TextTokenizer } from '../text/tokenizer.js';
+import type { LogitsProcessor } from './logits.js';
+import { readLogprobs } from './logprobs.js';
+import { createSampler } from './sampling.js';
+import type { GenerationSettings } from './settings.js';
+import type { TextStream } from './text-stream.js';
+
+/** One answer while it is made. */
+export interface Row {
+  /** Chooses the next token from the scores, which it may change. Gives the text that has become certain. */
+  take(scores: Float32Array): string;
+  /** The rest of the text, once no more tokens come. */
+  finish(): string;
+  /** True after EOS, a stop string or the last token that there is room for. */
+  readonly ended: boolean;
+  /** The newest token. */
+  readonly last: number;
+  readonly answer: Generated;
+}
+
+export interface RowInput {
+  prompt: readonly number[];
+  settings: GenerationSettings;
+  tokenizer: TextTokenizer;
+  processors: readonly LogitsProcessor[];
+  /** Rows of one request draw different numbers. */
+  number: number;
+  stream: TextStream;
+  /** What has come out of the stream. */
+  text: string;
+}
+
+export function createRow({ prompt, settings, tokenizer, processors, number, stream, text }: RowInput): Row {
+  const { eosTokenIds, maxNewTokens, logprobs } = settings;
+  const sample = createSampler(settings, number);
+  const ids = [...prompt];
+  const told: TokenLogprob[] = [];
+  let answer = text;
+  let ended = false;
+  const out = (piece: string) => {
+    answer += piece;
+    return piece;
+  };
+  return {
+    take(scores) {
+      const tell = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
+      for (const process of processors) process(scores, ids);
+      const id = sample(scores);
+      ids.push(id);
+      const last = eosTokenIds.has(id);
+      if (tell && !last) told.push(tell(id));
+      const piece = stream.push(id);
+      ended = stream.stopped || last || ids.length >= prompt.length + maxNewTokens;
+      return out(piece);
+    },
+    finish: () => out(stream.finish()),
+    get ended() {
+      return ended;
+    },
+    get last() {
+      return ids.at(-1)!;
+    },
+    get answer() {
+      return { text: answer, ...(logprobs === undefined ? {} : { logprobs: { content: told } }) };
+    },
+  };
+}

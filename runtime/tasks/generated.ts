@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Generated } from '../core/handles.js';
+
+const likely = { token: z.string(), logprob: z.number().nullable(), bytes: z.array(z.int()) };
+
+/** Probabilities in the form of OpenAI's chat completions. */
+export const logprobs = z.object({
+  content: z.array(z.object({ ...likely, top_logprobs: z.array(z.object(likely)) })),
+});
+
+const text = z.union([z.string(), z.object({ generated_text: z.string(), logprobs })]);
+
+/** A text; with logprobs an object around it; several in an array. */
+export const generatedText = z.union([text, z.array(text)]);
+
+/** @param echo what stands before each answer */
+export function textAnswer(found: readonly Generated[], echo = ''): z.output<typeof generatedText> {
+  return single(
+    found.map((one) => {
+      const whole = echo + one.text;
+      return one.logprobs ? { generated_text: whole, logprobs: one.logprobs } : whole;
+    }),
+  );
+}
+
+/** One answer as it is, several as an array. */
+export function single<T>(answers: T[]): T | T[] {
+  return answers.length === 1 ? answers[0]! : answers;
+}
+
+interface Streamed {
+  params: { num_return_sequences?: number | null | undefined; logprobs?: number | null | undefined };
+}
+
+/** What plain text in pieces has no place for. */
+export function unstreamable({ params }: Streamed): string | undefined {
+  if ((params.num_return_sequences ?? 1) > 1)
+    return 'params.num_return_sequences: only one answer can be streamed';
+  if (params.logprobs != null) return 'params.logprobs: a stream is text only, ask without stream';
+  return undefined;
+}
