@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import type { TracedRow } from '../../../../runtime/engines/text/tokenizer.js';
 import type { TokenizerJson } from '../../../../runtime/engines/text/tokenizer-json.js';
 
 interface Fixture {
@@ -8,7 +9,22 @@ interface Fixture {
   tokenizer_config: Record<string, unknown>;
   encode: { text: string; ids: number[]; types: number[]; bare: number[]; cut: number[] }[];
   decode: { ids: number[]; text: string }[];
+  traces: {
+    text: string;
+    pair: string;
+    /** Tokens of a row of both, so that the second needs windows. */
+    room: number;
+    one: Row;
+    parts: Row[];
+    pairs?: Row[];
+    both: number[];
+  }[];
 }
+
+/** A TracedRow in which JSON has null for undefined. */
+type Row = Record<'ids' | 'typeIds' | 'starts' | 'ends' | 'words' | 'sequences', (number | null)[]>;
+
+const rows = (traced: Iterable<TracedRow>): Row[] => JSON.parse(JSON.stringify([...traced])) as Row[];
 
 const DIR = join(import.meta.dirname, '../../../fixtures/tokenizers');
 
@@ -26,6 +42,22 @@ for (const name of (await readdir(DIR)).sort()) {
         return { text, ids, types: typeIds, bare, cut: tokenizer.encode(text, { maxLength: 7 }).ids };
       });
       expect(got).toEqual(fixture.encode);
+    });
+
+    test('knows where tokens come from, in pairs and windows too', async () => {
+      const fixture = await load(name);
+      const tokenizer = createTokenizer({ json: fixture.tokenizer, config: fixture.tokenizer_config });
+      const got = fixture.traces.map(({ text, pair, room, pairs }) => {
+        const [first, second] = [text, pair].map((each) => tokenizer.tokenize(each, { traces: true }));
+        const both = { maxLength: room, stride: 3, truncation: 'only_second' } as const;
+        return {
+          ...{ text, pair, room, one: rows(tokenizer.tracedRows([first!]))[0]! },
+          parts: rows(tokenizer.tracedRows([first!], { maxLength: 8, stride: 2 })),
+          ...(pairs ? { pairs: rows(tokenizer.tracedRows([first!, second!], both)) } : {}),
+          both: tokenizer.encode(text, { pair, maxLength: 12 }).ids,
+        };
+      });
+      expect(got).toEqual(fixture.traces);
     });
 
     test('decodes any ids', async () => {
