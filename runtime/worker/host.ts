@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RunError, toWireError } from '../core/errors.js';
@@ -47,6 +48,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
 
   async function run(id: number, input: Resolved<unknown>): Promise<void> {
     const controller = new AbortController();
+    // Every row of a request listens; there are as many as the engine has under way.
+    setMaxListeners(0, controller.signal);
     running.set(id, controller);
     try {
       if (!loaded) throw new RunError('not_ready', 'the model is not loaded');

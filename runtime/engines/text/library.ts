@@ -9,10 +9,9 @@ type LibraryDecoder = { decode_chain(tokens: string[]): string[] };
  * declarations don't resolve under Node's module rules.
  */
 interface Library {
-  /** `bpe` and `tokenize` give the stretches that a word falls into, known or not. */
+  /** `bpe` gives the stretches that a word falls into, known or not. */
   BPE: new (config: unknown) => { bpe(word: string): readonly string[] };
   WordPiece: new (config: unknown) => LibraryModel;
-  Unigram: new (config: unknown, eosToken: string) => { tokenize(word: string): string[] };
   /** Both translate a pattern of the Oniguruma kind to JavaScript's; that is what we use them for. */
   ReplaceNormalizer: new (config: unknown) => { pattern: RegExp | null };
   SplitPreTokenizer: new (config: unknown) => { pattern: RegExp | null };

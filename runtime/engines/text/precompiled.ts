@@ -13,11 +13,11 @@ export function precompiledNormalizer(charsmap: string): (value: Aligned) => Ali
   const replacements = bytes.subarray(4 + trieSize);
 
   /** The replacement of the shortest prefix that the map knows; undefined where it knows none. */
-  const replacementOf = (part: string): string | undefined => {
+  const replacementOf = remembered((part) => {
     const found = shortestPrefix(trie, Buffer.from(part));
     if (found === undefined) return undefined;
     return replacements.toString('utf8', found, replacements.indexOf(0, found));
-  };
+  });
 
   /** Old stretches and what stands for them; undefined: they stay. */
   function* rewritten(text: string): Generator<[old: string, fresh: string | undefined]> {
@@ -34,6 +34,21 @@ export function precompiledNormalizer(charsmap: string): (value: Aligned) => Ali
     let text = '';
     for (const [old, fresh] of rewritten(value.text)) text += fresh ?? old;
     return { ...value, text };
+  };
+}
+
+/** Most texts use few characters. */
+const MOST_REMEMBERED = 10_000;
+
+function remembered(find: (part: string) => string | undefined): (part: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (part) => {
+    const value = known.get(part);
+    if (value !== undefined || known.has(part)) return value;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const found = find(part);
+    known.set(part, found);
+    return found;
   };
 }
 

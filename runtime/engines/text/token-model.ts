@@ -1,6 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import { library } from './library.js';
 import type { TokenizerJson } from './tokenizer-json.js';
+import { createUnigram } from './unigram.js';
 
 /** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
 export type TakeToken = (id: number, start: number, end: number) => void;
@@ -103,7 +104,7 @@ const CUTTERS: Record<string, Cutter> = {
     };
   },
   Unigram(json, { ids, unknown, unknownId }) {
-    const model = new library.Unigram(json, '');
+    const cut = createUnigram(json.vocab as [string, number][]);
     return (word, take) => {
       // Neighbours that are not known are one piece.
       let [at, open] = [0, 0];
@@ -113,7 +114,7 @@ const CUTTERS: Record<string, Cutter> = {
         if (text !== '' && id !== undefined) take(id, open, at);
         else if (text !== '') unknown(text, open, take);
       };
-      for (const piece of model.tokenize(word)) {
+      for (const piece of cut(word)) {
         const id = ids.get(piece);
         if (id !== undefined && id !== unknownId) {
           close();
