@@ -31,8 +31,8 @@ export function createUnigram(
       if (!known) offer(start, single, unknown);
     }
     const pieces: string[] = [];
-    for (let end = word.length; end > 0; end = from[end]!) pieces.push(word.slice(from[end]!, end));
-    return pieces.reverse();
+    for (let end = word.length; end > 0; end = from[end]!) pieces.push(word.slice(from[end], end));
+    return pieces.toReversed();
   };
 }
 
