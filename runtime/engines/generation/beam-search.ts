@@ -132,7 +132,7 @@ function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float
   };
   beams.forEach((beam, from) => {
     const row = logSoftmax(scores[from]!);
-    for (const process of search.processors) process(row, beam.ids);
+    for (const process of search.processors) process(row, beam.ids, from);
     if (random) {
       const left = warp(row, settings, settings.eosTokenIds.size + 1);
       left.ids.forEach((id, i) => consider(from, id, left.scores[i]! + beam.score));

@@ -11,11 +11,14 @@ export function repetitionPenalty(penalty: number, promptLength: number): Logits
   };
 }
 
-/** The same with the inverse over the tokens that the encoder has read: more than 1 makes them likelier. */
+/**
+ * The same with the inverse over the tokens that the encoder has read: more than 1 makes them likelier. In a beam search
+ * transformers does so for the first beam alone (it has one row of source tokens for all beams), and so do we.
+ */
 export function encoderRepetitionPenalty(penalty: number, source: readonly number[]): LogitsProcessor {
   const seen = new Set(source);
-  return (scores) => {
-    for (const id of seen) punish(scores, id, 1 / penalty);
+  return (scores, _ids, beam) => {
+    if (beam === 0) for (const id of seen) punish(scores, id, 1 / penalty);
   };
 }
 

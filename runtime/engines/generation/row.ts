@@ -45,7 +45,7 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
   return {
     take(scores) {
       const tell = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
-      for (const process of processors) process(scores, ids);
+      for (const process of processors) process(scores, ids, 0);
       const id = sample(scores);
       ids.push(id);
       const last = eosTokenIds.has(id);

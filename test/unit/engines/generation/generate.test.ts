@@ -1,13 +1,7 @@
 import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
-import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
-import { settingsOf } from './support.js';
-
-const tokenizer = {
-  decode: (ids: readonly number[]) => ids.map((id) => `${id} `).join(''),
-  openBytes: () => 0,
-} as unknown as TextTokenizer;
+import { answersOf, numberTokenizer as tokenizer, settingsOf } from './support.js';
 
 /** A decoding that always finds the token after the last one likeliest, and counts its ends. */
 function counting(failAt = Infinity) {
@@ -41,10 +35,7 @@ function begin(
 }
 
 async function all(pieces: AsyncGenerator<string, Generated[]>): Promise<string> {
-  for (;;) {
-    const next = await pieces.next();
-    if (next.done) return next.value.map(({ text }) => text).join('|');
-  }
+  return (await answersOf(pieces)).map(({ text }) => text).join('|');
 }
 
 test('feeds the prompt in chunks and then one token at a time', async () => {

@@ -8,17 +8,18 @@ interface Fixture {
   eos: number[];
   ids: number[];
   prompt: number;
+  source: number[];
   processors: { name: string; request: GenerateOptions; scores: number[]; expect: (number | null)[] }[];
 }
 
 // scripts/fixtures/generation_cases.py wrote this with transformers 4.57.6.
 const file = join(import.meta.dirname, '../../../fixtures/generation.json');
-const { eos, ids, prompt, processors } = JSON.parse(await readFile(file, 'utf8')) as Fixture;
+const { eos, ids, prompt, source, processors } = JSON.parse(await readFile(file, 'utf8')) as Fixture;
 
 function process(request: GenerateOptions, scores: number[], sequence = ids): Float32Array {
   const row = Float32Array.from(scores);
-  const settings = settingsOf({ eos_token_id: eos, ...request }, { promptLength: prompt });
-  for (const one of logitsProcessors(settings)) one(row, sequence);
+  const settings = settingsOf({ eos_token_id: eos, ...request }, { promptLength: prompt, source });
+  for (const one of logitsProcessors(settings)) one(row, sequence, 0);
   return row;
 }
 
@@ -38,4 +39,36 @@ test('presence and frequency count generated tokens only', () => {
 
 test('tokens beyond the vocabulary are no harm', () => {
   expect(process({ bad_words_ids: [[99]], suppress_tokens: [99] }, [1, 2]).length).toBe(2);
+});
+
+test('logit_bias adds to single tokens, besides sequence_bias', () => {
+  const got = process(
+    { logit_bias: { 3: 2.5, 4: -100 }, sequence_bias: [[[3], 1]] },
+    new Array<number>(24).fill(1),
+  );
+  expect([got[3], got[4], got[5]]).toEqual([4.5, -99, 1]);
+});
+
+describe('a step costs what is new in it', () => {
+  const long = 200_000;
+  const spent = (request: GenerateOptions, sequence: number[]) => {
+    const settings = settingsOf(request, { promptLength: sequence.length, source: sequence });
+    const all = logitsProcessors(settings);
+    const scores = new Float32Array(100);
+    const started = performance.now();
+    for (let step = 0; step < 20; step++) for (const one of all) one(scores, sequence, 0);
+    return (performance.now() - started) / 20;
+  };
+  const same = new Array<number>(long).fill(1);
+
+  test.each<[string, GenerateOptions]>([
+    ['n-grams that almost match everywhere', { no_repeat_ngram_size: long / 2 }],
+    ['n-grams of the source', { encoder_no_repeat_ngram_size: long / 2 }],
+    ['a repetition penalty over a long prompt', { repetition_penalty: 1.2, encoder_repetition_penalty: 1.2 }],
+    ['many bad words', { bad_words_ids: Array.from({ length: 100_000 }, (_, i) => [i + 5, i + 6, 7]) }],
+    ['long bad words', { bad_words_ids: [same.slice(0, long / 2), [...same.slice(0, long / 2), 3]] }],
+  ])('with %s', (_name, request) => {
+    // Looking everything up anew would take seconds.
+    expect(spent(request, same)).toBeLessThan(60);
+  });
 });

@@ -1,10 +1,40 @@
-import type { GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
+import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 import { type GenerationSettings, readSettings } from '../../../../runtime/engines/generation/settings.js';
 
 /** Settings of a request to a model whose repository says nothing, or `repository`. */
 export function settingsOf(
   request: GenerateOptions,
-  { promptLength = 4, repository = {} }: { promptLength?: number; repository?: Record<string, unknown> } = {},
+  { promptLength = 4, repository = {}, source }: SettingsGiven = {},
 ): GenerationSettings {
-  return readSettings({ request, repository, promptLength, contextLength: undefined, hardLimit: false });
+  const limits = { contextLength: undefined, hardLimit: false };
+  return readSettings({ request, repository, promptLength, source, ...limits });
+}
+
+interface SettingsGiven {
+  promptLength?: number;
+  repository?: Record<string, unknown>;
+  source?: number[];
+}
+
+/** Token 7 is the text "7 ". */
+export const numberTokenizer = {
+  decode: (ids: readonly number[]) => ids.map((id) => `${id} `).join(''),
+  openBytes: () => 0,
+  bytesOf: (id: number) => [...Buffer.from(`${id} `)],
+} as unknown as TextTokenizer;
+
+/** A model whose next scores depend on the last token only, by a table of one row per token. */
+export function bigram(table: readonly number[], vocabulary: number): Decoding {
+  const row = (id: number) => Float32Array.from(table.slice(id * vocabulary, (id + 1) * vocabulary));
+  return { step: async (rows) => rows.map((ids) => row(ids.at(-1)!)), reorder: () => {}, end: () => {} };
+}
+
+/** Every answer of a generator, read to its end. */
+export async function answersOf(pieces: AsyncGenerator<string, Generated[]>): Promise<Generated[]> {
+  for (;;) {
+    const next = await pieces.next();
+    if (next.done) return next.value;
+  }
 }
