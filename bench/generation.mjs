@@ -35,11 +35,11 @@ const texts = prompts();
 /** Every contestant on one weight format. */
 async function family(dtype) {
   const all = [slipway, naive, genai, llamaCpp, raw].map((make) => make({ dir, dtype }));
-  const contestants = chooseContestants(all, options.only);
-  // Another quantisation is another model: llama.cpp's answers are its own there.
-  const comparable = contestants.filter(({ name }) => dtype === 'fp32' || name !== 'llama.cpp');
-  const agreement = await checkAgreement(comparable, texts.slice(0, 4), {
+  const chosen = chooseContestants(all, options.only);
+  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, texts.slice(0, 4), {
     ...{ likeness: samePrefix, title: 'same start', limit: dtype === 'fp32' ? 0.5 : 0 },
+    // Another quantisation is another model: llama.cpp's answers are its own there.
+    comparable: ({ name }) => dtype === 'fp32' || name !== 'llama.cpp',
   });
   const requestsOf = ({ request }) => texts.map(request);
   const job = { tokens: NEW_TOKENS, seconds: options.seconds };

@@ -13,27 +13,42 @@ async function answersOf(contestant, texts) {
       answers.push(contestant.parse(await response.text()));
     }
     return answers;
+  } catch (error) {
+    throw new Error(`${contestant.name} gave no answer: ${server.ended?.() || error.cause || error}`, {
+      cause: error,
+    });
   } finally {
     await server.stop();
   }
 }
 
 /**
- * `likeness(a, b)` is 1 for equal answers; the table gives the least one under `title`.
+ * Compares all with the first one. `likeness(a, b)` is 1 for equal answers; the table gives the least under `title`.
+ * @returns { rows, answering }: contestants that give no answers are named and left out
  * @throws when a pair is below `limit`
  */
-export async function checkAgreement(contestants, texts, { likeness, title, limit }) {
-  const [first, ...others] = contestants.filter(({ measure }) => !measure);
-  if (others.length === 0) return [];
-  const expected = await answersOf(first, texts);
-  const rows = [];
-  for (const each of others) {
-    const answers = await answersOf(each, texts);
-    const least = Math.min(...answers.map((answer, i) => likeness(answer, expected[i])));
+export async function checkAgreement(
+  contestants,
+  texts,
+  { likeness, title, limit, comparable = () => true },
+) {
+  const [rows, answering] = [[], []];
+  let first;
+  for (const each of contestants) {
+    const answers = each.measure ? [] : await answersOf(each, texts).catch((error) => error);
+    if (answers instanceof Error) {
+      console.log(`left out: ${answers.message}`);
+      continue;
+    }
+    answering.push(each);
+    if (each.measure || !comparable(each)) continue;
+    first ??= { name: each.name, answers };
+    if (first.name === each.name) continue;
+    const least = Math.min(...answers.map((answer, i) => likeness(answer, first.answers[i])));
     rows.push({ name: `${each.name} beside ${first.name}`, [title]: least });
     if (!(least >= limit)) throw new Error(`${each.name} and ${first.name} disagree: ${title} ${least}`);
   }
-  return rows;
+  return { rows, answering };
 }
 
 /** Two vectors must point the same way. */

@@ -57,10 +57,12 @@ export async function post(url, { path, body }) {
 export async function firstAnswer(running, request, limitMs = 120_000) {
   const deadline = performance.now() + limitMs;
   for (;;) {
-    const response = await post(running.url, request).catch((error) => error);
-    if (!(response instanceof Error)) return response.text();
+    const answer = await post(running.url, request)
+      .then((response) => response.text())
+      .catch((error) => error);
+    if (typeof answer === 'string') return answer;
     const ended = running.ended?.();
-    if (ended || performance.now() > deadline) throw new Error(`no first answer: ${ended || response}`);
+    if (ended || performance.now() > deadline) throw new Error(`no first answer: ${ended || answer}`);
     await new Promise((tick) => setTimeout(tick, 10));
   }
 }

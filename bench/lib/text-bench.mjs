@@ -14,10 +14,10 @@ const COLUMNS = [
 
 /** `probe` is the kind of texts whose answers are compared and which each contestant gets alone. */
 export async function runTextBench(name, { all, options, agreement: rule, probe }) {
-  const contestants = chooseContestants(all, options.only);
+  const chosen = chooseContestants(all, options.only);
   const ceiling = await loadCeiling();
   const texts = textsOf(probe);
-  const agreement = await checkAgreement(contestants, texts.slice(0, 12), rule);
+  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, texts.slice(0, 12), rule);
   const alone = options.memory
     ? await runAlone({
         contestants,
