@@ -19,8 +19,20 @@ export function precompiledNormalizer(charsmap: string): (value: Aligned) => Ali
     return replacements.toString('utf8', found, replacements.indexOf(0, found));
   });
 
+  const untouched = runsOf(PRINTABLE.filter((char) => replacementOf(char) === undefined));
+
   /** Old stretches and what stands for them; undefined: they stay. */
-  function* rewritten(text: string): Generator<[old: string, fresh: string | undefined]> {
+  function* rewritten(text: string): Generator<Stretch> {
+    let done = 0;
+    for (const { index, 0: run } of text.matchAll(untouched)) {
+      yield* lookedUp(text.slice(done, index));
+      yield [run, undefined];
+      done = index + run.length;
+    }
+    yield* lookedUp(text.slice(done));
+  }
+
+  function* lookedUp(text: string): Generator<Stretch> {
     for (const segment of graphemes(text)) {
       // A whole grapheme is looked up only while it is short, as the Rust library does.
       const whole = Buffer.byteLength(segment) < 6 ? replacementOf(segment) : undefined;
@@ -52,8 +64,21 @@ function remembered(find: (part: string) => string | undefined): (part: string) 
   };
 }
 
+type Stretch = [old: string, fresh: string | undefined];
+
+const PRINTABLE = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i));
+
+/**
+ * Finds runs of these ASCII characters, each a grapheme by itself: most of most texts need no look into the map. The
+ * last character before others is left out, since an accent may follow.
+ */
+function runsOf(chars: readonly string[]): RegExp {
+  const set = chars.map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join('');
+  return new RegExp(`[${set}]+(?=[\\x20-\\x7e]|$)`, 'g');
+}
+
 /** As the Rust library has it: what vanishes at the very beginning shifts all that follows. */
-function changesOf(stretches: Iterable<[string, string | undefined]>): Change[] {
+function changesOf(stretches: Iterable<Stretch>): Change[] {
   const changes: [string, number][] = [];
   for (const [old, fresh] of stretches) {
     const chars = Array.from(fresh ?? old);

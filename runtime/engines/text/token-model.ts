@@ -2,6 +2,7 @@ import { RunError } from '../../core/errors.js';
 import { library } from './library.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 import { createUnigram } from './unigram.js';
+import { rememberingWords } from './word-cache.js';
 
 /** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
 export type TakeToken = (id: number, start: number, end: number) => void;
@@ -33,7 +34,7 @@ export function createTokenModel(json: ModelJson): TokenModel {
   const kind = kindOf(json);
   const cutter = CUTTERS[kind];
   if (!cutter) throw new RunError('not_ready', `tokenizer.json: model ${kind} is not supported`);
-  const tokenize = cutter(json, vocabularyOf(json, ids));
+  const tokenize = rememberingWords(cutter(json, vocabularyOf(json, ids)));
   return { ids, tokens: new Map(rows.map(([token, id]) => [id, token])), tokenize };
 }
 

@@ -31,7 +31,13 @@ export interface TokenizeSettings {
   splitSpecial: boolean;
 }
 
-export type Tokenize = (text: string, options?: { traces?: boolean }) => Tokens;
+export interface TokenizeOptions {
+  traces?: boolean;
+  /** Nobody looks at tokens behind this many: a long text may end there, or a little later. Not with traces. */
+  enough?: number | undefined;
+}
+
+export type Tokenize = (text: string, options?: TokenizeOptions) => Tokens;
 
 /** A stretch of the text that is one word, or one added token. */
 interface Word extends Aligned {
@@ -44,10 +50,10 @@ const LONE_SURROGATE = /\p{Cs}/gu;
 /** Text to tokens without special tokens around it. */
 export function createTokenize({ json, model, splitSpecial }: TokenizeSettings): Tokenize {
   const wordsOf = createSplit(json, splitSpecial);
-  return (text, { traces = false } = {}) => {
+  return (text, { traces = false, enough = Infinity } = {}) => {
     const whole = text.replace(LONE_SURROGATE, '\ufffd');
     const words = wordsOf(aligned(whole, traces));
-    return traces ? traced(whole, words, model) : { ids: idsOf(words, model) };
+    return traces ? traced(whole, words, model) : { ids: idsOf(words, model, enough) };
   };
 }
 
@@ -92,10 +98,11 @@ function split(value: Aligned, { findRaw, findNormalized, normalize, preTokenize
   return out;
 }
 
-function idsOf(words: readonly Word[], model: TokenModel): number[] {
+function idsOf(words: readonly Word[], model: TokenModel, enough: number): number[] {
   const ids: number[] = [];
   const take = (id: number) => void ids.push(id);
   for (const { id, text } of words) {
+    if (ids.length >= enough) break;
     if (id === undefined) model.tokenize(text, take);
     else take(id);
   }

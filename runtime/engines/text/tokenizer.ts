@@ -139,7 +139,9 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     specialIds: specialIdsOf(json, config),
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
     encode(text, { pair, specialTokens = true, ...options } = {}) {
-      const first = tokenize(text);
+      // What is cut on the right need not be computed.
+      const enough = left || pair !== undefined ? undefined : options.maxLength;
+      const first = tokenize(text, { enough });
       const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
       return row(texts, specialTokens ? layouts : BARE, options);
     },
