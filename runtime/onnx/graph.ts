@@ -192,3 +192,67 @@ export function int64Tensor(name: string, values: readonly number[], dims = [val
 export function intAttribute(name: string, value: number): Uint8Array {
   return writeField(5, writeField(1, name), writeNumber(3, value), writeNumber(20, 2));
 }
+
+export function intsAttribute(name: string, values: readonly number[]): Uint8Array {
+  return writeField(
+    5,
+    writeField(1, name),
+    ...values.map((value) => writeNumber(8, value)),
+    writeNumber(20, 7),
+  );
+}
+
+export function floatScalar(name: string, value: number): Uint8Array {
+  const raw = Buffer.from(Float32Array.of(value).buffer);
+  return Buffer.concat([writeNumber(2, 1), writeField(8, name), writeField(9, raw)]);
+}
+
+/** uint8 [1, width] of ones. */
+export function onesTensor(name: string, width: number): Uint8Array {
+  return Buffer.concat([
+    ...[writeNumber(1, 1), writeNumber(1, width), writeNumber(2, 2)],
+    ...[writeField(8, name), writeField(9, Buffer.alloc(width, 1))],
+  ]);
+}
+
+/** Dimensions of the constants of a graph, by name. */
+export function initializerShapes({ initializers }: Graph): Map<string, number[]> {
+  return new Map(initializers.map(shapeOfTensor));
+}
+
+function shapeOfTensor(bytes: Uint8Array): [string, number[]] {
+  const reader = bytesReader(bytes);
+  let name = '';
+  const shape: number[] = [];
+  for (const field of fieldsOf(reader)) {
+    if (field.number === 8) name = contentText(reader, field);
+    else if (field.number === 1 && field.wire === 0) shape.push(varint(reader, field.start).value);
+    else if (field.number === 1) shape.push(...packed(reader, field));
+  }
+  return [name, shape];
+}
+
+function packed(reader: ByteReader, { start, end }: Field): number[] {
+  const values: number[] = [];
+  for (let at = start; at < end;) {
+    const { value, next } = varint(reader, at);
+    values.push(value);
+    at = next;
+  }
+  return values;
+}
+
+/** Version of the standard operators that a graph is written in. */
+export function opsetOf({ modelFields }: Graph): number {
+  for (const bytes of modelFields) {
+    const reader = bytesReader(bytes);
+    const [model] = fieldsOf(reader);
+    if (model?.number !== 8) continue;
+    const fields = [...fieldsOf(reader, model.start, model.end)];
+    const domain = fields.find(({ number }) => number === 1);
+    if (domain && domain.end > domain.start) continue;
+    const version = fields.find(({ number }) => number === 2);
+    if (version) return varint(reader, version.start).value;
+  }
+  return 0;
+}

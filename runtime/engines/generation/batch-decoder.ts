@@ -131,6 +131,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   return {
     inputNames: options.inputNames,
+    shares: options.shares,
     chunk: inParts ? options.chunk : Infinity,
     async start(need) {
       const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;

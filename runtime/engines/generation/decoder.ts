@@ -11,6 +11,7 @@ import { layoutOf } from './decoder-layout.js';
 import { tryDecoder } from './decoder-trial.js';
 import { contextLengthOf } from './limits.js';
 import { openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
+import { withScalesPerRow } from './row-scales.js';
 import { createStepSession } from './step-session.js';
 
 /** The running state of one generation: rows of equal length that share a cache. One row at first. */
@@ -44,6 +45,8 @@ export interface Decoder {
    */
   start(need: Need): Promise<Decoding>;
   readonly inputNames: readonly string[];
+  /** True where generations under way share each run. */
+  readonly shares: boolean;
   /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
   readonly chunk: number;
 }
@@ -63,20 +66,22 @@ async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Dec
   const graph = readGraph(path);
   const layout = layoutOf(graph, config);
   if (!layout) return undefined;
-  const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
-  const native = await openSession(changed, { ...request, weightsIn: dirname(path) });
-  const session = createStepSession(native, layout);
-  const abilities = await tryDecoder(session, config);
-  if (abilities) {
-    return createBatchDecoder({
-      ...{ session, ...abilities },
-      inputNames: native.inputNames,
-      contextLength: contextLengthOf(config),
-      cacheBytes: request.cacheBytes,
-      chunk: promptChunk(config),
-    });
+  const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
+  for (const form of new Set([withScalesPerRow(changed), changed])) {
+    const native = await openSession(writeGraph(form), { ...request, weightsIn: dirname(path) });
+    const session = createStepSession(native, layout);
+    const abilities = await tryDecoder(session, config);
+    if (abilities) {
+      return createBatchDecoder({
+        ...{ session, ...abilities },
+        inputNames: native.inputNames,
+        contextLength: contextLengthOf(config),
+        cacheBytes: request.cacheBytes,
+        chunk: promptChunk(config),
+      });
+    }
+    await native.release();
   }
-  await native.release();
   return undefined;
 }
 

@@ -44,6 +44,7 @@ export async function openPlainDecoder(request: LoadRequest, config: Json): Prom
     bytesPerToken,
     contextLength: contextLengthOf(config),
     inputNames: session.inputNames,
+    shares: false,
     chunk: merged ? Infinity : promptChunk(config),
     start: async () => startDecoding(session, emptyCache(session, shapes)),
   };

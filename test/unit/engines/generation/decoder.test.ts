@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { openDecoder, type Decoder } from '../../../../runtime/engines/generation/decoder.js';
 import { withLastScores, withNewTokensOnly } from '../../../../runtime/engines/generation/decoder-graph.js';
@@ -10,7 +10,10 @@ import { openSession } from '../../../../runtime/engines/session.js';
 import { readGraph, writeGraph } from '../../../../runtime/onnx/graph.js';
 import { fixtureSpec } from '../../../parity/load.js';
 
-const dir = join(import.meta.dirname, '../../../fixtures/zoo/text-generation/llama/repo');
+const FIXTURES = join(import.meta.dirname, '../../../fixtures');
+const dir = join(FIXTURES, 'zoo/text-generation/llama/repo');
+/** Of scripts/fixtures/decoder_graphs.py. */
+const TINY = { vocab_size: 512, num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16 };
 const path = join(dir, 'onnx/model.onnx');
 const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
 const request = {
@@ -62,16 +65,33 @@ test('the changed graph gives new keys, values and last scores, and the same num
   expect(await tryDecoder(session, config)).toEqual({ shares: true, inParts: true });
 });
 
-test('generations that run together get what each gets alone', async () => {
-  const plain = await openPlainDecoder(request, config);
-  const decoder = await openDecoder(request, config);
-  const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9), tokens(1, 2), tokens(33, 7)];
-  const alone: number[][] = [];
-  for (const prompt of prompts) alone.push(await greedy(plain, prompt, 12));
-  const together = await Promise.all(
-    prompts.map((prompt, i) => greedy(decoder, prompt, 12, i % 2 ? 7 : 512)),
-  );
-  expect(together).toEqual(alone);
+describe.each([
+  ['plain attention', 'zoo/text-generation/llama/repo/onnx/model.onnx'],
+  ['dynamically quantised products', 'graphs/llama_quantized.onnx'],
+  ['attention that writes into the cache', 'graphs/llama_fused.onnx'],
+  ['attention over a sliding window', 'graphs/llama_window.onnx'],
+])('%s', (_, file) => {
+  const graph = join(FIXTURES, file);
+  const tiny = file.includes('zoo') || file.includes('quantized') ? config : TINY;
+  const given = {
+    ...request,
+    ...{ dir: dirname(graph), spec: { ...request.spec, graphs: { model: basename(graph) } } },
+  };
+
+  test('generations that run together get what each gets alone', async () => {
+    const plain = await openPlainDecoder(given, tiny);
+    const decoder = await openDecoder(given, tiny);
+    expect(decoder.shares).toBe(true);
+    const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9), tokens(1, 2), tokens(33, 7)];
+    const alone: number[][] = [];
+    for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
+    expect(await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 24)))).toEqual(alone);
+  });
+});
+
+test('a prompt in parts gets what it gets whole', async () => {
+  const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
+  expect(await greedy(decoder, tokens(40, 9), 12, 7)).toEqual(await greedy(plain, tokens(40, 9), 12));
 });
 
 test('a prompt that begins like an earlier text is fed from where they part', async () => {
