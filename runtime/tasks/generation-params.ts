@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
 const count = z.int().min(0).nullish();
-const tokens = z.array(z.int().min(0));
+/** No vocabulary is as large. */
+const MAX_ITEMS = 2 ** 19;
+const tokens = z.array(z.int().min(0)).max(MAX_ITEMS);
 const positive = z.number().positive().nullish();
 const probability = z.number().min(0).max(1).nullish();
 
@@ -28,7 +30,7 @@ export const generationParams = {
   no_repeat_ngram_size: count,
   encoder_repetition_penalty: positive.describe('more than 1 favours tokens of the input'),
   encoder_no_repeat_ngram_size: count.describe('no n-gram of the input comes again'),
-  bad_words_ids: z.array(tokens.min(1)).nullish(),
+  bad_words_ids: z.array(tokens.min(1)).max(MAX_ITEMS).nullish(),
   sequence_bias: z
     .array(z.tuple([tokens.min(1), z.number()]))
     .nullish()
@@ -51,7 +53,7 @@ export const generationParams = {
   num_beams: z.int().min(1).max(16).nullish(),
   length_penalty: z.number().nullish(),
   early_stopping: z.union([z.boolean(), z.literal('never')]).nullish(),
-  eos_token_id: z.union([z.int().min(0), z.array(z.int().min(0))]).nullish(),
+  eos_token_id: z.union([z.int().min(0), tokens]).nullish(),
   seed: z.int().min(0).nullish().describe('makes sampling reproducible'),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(16)])

@@ -1,7 +1,7 @@
 import { mergeFinished, canImprove, type Finished } from './beam-finish.js';
 import type { Decoding } from './decoder.js';
 import type { LogitsProcessor } from './logits.js';
-import { warp } from './sampling.js';
+import { nothingLeft, warp } from './sampling.js';
 import type { GenerationSettings } from './settings.js';
 import type { TextStream } from './text-stream.js';
 
@@ -141,6 +141,7 @@ function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float
       for (let id = 0; id < last.length; id++) consider(from, id, last[id]! + beam.score);
     }
   });
+  if (ranked.length === 0) throw nothingLeft();
   return ranked;
 }
 

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { RunError } from '../../core/errors.js';
 import type { GenerationSettings } from './settings.js';
 
 /** Chooses the next token from one row of processed scores. */
@@ -160,8 +161,14 @@ function normalized(scores: number[]): number[] {
   return exp.map((value) => value / sum);
 }
 
+/** Python fails there, too. */
+export function nothingLeft(): RunError {
+  return new RunError('unprocessable', 'params: together they leave no token to draw');
+}
+
 /** @param uniform in [0, 1) */
 function draw({ ids, scores }: Candidates, uniform: number): number {
+  if (ids.length === 0) throw nothingLeft();
   const probabilities = normalized(scores);
   let left = uniform;
   for (let i = 0; i < ids.length; i++) {

@@ -68,6 +68,9 @@ export interface SettingsInput {
   cleanUp?: boolean | undefined;
 }
 
+/** Below it scores would leave the range of numbers; what is drawn there is the best token anyway. */
+const COLDEST = 1e-6;
+
 /**
  * Merges by the contract's order: request, repository, Python's defaults; nothing samples or searches beams unless
  * request or repository says so.
@@ -83,7 +86,7 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     maxNewTokens: newTokens(input),
     minNewTokens: minNewTokens(input),
     maxTimeMs: pick('max_time', Infinity) * 1000,
-    doSample: pick('do_sample', false) && temperature > 0,
+    doSample: pick('do_sample', false) && temperature > COLDEST,
     temperature,
     topK: pick('top_k', 50),
     topP: pick('top_p', 1),
