@@ -28,7 +28,7 @@ const options = readOptions(
 );
 const dtypes = options.dtypes?.split(',') ?? ['fp32', 'q8', 'q4'];
 const dir = options.fused
-  ? benchModel('bench_decoder.py', 'bench_decoder_fused', ['--fused'])
+  ? benchModel('bench_decoder.py', { name: 'bench_decoder_fused', flags: ['--fused'] })
   : benchModel('bench_decoder.py');
 const texts = prompts();
 

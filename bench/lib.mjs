@@ -18,11 +18,11 @@ const CACHE = resolve('.cache/bench');
 
 const run = (command, args) => execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 
-/** Makes a bench model (random weights) once, with the committed Python script, in a venv of its own. */
-export function benchModel(script, name = script.replace(/\.py$/, ''), flags = []) {
+/** Makes a bench model (random weights) once, with the committed Python script, in a venv of its own or by `python`. */
+export function benchModel(script, { name = script.replace(/\.py$/, ''), flags = [], python } = {}) {
   const dir = join(CACHE, name);
   if (existsSync(join(dir, '.complete'))) return dir;
-  run(benchPython(), [join('scripts/models', script), dir, ...flags]);
+  run(python ?? benchPython(), [join('scripts/models', script), dir, ...flags]);
   writeFileSync(join(dir, '.complete'), '');
   return dir;
 }

@@ -68,3 +68,6 @@ export function samePrefix(a, b) {
   while (same < a.length && a[same] === b[same]) same++;
   return same / Math.max(a.length, b.length, 1);
 }
+
+/** Greedy texts of the same weights are the same but for a late turn. */
+export const SAME_TEXT = { likeness: samePrefix, title: 'same start', limit: 0.5 };

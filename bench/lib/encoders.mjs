@@ -1,4 +1,4 @@
-/** Contestants that answer one text with a vector or with labels. */
+/** Contestants that answer one text with one JSON value. */
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,10 +10,10 @@ const CORES = availableParallelism();
 
 const run = (text) => ({ path: '/run', body: JSON.stringify({ text }) });
 
-export function slipway(dir, task) {
+export function slipway(dir, task, model = {}) {
   return {
     name: 'slipway',
-    start: () => startServer({ dir, task, node: serverNode() }),
+    start: () => startServer({ dir, task, node: serverNode(), ...model }),
     request: run,
     parse: (body) => JSON.parse(body).output,
   };

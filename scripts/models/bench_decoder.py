@@ -16,7 +16,6 @@ from pathlib import Path
 from string import ascii_lowercase
 
 import llama_graph
-import quantize
 from graph_tools import random_weights, report, save_model, special_token, write_json
 
 SEED = 13
@@ -171,6 +170,9 @@ def bench_weights():
 
 
 def make(folder, fused):
+    # Here, so that others can have the tokenizer without what the quantizers need.
+    import quantize
+
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", CONFIG)
     generation = {"bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": PAD, "do_sample": False}

@@ -21,7 +21,7 @@ const answers = {
     });
     await pipe(text, { max_new_tokens, streamer });
   },
-  summarization: ({ text }) => pipe(text),
+  summarization: ({ text, max_new_tokens }) => pipe(text, { max_new_tokens }),
 };
 
 const app = express();
