@@ -40,7 +40,7 @@ export default defineTask({
       head: 'masked-lm',
       graphs: ['model'],
       files: TOKENIZER_FILES,
-      example: ({ maskToken }) => ({ text: `The capital of France is ${maskToken}.` }),
+      example: ({ maskToken }) => ({ text: maskToken }),
       async run(handle, { text, params: { top_k, targets, tokenizer_kwargs } }, { signal }) {
         const options = {
           topK: top_k ?? 5,

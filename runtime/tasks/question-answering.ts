@@ -46,6 +46,8 @@ export default defineTask({
       head: 'question-answering',
       graphs: ['model'],
       files: TOKENIZER_FILES,
+      // Questions are never cut, and small models take few tokens.
+      example: () => ({ question: 'Who?', context: 'I am.' }),
       async run(handle, { question, context, params: options }, { signal }) {
         const settings = {
           topK: options.top_k ?? options.topk ?? 1,

@@ -47,6 +47,12 @@ export default defineTask({
       head: 'entailment',
       graphs: ['model'],
       files: TOKENIZER_FILES,
+      // Labels are never cut, and small models take few tokens.
+      example: () => ({
+        text: 'a',
+        candidate_labels: ['b'],
+        params: { hypothesis_template: '{}.' },
+      }),
       async run(handle, { text, candidate_labels, params: options }, { signal }) {
         const hypotheses = hypothesesOf(candidate_labels, options.hypothesis_template);
         const logits = await handle.entail(text, hypotheses, signal);

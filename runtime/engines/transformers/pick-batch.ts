@@ -7,6 +7,8 @@ export interface BatchLimits {
 
 interface Waiting {
   length: number;
+  /** Only rows of one kind share a run. */
+  kind?: number | undefined;
 }
 
 /** Rows further back than this wait for their turn unseen. */
@@ -19,7 +21,10 @@ const HORIZON = 1024;
  */
 export function pickBatch<T extends Waiting>(queue: readonly T[], limits: BatchLimits): T[] {
   const oldest = queue[0]!;
-  const sorted = queue.slice(0, HORIZON).sort((a, b) => a.length - b.length);
+  const sorted = queue
+    .slice(0, HORIZON)
+    .filter(({ kind }) => kind === oldest.kind)
+    .sort((a, b) => a.length - b.length);
   let low = sorted.indexOf(oldest);
   let high = low;
   let tokens = oldest.length;

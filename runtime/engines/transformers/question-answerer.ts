@@ -31,7 +31,9 @@ export async function loadQuestionAnswerer(request: LoadRequest): Promise<Questi
           throw new RunError('unprocessable', `params.max_seq_len: the model takes ${positions} tokens`);
         }
         const outputs = await encoder.forward(row, signal);
-        const allowed = row.ids.map((id, i) => id === cls || row.sequences[i] === sequence);
+        // Where the context comes first, Python forbids no token.
+        const free = sequence === 0;
+        const allowed = row.ids.map((id, i) => free || id === cls || row.sequences[i] === sequence);
         const start = spanProbabilities(toFloat32(outputs['start_logits']!), allowed);
         const end = spanProbabilities(toFloat32(outputs['end_logits']!), allowed);
         const count = options.wholeWords ? options.topK * 2 + 10 : options.topK;

@@ -13,6 +13,8 @@ export interface BatcherOptions<Row, Result> {
   lanes: Lane[];
   limits: BatchLimits;
   lengthOf(row: Row): number;
+  /** Only rows of one kind share a run; absent: all are of one. */
+  kindOf?: ((row: Row) => number) | undefined;
   /** Computes rows in one run; gives their results in the same order. */
   compute(rows: Row[], run: Lane['run']): Promise<Result[]>;
 }
@@ -20,6 +22,7 @@ export interface BatcherOptions<Row, Result> {
 interface Waiting<Row, Result> {
   row: Row;
   length: number;
+  kind: number | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -29,7 +32,7 @@ interface Waiting<Row, Result> {
  * a row that finds a free lane runs at once.
  */
 export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Result>): RowBatcher<Row, Result> {
-  const { limits, lengthOf, compute } = options;
+  const { limits, lengthOf, kindOf, compute } = options;
   const idle = [...options.lanes];
   const queue = new Set<Waiting<Row, Result>>();
   let scheduled = false;
@@ -88,6 +91,7 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
         const item: Waiting<Row, Result> = {
           row,
           length: lengthOf(row),
+          kind: kindOf?.(row),
           resolve(result) {
             signal?.removeEventListener('abort', leave);
             resolve(result);

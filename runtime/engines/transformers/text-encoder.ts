@@ -55,7 +55,9 @@ async function createEncoder(
     compute: (rows) => compute(rows, lanes[0]!.run),
     sample: sampler(tokenizer, positionsOf(config)),
   });
-  const batcher = createRowBatcher({ lanes, limits, lengthOf: (row: Encoded) => row.ids.length, compute });
+  const lengthOf = (row: Encoded) => row.ids.length;
+  const kindOf = endCounter(config, tokenizer);
+  const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, compute });
   return {
     outputNames: outputs.map(({ name }) => name),
     async forward(row, signal) {
@@ -63,6 +65,16 @@ async function createEncoder(
       throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
     },
   };
+}
+
+/**
+ * Encoder-decoder classifiers (BART, T5) read the state at the last end token and find it by counting those of all
+ * rows: rows that hold different numbers of them would get each other's.
+ */
+function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoded) => number) | undefined {
+  if (config['is_encoder_decoder'] !== true) return undefined;
+  const end = firstNumber(config, 'eos_token_id') ?? tokenizer.namedId('eos_token');
+  return ({ ids }) => ids.filter((id) => id === end).length;
 }
 
 /** @throws RunError `not_ready` for a graph that lacks one of these outputs */
