@@ -1,9 +1,9 @@
 import { createBatches } from './batches.js';
-import { createCacheBudget, type Reservation } from './cache-budget.js';
-import { createDecodeLoop, type Job } from './decode-loop.js';
-import type { Decoder, Decoding, Need } from './decoder.js';
-import { appended, beginning, bytesPerToken, emptyCache, type SequenceCache } from './kv-cache.js';
-import type { KvRows, Row } from './kv-rows.js';
+import { createCacheBudget } from './cache-budget.js';
+import { createBatchRuns, type Sequence } from './batch-runs.js';
+import { CHUNK_AMONG, createDecodeLoop } from './decode-loop.js';
+import type { Decoder, Decoding } from './decoder.js';
+import { beginning, bytesPerToken, emptyCache } from './kv-cache.js';
 import { createPrefixStore } from './prefix-store.js';
 import type { StepSession } from './step-session.js';
 
@@ -22,20 +22,6 @@ export interface BatchDecoderOptions {
   shares: boolean;
 }
 
-/** A generation: first one sequence that is being fed its prompt, then rows of a batch. */
-interface Sequence {
-  /** Until it joins a batch. */
-  cache: SequenceCache | undefined;
-  batch: KvRows | undefined;
-  rows: Row[];
-  /** Tokens that it has seen; those of the first row, once there are more. */
-  seen: number[];
-  /** True once it has been more than one row. */
-  branched: boolean;
-  reserved: Reservation;
-  need: Need;
-}
-
 /**
  * Continuous batching: the generations under way meet at the session. Each run computes the next token of all of them;
  * prompts are fed between these runs and join when they are through. Rows leave when they end.
@@ -47,42 +33,11 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
   const budget = createCacheBudget(options.cacheBytes);
   const prefixes = createPrefixStore(budget, perToken);
   const batches = createBatches(layout, perToken, options.shares);
-  const loop = createDecodeLoop<Sequence>({ runPrompt, runSteps });
-
-  async function runPrompt({ sequence, tokens, resolve, reject }: Job<Sequence>): Promise<void> {
-    try {
-      sequence.need.signal.throwIfAborted();
-      const { scores, fresh } = await session.prefill(tokens[0]!, sequence.cache!);
-      sequence.cache = appended(layout, sequence.cache!, fresh);
-      resolve(scores);
-    } catch (error) {
-      reject(error);
-    }
-  }
-
-  async function runSteps(jobs: Job<Sequence>[]): Promise<void> {
-    for (const batch of batches) {
-      const own = jobs.filter(({ sequence }) => sequence.batch === batch);
-      if (own.length > 0) await runBatch(batch, own);
-    }
-  }
-
-  /** One token for every row. Rows whose generation is not asking just now come along; their result is dropped. */
-  async function runBatch(batch: KvRows, jobs: Job<Sequence>[]): Promise<void> {
-    try {
-      const tokens = batch.rows.map(() => 0);
-      for (const { sequence, tokens: next } of jobs) {
-        sequence.rows.forEach(({ index }, i) => (tokens[index] = next[i]![0]!));
-      }
-      batch.makeRoom();
-      const { scores, fresh } = await session.step(tokens, batch);
-      const rows = jobs.flatMap(({ sequence }) => sequence.rows);
-      batch.write(rows, fresh);
-      for (const { sequence, resolve } of jobs) resolve(sequence.rows.map(({ index }) => scores[index]!));
-    } catch (error) {
-      for (const { reject } of jobs) reject(error);
-    }
-  }
+  const { chunk } = options;
+  const chunks = inParts
+    ? { alone: chunk, among: Math.min(chunk, CHUNK_AMONG) }
+    : { alone: Infinity, among: Infinity };
+  const loop = createDecodeLoop<Sequence>({ ...createBatchRuns(session, batches), chunks });
 
   function join(sequence: Sequence): void {
     if (sequence.rows.length > 0) return;
@@ -102,7 +57,12 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       async step(tokens) {
         const feeds = sequence.rows.length === 0 && (tokens[0]!.length > 1 || sequence.cache!.length === 0);
         if (!feeds) join(sequence);
-        const scores = await (feeds ? loop.prompt(sequence, tokens[0]!) : loop.step(sequence, tokens));
+        const scores = await (feeds
+          ? loop.prompt(sequence, tokens[0]!)
+          : loop.step(
+              sequence,
+              tokens.map(([token]) => token!),
+            ));
         sequence.seen.push(...tokens[0]!);
         growBeyond(contextLength, sequence, perToken);
         return scores;
@@ -132,7 +92,8 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
   return {
     inputNames: options.inputNames,
     shares: options.shares,
-    chunk: inParts ? options.chunk : Infinity,
+    // The loop cuts prompts itself, by what else there is to do.
+    chunk: Infinity,
     async start(need) {
       const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;
       // What earlier texts have left makes room for what is asked now.
