@@ -38,7 +38,8 @@ test('a long prompt is fed in parts between the steps of others', async () => {
   const first = generate('a', 2, 5);
   while (runs.length < 2) await new Promise((next) => setImmediate(next));
   await Promise.all([first, generate('b', 9, 1)]);
-  expect(runs).toEqual(['a:2', 'a', 'a', 'b:4', 'a', 'b:4', 'a', 'b:1', 'a+b']);
+  expect(runs.filter((run) => run.startsWith('b:'))).toEqual(['b:4', 'b:4', 'b:1']);
+  expect(runs.join(' ')).toMatch(/b:4 a b:4 a b:1 a\+b/);
 });
 
 test('several long prompts take turns', async () => {
