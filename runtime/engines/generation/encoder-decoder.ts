@@ -3,7 +3,7 @@ import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import type { LoadRequest } from '../handle.js';
-import type { Json } from '../model-folder.js';
+import { firstNumber, type Json } from '../model-folder.js';
 import { integers, openSession } from '../session.js';
 import { CACHE_INPUT, emptyCache, presentOf } from './cross-cache.js';
 import type { Decoding } from './decoder.js';
@@ -35,7 +35,10 @@ export async function openEncoderDecoder(request: LoadRequest, config: Json): Pr
   const graphs: Graphs = { encoder, first, next: second ?? first };
   checkGraphs(graphs);
   const empty = emptyCache(graphs.first, config);
-  return { start: async (source) => startDecoding(graphs, { empty, ...(await encode(graphs, source)) }) };
+  const least = leastTokens(config);
+  return {
+    start: async (source) => startDecoding(graphs, { empty, ...(await encode(graphs, source, least)) }),
+  };
 }
 
 const ENCODER_INPUTS = ['input_ids', 'attention_mask'];
@@ -69,15 +72,35 @@ interface Encoded {
   length: number;
 }
 
-async function encode({ encoder }: Graphs, source: readonly number[]): Promise<Encoded> {
-  const dims = [1, source.length];
-  const values: Record<string, number[]> = { input_ids: [...source], attention_mask: source.map(() => 1) };
+/** LongT5's exports with global attention fail on texts shorter than one block. */
+function leastTokens(config: Json): number {
+  const global = config['model_type'] === 'longt5' && config['encoder_attention_type'] === 'transient-global';
+  return global ? (firstNumber(config, 'global_block_size') ?? 16) : 0;
+}
+
+/** @param least shorter texts are filled up with tokens that nothing looks at */
+async function encode({ encoder }: Graphs, source: readonly number[], least: number): Promise<Encoded> {
+  const { length } = source;
+  const filling = new Array<number>(Math.max(0, least - length)).fill(0);
+  const dims = [1, length + filling.length];
+  const values: Record<string, number[]> = {
+    input_ids: [...source, ...filling],
+    attention_mask: [...source.map(() => 1), ...filling],
+  };
   const feeds = encoder.inputNames.map(
     (name) => [name, integers(encoder, name, values[name]!, dims)] as const,
   );
   const [output] = encoder.outputNames;
   const outputs = await encoder.run(Object.fromEntries(feeds), [output!]);
-  return { states: outputs[output!]!, length: source.length };
+  return { states: firstTokens(outputs[output!]!, length), length };
+}
+
+/** The states [1, tokens, width] of the first tokens. */
+function firstTokens(states: Tensor, length: number): Tensor {
+  const [, tokens, width] = states.dims as [number, number, number];
+  if (tokens === length) return states;
+  const data = (states.data as Float32Array).slice(0, length * width);
+  return new ort.Tensor(states.type as 'float32', data, [1, length, width]);
 }
 
 /**
