@@ -14,12 +14,14 @@ export function encoderNoRepeatNgram(size: number, source: readonly number[]): L
   };
 }
 
-function tailOf(ids: ArrayLike<number>, length: number): number[] {
-  return Array.from({ length }, (_, i) => ids[ids.length - length + i]!);
+function tailOf(ids: ArrayLike<number>, length: number): Int32Array {
+  const tail = new Int32Array(length);
+  for (let i = 0; i < length; i++) tail[i] = ids[ids.length - length + i]!;
+  return tail;
 }
 
 /** Bans what follows the pattern wherever it stands in `ids` (Knuth, Morris and Pratt: linear whatever repeats). */
-function banFollowers(scores: Float32Array, pattern: readonly number[], ids: ArrayLike<number>): void {
+function banFollowers(scores: Float32Array, pattern: Int32Array, ids: ArrayLike<number>): void {
   const borders = bordersOf(pattern);
   let matched = 0;
   for (let i = 0; i < ids.length; i++) {
@@ -35,7 +37,7 @@ function banFollowers(scores: Float32Array, pattern: readonly number[], ids: Arr
 }
 
 /** For each beginning of the pattern, the length of its longest proper beginning that is also its end. */
-function bordersOf(pattern: readonly number[]): Int32Array {
+function bordersOf(pattern: Int32Array): Int32Array {
   const borders = new Int32Array(pattern.length);
   let length = 0;
   for (let i = 1; i < pattern.length; i++) {
