@@ -13,8 +13,8 @@ import { placeOf } from './word-places.js';
 const WINDOW = 384;
 /** Tokens that windows share where nothing says otherwise. */
 const STRIDE = 128;
-/** Different answers that one request may gather before the best are chosen. */
-const MOST_ANSWERS = 1_000_000;
+/** UTF-16 units of all the answers that one request may gather before the best are chosen. */
+const LONGEST_ANSWERS = 2 ** 26;
 
 /** *ForQuestionAnswering: start_logits and end_logits [1, tokens] over a question and a context. */
 export async function loadQuestionAnswerer(request: LoadRequest): Promise<QuestionAnswerer> {
@@ -86,7 +86,7 @@ interface Read {
 function gatherer(context: string, options: AnswerOptions & { sequence: 0 | 1 }) {
   const { slice } = codePointsOf(context);
   const answers = new Map<string, Answer>();
-  let impossible = 1_000_000;
+  let [impossible, units] = [1_000_000, 0];
   return {
     add({ row, spans, impossible: here }: Read) {
       impossible = Math.min(impossible, here);
@@ -96,9 +96,12 @@ function gatherer(context: string, options: AnswerOptions & { sequence: 0 | 1 })
         const key = answer.toLowerCase();
         const known = answers.get(key);
         if (known) known.score += span.score;
-        else answers.set(key, { score: span.score, start, end, answer });
+        else {
+          answers.set(key, { score: span.score, start, end, answer });
+          units += answer.length + 1;
+        }
       }
-      if (answers.size > MOST_ANSWERS) {
+      if (units > LONGEST_ANSWERS) {
         throw new RunError('unprocessable', 'params.top_k: too many answers to choose from; lower it');
       }
     },
