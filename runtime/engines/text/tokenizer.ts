@@ -1,6 +1,5 @@
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
-import { cleanUp } from './clean-up.js';
-import { BYTE_TOKEN, createDecoder } from './decoders.js';
+import { createDetokenizer, type Detokenizer } from './detokenize.js';
 import { BARE, layoutsOf, specialCount } from './layout.js';
 import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
 import {
@@ -13,10 +12,10 @@ import {
   type WindowOptions,
 } from './rows.js';
 import { createTokenize, type Tokenize, type Tokens } from './tokenize.js';
-import { tokenBytes } from './token-bytes.js';
-import { createTokenModel, type TokenModel } from './token-model.js';
+import { createTokenModel } from './token-model.js';
 import { trimsOf } from './trim-offsets.js';
-import { type Component, SPECIAL_TOKENS, type TokenizerJson, tokenText } from './tokenizer-json.js';
+import type { Component, TokenizerJson } from './tokenizer-json.js';
+import { createVocabulary, type Vocabulary } from './vocabulary.js';
 
 export type { Encoded, RowOptions, TracedRow } from './rows.js';
 export type { Tokens } from './tokenize.js';
@@ -28,14 +27,7 @@ export interface EncodeOptions extends RowOptions {
   specialTokens?: boolean | undefined;
 }
 
-export interface DecodeOptions {
-  /** Joins punctuation to the word before it; default: `clean_up_tokenization_spaces` of the repository. */
-  cleanUp?: boolean | undefined;
-  /** Default true. */
-  skipSpecialTokens?: boolean | undefined;
-}
-
-export interface TextTokenizer {
+export interface TextTokenizer extends Vocabulary, Detokenizer {
   /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
   encode(text: string, options?: EncodeOptions): Encoded;
   /** First half of `encode`: tokens of one text, for those that use them in many rows. */
@@ -53,31 +45,8 @@ export interface TextTokenizer {
   tracedRows(texts: Texts<Tokens>, options?: WindowOptions): Iterable<TracedRow>;
   /** How many special tokens stand around one text or two. */
   specialCount(texts: 1 | 2): number;
-  /** Text of the ids. */
-  decode(ids: readonly number[], options?: DecodeOptions): string;
-  /**
-   * How many tokens at the end are bytes of a run that is still open: what they stand for is certain only when the run
-   * ends. 0 for tokenizers without byte tokens.
-   */
-  openBytes(ids: readonly number[]): number;
-  /** Text of tokens as they are written in the vocabulary (convert_tokens_to_string). */
-  join(tokens: string[]): string;
-  /** True where tokens that go on with a word are marked (`##`). */
-  readonly marksSubwords: boolean;
-  /** Id of a token of the vocabulary, added ones included. */
-  idOf(token: string): number | undefined;
-  /** Text of a token as the vocabulary has it; undefined for an id without one. */
-  tokenOf(id: number): string | undefined;
-  /** Tokens of the vocabulary that look like this. */
-  tokensLike(pattern: RegExp): string[];
-  /** UTF-8 bytes that a token stands for by itself; part of a character where the vocabulary has such tokens. */
-  bytesOf(id: number): number[];
-  /** Id of a token that the configuration names, such as `mask_token`. */
-  namedId(name: (typeof SPECIAL_TOKENS)[number]): number | undefined;
   /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
   readonly paddingSide: 'left' | 'right';
-  /** Ids of the tokens that the configuration names as special (all_special_ids). */
-  readonly specialIds: ReadonlySet<number>;
   /** `model_max_length`, where the repository sets a real one. */
   readonly modelMaxLength: number | undefined;
   /** tokenizer_config.json, with what Python's classes add to it. */
@@ -126,17 +95,10 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
     rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
   const limit = config['model_max_length'] ?? config['max_len'];
-  const join = createDecoder(json.decoder);
-  const decode = createDecode(json, model);
-  const isByte = byteTest(json, model);
-  const added = new Map(json.added_tokens.map(({ content, id }) => [content, id]));
-  const contents = new Map(json.added_tokens.map(({ content, id }) => [id, content]));
-  const idOf = (token: string) => added.get(token) ?? model.ids.get(token);
-  const special = new Set(json.added_tokens.filter((token) => token.special).map(({ id }) => id));
-  const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
+    ...createVocabulary({ json, model, config }),
+    ...createDetokenizer(json, model, config),
     config,
-    specialIds: specialIdsOf(json, config),
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
     encode(text, { pair, specialTokens = true, ...options } = {}) {
       // What is cut on the right need not be computed.
@@ -145,18 +107,6 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
       return row(texts, specialTokens ? layouts : BARE, options);
     },
-    join: (tokens) => join(tokens).join(''),
-    marksSubwords: marksSubwords(json),
-    idOf,
-    tokensLike: (pattern) =>
-      [...new Set([...added.keys(), ...model.ids.keys()])].filter((one) => pattern.test(one)),
-    tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
-    bytesOf(id) {
-      const content = contents.get(id);
-      if (content !== undefined) return [...new TextEncoder().encode(content)];
-      return tokenBytes(json.decoder, model.tokens.get(id) ?? '');
-    },
-    namedId: (name) => idOf(tokenText(config[name])),
     paddingSide: paddingSideOf(files, config),
     tokenize,
     row: (texts, options) => row(texts, layouts, options),
@@ -165,45 +115,7 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       return tracedRows(texts, { ...options, layout, left, trims });
     },
     specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
-    decode(ids, options = {}) {
-      const text = decode(ids, options.skipSpecialTokens ?? true);
-      return (options.cleanUp ?? cleansUp) ? cleanUp(text) : text;
-    },
-    openBytes(ids) {
-      // Special tokens leave no text, so a run goes on across them.
-      const run = ids.slice(ids.findLastIndex((id) => !isByte(id) && !special.has(id)) + 1);
-      return run.some(isByte) ? run.length : 0;
-    },
   };
-}
-
-function createDecode(
-  json: TokenizerJson,
-  { tokens }: TokenModel,
-): (ids: readonly number[], skipSpecial: boolean) => string {
-  const added = new Map(json.added_tokens.map((token) => [token.id, token]));
-  const decode = createDecoder(json.decoder);
-  return (ids, skipSpecial) => {
-    const kept: string[] = [];
-    for (const id of ids) {
-      const token = added.get(id);
-      const content = token?.content ?? tokens.get(id);
-      if (content !== undefined && !(skipSpecial && token?.special)) kept.push(content);
-    }
-    return decode(kept).join('');
-  };
-}
-
-/** Whether a token is a byte for the decoder `ByteFallback`. */
-function byteTest(json: TokenizerJson, { tokens }: TokenModel): (id: number) => boolean {
-  if (!JSON.stringify(json.decoder ?? null).includes('"ByteFallback"')) return () => false;
-  return (id) => BYTE_TOKEN.test(tokens.get(id) ?? '');
-}
-
-function specialIdsOf(json: TokenizerJson, config: Json): Set<number> {
-  const extra = (config['additional_special_tokens'] ?? []) as unknown[];
-  const named = new Set([...SPECIAL_TOKENS.map((name) => config[name]), ...extra].map(tokenText));
-  return new Set(json.added_tokens.filter(({ content }) => named.has(content)).map(({ id }) => id));
 }
 
 function cutsLeft({ config, json }: TokenizerFiles): boolean {
@@ -216,9 +128,4 @@ function paddingSideOf({ config, json }: TokenizerFiles, merged: Json): 'left' |
   const padding = (json as unknown as Json)['padding'] as { direction?: string } | null | undefined;
   const side = config['padding_side'] ?? padding?.direction ?? merged['padding_side'];
   return String(side).toLowerCase() === 'left' ? 'left' : 'right';
-}
-
-function marksSubwords({ model }: TokenizerJson): boolean {
-  const prefix = model['continuing_subword_prefix'] ?? (model.type === 'WordPiece' ? '##' : '');
-  return prefix !== '';
 }

@@ -20,12 +20,16 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
       checkStride(options, maxLength);
       const describe = describer(tokenizer, text);
       const found: Entity[] = [];
-      let windows = 0;
+      let [windows, longest] = [0, 0];
       const tagged = async (row: TracedRow) => {
+        longest ||= row.ids.length;
+        // Python pads the last window, and counts positions with the padding.
+        const padding = tokenizer.paddingSide === 'left' ? longest - row.ids.length : 0;
         const logits = (await encoder.forward(row, signal))['logits']!;
         const labels = labelsOf(config, logits.dims[2]!);
         const tokens = describe(row).map((token) => ({
           ...token,
+          index: token.index + padding,
           scores: probabilities(positionOf(logits, token.index)),
         }));
         return aggregate(tokens, { labels, aggregation: options.aggregation, join: tokenizer.join });
