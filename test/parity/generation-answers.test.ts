@@ -50,12 +50,12 @@ describe.each(
         .post('/run')
         .send({ ...body, stream: true });
       expect(streamed.headers['content-type']).toBe('text/plain; charset=utf-8');
-      const begun = model.task === 'chat' ? /^(?:)/ : undefined;
-      expect(begun ? textOf(whole.body.output).endsWith(streamed.text) : streamed.text).toEqual(
-        begun ? true : textOf(whole.body.output),
-      );
+      const text = textOf(whole.body.output);
+      // A message that goes on begins with what the request said.
+      const fresh = model.task === 'chat' ? text.slice(text.length - streamed.text.length) : text;
+      expect(streamed.text).toBe(fresh);
     }
-  });
+  }, 60_000);
 
   test('draws several answers, again from the same seed', async () => {
     const params = { do_sample: true, temperature: 2, num_return_sequences: 3, num_beams: 1, seed: 5 };

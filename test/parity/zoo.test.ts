@@ -37,6 +37,6 @@ for (const model of await zooModels()) {
         }),
       );
       expect(found.filter((problem) => problem !== null)).toEqual([]);
-    });
+    }, 60_000);
   });
 }
