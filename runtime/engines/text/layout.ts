@@ -52,6 +52,13 @@ export function layoutsOf(config: Component | null | undefined): Layouts {
   }
 }
 
+/** The same with all in one segment: what models get whose tokenizer doesn't hand them segment numbers. */
+export function inOneSegment({ single, pair }: Layouts): Layouts {
+  const flat = (layout: Layout): Layout =>
+    layout.map((item) => (isPlace(item) ? { ...item, type: 0, laterType: 0 } : { ...item, type: 0 }));
+  return { single: flat(single), pair: flat(pair) };
+}
+
 /** Tokens that a layout adds. */
 export const specialCount = (layout: Layout): number => layout.filter((item) => !isPlace(item)).length;
 

@@ -1,6 +1,6 @@
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { createDetokenizer, type Detokenizer } from './detokenize.js';
-import { BARE, layoutsOf, specialCount } from './layout.js';
+import { BARE, inOneSegment, type Layouts, layoutsOf, specialCount } from './layout.js';
 import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
 import {
   type Encoded,
@@ -89,7 +89,7 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
   const json = files.lowerCase ? lowerCased(loaded) : loaded;
   const model = createTokenModel(json.model);
   const tokenize = createTokenize({ json, model, splitSpecial: config['split_special_tokens'] === true });
-  const layouts = layoutsOf(json.post_processor);
+  const layouts = segmented(layoutsOf(json.post_processor), config);
   const trims = trimsOf(json.post_processor);
   const left = cutsLeft(files);
   const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
@@ -116,6 +116,12 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     },
     specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
   };
+}
+
+/** `model_input_names` says whether the model gets segment numbers. */
+function segmented(layouts: Layouts, config: Json): Layouts {
+  const names = config['model_input_names'];
+  return Array.isArray(names) && !names.includes('token_type_ids') ? inOneSegment(layouts) : layouts;
 }
 
 function cutsLeft({ config, json }: TokenizerFiles): boolean {

@@ -104,6 +104,14 @@ describe('createTokenizer', () => {
     expect((await of('roberta-prefix-left.json')).tokenizer.openBytes([10, 11])).toBe(0);
   });
 
+  test('gives no segment numbers to models that are not to have them', async () => {
+    const { tokenizer: json, tokenizer_config: config } = await load('bert-uncased.json');
+    const types = (more: object) =>
+      createTokenizer({ json, config: { ...config, ...more } }).encode('a', { pair: 'b' }).typeIds;
+    expect(types({})).toEqual([0, 0, 0, 1, 1]);
+    expect(types({ model_input_names: ['input_ids', 'attention_mask'] })).toEqual([0, 0, 0, 0, 0]);
+  });
+
   test('lower-cases before all else when asked to', async () => {
     const { tokenizer: json, tokenizer_config: config } = await load('roberta-prefix-left.json');
     const lower = createTokenizer({ json, config, lowerCase: true });
