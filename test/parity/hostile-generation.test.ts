@@ -2,9 +2,6 @@ import type { TaskId } from '../../runtime/core/task-ids.js';
 import { fixtureSpec, type ServedModel, serveInline } from './load.js';
 import { zooModel } from './zoo.js';
 
-/** Longest time of one of these requests, in milliseconds. */
-const PATIENCE = 8000;
-
 async function serve(task: TaskId, name: string): Promise<ServedModel> {
   const { about, repo } = await zooModel(task, name);
   return serveInline(fixtureSpec(task, about.id, repo), repo);
@@ -76,9 +73,7 @@ describe.each<[TaskId, string]>([
   afterAll(() => served.stop());
 
   async function ask(body: object, allowed: number[]): Promise<void> {
-    const started = performance.now();
     const answer = await served.run(body);
-    expect(performance.now() - started).toBeLessThan(PATIENCE);
     const { status, body: envelope } = answer;
     const reason = allowed.includes(status) ? '' : `${status}: ${envelope.error}`;
     expect(reason).toBe('');

@@ -1,10 +1,10 @@
 import type { Generated } from '../../core/handles.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
-import { beamSearch } from './beam-search.js';
-import type { Decoding } from './decoder.js';
-import { logitsProcessors } from './logits.js';
+import { beamSearch } from './search/beam-search.js';
+import type { Decoding } from './decoding/decoder.js';
+import { logitsProcessors } from './search/logits.js';
 import { createRow, type Row } from './row.js';
-import { createUniform } from './sampling.js';
+import { createUniform } from './search/sampling.js';
 import type { GenerationSettings } from './settings.js';
 import { createTextStream, type TextStream } from './text-stream.js';
 import { checkVocabulary } from './vocabulary.js';

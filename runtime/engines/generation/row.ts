@@ -1,8 +1,8 @@
 import type { Generated, TokenLogprob } from '../../core/handles.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
-import type { LogitsProcessor } from './logits.js';
-import { readLogprobs } from './logprobs.js';
-import { createSampler } from './sampling.js';
+import type { LogitsProcessor } from './search/logits.js';
+import { readLogprobs } from './search/logprobs.js';
+import { createSampler } from './search/sampling.js';
 import type { GenerationSettings } from './settings.js';
 import type { TextStream } from './text-stream.js';
 

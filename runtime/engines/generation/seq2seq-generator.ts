@@ -3,13 +3,13 @@ import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/ha
 import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { type EncoderDecoder, openEncoderDecoder } from './encoder-decoder.js';
+import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';
 import { generate } from './generate.js';
-import { languagesOf } from './languages.js';
+import { languagesOf } from './prompts/languages.js';
 import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
-import { sourceReader } from './source.js';
-import type { Source } from './source-text.js';
+import { sourceReader } from './prompts/source.js';
+import type { Source } from './prompts/source-text.js';
 import { withStopToken } from './stop-token.js';
 
 interface Model {

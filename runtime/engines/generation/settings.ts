@@ -1,7 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import type { GenerateOptions } from '../../core/handles.js';
 import type { Json } from '../model-folder.js';
-import type { Bias } from './biases.js';
+import type { Bias } from './search/biases.js';
 import { newTokens } from './limits.js';
 
 /** Everything one generation needs to know, with request, repository and Python's defaults already merged. */

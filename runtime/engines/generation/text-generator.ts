@@ -3,8 +3,8 @@ import type { Generated, GenerateOptions, TextGenerator } from '../../core/handl
 import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { loadChatTemplate } from './chat-template.js';
-import { type Decoder, openDecoder } from './decoder.js';
+import { loadChatTemplate } from './prompts/chat-template.js';
+import { type Decoder, openDecoder } from './decoding/decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { contextLengthOf, endsAtContext } from './limits.js';
 import { readSettings } from './settings.js';

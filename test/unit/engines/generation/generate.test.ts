@@ -1,5 +1,5 @@
 import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
-import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
+import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
 import { answersOf, numberTokenizer as tokenizer, settingsOf } from './support.js';
 

@@ -1,5 +1,5 @@
 import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
-import type { Decoding } from '../../../../runtime/engines/generation/decoder.js';
+import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 import { type GenerationSettings, readSettings } from '../../../../runtime/engines/generation/settings.js';
 

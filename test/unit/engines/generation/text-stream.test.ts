@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUniform } from '../../../../runtime/engines/generation/sampling.js';
+import { createUniform } from '../../../../runtime/engines/generation/search/sampling.js';
 import { createTextStream } from '../../../../runtime/engines/generation/text-stream.js';
 import { createTokenizer, type TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 

@@ -1,0 +1,30 @@
+import ort from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { firstNumber, type Json } from '../../model-folder.js';
+import { shapeOf, typeOf } from '../../session.js';
+
+/** Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`). */
+export const CACHE_INPUT = /^past_key_values\.\d+\.(?:decoder|encoder)\.(?:key|value)$/;
+
+/** The output that fills a cache input. */
+export const presentOf = (input: string): string => input.replace('past_key_values', 'present');
+
+/** What a merged decoder wants at its cache inputs before there is a cache: one row [1, heads, 0, width] each. */
+export function emptyCache(session: InferenceSession, config: Json): Record<string, Tensor> {
+  const names = session.inputNames.filter((name) => CACHE_INPUT.test(name));
+  return Object.fromEntries(names.map((name) => [name, emptyTensor(session, name, config)]));
+}
+
+function emptyTensor(session: InferenceSession, name: string, config: Json): Tensor {
+  const [, heads, , width] = shapeOf(session, name);
+  const given = (value: number | string | undefined, otherwise: number) =>
+    typeof value === 'number' && value > 0 ? value : otherwise;
+  const allHeads =
+    firstNumber(config, 'decoder_attention_heads', 'num_decoder_attention_heads', 'num_heads') ?? 1;
+  const model = firstNumber(config, 'd_model', 'hidden_size') ?? allHeads;
+  const dims = [1, given(heads, allHeads), 0, given(width, firstNumber(config, 'd_kv') ?? model / allHeads)];
+  const half = typeOf(session, name) === 'float16';
+  return half
+    ? new ort.Tensor('float16', new Uint16Array(0), dims)
+    : new ort.Tensor('float32', new Float32Array(0), dims);
+}

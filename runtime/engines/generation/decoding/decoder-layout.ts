@@ -1,0 +1,40 @@
+import { elementType, type Graph, shapeOf } from '../../../onnx/graph.js';
+import type { Json } from '../../model-folder.js';
+import { cacheShape } from './cache-shape.js';
+import { writesIntoSlots } from './decoder-graph.js';
+import type { CacheLayout } from './kv-cache.js';
+
+/** Inputs that a step can fill. Merged graphs (use_cache_branch) and other caches are not among them. */
+const KNOWN_INPUTS =
+  /^(input_ids|attention_mask|position_ids|num_logits_to_keep|logits_to_keep|past_key_values\..+)$/;
+
+/** TensorProto.DataType */
+const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16' };
+
+/**
+ * Where a graph keeps its keys and values; undefined for graphs whose steps need more than that, or whose attention
+ * counts places in the cache as distances.
+ */
+export function layoutOf(graph: Graph, config: Json): CacheLayout | undefined {
+  if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
+  if (hasWindow(config) && !writesIntoSlots(graph)) return undefined;
+  const caches = graph.inputs.filter(({ name }) => name.startsWith('past_key_values.'));
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  const types = new Set(caches.map((value) => TYPES[elementType(value) ?? 0]));
+  const [type] = types;
+  if (!type || types.size > 1 || !outputs.has('logits')) return undefined;
+  const ports = caches.map((value) => {
+    const [heads, width] = cacheShape({ name: value.name, shape: shapeOf(value) }, config);
+    return { past: value.name, present: value.name.replace('past_key_values', 'present'), heads, width };
+  });
+  return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;
+}
+
+/** Sliding windows in plain graphs compare places in the cache, which are not those of the text here. */
+function hasWindow(config: Json): boolean {
+  const text = (config['text_config'] ?? config) as Json;
+  if (text['use_sliding_window'] === false) return false;
+  const layers = text['layer_types'];
+  if (Array.isArray(layers)) return layers.some((layer) => layer !== 'full_attention');
+  return typeof text['sliding_window'] === 'number' || typeof text['attention_window_size'] === 'number';
+}

@@ -1,0 +1,106 @@
+import { dirname, join } from 'node:path';
+import { readGraph, writeGraph } from '../../../onnx/graph.js';
+import type { LoadRequest } from '../../handle.js';
+import type { Json } from '../../model-folder.js';
+import { openSession } from '../../session.js';
+import { createBatchDecoder } from './batch-decoder.js';
+import { createCacheBudget } from './cache-budget.js';
+import { promptChunk } from './cache-shape.js';
+import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
+import { layoutOf } from './decoder-layout.js';
+import { tryDecoder } from './decoder-trial.js';
+import { contextLengthOf } from '../limits.js';
+import { openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
+import { withScalesPerRow } from './row-scales.js';
+import { createStepSession } from './step-session.js';
+
+/** The running state of one generation: rows of equal length that share a cache. One row at first. */
+export interface Decoding {
+  /** Feeds each row its next tokens. Gives the scores after the last one, a fresh array per row. */
+  step(rows: number[][]): Promise<Float32Array[]>;
+  /** Makes row i continue what row `from[i]` has seen. There may be more or fewer rows than before. */
+  reorder(from: number[]): void;
+  /**
+   * Takes over what an earlier text left of the beginning of this prompt, before the first step.
+   * @returns how many of its tokens need not be fed; never all of them
+   */
+  resume?(prompt: readonly number[]): number;
+  /** Frees what the rows hold. Called exactly once, whatever ended the generation; no step is made after it. */
+  end(): void;
+}
+
+/** What a generation may come to need. */
+export interface Need {
+  /** Most rows at a time. */
+  rows: number;
+  /** Longest sequence in tokens, prompt included; may be Infinity. */
+  tokens: number;
+  signal: AbortSignal;
+}
+
+export interface Decoder {
+  /**
+   * Starts one row with an empty cache.
+   * @throws RunError 503 when there is no room for what it needs
+   */
+  start(need: Need): Promise<Decoding>;
+  readonly inputNames: readonly string[];
+  /** True where generations under way share each run. */
+  readonly shares: boolean;
+  /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
+  readonly chunk: number;
+}
+
+/**
+ * Opens the graph `model` of a decoder-only language model with a key-value cache: with continuous batching where a
+ * trial shows that company changes no answer, else with one generation a run.
+ */
+export async function openDecoder(request: LoadRequest, config: Json): Promise<Decoder> {
+  return (
+    (await openBatchDecoder(request, config)) ?? limited(await openPlainDecoder(request, config), request)
+  );
+}
+
+async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Decoder | undefined> {
+  const path = join(request.dir, request.spec.graphs['model']!);
+  const graph = readGraph(path);
+  const layout = layoutOf(graph, config);
+  if (!layout) return undefined;
+  const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
+  for (const form of new Set([withScalesPerRow(changed), changed])) {
+    const native = await openSession(writeGraph(form), { ...request, weightsIn: dirname(path) });
+    const session = createStepSession(native, layout);
+    const abilities = await tryDecoder(session, config);
+    if (abilities) {
+      return createBatchDecoder({
+        ...{ session, ...abilities },
+        inputNames: native.inputNames,
+        contextLength: contextLengthOf(config),
+        cacheBytes: request.cacheBytes,
+        chunk: promptChunk(config),
+      });
+    }
+    await native.release();
+  }
+  return undefined;
+}
+
+/** The same, within the memory for caches. */
+function limited(decoder: PlainDecoder, { cacheBytes }: LoadRequest): Decoder {
+  const budget = createCacheBudget(cacheBytes);
+  return {
+    ...decoder,
+    async start(need) {
+      const tokens = Math.min(need.tokens, decoder.contextLength ?? need.tokens);
+      const reserved = budget.reserve(need.rows * tokens * decoder.bytesPerToken);
+      const decoding = await decoder.start(need);
+      return {
+        ...decoding,
+        end() {
+          reserved.release();
+          decoding.end();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import ort from 'onnxruntime-node';
+import type { Tensor } from 'onnxruntime-node';
+import { toFloat32 } from '../../session.js';
+
+/** A tensor whose row i is row `from[i]` of the given one. */
+export function gatherRows(tensor: Tensor, from: readonly number[]): Tensor {
+  const [, ...rest] = tensor.dims;
+  const size = rest.reduce((a, b) => a * b, 1);
+  const source = tensor.data as Float32Array;
+  const target = new (source.constructor as typeof Float32Array)(from.length * size);
+  from.forEach((row, i) => target.set(source.subarray(row * size, (row + 1) * size), i * size));
+  return new ort.Tensor(tensor.type as 'float32', target, [from.length, ...rest]);
+}
+
+/** Scores [rows, tokens, vocabulary] after the last token, one array per row. */
+export function lastScores(logits: Tensor): Float32Array[] {
+  const [rows, tokens, vocabulary] = logits.dims as [number, number, number];
+  const values = toFloat32(logits);
+  return Array.from({ length: rows }, (_, row) => {
+    const start = ((row + 1) * tokens - 1) * vocabulary;
+    return values.slice(start, start + vocabulary);
+  });
+}

@@ -1,0 +1,97 @@
+import { RunError } from '../../../core/errors.js';
+import type { TranslationOptions } from '../../../core/handles.js';
+import type { Json } from '../../model-folder.js';
+import type { TextTokenizer } from '../../text/tokenizer.js';
+
+/** Special tokens around a text. */
+export interface Surroundings {
+  before: number[];
+  after: number[];
+}
+
+/** Languages that are tokens of the vocabulary: one around the text, one at the beginning of the answer. */
+export interface Languages {
+  /** Codes as requests spell them. */
+  codes: string[];
+  /** The language that the tokenizer takes a text to be in when nobody says. */
+  usual: string;
+  /** @throws RunError 422 for a language that the model doesn't have */
+  around(code: string, parameter?: keyof TranslationOptions): Surroundings;
+  /** @throws RunError 422 for a language that the model doesn't have */
+  idOf(code: string, parameter?: keyof TranslationOptions): number;
+}
+
+interface Family {
+  tokens: RegExp;
+  codeOf?(token: string): string;
+  tokenOf?(code: string): string;
+  usual: string;
+  /** True: the language comes first; false: after the end token. */
+  first(config: Json): boolean;
+}
+
+const SCRIPTS = /^[a-z]{3}_[A-Z][a-z]{3}$/;
+const REGIONS = /^[a-z]{2,3}_[A-Z]{2}$/;
+
+/** By Python's tokenizer class (`tokenizer_class` without its ending). */
+const FAMILIES: Record<string, Family> = {
+  Nllb: { tokens: SCRIPTS, usual: 'eng_Latn', first: (config) => config['legacy_behaviour'] !== true },
+  MBart: { tokens: REGIONS, usual: 'en_XX', first: () => false },
+  MBart50: { tokens: REGIONS, usual: 'en_XX', first: () => true },
+  M2M100: {
+    tokens: /^__[a-z]{2,3}__$/,
+    codeOf: (token) => token.slice(2, -2),
+    tokenOf: (code) => `__${code}__`,
+    usual: 'en',
+    first: () => true,
+  },
+};
+
+/** Families whose repositories may leave the class out. */
+const BY_MODEL_TYPE: Record<string, string> = { mbart: 'MBart', m2m_100: 'M2M100', 'nllb-moe': 'Nllb' };
+
+/** Python's tokenizer class, without `Tokenizer` and `TokenizerFast`. */
+export function tokenizerClass(tokenizer: TextTokenizer, config: Json): string {
+  const written = tokenizer.config['tokenizer_class'] ?? config['tokenizer_class'];
+  if (typeof written === 'string') return written.replace(/Tokenizer(Fast)?$/, '');
+  return BY_MODEL_TYPE[String(config['model_type'])] ?? '';
+}
+
+/** The languages of a tokenizer that has them as tokens; undefined for every other one. */
+export function languagesOf(tokenizer: TextTokenizer, config: Json): Languages | undefined {
+  const family = FAMILIES[tokenizerClass(tokenizer, config)];
+  if (!family) return undefined;
+  const { codeOf = (token) => token, tokenOf = (code) => code } = family;
+  const codes = tokenizer.tokensLike(family.tokens).map(codeOf).sort();
+  const known = new Set(codes);
+  const end = tokenizer.namedId('eos_token');
+  const first = family.first(tokenizer.config);
+  const idOf: Languages['idOf'] = (code, parameter = 'src_lang') => {
+    if (!known.has(code)) throw unknownLanguage(parameter, code, codes);
+    return tokenizer.idOf(tokenOf(code))!;
+  };
+  return {
+    codes,
+    idOf,
+    usual: String(tokenizer.config['src_lang'] ?? family.usual),
+    around(code, parameter) {
+      const language = idOf(code, parameter);
+      const ends = end === undefined ? [] : [end];
+      return first ? { before: [language], after: ends } : { before: [], after: [...ends, language] };
+    },
+  };
+}
+
+/** Most languages that an error message lists. */
+const LISTED = 20;
+
+export function unknownLanguage(parameter: string, code: string, codes: readonly string[]): RunError {
+  const more = codes.length > LISTED ? `, … (${codes.length} in all)` : '';
+  const listed = codes.slice(0, LISTED).join(', ') + more;
+  const given = code.slice(0, 40);
+  return new RunError('unprocessable', `params.${parameter}: this model has no "${given}"; it has ${listed}`);
+}
+
+/** Said where a model has nothing to choose from. */
+export const NO_CHOICE =
+  'params.src_lang, params.tgt_lang: this model has one pair of languages, there is no choice';

@@ -1,0 +1,54 @@
+import { RunError } from '../../../core/errors.js';
+import type { Json } from '../../model-folder.js';
+import type { TextTokenizer } from '../../text/tokenizer.js';
+import { NO_CHOICE, unknownLanguage } from './languages.js';
+import type { Fit, SourceReader } from './source-text.js';
+
+interface MarianInput {
+  fit: Fit;
+  own: Json;
+  prefixOf(own: Json): string;
+}
+
+/** A target language in front of the text, as models with several of them want it. */
+const CODE = /^>>.+<</;
+
+/**
+ * Texts of Marian models. What stands in front as `>>fra<<` is one token, which tokenizer.json can't say; `tgt_lang`
+ * puts it there.
+ */
+export function marianReader(tokenizer: TextTokenizer, { fit, own, prefixOf }: MarianInput): SourceReader {
+  const codes = tokenizer.tokensLike(/^>>.+<<$/).map((token) => token.slice(2, -2));
+  const end = tokenizer.namedId('eos_token') ?? 0;
+  const unknown = tokenizer.namedId('unk_token') ?? 1;
+  return (text, { src_lang, tgt_lang }) => {
+    checkPair(tokenizer.config, { codes, src_lang, tgt_lang });
+    const chosen = codes.length > 0 && tgt_lang != null && !CODE.test(text) ? `>>${tgt_lang}<< ` : '';
+    const whole = chosen + prefixOf(own) + text;
+    const code = CODE.exec(whole)?.[0];
+    if (code === undefined) return { own, ids: fit(whole) };
+    const around = { before: [tokenizer.idOf(code) ?? unknown], after: [end] };
+    return { own, ids: fit(whole.slice(code.length).trimStart(), around) };
+  };
+}
+
+interface Choice {
+  codes: readonly string[];
+  src_lang?: string | null | undefined;
+  tgt_lang?: string | null | undefined;
+}
+
+/** Refuses languages that the model doesn't have. The source is only known where the repository names a single one. */
+function checkPair({ source_lang, target_lang }: Json, { codes, src_lang, tgt_lang }: Choice): void {
+  if (tgt_lang != null && codes.length > 0) {
+    if (!codes.includes(tgt_lang)) throw unknownLanguage('tgt_lang', tgt_lang, codes);
+  } else if (tgt_lang != null && tgt_lang !== target_lang) throw noChoice(target_lang);
+  const isOne = typeof source_lang === 'string' && /^[a-z]{2,3}$/.test(source_lang);
+  if (src_lang != null && (isOne || source_lang == null) && src_lang !== source_lang)
+    throw noChoice(source_lang);
+}
+
+function noChoice(language: unknown): RunError {
+  const which = typeof language === 'string' ? `: ${language}` : '';
+  return new RunError('unprocessable', NO_CHOICE + which);
+}

@@ -1,0 +1,57 @@
+import { RunError } from '../../../core/errors.js';
+import type { TranslationOptions } from '../../../core/handles.js';
+import { firstNumber, type Json } from '../../model-folder.js';
+import type { TextTokenizer } from '../../text/tokenizer.js';
+import type { Surroundings } from './languages.js';
+import { encoderPositions } from '../seq2seq-limits.js';
+
+/** What the encoder reads, and what comes of the choice of languages. */
+export interface Source {
+  ids: number[];
+  /** `task_specific_params` that apply. */
+  own: Json;
+  /** First token of the answer. */
+  forcedBos?: number | undefined;
+}
+
+/** @throws RunError 400 or 422 for languages that are missing or unknown, 422 for a text without an end */
+export type SourceReader = (text: string, languages: TranslationOptions) => Source;
+
+export interface SourceInput {
+  tokenizer: TextTokenizer;
+  config: Json;
+  task: string;
+}
+
+/** Tokens of a text with what stands around it, cut to the model's length. */
+export type Fit = (text: string, around?: Surroundings) => number[];
+
+/** How texts are cut for this model. */
+export function fitting({ tokenizer, config }: SourceInput): Fit {
+  const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
+  const heads = firstNumber(config, 'encoder_attention_heads', 'num_heads') ?? 1;
+  return (text, around) => {
+    const ids = around ? within(around) : tokenizer.encode(text, { maxLength }).ids;
+    if (ids.length === 0)
+      throw new RunError('invalid_input', 'text: is empty, and this model adds nothing to it');
+    if (maxLength === Infinity) checkAttention(ids.length, heads);
+    return ids;
+
+    function within({ before, after }: Surroundings): number[] {
+      const room = Math.max(0, maxLength - before.length - after.length);
+      return [...before, ...tokenizer.encode(text, { maxLength: room, specialTokens: false }).ids, ...after];
+    }
+  };
+}
+
+/** Bytes of one layer's attention scores past which a text is refused where the model itself sets no limit. */
+const ATTENTION_BYTES = 2 ** 31;
+
+function checkAttention(length: number, heads: number): void {
+  const longest = Math.floor(Math.sqrt(ATTENTION_BYTES / 4 / heads));
+  if (length <= longest) return;
+  throw new RunError(
+    'unprocessable',
+    `text: has ${length} tokens; more than ${longest} don't fit into memory`,
+  );
+}

@@ -1,0 +1,161 @@
+import { mergeFinished, canImprove, type Finished } from './beam-finish.js';
+import type { Decoding } from '../decoding/decoder.js';
+import type { LogitsProcessor } from './logits.js';
+import { nothingLeft, warp } from './sampling.js';
+import type { GenerationSettings } from '../settings.js';
+import type { TextStream } from '../text-stream.js';
+
+interface Beam {
+  /** The whole sequence, prompt included. */
+  ids: Int32Array;
+  score: number;
+  /** The text so far, where stop strings are looked for. */
+  text: TextStream | undefined;
+}
+
+/** A way to go on. Its sequence is written out only if it is taken. */
+interface Candidate {
+  /** Row of the beam that it continues. */
+  from: number;
+  id: number;
+  score: number;
+  text: TextStream | undefined;
+  /** Ended by EOS, a stop string or the length. */
+  ended: boolean;
+}
+
+export interface BeamSearch {
+  prompt: readonly number[];
+  /** Scores after the prompt, one row per beam. */
+  scores: Float32Array[];
+  decoding: Decoding;
+  settings: GenerationSettings;
+  processors: LogitsProcessor[];
+  /** Uniform numbers in [0, 1): given when candidates are drawn, absent when the best ones are taken. */
+  random?: (() => number) | undefined;
+  /** The text after the prompt, where stop strings end it. */
+  text?: TextStream | undefined;
+  /** Called once per step: throws or returns true to end with what there is. */
+  interrupted: () => boolean;
+}
+
+/** Stands for minus infinity in transformers' beam search, whose sums stay finite. */
+const NEVER = -1e9;
+
+/**
+ * transformers' GenerationMixin._beam_search (4.57) for one prompt.
+ * @returns the best sequences of new tokens, best first, as many as the settings ask for
+ */
+export async function beamSearch(search: BeamSearch): Promise<number[][]> {
+  const { decoding, settings, text } = search;
+  const width = settings.numBeams;
+  const prompt = Int32Array.from(search.prompt);
+  let running: Beam[] = Array.from({ length: width }, (_, i) => ({
+    ids: prompt,
+    text,
+    score: i === 0 ? 0 : NEVER,
+  }));
+  let finished: Finished[] = [];
+  let improvable = true;
+  let { scores } = search;
+  for (let length = 1; ; length++) {
+    const candidates = continuations(search, running, scores).map((one) =>
+      judged(one, { search, running, length }),
+    );
+    const state = { length, settings, improvable };
+    const top = candidates.slice(0, width).filter(({ ended }) => ended);
+    finished = mergeFinished(
+      finished,
+      top.map((one) => ({ ids: extended(running, one), score: one.score })),
+      state,
+    );
+    const next = survivors(candidates, width);
+    running = next.map((one) => ({ ids: extended(running, one), score: one.score, text: one.text }));
+    improvable &&= canImprove(running[0]!.score, finished, state);
+    const full = finished.length === width && settings.earlyStopping === true;
+    const over = candidates.every(({ ended }) => ended);
+    if (!improvable || full || over || search.interrupted()) break;
+    decoding.reorder(next.map(({ from }) => from));
+    scores = await decoding.step(next.map(({ id }) => [id]));
+  }
+  const best = [...finished, ...running].slice(0, settings.sequences);
+  return best.map(({ ids }) => [...ids.subarray(prompt.length)]);
+}
+
+interface Judging {
+  search: BeamSearch;
+  running: readonly Beam[];
+  /** New tokens, this step included. */
+  length: number;
+}
+
+function judged(one: Continuation, { search, running, length }: Judging): Candidate {
+  const { maxNewTokens, eosTokenIds } = search.settings;
+  const text = running[one.from]!.text?.fork();
+  text?.push(one.id);
+  const ended = length >= maxNewTokens || eosTokenIds.has(one.id) || text?.stopped === true;
+  return { ...one, text, ended };
+}
+
+/** The best open candidates. Where they are too few, ended ones fill the batch with a score that never wins. */
+function survivors(candidates: readonly Candidate[], width: number): Candidate[] {
+  const open = candidates.filter(({ ended }) => !ended).sort((a, b) => b.score - a.score);
+  const filler = candidates.filter(({ ended }) => ended).map((one) => ({ ...one, score: NEVER }));
+  return [...open.slice(0, width), ...filler].slice(0, width);
+}
+
+function extended(beams: readonly Beam[], { from, id }: Candidate): Int32Array {
+  const { ids } = beams[from]!;
+  const longer = new Int32Array(ids.length + 1);
+  longer.set(ids);
+  longer[ids.length] = id;
+  return longer;
+}
+
+interface Continuation {
+  from: number;
+  id: number;
+  score: number;
+}
+
+/** The continuations to look at: the best ones, best first, or drawn ones, in the order of drawing. */
+function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float32Array[]): Continuation[] {
+  const { random, settings } = search;
+  const keep = Math.max(2, 1 + settings.eosTokenIds.size) * settings.numBeams;
+  const ranked: (Continuation & { rank: number })[] = [];
+  const consider = (from: number, id: number, score: number) => {
+    // Gumbel noise on the scores makes the best ones a draw without replacement from their softmax.
+    const rank = random ? score - Math.log(-Math.log(random())) : score;
+    if (ranked.length === keep && rank <= ranked[keep - 1]!.rank) return;
+    insert(ranked, { from, id, score, rank });
+    if (ranked.length > keep) ranked.pop();
+  };
+  beams.forEach((beam, from) => {
+    const row = logSoftmax(scores[from]!);
+    for (const process of search.processors) process(row, beam.ids, from);
+    if (random) {
+      const left = warp(row, settings, settings.eosTokenIds.size + 1);
+      left.ids.forEach((id, i) => consider(from, id, left.scores[i]! + beam.score));
+    } else {
+      const last = settings.renormalize ? logSoftmax(row) : row;
+      for (let id = 0; id < last.length; id++) consider(from, id, last[id]! + beam.score);
+    }
+  });
+  if (ranked.length === 0) throw nothingLeft();
+  return ranked;
+}
+
+function insert<T extends { rank: number }>(list: T[], item: T): void {
+  let at = list.length;
+  while (at > 0 && list[at - 1]!.rank < item.rank) at--;
+  list.splice(at, 0, item);
+}
+
+function logSoftmax(logits: Float32Array): Float32Array {
+  let max = -Infinity;
+  for (const value of logits) if (value > max) max = value;
+  let sum = 0;
+  for (const value of logits) sum += Math.exp(value - max);
+  const shift = max + Math.log(sum);
+  return logits.map((value) => value - shift);
+}

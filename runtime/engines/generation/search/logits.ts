@@ -1,0 +1,87 @@
+import { type LogitsProcessor, ban } from './logits-processor.js';
+import { biases } from './biases.js';
+import { encoderNoRepeatNgram, noRepeatNgram } from './ngrams.js';
+import { countPenalty, encoderRepetitionPenalty, repetitionPenalty } from './penalties.js';
+import type { GenerationSettings } from '../settings.js';
+
+export type { LogitsProcessor } from './logits-processor.js';
+
+/** The processors that the settings ask for, in the order of transformers' _get_logits_processor. */
+export function logitsProcessors(settings: GenerationSettings): LogitsProcessor[] {
+  const { promptLength, source } = settings;
+  const list: LogitsProcessor[] = [];
+  if (settings.logitBias.length > 0) list.push(biases(settings.logitBias));
+  if (settings.sequenceBias.length > 0) list.push(biases(settings.sequenceBias));
+  if (settings.encoderRepetitionPenalty !== 1) {
+    list.push(encoderRepetitionPenalty(settings.encoderRepetitionPenalty, source));
+  }
+  if (settings.repetitionPenalty !== 1) {
+    list.push(repetitionPenalty(settings.repetitionPenalty, promptLength));
+  }
+  if (settings.presencePenalty !== 0 || settings.frequencyPenalty !== 0) {
+    list.push(countPenalty(settings.presencePenalty, settings.frequencyPenalty, promptLength));
+  }
+  if (settings.noRepeatNgramSize > 0) list.push(noRepeatNgram(settings.noRepeatNgramSize));
+  if (settings.encoderNoRepeatNgramSize > 0) {
+    list.push(encoderNoRepeatNgram(settings.encoderNoRepeatNgramSize, source));
+  }
+  return [...list, ...endings(settings), ...forcing(settings)];
+}
+
+function endings({
+  badWords,
+  eosTokenIds,
+  promptLength,
+  minNewTokens,
+}: GenerationSettings): LogitsProcessor[] {
+  const list: LogitsProcessor[] = [];
+  // EOS alone is no bad word.
+  const banned = badWords.filter((word) => !(word.length === 1 && eosTokenIds.has(word[0]!)));
+  if (banned.length > 0) list.push(biases(banned.map((word) => [word, -Infinity])));
+  if (minNewTokens > 0) {
+    const minLength = promptLength + minNewTokens;
+    list.push((scores, ids) => {
+      if (ids.length < minLength) ban(scores, eosTokenIds);
+    });
+  }
+  return list;
+}
+
+function forcing(settings: GenerationSettings): LogitsProcessor[] {
+  const { promptLength, eosTokenIds } = settings;
+  const list: LogitsProcessor[] = [];
+  if (settings.forcedBos !== undefined) list.push(forced([settings.forcedBos], 1));
+  if (settings.forcedEos.length > 0) {
+    list.push(forced(settings.forcedEos, promptLength + settings.maxNewTokens - 1));
+  }
+  if (settings.decayLengthPenalty) {
+    const [start, factor] = settings.decayLengthPenalty;
+    list.push(decayingLength({ start: start + promptLength, factor, eos: eosTokenIds }));
+  }
+  if (settings.suppressTokens.length > 0) list.push((scores) => ban(scores, settings.suppressTokens));
+  if (settings.beginSuppressTokens.length > 0) {
+    const begin = promptLength > 1 || settings.forcedBos === undefined ? promptLength : promptLength + 1;
+    list.push((scores, ids) => {
+      if (ids.length === begin) ban(scores, settings.beginSuppressTokens);
+    });
+  }
+  return list;
+}
+
+/** Lets nothing but these tokens through when the sequence has this length. */
+function forced(tokens: number[], length: number): LogitsProcessor {
+  return (scores, ids) => {
+    if (ids.length !== length) return;
+    scores.fill(-Infinity);
+    for (const id of tokens) scores[id] = 0;
+  };
+}
+
+/** Raises EOS more with every token after `start`. */
+function decayingLength(rule: { start: number; factor: number; eos: ReadonlySet<number> }): LogitsProcessor {
+  return (scores, ids) => {
+    if (ids.length <= rule.start) return;
+    const gain = rule.factor ** (ids.length - rule.start) - 1;
+    for (const id of rule.eos) if (id < scores.length) scores[id]! += Math.abs(scores[id]!) * gain;
+  };
+}

@@ -1,0 +1,40 @@
+import type { LikelyToken, TokenLogprob } from '../../../core/handles.js';
+import type { TextTokenizer } from '../../text/tokenizer.js';
+
+/** Tells how likely the model itself held a token: the log-softmax of its scores before any processor changes them. */
+export type TellLogprob = (id: number) => TokenLogprob;
+
+/**
+ * Reads one row of scores, which may change afterwards.
+ * @param count how many of the likeliest tokens to tell beside the chosen one
+ */
+export function readLogprobs(tokenizer: TextTokenizer, scores: Float32Array, count: number): TellLogprob {
+  const raw = scores.slice();
+  const shift = logSumExp(raw);
+  const likely = (id: number): LikelyToken => {
+    const bytes = tokenizer.bytesOf(id);
+    return { token: new TextDecoder().decode(Uint8Array.from(bytes)), logprob: raw[id]! - shift, bytes };
+  };
+  return (id) => ({ ...likely(id), top_logprobs: best(raw, count).map(likely) });
+}
+
+function logSumExp(scores: Float32Array): number {
+  let max = -Infinity;
+  for (const score of scores) if (score > max) max = score;
+  let sum = 0;
+  for (const score of scores) sum += Math.exp(score - max);
+  return max + Math.log(sum);
+}
+
+/** Ids of the highest scores, best first. */
+function best(scores: Float32Array, count: number): number[] {
+  const ids: number[] = [];
+  for (let id = 0; id < scores.length; id++) {
+    if (ids.length === count && !(count > 0 && scores[id]! > scores[ids[count - 1]!]!)) continue;
+    let at = ids.length;
+    while (at > 0 && scores[ids[at - 1]!]! < scores[id]!) at--;
+    ids.splice(at, 0, id);
+    if (ids.length > count) ids.pop();
+  }
+  return ids;
+}

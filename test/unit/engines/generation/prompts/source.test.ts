@@ -1,0 +1,182 @@
+import { sourceReader } from '../../../../../runtime/engines/generation/prompts/source.js';
+import type { TextTokenizer } from '../../../../../runtime/engines/text/tokenizer.js';
+
+/** Ids are positions. Every letter of a text is token 90. */
+const NLLB = ['</s>', '<unk>', 'eng_Latn', 'fra_Latn', 'zho_Hans'];
+const MBART = ['</s>', '<unk>', 'en_XX', 'fr_XX', 'zh_CN'];
+const M2M = ['</s>', '<unk>', '__en__', '__fr__', '__ast__'];
+const MARIAN = ['</s>', '<unk>', '>>fra<<', '>>zlm_Latn<<', 'x'];
+
+function tokenizerOf(vocabulary: string[], config: Record<string, unknown>): TextTokenizer {
+  const letters = (text: string, room = Infinity) => Array.from(text, () => 90).slice(0, room);
+  return {
+    config,
+    modelMaxLength: 8,
+    idOf: (token: string) => (vocabulary.includes(token) ? vocabulary.indexOf(token) : undefined),
+    namedId: (name: string) => (name === 'eos_token' ? 0 : 1),
+    tokensLike: (pattern: RegExp) => vocabulary.filter((token) => pattern.test(token)),
+    encode: (text: string, { specialTokens = true, maxLength = Infinity } = {}) => ({
+      ids: specialTokens ? [...letters(text, maxLength - 1), 0] : letters(text, maxLength),
+    }),
+  } as unknown as TextTokenizer;
+}
+
+interface Given {
+  vocabulary?: string[];
+  tokenizer?: Record<string, unknown>;
+  config?: Record<string, unknown>;
+  task?: string;
+}
+
+const reader = ({ vocabulary = [], tokenizer = {}, config = {}, task = 'translation' }: Given) =>
+  sourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
+
+describe('languages that are tokens', () => {
+  const chosen = { nllb: ['fra_Latn', 'zho_Hans'], mbart: ['fr_XX', 'zh_CN'], m2m: ['fr', 'ast'] };
+
+  test.each<[string, Given, string[], number[]]>([
+    ['NLLB', { vocabulary: NLLB, tokenizer: { tokenizer_class: 'NllbTokenizer' } }, chosen.nllb, [3, 90, 0]],
+    [
+      'NLLB of the older kind',
+      { vocabulary: NLLB, tokenizer: { tokenizer_class: 'NllbTokenizerFast', legacy_behaviour: true } },
+      chosen.nllb,
+      [90, 0, 3],
+    ],
+    [
+      'mBART',
+      { vocabulary: MBART, tokenizer: { tokenizer_class: 'MBartTokenizer' } },
+      chosen.mbart,
+      [90, 0, 3],
+    ],
+    [
+      'mBART-50',
+      { vocabulary: MBART, tokenizer: { tokenizer_class: 'MBart50Tokenizer' } },
+      chosen.mbart,
+      [3, 90, 0],
+    ],
+    [
+      'M2M100',
+      { vocabulary: M2M, tokenizer: { tokenizer_class: 'M2M100Tokenizer' } },
+      chosen.m2m,
+      [3, 90, 0],
+    ],
+    [
+      'M2M100 by its model type',
+      { vocabulary: M2M, config: { model_type: 'm2m_100' } },
+      chosen.m2m,
+      [3, 90, 0],
+    ],
+  ])('stand where %s wants them', (_name, given, [src_lang, tgt_lang], ids) => {
+    expect(reader(given)('a', { src_lang, tgt_lang })).toMatchObject({ ids, forcedBos: 4 });
+  });
+
+  const nllb = { vocabulary: NLLB, tokenizer: { tokenizer_class: 'NllbTokenizer', src_lang: 'zho_Hans' } };
+
+  test('stay when the text is cut', () => {
+    const { ids } = reader(nllb)('a'.repeat(50), { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
+    expect(ids).toEqual([3, 90, 90, 90, 90, 90, 90, 0]);
+  });
+
+  test('of one request leave the next alone', () => {
+    const read = reader(nllb);
+    const first = read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
+    read('a', { src_lang: 'zho_Hans', tgt_lang: 'fra_Latn' });
+    expect(read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' })).toEqual(first);
+  });
+
+  test('are the tokenizer’s own in other tasks', () => {
+    expect(reader({ ...nllb, task: 'summarization' })('a', {})).toEqual({ ids: [4, 90, 0], own: {} });
+  });
+
+  test('can be said by the name of a task', () => {
+    const given = {
+      vocabulary: M2M,
+      config: { model_type: 'm2m_100', task_specific_params: { translation_fr_to_en: { num_beams: 3 } } },
+    };
+    expect(reader(given)('a', {})).toEqual({ ids: [3, 90, 0], forcedBos: 2, own: { num_beams: 3 } });
+  });
+
+  test.each([
+    [{}, 'invalid_input', 'params.src_lang: is required by this model, one of eng_Latn'],
+    [{ src_lang: 'fra_Latn' }, 'invalid_input', 'params.tgt_lang: is required'],
+    [{ tgt_lang: 'fra_Latn' }, 'invalid_input', 'params.src_lang: is required'],
+    [
+      { src_lang: 'fr', tgt_lang: 'eng_Latn' },
+      'unprocessable',
+      'params.src_lang: this model has no "fr"; it has eng_Latn, fra',
+    ],
+    [
+      { src_lang: 'eng_Latn', tgt_lang: '</s>' },
+      'unprocessable',
+      'params.tgt_lang: this model has no "</s>"',
+    ],
+  ])('%j is an error that says what there is', (languages, code, message) => {
+    expect(() => reader(nllb)('a', languages)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('Marian', () => {
+  const several = {
+    vocabulary: MARIAN,
+    tokenizer: { tokenizer_class: 'MarianTokenizer', source_lang: 'eng' },
+  };
+  const one = { tokenizer: { tokenizer_class: 'MarianTokenizer', source_lang: 'en', target_lang: 'fr' } };
+
+  test.each([
+    ['>>fra<< a', {}, [2, 90, 0]],
+    ['>>fra<<a', {}, [2, 90, 0]],
+    ['>>xyz<< a', {}, [1, 90, 0]],
+    ['a', {}, [90, 0]],
+    ['a', { tgt_lang: 'fra' }, [2, 90, 0]],
+    ['a', { tgt_lang: 'zlm_Latn', src_lang: 'eng' }, [3, 90, 0]],
+    ['>>fra<< a', { tgt_lang: 'zlm_Latn' }, [2, 90, 0]],
+  ])('reads %j with %j', (text, languages, ids) => {
+    expect(reader(several)(text, languages).ids).toEqual(ids);
+  });
+
+  test('with one pair takes that pair and no other', () => {
+    expect(reader(one)('a', { src_lang: 'en', tgt_lang: 'fr' }).ids).toEqual([90, 0]);
+    expect(() => reader(one)('a', { tgt_lang: 'de' })).toThrow(
+      'one pair of languages, there is no choice: fr',
+    );
+    expect(() => reader(one)('a', { src_lang: 'de' })).toThrow('there is no choice: en');
+    expect(() => reader(several)('a', { tgt_lang: 'deu' })).toThrow('it has fra, zlm_Latn');
+  });
+});
+
+describe('prefixes', () => {
+  const config = {
+    model_type: 't5',
+    prefix: 'p',
+    task_specific_params: {
+      summarization: { prefix: 'sum' },
+      translation_en_to_de: { prefix: 'xxx' },
+      translation_en_to_fr: { prefix: 'yy' },
+    },
+  };
+
+  test.each([
+    ['summarization', {}, 4],
+    ['text2text-generation', {}, 2],
+    ['translation', {}, 4],
+    ['translation', { src_lang: 'en', tgt_lang: 'fr' }, 3],
+  ])('of %s with %j', (task, languages, length) => {
+    expect(reader({ task, config })('a', languages).ids).toHaveLength(length + 1);
+  });
+
+  test('that are not there are refused', () => {
+    expect(() => reader({ config })('a', { src_lang: 'de', tgt_lang: 'en' })).toThrow(
+      'it has en to de, en to fr',
+    );
+    expect(() => reader({})('a', { src_lang: 'en', tgt_lang: 'fr' })).toThrow('there is no choice');
+  });
+});
+
+test('a text without an end is refused where the model sets no limit', () => {
+  const tokenizer = { ...tokenizerOf([], {}), modelMaxLength: undefined };
+  const read = sourceReader({ tokenizer, config: { model_type: 't5', num_heads: 8 }, task: 'summarization' });
+  expect(read('a'.repeat(8000), {}).ids).toHaveLength(8001);
+  expect(() => read('a'.repeat(9000), {})).toThrow(expect.objectContaining({ code: 'unprocessable' }));
+});
