@@ -13,8 +13,6 @@ export interface SessionOptions {
    * for growing ones (a decoder's cache), since what was needed once is kept for ever.
    */
   arena?: boolean;
-  /** Threads of a run wait for each other by spinning: quicker, but only where the processors have nothing else to do. */
-  spin?: boolean;
   /** Folder of the weights, for a graph in memory. */
   weightsIn?: string;
   /** Writes the optimised graph to this path, its weights beside it in the layout of this machine's kernels. */
@@ -34,8 +32,8 @@ export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
 
 /**
  * Opens a graph from its path, or one in memory whose weights lie in files, so that ONNX Runtime reads (or maps) the
- * weights itself and JavaScript never holds a copy. No spinning unless asked for: it costs up to a third more CPU and
- * starves the HTTP process on small machines.
+ * weights itself and JavaScript never holds a copy. No spinning: it gains a lone run a few percent, costs up to a
+ * third more CPU, and doubles times where others use the processors, too.
  */
 export async function openSession(
   graph: string | Uint8Array,
@@ -56,10 +54,9 @@ export async function openSession(
     : ort.InferenceSession.create(graph, settings);
 }
 
-function configEntries({ spin, optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {
+function configEntries({ optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {
   return {
-    // Spinning ends with the run: an idle server costs nothing.
-    ...(spin ? { force_spinning_stop: '1' } : { intra_op: { allow_spinning: '0' } }),
+    intra_op: { allow_spinning: '0' },
     ...(optimizedTo ? EXTERNAL_WEIGHTS : {}),
     ...(weightsIn ? { model_external_initializers_file_folder_path: weightsIn } : {}),
   };

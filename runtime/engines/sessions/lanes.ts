@@ -48,7 +48,7 @@ async function parallelLanes(first: SessionHost, request: LoadRequest, path: str
   const hosts = [first, ...Array.from({ length: workers - 1 }, threadHost)];
   const own = Math.max(1, Math.floor(threads / workers));
   const [wide, ...narrow] = await Promise.all([
-    first.open(path, { device, threads, arena: true, spin: true }),
+    first.open(path, { device, threads, arena: true }),
     ...hosts.map((host) => host.open(path, { device, threads: own, arena: true })),
   ]);
   const lanes = hosts.map((host, i) => ({
