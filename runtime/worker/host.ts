@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { RunError, toWireError } from '../core/errors.js';
 import { loadHandle } from '../engines/index.js';
 import type { LoadRequest } from '../engines/handle.js';
+import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';
 import { goldenInput } from './golden.js';
@@ -35,8 +34,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
       await collect(loaded.run(goldenInput(task, loaded.example), new AbortController().signal), () => {});
-      collectGarbage();
       send({ type: 'ready', loadMs, goldenMs: Math.round(performance.now() - started) - loadMs });
+      collectGarbage();
     } catch (error) {
       const plain = error instanceof RunError;
       const failure = plain
@@ -102,10 +101,4 @@ async function collect(
     if (next.done) return next.value;
     onText(next.value);
   }
-}
-
-/** Loading leaves tens of megabytes behind (parsed vocabularies), which V8 would keep until it needs the room. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }

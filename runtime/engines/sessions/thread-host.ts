@@ -11,7 +11,9 @@ const SCRIPT = import.meta.url.endsWith('.mjs') ? './session-thread.mjs' : './th
  * A thread that dies takes its process with it, which the parent then replaces.
  */
 export function threadHost(): SessionHost {
-  const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)));
+  // Messages are all that lives there; tensors are outside of V8's heap.
+  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
+  const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), { resourceLimits });
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let nextId = 1;
 

@@ -61,7 +61,7 @@ const ROW = 32;
 /** Larger runs make others wait longer; they have to be worth it. */
 const WORTH = 1.07;
 /** Milliseconds that the search may take: it is part of the start. */
-const PATIENCE = 150;
+const PATIENCE = 100;
 /** Where the search doesn't come this far: what suits most processors. */
 const USUAL = 256;
 
