@@ -23,7 +23,7 @@ export interface Trial {
 /**
  * Finds by trial what may share a run of this graph. Rows of different length may where padding changes no answer; rows
  * of one length where company changes none (dynamic quantisation takes its scale from all rows of a run, so there
- * nothing may be shared). Then looks for the run size from which on more tokens don't come out faster.
+ * nothing may be shared). Then measures how many tokens make a run worth its while.
  */
 export async function findBatchLimits(trial: Trial): Promise<BatchLimits> {
   try {
@@ -54,29 +54,25 @@ function near(one: Tensors[string], other: Tensors[string]): boolean {
   return a.length === b.length && a.every((value, i) => Math.abs(value - b[i]!) <= tolerance * largest);
 }
 
-/** Candidates for the tokens of a run, and the length of the rows in them. */
+/**
+ * A run of this many milliseconds leaves little to gain by a longer one, and keeps those who come meanwhile waiting no
+ * longer than that.
+ */
+const LONG_RUN = 100;
 const SMALLEST = 64;
 const LARGEST = 4096;
+/** Length of the rows that are tried. */
 const ROW = 32;
-/** Larger runs make others wait longer; they have to be worth it. */
-const WORTH = 1.07;
-/** Milliseconds that the search may take: it is part of the start. */
-const PATIENCE = 100;
-/** Where the search doesn't come this far: what suits most processors. */
-const USUAL = 256;
 
+/** The most tokens, in powers of two, that take no longer than a long run. */
 async function findTokens(trial: Trial): Promise<number> {
-  const began = performance.now();
-  const row = trial.sample(ROW, 0);
-  let best = { tokens: SMALLEST, rate: 0 };
-  for (let tokens = SMALLEST; tokens <= LARGEST; tokens *= 2) {
-    const rows = Array.from({ length: Math.ceil(tokens / row.ids.length) }, () => row);
+  const rows = Array.from({ length: SMALLEST / ROW }, () => trial.sample(ROW, 0));
+  const times: number[] = [];
+  for (let run = 0; run < 3; run++) {
     const started = performance.now();
     await trial.compute(rows);
-    const rate = tokens / (performance.now() - started);
-    if (rate < best.rate * WORTH) return best.tokens;
-    best = { tokens, rate };
-    if (performance.now() - began > PATIENCE) return Math.max(best.tokens, USUAL);
+    times.push(performance.now() - started);
   }
-  return best.tokens;
+  const doublings = Math.max(0, Math.floor(Math.log2(LONG_RUN / Math.min(...times))));
+  return Math.min(LARGEST, SMALLEST * 2 ** doublings);
 }
