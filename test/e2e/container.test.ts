@@ -168,4 +168,12 @@ describeWithDocker('an image that holds its weights', () => {
     expect(workshop.hub.requests).toEqual([]);
     expect(await container.log()).not.toMatch(/verifies the files/);
   });
+
+  test('an encoder answers where there is nowhere to write at all', async () => {
+    const { text } = workshop.hub.models;
+    const encoder = await workshop.build(text.about.id, '--bake');
+    const container = await workshop.start(encoder, ['--network', network, '--read-only']);
+    await container.ready(20_000);
+    await expectReference(container, text);
+  });
 });

@@ -29,7 +29,7 @@ export async function openLanes(request: LoadRequest, path: string): Promise<Lan
   if (workers === 0) return singleLane(localHost(), request, path);
   if (workers === 1 || device !== 'cpu') return singleLane(threadHost(), request, path);
   const first = threadHost();
-  const shared = await shareWeights(first, path, weightBytes(request, path));
+  const shared = await shareWeights(first, { path, bytes: weightBytes(request, path) });
   if (!shared && !request.copyWeights) return singleLane(first, request, path);
   try {
     return await parallelLanes(first, request, shared?.path ?? path);

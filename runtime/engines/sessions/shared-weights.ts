@@ -10,6 +10,15 @@ export interface SharedWeights {
   unlink(): void;
 }
 
+interface Weights {
+  /** The graph. */
+  path: string;
+  /** Size of graph and weights. */
+  bytes: number;
+  /** Where the copy goes. */
+  folder?: string;
+}
+
 /** File systems that live in memory: weights there would count twice. */
 const MEMORY_FILE_SYSTEMS = new Set([0x01021994, 0x858458f6]);
 
@@ -31,16 +40,17 @@ const GROWTH = 2.2;
  */
 export async function shareWeights(
   host: SessionHost,
-  path: string,
-  bytes: number,
+  { path, bytes, folder = tmpdir() }: Weights,
 ): Promise<SharedWeights | undefined> {
-  if (bytes > LARGEST || !hasRoom(tmpdir(), bytes * GROWTH)) return undefined;
-  removeLeftovers();
-  const dir = mkdtempSync(join(tmpdir(), PREFIX));
-  const unlink = () => rmSync(dir, { recursive: true, force: true });
+  if (bytes > LARGEST || !hasRoom(folder, bytes * GROWTH)) return undefined;
+  let dir: string | undefined;
+  const unlink = () => dir && rmSync(dir, { recursive: true, force: true });
   try {
+    removeLeftovers(folder);
+    dir = mkdtempSync(join(folder, PREFIX));
     return { path: await host.writeOptimized(path, dir), unlink };
   } catch (error) {
+    // A read-only file system, or a graph that can't be written: the sessions do without.
     unlink();
     process.stderr.write(`weights are not shared between sessions: ${(error as Error).message}\n`);
     return undefined;
@@ -58,9 +68,9 @@ function hasRoom(dir: string, bytes: number): boolean {
 }
 
 /** What processes that were killed while loading have left behind. */
-function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    const dir = join(tmpdir(), name);
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
+    const dir = join(folder, name);
     const { mtimeMs = Date.now() } = statSync(dir, { throwIfNoEntry: false }) ?? {};
     if (Date.now() - mtimeMs > LEFTOVER_MS) rmSync(dir, { recursive: true, force: true });
   }
