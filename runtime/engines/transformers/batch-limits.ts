@@ -59,6 +59,8 @@ function near(one: Tensors[string], other: Tensors[string]): boolean {
  * longer than that.
  */
 const LONG_RUN = 100;
+/** Most numbers that a run may give: scores over a large vocabulary for each token add up. */
+const MOST_NUMBERS = 2 ** 25;
 const SMALLEST = 64;
 const LARGEST = 4096;
 /** Length of the rows that are tried. */
@@ -68,11 +70,13 @@ const ROW = 32;
 async function findTokens(trial: Trial): Promise<number> {
   const rows = Array.from({ length: SMALLEST / ROW }, () => trial.sample(ROW, 0));
   const times: number[] = [];
+  let numbers = 0;
   for (let run = 0; run < 3; run++) {
     const started = performance.now();
-    await trial.compute(rows);
+    const results = await trial.compute(rows);
     times.push(performance.now() - started);
+    numbers = results.flatMap(Object.values<Tensors[string]>).reduce((sum, { data }) => sum + data.length, 0);
   }
-  const doublings = Math.max(0, Math.floor(Math.log2(LONG_RUN / Math.min(...times))));
-  return Math.min(LARGEST, SMALLEST * 2 ** doublings);
+  const doublings = Math.floor(Math.log2(Math.min(LONG_RUN / Math.min(...times), MOST_NUMBERS / numbers)));
+  return Math.min(LARGEST, SMALLEST * 2 ** Math.max(0, doublings));
 }

@@ -1,11 +1,5 @@
-import {
-  elementType,
-  type Graph,
-  type GraphNode,
-  int64Tensor,
-  intAttribute,
-  typeOfElements,
-} from '../../../onnx/graph.js';
+import { elementType, type Graph, type GraphNode } from '../../../onnx/graph.js';
+import { int64Tensor, intAttribute, typeOfElements } from '../../../onnx/make.js';
 
 /**
  * Changes to a decoder's graph that spare copies. They keep every number; what can't be changed safely is left alone.

@@ -1,14 +1,5 @@
-import {
-  type Graph,
-  type GraphNode,
-  floatScalar,
-  initializerShapes,
-  int64Tensor,
-  intAttribute,
-  intsAttribute,
-  onesTensor,
-  opsetOf,
-} from '../../../onnx/graph.js';
+import { type Graph, type GraphNode, initializerShapes, opsetOf } from '../../../onnx/graph.js';
+import { floatScalar, int64Tensor, intAttribute, intsAttribute, onesTensor } from '../../../onnx/make.js';
 
 /**
  * Dynamic quantisation takes one scale from all of its input, so that in a batch each row's answer depends on its

@@ -19,6 +19,15 @@ test('a graph whose rows don’t depend on each other takes rows of different le
   expect(limits.tokens).toBeGreaterThanOrEqual(64);
 });
 
+test('a graph that gives much for each token gets small runs', async () => {
+  const wide = (length: number) => new Float32Array(length * 300_000);
+  const compute = async (rows: Encoded[]) =>
+    rows.map(({ ids }) => ({
+      logits: { type: 'none', data: wide(ids.length), dims: [1, ids.length, 300_000] },
+    }));
+  expect(await findBatchLimits({ ...trial(sum), compute })).toEqual({ tokens: 64, padding: 0.25 });
+});
+
 test('a graph that padding disturbs takes rows of one length', async () => {
   const longest = (rows: Encoded[]) => Math.max(...rows.map(({ ids }) => ids.length));
   const limits = await findBatchLimits(trial((row, rows) => sum(row) + longest(rows) - row.ids.length));
