@@ -12,12 +12,12 @@ export function gatherRows(tensor: Tensor, from: readonly number[]): Tensor {
   return new ort.Tensor(tensor.type as 'float32', target, [from.length, ...rest]);
 }
 
-/** Scores [rows, tokens, vocabulary] after the last token, one array per row. */
+/** Scores [rows, tokens, vocabulary] after the last token, one array per row: views, which the caller may change. */
 export function lastScores(logits: Tensor): Float32Array[] {
   const [rows, tokens, vocabulary] = logits.dims as [number, number, number];
   const values = toFloat32(logits);
   return Array.from({ length: rows }, (_, row) => {
     const start = ((row + 1) * tokens - 1) * vocabulary;
-    return values.slice(start, start + vocabulary);
+    return values.subarray(start, start + vocabulary);
   });
 }

@@ -8,7 +8,7 @@ import type { Json } from '../../model-folder.js';
 import { cacheShape, promptChunk } from './cache-shape.js';
 import { integers, openSession, shapeOf, typeOf } from '../../session.js';
 import { contextLengthOf } from '../limits.js';
-import { lastScores } from './step-session.js';
+import { gatherRows, lastScores } from './gather-rows.js';
 
 /** Keys and values of all tokens seen, one tensor per cache input, and how many tokens that is. */
 interface Cache {
@@ -106,7 +106,7 @@ function tokenFeeds(session: InferenceSession, rows: number[][], past: number): 
   const values: Record<string, () => Tensor> = {
     input_ids: () => integers(session, 'input_ids', rows.flat(), [batch, length]),
     attention_mask: () =>
-      integers(session, 'attention_mask', new Array<number>(batch * total).fill(1), [batch, total]),
+      integers(session, 'attention_mask', new BigInt64Array(batch * total).fill(1n), [batch, total]),
     position_ids: () => {
       const positions = rows.flatMap((row) => row.map((_, i) => past + i));
       return integers(session, 'position_ids', positions, [batch, length]);
@@ -117,13 +117,4 @@ function tokenFeeds(session: InferenceSession, rows: number[][], past: number): 
   };
   const wanted = session.inputNames.filter((name) => name in values);
   return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));
-}
-
-function gatherRows(tensor: Tensor, from: number[]): Tensor {
-  const [, ...rest] = tensor.dims;
-  const size = rest.reduce((a, b) => a * b, 1);
-  const source = tensor.data as Float32Array;
-  const target = new (source.constructor as typeof Float32Array)(from.length * size);
-  from.forEach((row, i) => target.set(source.subarray(row * size, (row + 1) * size), i * size));
-  return new ort.Tensor(tensor.type as 'float32', target, [from.length, ...rest]);
 }

@@ -1,8 +1,9 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers, toFloat32 } from '../../session.js';
+import { integers } from '../../session.js';
 import { type CacheLayout, cacheTensor, type Elements, elementsOf, type SequenceCache } from './kv-cache.js';
 import { SLOTS_INPUT } from './decoder-graph.js';
+import { lastScores } from './gather-rows.js';
 import type { KvRows } from './kv-rows.js';
 
 /** What a run of the changed graph gives. */
@@ -86,14 +87,4 @@ function inputsOf(session: InferenceSession, { tokens, places, rows, mask }: Inp
   };
   const wanted = session.inputNames.filter((name) => name in values);
   return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));
-}
-
-/** Scores [rows, tokens, vocabulary] after the last token. */
-export function lastScores(logits: Tensor): Float32Array[] {
-  const [rows, tokens, vocabulary] = logits.dims as [number, number, number];
-  const values = toFloat32(logits);
-  return Array.from({ length: rows }, (_, row) => {
-    const start = ((row + 1) * tokens - 1) * vocabulary;
-    return values.subarray(start, start + vocabulary);
-  });
 }
