@@ -68,7 +68,7 @@ const schema = z.object({
     .default(DEFAULT_ENDPOINT)
     .transform((value) => value.replace(/\/+$/, '')),
   HF_HUB_OFFLINE: flag,
-  MODEL_SPEC: z.string().default('/server/model.json'),
+  MODEL_SPEC: z.string().default('/model.json'),
   MODEL_DIR: z.string().default(DEFAULT_MODEL_DIR),
   ALLOW_PRIVATE_URLS: z
     .string()

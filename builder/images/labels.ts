@@ -50,7 +50,9 @@ export function modelLabels({ spec, device, platform, baked, version }: ModelLab
     [LABEL.baked]: String(baked),
     [LABEL.version]: version,
     [LABEL.platform]: platform,
-    [LABEL.openapi]: createHash('sha256').update(JSON.stringify(openApiOf(spec, version))).digest('hex'),
+    [LABEL.openapi]: createHash('sha256')
+      .update(JSON.stringify(openApiOf(spec, version)))
+      .digest('hex'),
     'org.opencontainers.image.title': spec.id,
     'org.opencontainers.image.revision': spec.commit,
     'org.opencontainers.image.licenses': license,

@@ -33,7 +33,10 @@ export interface ModelBuildDeps {
  * Builds the image and tags it, unless the image of that name was built from the same inputs.
  * @throws BuilderError with the engine's message, or when the name is that of another model's image
  */
-export async function ensureModelImage({ plan, context, weights }: ModelBuild, { docker, onLine }: ModelBuildDeps) {
+export async function ensureModelImage(
+  { plan, context, weights }: ModelBuild,
+  { docker, onLine }: ModelBuildDeps,
+) {
   const [latest, ...others] = plan.image.references;
   const existing = await docker.inspectImage(latest!);
   if (existing) refuseForeign(existing.labels[LABEL.model], plan);

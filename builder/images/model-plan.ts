@@ -54,7 +54,15 @@ export interface ModelContext {
 export function renderModelContext(plan: BuildPlan, template: string): ModelContext {
   const modelJson = formatSpec(plan.spec);
   const dockerfile = (labels: [string, string][]) =>
-    render(template, { baked: plan.baked, runtime: plan.runtime, modelId: plan.spec.id, labels: labelArguments(labels) });
+    render(template, {
+      baked: plan.baked,
+      runtime: plan.runtime,
+      modelId: plan.spec.id,
+      labels: labelArguments(labels),
+    });
   const digest = createHash('sha256').update(dockerfile(plan.labels)).update(modelJson).digest('hex');
-  return { files: { Dockerfile: dockerfile([...plan.labels, [LABEL.build, digest]]), 'model.json': modelJson }, digest };
+  return {
+    files: { Dockerfile: dockerfile([...plan.labels, [LABEL.build, digest]]), 'model.json': modelJson },
+    digest,
+  };
 }

@@ -33,12 +33,19 @@ export function imageName(spec: Pick<ModelSpec, 'id' | 'commit'>, namespace: str
         `with single separators between); copy the model to a repository or folder with a plainer name`,
     );
   }
-  return { repository, folder, references: ['latest', shortCommit(spec.commit)].map((tag) => `${repository}:${tag}`) };
+  return {
+    repository,
+    folder,
+    references: ['latest', shortCommit(spec.commit)].map((tag) => `${repository}:${tag}`),
+  };
 }
 
 function checkNamespace(namespace: string): void {
   if (REPOSITORY.test(namespace) && namespace.length <= LONGEST / 2) return;
-  throw new BuilderError('usage', `--namespace "${namespace}" is no legal image namespace; use e.g. "slipway"`);
+  throw new BuilderError(
+    'usage',
+    `--namespace "${namespace}" is no legal image namespace; use e.g. "slipway"`,
+  );
 }
 
 export interface RuntimeImageKey {

@@ -28,7 +28,11 @@ export function packageParts(profile: Profile, platform: Platform): PackagePart[
   ];
   if (profile === 'text') return base;
   const of = 'sharp';
-  const whole = ['@img/colour', 'detect-libc', ...nativeSharp(arch)].map((name) => ({ name, of, keep: ['./'] }));
+  const whole = ['@img/colour', 'detect-libc', ...nativeSharp(arch)].map((name) => ({
+    name,
+    of,
+    keep: ['./'],
+  }));
   const semver = ['package.json', 'LICENSE', 'index.js', 'classes/', 'functions/', 'internal/', 'ranges/'];
   return [
     ...base,
@@ -45,7 +49,9 @@ function nativeSharp(arch: string): string[] {
 /** The folder of an installed package, or undefined. Looks where Node would look from `root`. */
 export function installedFolder(root: string, name: string): string | undefined {
   const places = createRequire(path.join(root, 'package.json')).resolve.paths(name) ?? [];
-  return places.map((place) => path.join(place, name)).find((folder) => existsSync(path.join(folder, 'package.json')));
+  return places
+    .map((place) => path.join(place, name))
+    .find((folder) => existsSync(path.join(folder, 'package.json')));
 }
 
 export interface PackageSource {
@@ -75,11 +81,20 @@ export async function packageFolders(
 
 async function foreignFolder(source: PackageSource, name: string, platform: Platform): Promise<string> {
   if (!name.startsWith('@img/sharp-')) {
-    throw new BuilderError('failure', `the package ${name} is not installed; run "npm ci --ignore-scripts" first`);
+    throw new BuilderError(
+      'failure',
+      `the package ${name} is not installed; run "npm ci --ignore-scripts" first`,
+    );
   }
   const sharp = installedFolder(source.packageRoot, 'sharp');
-  const manifest = JSON.parse(await readFile(path.join(sharp!, 'package.json'), 'utf8')) as { version: string };
-  const folder = path.join(source.cache, 'natives', `sharp-${manifest.version}-${platform.replace('/', '-')}`);
+  const manifest = JSON.parse(await readFile(path.join(sharp!, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const folder = path.join(
+    source.cache,
+    'natives',
+    `sharp-${manifest.version}-${platform.replace('/', '-')}`,
+  );
   if (!existsSync(folder)) await install(folder, manifest.version, platform);
   return path.join(folder, 'node_modules', name);
 }
@@ -88,8 +103,17 @@ async function foreignFolder(source: PackageSource, name: string, platform: Plat
 async function install(folder: string, version: string, platform: Platform): Promise<void> {
   const staging = `${folder}.${process.pid}`;
   await mkdir(staging, { recursive: true });
-  await writeFile(path.join(staging, 'package.json'), JSON.stringify({ private: true, dependencies: { sharp: version } }));
-  const flags = ['--os=linux', `--cpu=${nodeArch(platform)}`, '--libc=glibc', '--ignore-scripts', '--no-audit'];
+  await writeFile(
+    path.join(staging, 'package.json'),
+    JSON.stringify({ private: true, dependencies: { sharp: version } }),
+  );
+  const flags = [
+    '--os=linux',
+    `--cpu=${nodeArch(platform)}`,
+    '--libc=glibc',
+    '--ignore-scripts',
+    '--no-audit',
+  ];
   try {
     await execFileAsync('npm', ['install', '--silent', '--no-fund', ...flags], { cwd: staging });
     await rename(staging, folder);

@@ -12,11 +12,15 @@ import type { ContextEntry } from './tar.js';
 /** Nothing of these is read at run time. */
 const UNUSED = /(?<!\/?LICENSE)\.(?:d\.[cm]?ts|map|md|h)$/i;
 
+/** A layer each, the one that changes most often on top: a new server is a few megabytes, its packages stay. */
+const PACKAGES = 'packages/server/node_modules';
+const SERVER = 'server/server';
+
 /** Open to everyone, as /tmp is, so that `--user N` can write weights. */
-const MODEL_FOLDER: ContextEntry = { path: 'rootfs/server/model/', mode: 0o1777 };
+const MODEL_FOLDER: ContextEntry = { path: `${SERVER}/model/`, mode: 0o1777 };
 
 /**
- * Everything that a runtime image adds to its base, under `rootfs/`.
+ * Everything that a runtime image adds to its base: one layer's files under `packages/`, the other's under `server/`.
  * @throws BuilderError `failure` when the server has not been built
  */
 export async function runtimeFiles(
@@ -28,14 +32,15 @@ export async function runtimeFiles(
   const folders = await packageFolders(source, parts, platform);
   const packages = await Promise.all(
     parts.map(async ({ name, keep }) => {
-      const wanted = (file: string) => keep.some((prefix) => prefix === './' || file === prefix || inside(file, prefix));
-      return entriesOf(folders.get(name)!, `rootfs/server/node_modules/${name}`, wanted);
+      const wanted = (file: string) =>
+        keep.some((prefix) => prefix === './' || file === prefix || inside(file, prefix));
+      return entriesOf(folders.get(name)!, `${PACKAGES}/${name}`, wanted);
     }),
   );
   const healthcheck = await readFile(path.join(source.packageRoot, 'templates/healthcheck.mjs'));
   return [
     ...(await serverFiles(source.packageRoot)),
-    { path: 'rootfs/server/healthcheck.mjs', content: healthcheck },
+    { path: `${SERVER}/healthcheck.mjs`, content: healthcheck },
     MODEL_FOLDER,
     ...packages.flat(),
   ];
@@ -47,12 +52,16 @@ function inside(file: string, prefix: string): boolean {
 
 async function serverFiles(packageRoot: string): Promise<ContextEntry[]> {
   const folder = path.join(packageRoot, 'dist/image');
-  const files = await entriesOf(folder, 'rootfs/server', () => true).catch(() => []);
-  if (files.some((file) => file.path === 'rootfs/server/main.mjs')) return files;
+  const files = await entriesOf(folder, SERVER, () => true).catch(() => []);
+  if (files.some((file) => file.path === `${SERVER}/main.mjs`)) return files;
   throw new BuilderError('failure', 'the server is not built; run "npm run build" first');
 }
 
-async function entriesOf(folder: string, target: string, wanted: (file: string) => boolean): Promise<ContextEntry[]> {
+async function entriesOf(
+  folder: string,
+  target: string,
+  wanted: (file: string) => boolean,
+): Promise<ContextEntry[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = found
     .filter((entry) => entry.isFile())
@@ -69,7 +78,9 @@ async function entriesOf(folder: string, target: string, wanted: (file: string) 
 /** Hex SHA-256 over paths, modes and contents; equal for equal images. */
 export async function contentDigest(entries: readonly ContextEntry[]): Promise<string> {
   const lines = await Promise.all(
-    entries.map(async ({ path: name, mode, content }) => `${name}\0${mode ?? ''}\0${await digestOf(content)}`),
+    entries.map(
+      async ({ path: name, mode, content }) => `${name}\0${mode ?? ''}\0${await digestOf(content)}`,
+    ),
   );
   return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
 }

@@ -40,9 +40,15 @@ export interface RuntimeImage extends RuntimeChoice {
  */
 export async function planRuntimeImage(source: PackageSource, choice: RuntimeChoice): Promise<RuntimeImage> {
   if (choice.device === 'cuda' && choice.platform !== 'linux/amd64') {
-    throw new BuilderError('usage', '--device cuda needs --platform linux/amd64: there is no CUDA build for another');
+    throw new BuilderError(
+      'usage',
+      '--device cuda needs --platform linux/amd64: there is no CUDA build for another',
+    );
   }
-  const template = await readFile(path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`), 'utf8');
+  const template = await readFile(
+    path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`),
+    'utf8',
+  );
   const dockerfile = renderRuntimeDockerfile(template, choice, providerUrl(source.packageRoot));
   const entries = await runtimeFiles(source, choice.profile, choice.platform);
   const digest = await contentDigest([...entries, { path: 'Dockerfile', content: dockerfile }]);
@@ -112,11 +118,17 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
 function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undefined): BuilderError {
   const base = /^FROM (\S+)$/m.exec(dockerfile)?.[1];
   const remedy = `run "docker pull --platform ${platform} ${base}", or name one with --base-image`;
-  return new BuilderError('failure', `the base image ${base} here is for ${found}, not ${platform}; ${remedy}`);
+  return new BuilderError(
+    'failure',
+    `the base image ${base} here is for ${found}, not ${platform}; ${remedy}`,
+  );
 }
 
 /** Said here as well as by the Dockerfile, because a build with a large base takes long to get there. */
-function demandProviderHash({ dockerfile }: RuntimeImage, buildArgs: Record<string, string> | undefined): void {
+function demandProviderHash(
+  { dockerfile }: RuntimeImage,
+  buildArgs: Record<string, string> | undefined,
+): void {
   if (buildArgs?.ORT_CUDA_SHA256) return;
   const url = /^ARG ORT_CUDA_URL=(\S+)$/m.exec(dockerfile)?.[1];
   const what = `--device cuda needs --cuda-provider-sha256: the sha256 of ${url}`;

@@ -19,14 +19,26 @@ export interface ContextEntry {
 export const FIXED_MTIME = 1_577_836_800;
 
 /**
- * A tar stream of the entries, sorted by path, owned by 0:0. Files are read while the stream is consumed.
- * The stream fails when a file is missing or has changed its size.
+ * A tar stream of the entries and the folders that they lie in, sorted by path, owned by 0:0. Files are read while the
+ * stream is consumed. The stream fails when a file is missing or has changed its size.
  */
 export function tarStream(entries: readonly ContextEntry[]): Readable {
   const pack = tar.pack();
-  const sorted = [...entries].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  const sorted = [...withParents(entries)].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   fill(pack, sorted).catch((error: Error) => pack.destroy(error));
   return pack as unknown as Readable;
+}
+
+/** A folder that no entry names would get the time of the build, and its layer another digest each time. */
+function withParents(entries: readonly ContextEntry[]): Iterable<ContextEntry> {
+  const all = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const { path } of entries) {
+    for (let end = path.indexOf('/'); end >= 0 && end < path.length - 1; end = path.indexOf('/', end + 1)) {
+      const folder = path.slice(0, end + 1);
+      if (!all.has(folder)) all.set(folder, { path: folder });
+    }
+  }
+  return all.values();
 }
 
 async function fill(pack: tar.Pack, entries: readonly ContextEntry[]): Promise<void> {
@@ -34,7 +46,10 @@ async function fill(pack: tar.Pack, entries: readonly ContextEntry[]): Promise<v
   pack.finalize();
 }
 
-async function append(pack: tar.Pack, { path, mode, mtime = FIXED_MTIME, content }: ContextEntry): Promise<void> {
+async function append(
+  pack: tar.Pack,
+  { path, mode, mtime = FIXED_MTIME, content }: ContextEntry,
+): Promise<void> {
   const owner = { uid: 0, gid: 0, mtime: new Date(mtime * 1000) };
   if (content === undefined) {
     pack.entry({ ...owner, name: path, type: 'directory', mode: mode ?? 0o755 });

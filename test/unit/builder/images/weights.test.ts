@@ -21,14 +21,13 @@ async function modelFolder(): Promise<string> {
 test('packs the files of the spec and no other, below id and commit', async () => {
   const spec = sampleSpec();
   const members = await membersOf(tarStream(weightEntries(spec, await modelFolder())));
-  const base = `weights/Org/Model-Name/${spec.commit}`;
-  expect([...members.keys()]).toEqual([
-    'weights/',
+  const base = `weights/server/model/Org/Model-Name/${spec.commit}`;
+  expect([...members.keys()].filter((name) => !name.endsWith('/'))).toEqual([
     `${base}/.slipway.json`,
     `${base}/config.json`,
     `${base}/onnx/model.onnx`,
   ]);
-  expect(members.get('weights/')!.mode).toBe(0o1777);
+  expect(members.get('weights/server/model/')!.mode).toBe(0o1777);
 });
 
 test('the server takes the packed files for verified: it hashes none of them', async () => {
@@ -43,7 +42,7 @@ test('the server takes the packed files for verified: it hashes none of them', a
     await utimes(target, mtime, mtime);
   }
   const lines: string[] = [];
-  const dir = path.join(root, 'weights', spec.id, spec.commit);
+  const dir = path.join(root, 'weights/server/model', spec.id, spec.commit);
   const log = (line: string) => void lines.push(line);
   expect(await judgeFolder(dir, { files: spec.files, log })).toMatchObject({ complete: true });
   expect(lines).toEqual([]);
