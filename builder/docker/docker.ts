@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { IsolatedContainer, IsolatedOptions } from './isolated.js';
 
 /**
  * What the builder needs of a Docker Engine. Every method throws BuilderError `docker` when no engine answers and
@@ -14,12 +15,33 @@ export interface Docker {
    * @throws BuilderError with the failing step's message
    */
   buildImage(context: Readable, options: BuildOptions, onLine: (line: string) => void): Promise<void>;
-  /** Images that carry the label, newest first. */
-  listImages(label: string): Promise<ImageSummary[]>;
+  /** How the image was made, newest step first. */
+  imageHistory(reference: string): Promise<HistoryEntry[]>;
+  /** Images that carry the label, or all; newest first. */
+  listImages(label?: string): Promise<ImageSummary[]>;
   /** Adds a second name to an image. */
   tagImage(reference: string, target: string): Promise<void>;
+  /** Takes a name away, and with its last name the image. No error when there is none. */
+  removeImage(reference: string): Promise<void>;
+  /** The images as one tar, as `docker save` gives it. The stream fails with BuilderError. */
+  saveImages(references: readonly string[]): Promise<Readable>;
+  /**
+   * Loads a tar of images. An error of the tar that is a BuilderError is thrown as it is.
+   * @returns names of the loaded images, or ids where they have none
+   */
+  loadImages(tar: Readable, onLine: (line: string) => void): Promise<string[]>;
+  /**
+   * Hands a file or folder of an image to `use` as a tar, whose paths begin with its last component.
+   * @returns undefined when the image has no such path
+   */
+  readImage<T>(
+    at: { reference: string; path: string },
+    use: (tar: Readable) => Promise<T>,
+  ): Promise<T | undefined>;
   /** Creates and starts a container. */
   startContainer(options: ContainerOptions): Promise<RunningContainer>;
+  /** Creates and starts a container without a network; the caller removes it. */
+  startIsolated(options: IsolatedOptions): Promise<IsolatedContainer>;
 }
 
 export interface EngineInfo {
@@ -35,17 +57,30 @@ export interface EngineInfo {
 
 export interface ImageDetails {
   id: string;
+  /** `name:tag`, all that it has. */
+  references: string[];
   labels: Record<string, string>;
   /** Bytes on disk, layers of the base included. */
   size: number;
   /** e.g. `linux/amd64`. */
   platform: string;
+  /** Diff IDs: `sha256:` and the hash of each layer's uncompressed tar, lowest first. */
+  layers: string[];
+  /** `NAME=value`. */
+  env: string[];
+  entrypoint: string[];
+  command: string[];
 }
 
-export interface ImageSummary extends Omit<ImageDetails, 'platform'> {
-  references: string[];
+export interface ImageSummary extends Pick<ImageDetails, 'id' | 'references' | 'labels' | 'size'> {
   /** Seconds since 1970. */
   created: number;
+}
+
+export interface HistoryEntry {
+  createdBy: string;
+  /** Bytes that the step has added. */
+  size: number;
 }
 
 export interface BuildOptions {

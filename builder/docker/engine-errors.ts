@@ -35,7 +35,8 @@ export async function guard<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-function explained(error: EngineError): Error {
+/** The error of ours for what the client library throws; ours pass unchanged. */
+export function explained(error: EngineError): Error {
   if (error instanceof BuilderError) return error;
   // A status means that the engine did answer.
   if (error.statusCode === undefined && error.syscall !== 'open' && UNREACHABLE.has(error.code ?? '')) {

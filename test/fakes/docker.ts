@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import tar from 'tar-stream';
 import type {
   BuildOptions,
@@ -7,6 +8,8 @@ import type {
   ImageDetails,
   ImageSummary,
 } from '../../builder/docker/docker.js';
+import type { IsolatedContainer, IsolatedOptions } from '../../builder/docker/isolated.js';
+import { BuilderError } from '../../builder/exit.js';
 
 export interface FakeBuild extends BuildOptions {
   /** Members of the context by path. */
@@ -19,6 +22,12 @@ export interface FakeDocker extends Docker {
   basePlatform?: string;
   builds: FakeBuild[];
   containers: ContainerOptions[];
+  /** What saving a reference gives. */
+  archives: Map<string, Buffer>;
+  /** Tars that were loaded. */
+  loads: Buffer[];
+  /** What a container without a network does; the test says it. */
+  isolate?: (options: IsolatedOptions) => Promise<IsolatedContainer>;
 }
 
 /** A Docker in memory. A build reads its whole context and gives the image the labels that its Dockerfile names. */
@@ -30,6 +39,8 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
     images,
     builds,
     containers,
+    archives: new Map(),
+    loads: [],
     info: async () => ({ version: '0', apiVersion: '1.41', storage: 'memory', platform, nvidia: false }),
     inspectImage: async (reference) => images.get(reference),
     async buildImage(context, options, onLine) {
@@ -44,14 +55,35 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
         references: [...options.references],
         created: 0,
         platform: fake.basePlatform ?? options.platform ?? platform,
+        layers: [],
+        env: [],
+        entrypoint: [],
+        command: [],
       };
       for (const reference of options.references) images.set(reference, image);
     },
-    listImages: async (label) => [...new Set(images.values())].filter((image) => label in image.labels),
+    listImages: async (label) =>
+      [...new Set(images.values())].filter((image) => label === undefined || label in image.labels),
     async tagImage(reference, target) {
       const image = [...images.values()].find(({ id }) => id === reference) ?? images.get(reference);
       if (!image) throw new Error(`no image ${reference}`);
       images.set(target, image);
+    },
+    imageHistory: async () => [],
+    removeImage: async (reference) => void images.delete(reference),
+    async saveImages(references) {
+      const archive = fake.archives.get(references[0]!);
+      if (!archive) throw new BuilderError('failure', `Docker: no such image: ${references[0]}`);
+      return Readable.from([archive]);
+    },
+    async loadImages(tar) {
+      fake.loads.push(await buffer(tar));
+      return [];
+    },
+    readImage: async () => undefined,
+    async startIsolated(options) {
+      if (!fake.isolate) throw new Error('the test has not said what the container does');
+      return fake.isolate(options);
     },
     async startContainer(options) {
       containers.push(options);

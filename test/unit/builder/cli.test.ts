@@ -95,7 +95,9 @@ describe('the command line', () => {
     const docker = fakeDocker();
     const labels = { 'io.slipway.model': 'a/b', 'io.slipway.task': 'chat', 'io.slipway.baked': 'true' };
     const platform = 'linux/amd64';
-    const image = { id: 'sha256:1', size: 5e6, created: 1, platform, references: ['slipway/a_b:latest'] };
+    const references = ['slipway/a_b:latest'];
+    const nothing = { layers: [], env: [], entrypoint: [], command: [] };
+    const image = { id: 'sha256:1', size: 5e6, created: 1, platform, references, ...nothing };
     docker.images.set('slipway/a_b:latest', { ...image, labels });
     docker.images.set('other', { ...image, id: 'sha256:2', labels: {} });
     const { stdout } = await cli(['list', '--json'], docker);

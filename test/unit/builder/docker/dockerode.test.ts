@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { dockerodeDocker } from '../../../../builder/docker/dockerode.js';
+import { BuilderError } from '../../../../builder/exit.js';
 import { tarStream } from '../../../../builder/images/tar.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -104,4 +107,47 @@ test('lists the images with a label, newest first, without nameless tags', async
     { id: 'old', created: 1, references: [], labels: {}, size: 1 },
   ]);
   expect(url).toContain('{"label":["io.slipway.model"]}');
+});
+
+describe('images as tars', () => {
+  test('a load that the engine refuses in a stream with status 200 fails', async () => {
+    const docker = await engineWith((_, response) =>
+      response.end(
+        lines({ status: 'Loading layer', id: 'a' }, { errorDetail: { message: 'invalid diffID' } }),
+      ),
+    );
+    const load = docker.loadImages(Readable.from(['tar']), () => undefined);
+    await expect(load).rejects.toMatchObject({ message: 'docker load failed: invalid diffID' });
+  });
+
+  test('a load names what it has loaded', async () => {
+    const docker = await engineWith((_, response) =>
+      response.end(
+        lines({ stream: 'Loaded image: a/b:latest\n' }, { stream: 'Loaded image ID: sha256:1\n' }),
+      ),
+    );
+    const loaded = await docker.loadImages(Readable.from(['tar']), () => undefined);
+    expect(loaded).toEqual(['a/b:latest', 'sha256:1']);
+  });
+
+  test('a tar that breaks on its way fails in its own words, and does not hang', async () => {
+    const docker = await engineWith(() => undefined);
+    const broken = new Readable({
+      read: () => void broken.destroy(new BuilderError('refused', 'truncated')),
+    });
+    const load = docker.loadImages(broken, () => undefined);
+    await expect(load).rejects.toMatchObject({ exit: 'refused', message: 'truncated' });
+  });
+
+  test('an engine that goes away while it saves is an error, not a short tar', async () => {
+    let url = '';
+    const docker = await engineWith((request, response) => {
+      url = request.url!;
+      response.write('half');
+      setImmediate(() => response.destroy());
+    });
+    const saved = await docker.saveImages(['a:1', 'b:2']);
+    await expect(buffer(saved)).rejects.toMatchObject({ name: 'BuilderError' });
+    expect(new URL(url, 'http://x').searchParams.getAll('names')).toEqual(['a:1', 'b:2']);
+  });
 });

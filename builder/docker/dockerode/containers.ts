@@ -1,0 +1,72 @@
+import { PassThrough } from 'node:stream';
+import type Dockerode from 'dockerode';
+import type { ContainerOptions, RunningContainer } from '../docker.js';
+import { absent, type EngineError, guard } from '../engine-errors.js';
+
+/** Creates and starts a container that answers on a port of the host. */
+export async function start(client: Dockerode, options: ContainerOptions): Promise<RunningContainer> {
+  const container = await client.createContainer({
+    Image: options.image,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    Env: Object.entries(options.env).map(([name, value]) => `${name}=${value}`),
+    HostConfig: {
+      AutoRemove: options.autoRemove,
+      PortBindings: { '80/tcp': [{ HostIp: options.hostAddress, HostPort: String(options.hostPort) }] },
+      Binds: Object.entries(options.mounts).map(([host, inside]) => `${host}:${inside}:ro`),
+      ...(options.gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
+    },
+  });
+  // Both before the start: a container that ends at once and is removed would give neither output nor status.
+  const output = options.onOutput && (await attach(client, container, options.onOutput));
+  const listening = new AbortController();
+  const ended = container.wait({
+    condition: options.autoRemove ? 'removed' : 'next-exit',
+    abortSignal: listening.signal,
+  }) as Promise<{ StatusCode: number }>;
+  ended.catch(() => undefined);
+  try {
+    await container.start();
+  } catch (error) {
+    await container.remove({ force: true }).catch(() => undefined);
+    throw error;
+  }
+  return {
+    id: container.id,
+    port: await publishedPort(container, options.hostPort),
+    release() {
+      listening.abort();
+      output?.end();
+    },
+    wait: () => guard(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
+    stop: (graceSeconds) => guard(() => stop(container, graceSeconds)),
+  };
+}
+
+async function publishedPort(container: Dockerode.Container, asked: number): Promise<number> {
+  const details = await absent(container.inspect());
+  return Number(details?.NetworkSettings.Ports['80/tcp']?.[0]?.HostPort ?? asked);
+}
+
+/** @returns `done`, which resolves once the output has ended */
+export async function attach(
+  client: Dockerode,
+  container: Dockerode.Container,
+  onOutput: (text: string) => void,
+) {
+  const stream = await container.attach({ stream: true, stdout: true, stderr: true });
+  const text = new PassThrough({ encoding: 'utf8' });
+  text.on('data', onOutput);
+  client.modem.demuxStream(stream, text, text);
+  return {
+    end: () => void stream.end(),
+    done: new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve)),
+  };
+}
+
+/** No error when it has ended already. */
+export async function stop(container: Dockerode.Container, graceSeconds: number): Promise<void> {
+  // 304 stopped already, 404 removed already.
+  await container.stop({ t: graceSeconds }).catch((error: EngineError) => {
+    if (error.statusCode !== 304 && error.statusCode !== 404 && error.statusCode !== 409) throw error;
+  });
+}

@@ -1,0 +1,88 @@
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type Dockerode from 'dockerode';
+import { absent, guard } from '../engine-errors.js';
+import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
+import { attach, stop } from './containers.js';
+
+/** By this label an operator finds what a builder that was killed has left. */
+const TEMPORARY = 'io.slipway.temporary';
+
+export async function startIsolated(client: Dockerode, options: IsolatedOptions): Promise<IsolatedContainer> {
+  const container = await client.createContainer({
+    Image: options.image,
+    ...(options.entrypoint === undefined ? {} : { Entrypoint: [...options.entrypoint] }),
+    Env: assignments(options.env),
+    Labels: { [TEMPORARY]: 'true' },
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      NetworkMode: 'none',
+      ReadonlyRootfs: options.readOnly ?? false,
+      ...(options.readOnly ? { Tmpfs: { '/tmp': '' } } : {}),
+      ...(options.memoryBytes === undefined
+        ? {}
+        : { Memory: options.memoryBytes, MemorySwap: options.memoryBytes }),
+    },
+  });
+  try {
+    return await startCreated(client, container, options.onOutput);
+  } catch (error) {
+    await remove(container).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function startCreated(
+  client: Dockerode,
+  container: Dockerode.Container,
+  onOutput: IsolatedOptions['onOutput'],
+): Promise<IsolatedContainer> {
+  const output = onOutput && (await attach(client, container, onOutput));
+  const ended = container.wait({ condition: 'next-exit' }) as Promise<{ StatusCode: number }>;
+  ended.catch(() => undefined);
+  await container.start();
+  return {
+    id: container.id,
+    exec: (command, options = {}) => guard(() => exec(client, container, { ...options, command })),
+    wait: () => guard(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
+    stop: (graceSeconds) => guard(() => stop(container, graceSeconds)),
+    remove: () => guard(() => remove(container)),
+  };
+}
+
+async function remove(container: Dockerode.Container): Promise<void> {
+  await absent(container.remove({ force: true, v: true }));
+}
+
+function assignments(env: Record<string, string>): string[] {
+  return Object.entries(env).map(([name, value]) => `${name}=${value}`);
+}
+
+interface Exec extends ExecOptions {
+  command: readonly string[];
+}
+
+async function exec(client: Dockerode, container: Dockerode.Container, options: Exec): Promise<ExecResult> {
+  const withStdin = options.stdin !== undefined;
+  const created = await container.exec({
+    Cmd: [...options.command],
+    AttachStdin: withStdin,
+    AttachStdout: true,
+    AttachStderr: true,
+    Env: assignments(options.env ?? {}),
+    ...(options.user === undefined ? {} : { User: options.user }),
+  });
+  const stream = await created.start({ hijack: withStdin, stdin: withStdin, abortSignal: options.signal });
+  const [stdout, stderr] = [collected(), collected()];
+  client.modem.demuxStream(stream, stdout.into, stderr.into);
+  if (withStdin) stream.end(options.stdin);
+  await finished(stream, { writable: false, signal: options.signal });
+  const { ExitCode } = await created.inspect();
+  return { code: ExitCode ?? -1, stdout: stdout.bytes(), stderr: stderr.bytes().toString('utf8') };
+}
+
+function collected() {
+  const chunks: Buffer[] = [];
+  const into = new PassThrough().on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { into, bytes: () => Buffer.concat(chunks) };
+}

@@ -1,0 +1,44 @@
+import type Dockerode from 'dockerode';
+import { BuilderError } from '../../exit.js';
+
+export interface Followed {
+  client: Dockerode;
+  /** Answer of a build or load: one JSON document a line. */
+  stream: NodeJS.ReadableStream;
+  /** Says in the error what has failed, e.g. `docker build`. */
+  what: string;
+  onLine: (line: string) => void;
+}
+
+/** Reads an answer of progress lines to its end. @throws BuilderError with the message of a line that tells a failure */
+export function followProgress({ client, stream, what, onLine }: Followed): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.modem.followProgress(
+      stream,
+      (error) => (error ? reject(error) : resolve()),
+      progressLines({ what, onLine, fail: reject }),
+    );
+  });
+}
+
+interface ProgressEvent {
+  stream?: string;
+  status?: string;
+  id?: string;
+  errorDetail?: { message?: string };
+  error?: string;
+}
+
+interface Lines extends Pick<Followed, 'what' | 'onLine'> {
+  fail: (error: Error) => void;
+}
+
+/** A failure is a line in a stream that ends well. */
+function progressLines({ what, onLine, fail }: Lines) {
+  return (event: ProgressEvent): void => {
+    const error = event.errorDetail?.message ?? event.error;
+    if (error) fail(new BuilderError('failure', `${what} failed: ${error.trim()}`));
+    for (const line of (event.stream ?? event.status ?? '').split('\n'))
+      if (line.trim()) onLine(line.trimEnd());
+  };
+}
