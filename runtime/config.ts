@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULTS } from './core/limits.js';
@@ -69,6 +69,8 @@ const schema = z.object({
     .transform((value) => value.replace(/\/+$/, '')),
   HF_HUB_OFFLINE: flag,
   MODEL_SPEC: z.string().default('/model.json'),
+  /** Only sealed images have it: there no address is asked that the operator's requests don't name. */
+  SEALED_MANIFEST: z.string().default('/server/sealed/manifest.json'),
   MODEL_DIR: z.string().default(DEFAULT_MODEL_DIR),
   ALLOW_PRIVATE_URLS: z
     .string()
@@ -104,7 +106,9 @@ const schema = z.object({
 });
 
 export type Config = Readonly<
-  Omit<z.output<typeof schema>, 'KEY' | 'KEY_FILE' | 'HF_TOKEN_FILE'> & {
+  Omit<z.output<typeof schema>, 'KEY' | 'KEY_FILE' | 'HF_TOKEN_FILE' | 'SEALED_MANIFEST'> & {
+    /** The image holds all weights: neither a hub nor an update notice is asked. */
+    sealed: boolean;
     /** The operator's key; never empty. */
     KEY: string;
   }
@@ -121,9 +125,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const issue = parsed.error.issues[0]!;
     throw new ConfigError(`${issue.path.join('.')} ${issue.message}`);
   }
-  const { KEY, KEY_FILE, HF_TOKEN, HF_TOKEN_FILE, ...rest } = parsed.data;
+  const { KEY, KEY_FILE, HF_TOKEN, HF_TOKEN_FILE, SEALED_MANIFEST, ...rest } = parsed.data;
+  const sealed = existsSync(SEALED_MANIFEST);
   return Object.freeze({
     ...rest,
+    ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined } : {}),
+    sealed,
     KEY: readKey(KEY, KEY_FILE),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
   });

@@ -47,6 +47,7 @@ async function main(): Promise<void> {
     progress: undefined,
     device: { asked: config.DEVICE, used: null, reason: null },
     offline: config.HF_HUB_OFFLINE,
+    sealed: config.sealed,
   };
 
   const open = config.INLINE

@@ -57,7 +57,7 @@ async function findOrDownload({
     roots: [config.MODEL_DIR, ...(config.HF_HOME ? [config.HF_HOME] : [])],
     downloadRoot: config.HF_HOME ?? config.MODEL_DIR,
     source() {
-      if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config.MODEL_DIR);
+      if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config);
       return hubSource({ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN });
     },
     onProgress({ doneBytes, totalBytes }) {
@@ -75,7 +75,11 @@ async function findOrDownload({
   return dir;
 }
 
-function incompleteOffline(spec: ModelSpec, dir: string): StoreError {
-  const remedy = `put them into ${join(dir, spec.id, spec.commit)}`;
+function incompleteOffline(spec: ModelSpec, { sealed, MODEL_DIR }: Config): StoreError {
+  if (sealed) {
+    const reason = 'this image is sealed, and its weights are not what was sealed';
+    return new StoreError('corrupt', reason, { remedy: 'check it with "builder verify", and load it again' });
+  }
+  const remedy = `put them into ${join(MODEL_DIR, spec.id, spec.commit)}`;
   return new StoreError('not_found', 'the weights are not complete and HF_HUB_OFFLINE is set', { remedy });
 }

@@ -2,6 +2,7 @@ import type { ModelSpec } from './core/spec.js';
 import type { ModelService, ServiceStatus } from './http/service.js';
 import { residentBytes } from './memory.js';
 import type { AnyTask } from './tasks/define.js';
+import { runnableExample } from './tasks/example.js';
 import { VERSION } from './version.js';
 import type { Scheduler } from './worker/scheduler.js';
 import type { EngineState, Supervisor } from './worker/supervisor.js';
@@ -12,6 +13,7 @@ export interface Preparation {
   progress: number | undefined;
   device: { asked: string; used: string | null; reason: string | null };
   offline: boolean;
+  sealed: boolean;
 }
 
 export interface ServiceParts {
@@ -57,7 +59,13 @@ function stateOf(state: EngineState, { progress }: Preparation): Omit<ServiceSta
   }
 }
 
-function detailsOf({ spec, scheduler, supervisor, preparation }: ServiceParts): Record<string, unknown> {
+function detailsOf({
+  spec,
+  task,
+  scheduler,
+  supervisor,
+  preparation,
+}: ServiceParts): Record<string, unknown> {
   return {
     model: spec.id,
     revision: spec.revision,
@@ -67,7 +75,7 @@ function detailsOf({ spec, scheduler, supervisor, preparation }: ServiceParts): 
     dtype: spec.dtype,
     device: preparation.device,
     offline: preparation.offline,
-    sealed: false,
+    sealed: preparation.sealed,
     running: scheduler.running,
     queued: scheduler.queued,
     engine_restarts: supervisor.restarts,
@@ -76,7 +84,13 @@ function detailsOf({ spec, scheduler, supervisor, preparation }: ServiceParts): 
       server: process.memoryUsage.rss(),
       engine: residentBytes(supervisor.pid) ?? null,
     },
+    example: exampleOf(task, supervisor.state),
     times_ms: supervisor.state.name === 'ready' ? supervisor.state.times : null,
     version: VERSION,
   };
+}
+
+/** A request that this model answers, without media of the web; known once it is ready. */
+function exampleOf(task: AnyTask, state: EngineState): Record<string, unknown> | null {
+  return state.name === 'ready' ? runnableExample({ example: state.example ?? task.example }) : null;
 }

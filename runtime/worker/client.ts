@@ -2,13 +2,7 @@ import { fromWireError, RunError } from '../core/errors.js';
 import type { LoadRequest } from '../engines/handle.js';
 import type { Resolved } from '../tasks/define.js';
 import type { OpenChannel } from './channel.js';
-import type { FromEngine, LoadPhase } from './protocol.js';
-
-export interface LoadTimes {
-  loadMs: number;
-  /** How long the golden request took. */
-  goldenMs: number;
-}
+import type { FromEngine, Loaded, LoadPhase } from './protocol.js';
 
 export interface RunOptions {
   /** Asks the engine to stop; the run then ends with a `cancelled` error within one step. */
@@ -18,7 +12,7 @@ export interface RunOptions {
 
 /** The parent's side of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
 export interface EngineClient {
-  load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<LoadTimes>;
+  load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<Loaded>;
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   kill(): void;
   /** Settles with the reason when the engine is gone. */
@@ -35,7 +29,7 @@ interface Pending {
 export function createEngineClient(open: OpenChannel): EngineClient {
   const runs = new Map<number, Pending>();
   let nextId = 1;
-  let loading: { resolve(times: LoadTimes): void; reject(error: RunError): void } | undefined;
+  let loading: { resolve(loaded: Loaded): void; reject(error: RunError): void } | undefined;
   let onPhase: (phase: LoadPhase) => void = () => {};
   let leave: (reason: string) => void;
   const gone = new Promise<string>((resolve) => (leave = resolve));
@@ -55,7 +49,7 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       case 'progress':
         return onPhase(message.phase);
       case 'ready':
-        return loading?.resolve({ loadMs: message.loadMs, goldenMs: message.goldenMs });
+        return loading?.resolve(message);
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':

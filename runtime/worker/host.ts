@@ -34,7 +34,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
       await collect(loaded.run(goldenInput(task, loaded.example), new AbortController().signal), () => {});
-      send({ type: 'ready', loadMs, goldenMs: Math.round(performance.now() - started) - loadMs });
+      const goldenMs = Math.round(performance.now() - started) - loadMs;
+      send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
     } catch (error) {
       const plain = error instanceof RunError;

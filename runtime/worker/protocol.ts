@@ -13,10 +13,19 @@ export type ToEngine =
 
 export type FromEngine =
   | { type: 'progress'; phase: LoadPhase }
-  | { type: 'ready'; loadMs: number; goldenMs: number }
+  | ({ type: 'ready' } & Loaded)
   | { type: 'load_failed'; error: WireError }
   | { type: 'delta'; id: number; text: string }
   | { type: 'done'; id: number; output: unknown }
   | { type: 'failed'; id: number; error: WireError };
+
+/** What the parent learns of a model that is ready. */
+export interface Loaded {
+  loadMs: number;
+  /** How long the golden request took. */
+  goldenMs: number;
+  /** Fields of a request that this very model answers, where the task's example is not one. */
+  example?: Record<string, unknown> | undefined;
+}
 
 export type LoadPhase = 'opening' | 'warming_up';

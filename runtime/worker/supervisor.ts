@@ -1,14 +1,14 @@
 import { describe, RunError } from '../core/errors.js';
 import type { LoadRequest } from '../engines/handle.js';
 import type { OpenChannel } from './channel.js';
-import { createEngineClient, type EngineClient, type LoadTimes } from './client.js';
-import type { LoadPhase } from './protocol.js';
+import { createEngineClient, type EngineClient } from './client.js';
+import type { Loaded, LoadPhase } from './protocol.js';
 
 export type EngineState =
   | { name: 'idle' }
   | { name: 'preparing' }
   | { name: 'loading'; phase: LoadPhase }
-  | { name: 'ready'; times: LoadTimes }
+  | { name: 'ready'; times: Omit<Loaded, 'example'>; example: Loaded['example'] }
   | {
       name: 'failed';
       /** For callers and operators. */
@@ -88,10 +88,12 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     const mine = createEngineClient(open);
     client = mine;
     try {
-      const times = await mine.load(request, (phase) => become({ name: 'loading', phase }));
+      const { loadMs, goldenMs, example } = await mine.load(request, (phase) =>
+        become({ name: 'loading', phase }),
+      );
       if (isStopped()) return;
       failures = 0;
-      become({ name: 'ready', times });
+      become({ name: 'ready', times: { loadMs, goldenMs }, example });
     } catch (error) {
       return onLoadFailure(request, mine, error as RunError);
     }

@@ -123,6 +123,8 @@ describe('a classifier', () => {
       model: 'test/model',
       task: 'text-classification',
       offline: true,
+      sealed: false,
+      example: { text: expect.any(String) },
     });
     expect(status['device']).toMatchObject({
       asked: 'auto',

@@ -38,6 +38,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     progress: undefined,
     device: { asked: 'cpu', used: 'cpu', reason: 'test' },
     offline: true,
+    sealed: false,
   };
   const service = createService({ spec, task, scheduler, supervisor, preparation });
   const fetchMedia = createFetchMedia({ allowPrivate: [], maxBytes: 2 ** 25, timeoutMs: 5000 });

@@ -33,6 +33,14 @@ test.each(['REQUEST_TIMEOUT', 'CANCEL_GRACE', 'SHUTDOWN_GRACE', 'MEDIA_TIMEOUT']
   },
 );
 
+test('in a sealed image neither a hub nor an update notice is asked, whatever is set', () => {
+  const env = { KEY: 'x', HF_HUB_OFFLINE: '0', UPDATE_URL: 'https://example.com/version' };
+  // Any file that is there.
+  const sealed = { ...env, SEALED_MANIFEST: 'package.json' };
+  expect(readConfig(sealed)).toMatchObject({ sealed: true, HF_HUB_OFFLINE: true, UPDATE_URL: undefined });
+  expect(readConfig(env)).toMatchObject({ sealed: false, HF_HUB_OFFLINE: false, UPDATE_URL: env.UPDATE_URL });
+});
+
 test('no message repeats a value', () => {
   expect(() => readConfig({ KEY: 'x', PORT: 'secret' })).toThrow(/^(?!.*secret).*PORT/);
 });
