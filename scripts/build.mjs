@@ -3,7 +3,7 @@
  * starts and what a runtime image holds, so both run the same bytes. Native packages stay outside of it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -14,7 +14,7 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
 });
 for (const bin of ['builder', 'gateway']) chmodSync(`dist/${bin}/main.js`, 0o755);
 
-await build({
+const { metafile } = await build({
   entryPoints: {
     main: 'runtime/main.ts',
     child: 'runtime/worker/entry.ts',
@@ -35,5 +35,16 @@ await build({
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
   legalComments: 'external',
+  metafile: true,
   logLevel: 'warning',
 });
+
+/** What the bundle is made of, for the bill of materials: name, version and licence of each npm package in it. */
+const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+\//;
+const folders = new Set(Object.keys(metafile.inputs).flatMap((file) => PACKAGE.exec(file) ?? []));
+const packages = [...folders].map((folder) => {
+  const { name, version: own, license } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
+  return { name, version: own, license };
+});
+packages.sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
+writeFileSync('dist/image/packages.json', `${JSON.stringify(packages, null, 1)}\n`);

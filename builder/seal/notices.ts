@@ -1,0 +1,11 @@
+import type { RepoFile } from '../../runtime/core/spec.js';
+
+/** Licence texts, notices and the model card, as repositories name them at their root. */
+const NOTICE = /^(?:(?:un)?licen[cs]e|copying|notice|use_policy|readme|model_?card)(?:[-._][\w.-]*)?$/i;
+/** A model card without its pictures is text; what is larger is something else. */
+const LARGEST = 5e6;
+
+/** The files of a listing that travel with the weights: whoever passes a model on has to pass on its licence. */
+export function noticeFiles(files: readonly RepoFile[]): RepoFile[] {
+  return files.filter(({ path, size }) => NOTICE.test(path) && size <= LARGEST);
+}

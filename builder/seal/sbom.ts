@@ -1,0 +1,94 @@
+import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
+import type { ModelSpec } from '../../runtime/core/spec.js';
+import type { SealedFile } from './manifest.js';
+
+/** A program or library inside the image. */
+export interface Package {
+  name: string;
+  version: string;
+  /** As its own manifest states it: an SPDX expression, mostly. */
+  license?: string | undefined;
+  /** Package URL without name and version: `npm`, or `deb/debian`. */
+  kind: string;
+}
+
+export interface SbomParts {
+  spec: ModelSpec;
+  /** Repository of the image that is described. */
+  image: string;
+  /** The model's own files, hashed. */
+  weights: readonly SealedFile[];
+  packages: readonly Package[];
+}
+
+/**
+ * The bill of materials of an image in CycloneDX 1.6: the model, each of its files with commit, hash and licence, and
+ * the packages. The same parts give the same text: it holds no time and no serial number.
+ */
+export function sbomOf({ spec, image, weights, packages }: SbomParts): string {
+  const { Bom, Component, Metadata } = Models;
+  const bom = new Bom({
+    metadata: new Metadata({
+      component: new Component(Enums.ComponentType.Container, image, {
+        version: spec.commit,
+        bomRef: 'image',
+      }),
+    }),
+  });
+  const model = modelOf(spec);
+  bom.components.add(model);
+  for (const file of weights) {
+    const component = weightOf(file, spec);
+    bom.components.add(component);
+    model.dependencies.add(component.bomRef);
+  }
+  for (const each of packages) bom.components.add(packageOf(each));
+  const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
+  const serializer = new Serialize.JsonSerializer(normalizers);
+  return `${serializer.serialize(bom, { sortLists: true, space: 1 })}\n`;
+}
+
+function modelOf(spec: ModelSpec): Models.Component {
+  const purl = `pkg:huggingface/${spec.id}@${spec.commit}`;
+  return new Models.Component(Enums.ComponentType.MachineLearningModel, spec.id, {
+    version: spec.commit,
+    bomRef: purl,
+    purl,
+    licenses: licensesOf(spec.license),
+    properties: properties({ commit: spec.commit, task: spec.task, dtype: spec.dtype }),
+  });
+}
+
+function weightOf({ path, sha256 }: SealedFile, spec: ModelSpec): Models.Component {
+  const hashes = new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], sha256]]);
+  return new Models.Component(Enums.ComponentType.File, path, {
+    version: spec.commit,
+    bomRef: `file:${path}`,
+    hashes,
+    licenses: licensesOf(spec.license),
+    properties: properties({ model: spec.id, commit: spec.commit }),
+  });
+}
+
+function packageOf({ name, version, license, kind }: Package): Models.Component {
+  const purl = `pkg:${kind}/${name.replace(/^@/, '%40')}@${encodeURIComponent(version)}`;
+  const licenses = licensesOf(license);
+  return new Models.Component(Enums.ComponentType.Library, name, { version, bomRef: purl, purl, licenses });
+}
+
+function properties(values: Record<string, string>): Models.PropertyRepository {
+  const all = Object.entries(values).map(([name, value]) => new Models.Property(`io.slipway:${name}`, value));
+  return new Models.PropertyRepository(all);
+}
+
+/** What is no SPDX id stays a name: the library recognises ids whatever their case. */
+function licensesOf(license: string | undefined): Models.LicenseRepository {
+  if (license === undefined || license === '') return new Models.LicenseRepository();
+  const factory = new Contrib.License.Factories.LicenseFactory(refuseExpression);
+  return new Models.LicenseRepository([factory.makeFromString(license)]);
+}
+
+/** Expressions like "MIT OR Apache-2.0" stay a name, too: a reader understands them, and nothing is lost. */
+function refuseExpression(): void {
+  throw new Error('not read as an expression');
+}
