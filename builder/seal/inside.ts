@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IsolatedContainer } from '../docker/isolated.js';
+import { BuilderError } from '../exit.js';
+
+export interface InsideAnswer {
+  status: number;
+  contentType: string;
+  bytes: Buffer;
+}
+
+/** Runs inside the container: the request's body on stdin, the answer on stdout as one JSON line. */
+const ASK = `
+const [path, timeout] = process.argv.slice(-2);
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const body = Buffer.concat(chunks);
+const request = body.length ? { method: 'POST', headers: { 'content-type': 'application/json' }, body } : {};
+const url = 'http://127.0.0.1:' + (process.env.PORT || 80) + path;
+const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(Number(timeout)) });
+const base64 = Buffer.from(await answer.arrayBuffer()).toString('base64');
+console.log(JSON.stringify({ status: answer.status, contentType: answer.headers.get('content-type') ?? '', base64 }));
+`;
+
+/**
+ * Asks the server of a container from inside it: with no network there is no other way, and it works on engines of
+ * other machines, too.
+ * @throws BuilderError `failure` when nothing answers, or the container has ended
+ */
+export async function askInside(
+  container: IsolatedContainer,
+  { path, body, timeoutMs = 10_000 }: { path: string; body?: unknown; timeoutMs?: number },
+): Promise<InsideAnswer> {
+  const command = ['node', '--input-type=module', '--eval', ASK, '--', path, String(timeoutMs)];
+  const { code, stdout, stderr } = await container.exec(command, {
+    stdin: body === undefined ? '' : JSON.stringify(body),
+  });
+  if (code !== 0)
+    throw new BuilderError('failure', `the server does not answer ${path}: ${lastLine(stderr)}`);
+  const { base64, ...answer } = JSON.parse(stdout.toString('utf8')) as {
+    status: number;
+    contentType: string;
+    base64: string;
+  };
+  return { ...answer, bytes: Buffer.from(base64, 'base64') };
+}
+
+function lastLine(text: string): string {
+  const told = text.split('\n').filter((line) => /Error|error/.test(line));
+  return told[0]?.trim() ?? text.trim().split('\n').at(-1) ?? '';
+}
+
+export interface InsideStatus {
+  state: string;
+  reason: string | null;
+  /** A request that the model answers. */
+  example: Record<string, unknown>;
+  [detail: string]: unknown;
+}
+
+const POLL_MS = 300;
+
+/**
+ * Waits until the server of a container is ready.
+ * @returns what it says of itself in /status
+ * @throws BuilderError `failure` with the reason when the model can't be loaded, the container ends, or time is up
+ */
+export async function untilReadyInside(
+  container: IsolatedContainer,
+  { timeoutMs = 600_000 }: { timeoutMs?: number } = {},
+): Promise<InsideStatus> {
+  const end = performance.now() + timeoutMs;
+  const ended = container.wait().then((code) => {
+    throw new BuilderError('failure', `the container ended with status ${code} before it was ready`);
+  });
+  // It ends in any case once its work is done.
+  ended.catch(() => undefined);
+  for (;;) {
+    const status = await Promise.race([statusInside(container), ended]);
+    if (status?.state === 'ready') return status;
+    if (status?.state === 'failed')
+      throw new BuilderError('failure', `the model is not loaded: ${status.reason}`);
+    if (performance.now() > end)
+      throw new BuilderError('failure', `the model is not ready after ${timeoutMs / 1000} s`);
+    await Promise.race([sleep(POLL_MS), ended]);
+  }
+}
+
+/** Undefined while nobody listens yet. */
+async function statusInside(container: IsolatedContainer): Promise<InsideStatus | undefined> {
+  const answer = await askInside(container, { path: '/status' }).catch(() => undefined);
+  if (answer?.status !== 200) return undefined;
+  return (JSON.parse(answer.bytes.toString('utf8')) as { output: InsideStatus }).output;
+}

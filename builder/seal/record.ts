@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { Docker } from '../docker/docker.js';
+import type { IsolatedContainer } from '../docker/isolated.js';
+import { BuilderError } from '../exit.js';
+import { type Golden, goldenRequest } from './golden.js';
+import { askInside, type InsideAnswer, untilReadyInside } from './inside.js';
+
+export interface RecordOptions {
+  image: string;
+  task: TaskId;
+  platform: string;
+  /** Receives the server's log. */
+  onOutput: (text: string) => void;
+}
+
+const ANSWER_TIMEOUT_MS = 600_000;
+
+/**
+ * Starts an image without a network and records what it answers to its golden request.
+ * @throws BuilderError `failure` when it does not start, refuses the request, or answers it differently twice
+ */
+export async function recordGolden(docker: Docker, options: RecordOptions): Promise<Golden> {
+  const { image, task, platform, onOutput } = options;
+  const container = await docker.startIsolated({ image, env: { KEY: 'sealing' }, onOutput });
+  try {
+    const { example } = await untilReadyInside(container);
+    const request = goldenRequest(task, example);
+    const [first, second] = [await answerTo(container, request), await answerTo(container, request)];
+    if (!first.bytes.equals(second.bytes))
+      throw new BuilderError(
+        'failure',
+        `${image} answers the same request differently each time: nothing proves it`,
+      );
+    return {
+      version: 1,
+      request,
+      response: { status: 200, contentType: first.contentType, ...contentOf(first) },
+      sha256: createHash('sha256').update(first.bytes).digest('hex'),
+      recordedOn: { platform, cpu: await cpuOf(container) },
+    };
+  } finally {
+    await container.remove();
+  }
+}
+
+async function answerTo(container: IsolatedContainer, body: unknown): Promise<InsideAnswer> {
+  const answer = await askInside(container, { path: '/run', body, timeoutMs: ANSWER_TIMEOUT_MS });
+  if (answer.status === 200) return answer;
+  const told = answer.bytes.toString('utf8').slice(0, 500);
+  throw new BuilderError('failure', `the golden request is answered with ${answer.status}: ${told}`);
+}
+
+function contentOf({ contentType, bytes }: InsideAnswer) {
+  if (!contentType.includes('json')) return { base64: bytes.toString('base64') };
+  return { body: JSON.parse(bytes.toString('utf8')) as unknown };
+}
+
+async function cpuOf(container: IsolatedContainer): Promise<string> {
+  const { stdout } = await container.exec(['node', '--print', 'require("os").cpus()[0]?.model ?? ""']);
+  return stdout.toString('utf8').trim() || 'unknown';
+}
