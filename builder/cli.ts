@@ -68,4 +68,5 @@ const STORE_EXIT: Record<StoreError['kind'], number> = {
   invalid: EXIT.network,
   no_space: EXIT.failure,
   permission: EXIT.failure,
+  storage: EXIT.failure,
 };

@@ -7,6 +7,8 @@ export interface CandidateOptions {
   files: readonly RepoFile[];
   log: (line: string) => void;
   signal?: AbortSignal | undefined;
+  /** Hash every file, also those whose time stamp says that they were verified. */
+  rehash?: boolean | undefined;
 }
 
 export interface Judgement {
@@ -38,7 +40,10 @@ export async function isCompleteFolder(
 }
 
 /** Looks at every file; keeps the manifest in step with what was found. */
-export async function judgeFolder(dir: string, { files, log, signal }: CandidateOptions): Promise<Judgement> {
+export async function judgeFolder(
+  dir: string,
+  { files, log, signal, rehash = false }: CandidateOptions,
+): Promise<Judgement> {
   const known = (await readManifest(dir)).files;
   const judgement: Judgement = { complete: true, good: {}, wrong: new Map() };
   let hashed = 0;
@@ -46,7 +51,8 @@ export async function judgeFolder(dir: string, { files, log, signal }: Candidate
     if (hashed++ === 0) log(`verifies the files in ${dir}`);
   };
   for (const file of files) {
-    const verdict = await judgeFile(dir, file, { known: known[file.path], beforeHash, signal });
+    const trusted = rehash ? undefined : known[file.path];
+    const verdict = await judgeFile(dir, file, { known: trusted, beforeHash, signal });
     if (verdict.state === 'good') judgement.good[file.path] = verdict.entry;
     else judgement.complete = false;
     if (verdict.state === 'wrong') judgement.wrong.set(file.path, verdict.reason);

@@ -1,11 +1,11 @@
-import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { type RepoFile, totalBytes } from '../core/spec.js';
-import { StoreError, WRITABLE_REMEDY, writeProblem } from './errors.js';
+import { StoreError, WRITABLE_REMEDY } from './errors.js';
 import { entryOf, type ManifestEntry } from './manifest.js';
 import { openPart, type PartFile } from './part-file.js';
 import { backOff } from './retry.js';
+import { checkSpace } from './space.js';
 import type { ModelSource, RepoRef } from './source.js';
 
 export interface Progress {
@@ -26,6 +26,10 @@ export interface DownloadOptions {
   /** Called when a file is complete, verified and under its final name. */
   onFile?: (path: string, entry: ManifestEntry) => Promise<void> | void;
   signal?: AbortSignal | undefined;
+  /** Throws when another process has taken the folder over. */
+  confirm?: () => Promise<void>;
+  /** Remedy for a folder without room. */
+  elsewhere?: string | undefined;
   log: (line: string) => void;
   /** Files at a time; 4. */
   parallel?: number;
@@ -35,24 +39,29 @@ export interface DownloadOptions {
   backoffMs?: number;
 }
 
-/** Connections that break again and again after a few bytes end here. */
+/** Files whose connections break again and again after a few bytes end here: so many, and one more per mebibyte. */
 const MAX_CONNECTIONS = 200;
+
+/** A connection that has brought less counts as a failure. */
+const LEAST_BYTES = 1024;
 
 /**
  * Downloads files into `dir`. A file has its final name only once its size and hash are right; what an interrupted
  * download left as `<file>.part` is continued. The first failure stops the others; their parts stay.
- * @throws StoreError, or the signal's reason
+ * @returns bytes that came over the network
+ * @throws StoreError, what the file system throws, or the signal's reason
  */
-export async function downloadFiles(files: readonly RepoFile[], options: DownloadOptions): Promise<void> {
-  await checkSpace(files, options.dir);
+export async function downloadFiles(files: readonly RepoFile[], options: DownloadOptions): Promise<number> {
+  await checkSpace(files, options.dir, options.elsewhere ?? WRITABLE_REMEDY);
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   const report = progressOf(files, options.onProgress);
   const limit = pLimit(options.parallel ?? 4);
   const largestFirst = [...files].sort((a, b) => b.size - a.size);
+  const received = { bytes: 0 };
   const one = async (file: RepoFile) => {
     signal.throwIfAborted();
-    await downloadFile(file, { ...options, signal, report });
+    await downloadFile(file, { ...options, signal, report, received });
   };
   let failure: unknown;
   const jobs = largestFirst.map((file) =>
@@ -62,7 +71,8 @@ export async function downloadFiles(files: readonly RepoFile[], options: Downloa
     }),
   );
   await Promise.all(jobs);
-  if (failure !== undefined) throw writeProblem(failure, options.dir);
+  if (failure !== undefined) throw failure;
+  return received.bytes;
 }
 
 type Report = (file: string, bytes: number) => void;
@@ -81,18 +91,22 @@ function progressOf(files: readonly RepoFile[], onProgress: DownloadOptions['onP
 interface FileOptions extends DownloadOptions {
   signal: AbortSignal;
   report: Report;
+  /** Counts what all files together have received. */
+  received: { bytes: number };
 }
 
 async function downloadFile(file: RepoFile, options: FileOptions): Promise<void> {
-  const part = await openPart(join(options.dir, ...file.path.split('/')), file, options.signal);
+  const part = await openPart(join(options.dir, ...file.path.split('/')), file, options);
   try {
     options.report(file.path, part.length);
-    for (let wrong = 0; ; wrong++) {
+    // What an earlier process left may be wrong after a power cut: that says nothing about the hub.
+    let tries = part.length > 0 ? 3 : 2;
+    for (;;) {
       await fill(part, file, options);
       if (part.isRight()) break;
       await part.reset();
       options.report(file.path, 0);
-      if (wrong > 0) throw corrupt(file);
+      if (--tries === 0) throw corrupt(file);
       options.log(`${file.path} came with wrong content, fetches it once more`);
     }
     const mtimeMs = await part.finish();
@@ -111,8 +125,9 @@ async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promi
     try {
       await transfer(part, file, options);
     } catch (error) {
-      failures = part.length > before ? 0 : failures + 1;
-      await backOff(error, connections < MAX_CONNECTIONS ? failures : Infinity, { attempts, baseMs, signal });
+      failures = part.length >= before + LEAST_BYTES ? 0 : failures + 1;
+      const patient = connections < MAX_CONNECTIONS + part.length / 2 ** 20;
+      await backOff(error, patient ? failures : Infinity, { attempts, baseMs, signal });
       log(`${file.path}: ${(error as Error).message.split(';')[0]}; goes on from byte ${part.length}`);
     }
   }
@@ -121,13 +136,19 @@ async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promi
 /** One connection. Returns when it has brought the rest of the file. */
 async function transfer(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
   const { offset, body } = await options.source.open(options.ref, file, part.length, options.signal);
-  if (offset !== part.length) await part.reset();
-  if (offset !== part.length) throw new StoreError('network', `${file.path} came from the wrong place`);
-  for await (const chunk of body) {
+  if (offset > part.length)
+    throw new StoreError('network', `${file.path} came from the wrong place`, { remedy: 'try again' });
+  // A server that can't start in the middle sends again what is there already.
+  let known = part.length - offset;
+  for await (const bytes of body) {
+    options.received.bytes += bytes.length;
+    const chunk = bytes.subarray(known);
+    known = Math.max(0, known - bytes.length);
     if (part.length + chunk.length > file.size) {
       await part.reset();
       throw corrupt(file);
     }
+    if (chunk.length === 0) continue;
     await part.append(chunk);
     options.report(file.path, part.length);
   }
@@ -141,22 +162,4 @@ function corrupt(file: RepoFile): StoreError {
     remedy:
       'try again; if it stays, the mirror or a proxy on the way alters files: set HF_ENDPOINT to another hub',
   });
-}
-
-/** Refuses a download that can't fit, before its first byte. */
-async function checkSpace(files: readonly RepoFile[], dir: string): Promise<void> {
-  let needed = 0;
-  for (const file of files) {
-    const part = await stat(`${join(dir, ...file.path.split('/'))}.part`).catch(() => undefined);
-    needed += Math.max(0, file.size - (part?.size ?? 0));
-  }
-  const { bavail, bsize } = await statfs(dir);
-  const free = bavail * bsize;
-  if (needed <= free) return;
-  const reason = `the download needs ${mebibytes(needed)} in ${dir}, ${mebibytes(free)} are free`;
-  throw new StoreError('no_space', reason, { remedy: `free some space, or ${WRITABLE_REMEDY}` });
-}
-
-function mebibytes(bytes: number): string {
-  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }

@@ -12,6 +12,8 @@ export type StoreErrorKind =
   | 'corrupt'
   | 'no_space'
   | 'permission'
+  /** The disk or the system refuses for another reason. */
+  | 'storage'
   /** A name, a listing or a file that makes no sense. */
   | 'invalid';
 
@@ -20,7 +22,9 @@ export interface StoreErrorOptions {
   remedy?: string;
   cause?: unknown;
   /** Milliseconds that the hub asked to wait. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
+  /** Of the hub's answer. */
+  status?: number | undefined;
 }
 
 /** Anything that keeps a model's files from being listed, fetched or used. The message never holds a token. */
@@ -28,11 +32,13 @@ export class StoreError extends Error {
   override name = 'StoreError';
   readonly kind: StoreErrorKind;
   readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
 
   constructor(kind: StoreErrorKind, reason: string, options: StoreErrorOptions = {}) {
     super(options.remedy ? `${reason}; ${options.remedy}` : reason, { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
   }
 
   /** True when the same call may work a little later. */
@@ -41,20 +47,49 @@ export class StoreError extends Error {
   }
 }
 
-const WRITE_PROBLEMS: Record<string, { kind: StoreErrorKind; reason: string }> = {
+interface WriteProblem {
+  kind: StoreErrorKind;
+  reason: string;
+  /** What helps, where another folder is not the answer. */
+  remedy?: string;
+}
+
+const IN_THE_WAY = 'move away what lies there';
+const LIMIT = 'raise the limit of open files (ulimit -n) for this process';
+
+const WRITE_PROBLEMS: Record<string, WriteProblem> = {
   ENOSPC: { kind: 'no_space', reason: 'the disk is full' },
   EDQUOT: { kind: 'no_space', reason: 'the disk quota is used up' },
+  EFBIG: { kind: 'no_space', reason: 'the file system or a limit (ulimit -f) takes no file of that size' },
   EACCES: { kind: 'permission', reason: 'this user may not write there' },
   EPERM: { kind: 'permission', reason: 'this user may not write there' },
   EROFS: { kind: 'permission', reason: 'the file system is read-only' },
+  ENOTDIR: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
+  EEXIST: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
+  EISDIR: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
+  ENOTEMPTY: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
+  ELOOP: { kind: 'storage', reason: 'a link lies there that leads to itself', remedy: IN_THE_WAY },
+  EMFILE: { kind: 'storage', reason: 'this process has too many files open', remedy: LIMIT },
+  ENFILE: { kind: 'storage', reason: 'this machine has too many files open', remedy: LIMIT },
+  EIO: { kind: 'storage', reason: 'the disk reports an error', remedy: 'check the disk and the system log' },
+  ESTALE: { kind: 'storage', reason: 'the network share is gone', remedy: 'mount it again' },
 };
 
+/** What to do about a model folder of an image that can't be written. */
 export const WRITABLE_REMEDY = 'mount a writable volume at /server/model, or build with --bake';
 
-/** A failed write as a StoreError where the operator can do something about it; other errors come back as they are. */
-export function writeProblem(error: unknown, where: string): unknown {
-  const problem = WRITE_PROBLEMS[(error as NodeJS.ErrnoException)?.code ?? ''];
+/**
+ * A failed write as a StoreError where the operator can do something about it; other errors come back as they are.
+ * @param elsewhere remedy: where to write instead
+ */
+export function writeProblem(error: unknown, where: string, elsewhere = WRITABLE_REMEDY): unknown {
+  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
+  const problem = WRITE_PROBLEMS[code ?? ''];
   if (!problem || error instanceof StoreError) return error;
-  const remedy = problem.kind === 'no_space' ? `free some space, or ${WRITABLE_REMEDY}` : WRITABLE_REMEDY;
-  return new StoreError(problem.kind, `can't write ${where}: ${problem.reason}`, { remedy, cause: error });
+  const remedy = problem.kind === 'no_space' ? `free some space, or ${elsewhere}` : elsewhere;
+  const place = problem.kind === 'storage' && path !== undefined ? path : where;
+  return new StoreError(problem.kind, `can't write ${place}: ${problem.reason}`, {
+    remedy: problem.remedy ?? remedy,
+    cause: error,
+  });
 }

@@ -11,6 +11,7 @@ export async function answerProblem(response: Response, asked: Asked): Promise<S
   const { status } = response;
   if (response.ok) return pageInsteadOfData(response, asked);
   if (status === 429) return tooMany(response, asked);
+  if (isElsewhere(response, asked) && status < 500) return refusedElsewhere(response);
   if (status >= 500 || status === 408) {
     return new StoreError('network', `${asked.endpoint} answers ${status}`, {
       remedy: 'try again later',
@@ -18,6 +19,23 @@ export async function answerProblem(response: Response, asked: Asked): Promise<S
     });
   }
   return refusal(status, response.headers.get('x-error-code'), asked);
+}
+
+/** Large files come from another host, by a signed address that is good for a while. */
+function isElsewhere({ redirected, url }: Response, { endpoint }: Asked): boolean {
+  return redirected && URL.canParse(url) && new URL(url).origin !== new URL(endpoint).origin;
+}
+
+/** Worth another try: the hub signs a new address each time. */
+function refusedElsewhere({ url, status }: Response): StoreError {
+  return new StoreError(
+    'network',
+    `${new URL(url).host}, where the hub sent us for the file, answers ${status}`,
+    {
+      remedy: "try again; if it stays, check this machine's clock and the proxy on the way",
+      status,
+    },
+  );
 }
 
 /** Names of the errors that the hub puts into X-Error-Code; the status alone does not tell missing from private. */
@@ -43,6 +61,7 @@ function refusal(status: number, code: string | null, asked: Asked): StoreError 
   }
   return new StoreError('invalid', `${endpoint} answers ${status} for ${id}`, {
     remedy: 'check that HF_ENDPOINT names a hub',
+    status,
   });
 }
 
@@ -55,9 +74,11 @@ function gated({ id, endpoint, hasToken }: Asked): StoreError {
 }
 
 function tooMany(response: Response, { endpoint, hasToken }: Asked): StoreError {
+  const { retryAfterMs } = retryAfter(response);
+  const when = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   return new StoreError('rate_limited', `${endpoint} limits the rate of requests`, {
-    remedy: hasToken ? 'try again later' : 'try again later, or give HF_TOKEN for a higher limit',
-    ...retryAfter(response),
+    remedy: hasToken ? `try again ${when}` : `try again ${when}, or give HF_TOKEN for a higher limit`,
+    retryAfterMs,
   });
 }
 

@@ -9,7 +9,7 @@ export interface HubOptions {
   fetch?: typeof fetch;
   /** Longest wait for the headers of an answer; 30 s. */
   firstByteMs?: number;
-  /** Longest silence in the middle of a body; 60 s. */
+  /** Longest time in which a body may bring less than a kibibyte; 60 s. */
   stallMs?: number;
   /** Tries of each small request; 4. */
   attempts?: number;
@@ -85,8 +85,11 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? (cause?.message || (error as Error | undefined)?.message || String(error));
 }
 
+/** A connection that brings less than this in `stallMs` is given up: what drips would keep a start for days. */
+const LEAST_BYTES = 1024;
+
 /**
- * Bytes of a body. A silence longer than `stallMs`, or a connection that breaks, is a retryable StoreError.
+ * Bytes of a body. A silence longer than `stallMs`, a drip, or a connection that breaks, is a retryable StoreError.
  * The connection is closed when the reader leaves early.
  */
 export async function* bodyOf(
@@ -95,11 +98,18 @@ export async function* bodyOf(
 ): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) return;
+  let bytes = 0;
+  // Only the time spent on waiting counts: a slow disk is not the hub's fault.
+  let waitedMs = 0;
   try {
     for (;;) {
-      const chunk = await nextChunk(reader, stallMs);
-      if (chunk === undefined) throw new Error(`no bytes for ${stallMs / 1000} s`);
+      const started = performance.now();
+      const chunk = await nextChunk(reader, stallMs - waitedMs);
+      if (chunk === undefined) throw new Error(`${bytes || 'no'} bytes for ${stallMs / 1000} s`);
       if (chunk.done) return;
+      waitedMs += performance.now() - started;
+      bytes += chunk.value.length;
+      if (bytes >= LEAST_BYTES) bytes = waitedMs = 0;
       yield chunk.value;
     }
   } catch (error) {
@@ -111,9 +121,9 @@ export async function* bodyOf(
 }
 
 /** The next chunk, or undefined when none came in time. */
-async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, stallMs: number) {
+async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, waitMs: number) {
   const timer = new AbortController();
-  const stalled = sleep(stallMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  const stalled = sleep(Math.max(1, waitMs), undefined, { signal: timer.signal }).catch(() => undefined);
   try {
     return await Promise.race([reader.read(), stalled]);
   } finally {

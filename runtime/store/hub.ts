@@ -119,12 +119,26 @@ interface OpenRequest {
 }
 
 async function openFile(options: HubOptions, request: OpenRequest): Promise<OpenedFile> {
-  const { ref, file, offset, signal } = request;
+  const { ref, offset } = request;
   if (ref.commit.startsWith('local-')) {
     throw new StoreError('not_found', `${ref.id} was planned from a local folder, which no hub has`, {
       remedy: 'mount that folder at /server/model, or build with --bake',
     });
   }
+  try {
+    return await openAt(options, request, offset);
+  } catch (error) {
+    // A shorter file than the listing says: the whole of it shows what is wrong.
+    if (offset > 0 && (error as StoreError).status === 416) return openAt(options, request, 0);
+    throw error;
+  }
+}
+
+async function openAt(
+  options: HubOptions,
+  { ref, file, signal }: OpenRequest,
+  offset: number,
+): Promise<OpenedFile> {
   const path = file.path.split('/').map(encodeURIComponent).join('/');
   const url = `${options.endpoint}/${ref.id}/resolve/${ref.commit}/${path}`;
   // Compression would make offsets and lengths those of the compressed bytes.

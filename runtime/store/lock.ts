@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, stat, unlink, utimes } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Holder, readHolder, watchFile, type Watch } from './lock-watch.js';
 
 export interface LockOptions {
   signal?: AbortSignal | undefined;
@@ -14,105 +15,118 @@ export interface LockOptions {
 }
 
 export interface Lock {
+  /**
+   * To be called before every step that must be the holder's alone. Cheap, but for a process that was stopped or
+   * starved for a while: then it looks whether the lock is still its own.
+   * @throws LockLost when another process has taken it over
+   */
+  confirm(): Promise<void>;
   release(): Promise<void>;
 }
 
-interface Holder {
-  token: string;
-  pid: number;
-  host: string;
+/** Another process has taken the lock over, because this one showed no sign of life. */
+export class LockLost extends Error {
+  override name = 'LockLost';
 }
+
+/** This many beats late, a holder looks before it goes on. */
+const LATE_BEATS = 3;
 
 /**
  * Takes the lock file at `path`, waiting while a living process holds it. The holder touches the file every few
- * seconds. A lock is taken over when it went untouched for `staleMs`, or for a few heartbeats when its process is
- * dead: the process id alone says nothing, since containers may share a host name and number their processes alike.
+ * seconds. When a lock is taken over: see `lock-watch.ts`.
  * @throws what the file system throws; the signal's reason
  */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
-  const { signal, heartbeatMs = 2000 } = options;
-  const mine: Holder = { token: randomUUID(), pid: process.pid, host: hostname() };
-  for (let told = false; ; told = true) {
+  const { signal, heartbeatMs = 2000, staleMs = 30_000 } = options;
+  const lock = watchFile(path, { heartbeatMs, staleMs });
+  const guard = watchFile(`${path}.steal`, { heartbeatMs, staleMs });
+  for (let told = false; ;) {
     signal?.throwIfAborted();
-    if (await create(path, mine)) return hold(path, mine, heartbeatMs);
-    if (await isStale(path, options)) await takeAway(path, options);
+    const held = await create(path);
+    if (held) return hold(path, held, heartbeatMs);
+    if (await lock.isStale()) await takeAway(lock, guard);
     else {
       if (!told) options.onWait?.();
+      told = true;
       await sleep(Math.min(heartbeatMs / 4, 250), undefined, { signal });
     }
   }
 }
 
-async function create(path: string, holder: Holder): Promise<boolean> {
+interface Held {
+  handle: FileHandle;
+  token: string;
+  text: string;
+}
+
+async function create(path: string): Promise<Held | undefined> {
+  const handle = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return undefined;
+    throw error;
+  });
+  if (!handle) return undefined;
   try {
-    const handle = await open(path, 'wx');
-    await handle.writeFile(JSON.stringify(holder)).finally(() => handle.close());
-    return true;
+    const { ino } = await handle.stat();
+    const holder: Holder = { token: randomUUID(), pid: process.pid, host: hostname(), ino };
+    const text = JSON.stringify(holder);
+    await handle.write(text, 0);
+    return { handle, token: holder.token, text };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // On a full disk the file is there, but says nothing.
+    await handle.close();
+    await unlink(path).catch(() => undefined);
     throw error;
   }
 }
 
-function hold(path: string, mine: Holder, heartbeatMs: number): Lock {
-  const timer = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch(() => undefined);
-  }, heartbeatMs);
+function hold(path: string, { handle, token, text }: Held, heartbeatMs: number): Lock {
+  let beaten = clocks();
+  let lost = false;
+  const beat = async () => {
+    if ((await readHolder(path))?.token !== token) lost = true;
+    if (lost) return;
+    // Written rather than stamped: the time is then the file system's, the same for all machines that share it.
+    await handle.write(text, 0).catch(() => handle.utimes(new Date(), new Date()));
+    beaten = clocks();
+  };
+  const timer = setInterval(() => void beat().catch(() => undefined), heartbeatMs);
   timer.unref();
   return {
+    async confirm() {
+      if (!lost && millisecondsSince(beaten) > LATE_BEATS * heartbeatMs) await beat();
+      if (lost) throw new LockLost('another process has taken over');
+    },
     async release() {
       clearInterval(timer);
-      if ((await readHolder(path))?.token === mine.token) await unlink(path).catch(() => undefined);
+      const mine = (await readHolder(path).catch(() => undefined))?.token === token;
+      if (mine) await unlink(path).catch(() => undefined);
+      await handle.close().catch(() => undefined);
     },
   };
 }
 
-async function isStale(
-  path: string,
-  { heartbeatMs = 2000, staleMs = 30_000 }: LockOptions,
-): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found) return false;
-  const silentMs = Date.now() - found.mtimeMs;
-  if (silentMs > staleMs) return true;
-  const holder = await readHolder(path);
-  return silentMs > 2.5 * heartbeatMs && holder?.host === hostname() && !isAlive(holder.pid);
+/** Neither alone is enough: one stands still while a machine sleeps, the other may be set. */
+function clocks() {
+  return { wall: Date.now(), steady: performance.now() };
+}
+
+function millisecondsSince({ wall, steady }: ReturnType<typeof clocks>): number {
+  return Math.max(Date.now() - wall, performance.now() - steady);
 }
 
 /** Removes a stale lock under a second lock, so that nobody removes the fresh one of who came first. */
-async function takeAway(path: string, options: LockOptions): Promise<void> {
-  const guard = `${path}.steal`;
-  const { staleMs = 30_000 } = options;
-  const mine: Holder = { token: randomUUID(), pid: process.pid, host: hostname() };
-  if (!(await create(guard, mine))) {
-    const found = await stat(guard).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > staleMs) await unlink(guard).catch(() => undefined);
+async function takeAway(lock: Watch, guard: Watch): Promise<void> {
+  const held = await create(guard.path);
+  if (!held) {
+    if (await guard.isStale()) await unlink(guard.path).catch(() => undefined);
     else await sleep(50);
     return;
   }
   try {
-    if (await isStale(path, options)) await unlink(path).catch(() => undefined);
+    if (await lock.isStale()) await unlink(lock.path).catch(() => undefined);
   } finally {
-    await unlink(guard).catch(() => undefined);
-  }
-}
-
-async function readHolder(path: string): Promise<Holder | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder;
-  } catch {
-    return undefined;
-  }
-}
-
-/** False also for our own id: a lock of this very process is never found untouched for long. */
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    await unlink(guard.path).catch(() => undefined);
+    await held.handle.close();
   }
 }

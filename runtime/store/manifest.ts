@@ -1,4 +1,5 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RepoFile } from '../core/spec.js';
@@ -27,10 +28,29 @@ export async function readManifest(dir: string): Promise<Manifest> {
 /** Replaces the manifest of a folder at one stroke. @throws what the file system throws */
 export async function writeManifest(dir: string, entries: Manifest['files']): Promise<void> {
   const path = join(dir, MANIFEST_NAME);
-  const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, formatManifest(entries));
-  await rename(temporary, path);
+  // Not the process id: containers that share a folder number their processes alike.
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, formatManifest(entries));
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
+
+/** Removes what processes that were killed while they wrote a manifest have left. For the holder of the lock. */
+export async function removeLeftovers(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (!name.startsWith(`${MANIFEST_NAME}.`) || !name.endsWith('.tmp')) continue;
+    const path = join(dir, name);
+    const { mtimeMs = Date.now() } = (await stat(path).catch(() => undefined)) ?? {};
+    if (Date.now() - mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
+  }
+}
+
+/** Who only looks writes manifests too, without the lock: their files are left alone for a while. */
+const LEFTOVER_MS = 60_000;
 
 /** Text of a manifest, in stable order. For who packs verified files into an image: mtimeMs as the layer keeps it. */
 export function formatManifest(entries: Manifest['files']): string {
@@ -57,8 +77,10 @@ export async function judgeFile(
 ): Promise<Verdict> {
   if (!isSafePath(file.path)) return { state: 'wrong', reason: 'its path leaves the folder' };
   const path = join(dir, ...file.path.split('/'));
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) return { state: 'missing' };
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error.code);
+  if (found === 'EACCES') return { state: 'wrong', reason: 'this user may not read it' };
+  if (typeof found !== 'object') return { state: 'missing' };
+  if (!found.isFile()) return { state: 'wrong', reason: 'it is no file' };
   if (found.size !== file.size)
     return { state: 'wrong', reason: `it has ${found.size} bytes, not ${file.size}` };
   const entry = entryOf(file, found.mtimeMs);
@@ -66,8 +88,13 @@ export async function judgeFile(
   const expected = expectedDigest(file);
   if (expected) {
     beforeHash?.();
-    if ((await digestOf(path, file, signal)) !== expected.hex)
-      return { state: 'wrong', reason: 'its content differs' };
+    const hex = await digestOf(path, file, signal).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EACCES' && error.code !== 'EIO') throw error;
+      return error.code;
+    });
+    if (hex === 'EACCES') return { state: 'wrong', reason: 'this user may not read it' };
+    if (hex === 'EIO') return { state: 'wrong', reason: 'the disk can not read it' };
+    if (hex !== expected.hex) return { state: 'wrong', reason: 'its content differs' };
   }
   return { state: 'good', entry };
 }

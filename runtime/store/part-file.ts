@@ -1,12 +1,15 @@
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Hash } from 'node:crypto';
 import type { RepoFile } from '../core/spec.js';
 import { expectedDigest, startDigest } from './digest.js';
 import { makeFolder } from './make-folder.js';
 
-/** A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. */
+/**
+ * A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. All that changes
+ * the file asks `confirm` first, so that a process which was stopped for long does not write over its successor.
+ */
 export interface PartFile {
   /** Bytes that are there and hashed. */
   readonly length: number;
@@ -21,11 +24,19 @@ export interface PartFile {
   close(): Promise<void>;
 }
 
+export interface PartOptions {
+  signal?: AbortSignal | undefined;
+  /** Throws when this process must not write any more. */
+  confirm?: () => Promise<void>;
+}
+
 /** Opens or creates the part of the file that shall lie at `path`, and hashes what an earlier attempt left. */
-export async function openPart(path: string, file: RepoFile, signal?: AbortSignal): Promise<PartFile> {
+export async function openPart(path: string, file: RepoFile, options: PartOptions = {}): Promise<PartFile> {
+  const { signal, confirm = async () => undefined } = options;
   await makeFolder(dirname(path));
+  await refuseFolder(path);
   const partPath = `${path}.part`;
-  const handle = await open(partPath, constants.O_RDWR | constants.O_CREAT, 0o644);
+  const handle = await openPlain(partPath);
   let hash: Hash = startDigest(file);
   let length = 0;
   let closed = false;
@@ -35,11 +46,13 @@ export async function openPart(path: string, file: RepoFile, signal?: AbortSigna
       return length;
     },
     async append(chunk) {
+      await confirm();
       await writeFully(handle, chunk, length);
       hash.update(chunk);
       length += chunk.length;
     },
     async reset() {
+      await confirm();
       await handle.truncate(0);
       hash = startDigest(file);
       length = 0;
@@ -53,6 +66,7 @@ export async function openPart(path: string, file: RepoFile, signal?: AbortSigna
       const mtime = await stampWholeSecond(handle);
       await handle.sync();
       await part.close();
+      await confirm();
       await rename(partPath, path);
       await syncFolder(dirname(path));
       return mtime;
@@ -74,9 +88,27 @@ export async function openPart(path: string, file: RepoFile, signal?: AbortSigna
   }
 }
 
+/** A folder under the final name would make the rename fail, after all bytes have been fetched. */
+async function refuseFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
+}
+
+/** Never through a link: it would lead the download to a place that nobody chose. */
+async function openPlain(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+  try {
+    return await open(path, flags, 0o644);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
+    await unlink(path);
+    return open(path, flags, 0o644);
+  }
+}
+
 async function hashExisting(
   path: string,
-  { size, file, hash, signal }: { size: number; file: RepoFile; hash: Hash; signal?: AbortSignal },
+  { size, file, hash, signal }: { size: number; file: RepoFile; hash: Hash; signal: AbortSignal | undefined },
 ): Promise<number> {
   if (size === 0 || size > file.size) return 0;
   for await (const chunk of createReadStream(path, { end: size - 1, highWaterMark: 2 ** 20, signal }))
@@ -105,8 +137,10 @@ async function syncFolder(dir: string): Promise<void> {
   await handle?.close();
 }
 
-/** Removes the file at its final name, so that nothing uses it any more. */
+/** Removes what lies at a file's final name, so that nothing uses it any more. A folder goes only when it is empty. */
 export async function discard(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory()) return rmdir(path);
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });

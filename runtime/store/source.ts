@@ -1,4 +1,5 @@
 import type { ModelInfo, RepoFile } from '../core/spec.js';
+import { expectedDigest, startDigest } from './digest.js';
 import { StoreError } from './errors.js';
 import { withRetries } from './retry.js';
 
@@ -6,7 +7,7 @@ import { withRetries } from './retry.js';
 export type RepoRef = Pick<ModelInfo, 'id' | 'commit'>;
 
 export interface OpenedFile {
-  /** First byte of `body` in the file: what was asked for, or 0 where the source can't start in the middle. */
+  /** First byte of `body` in the file: what was asked for, or less where the source can't start in the middle. */
   offset: number;
   /** Ends early without an error when the connection is cut: the reader compares lengths. */
   body: AsyncIterable<Uint8Array>;
@@ -26,8 +27,8 @@ export interface ModelSource {
 }
 
 /**
- * All bytes of a file, checked against its announced length. Meant for small files.
- * @throws StoreError network (worth another try) when the bytes end early
+ * All bytes of a file, checked against its announced length and hash. Meant for small files.
+ * @throws StoreError network (worth another try) when the bytes end early or are wrong
  */
 export async function readWhole(
   source: Pick<ModelSource, 'open'>,
@@ -36,15 +37,23 @@ export async function readWhole(
 ): Promise<Buffer> {
   const { body } = await source.open(ref, file, 0);
   const chunks: Uint8Array[] = [];
+  const hash = startDigest(file);
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
     if (length > file.size)
       throw new StoreError('corrupt', `${file.path} of ${ref.id} is longer than announced`);
+    hash.update(chunk);
     chunks.push(chunk);
   }
-  if (length === file.size) return Buffer.concat(chunks);
-  throw new StoreError('network', `${file.path} of ${ref.id} came in part`, { remedy: 'try again' });
+  const remedy = 'try again';
+  if (length < file.size)
+    throw new StoreError('network', `${file.path} of ${ref.id} came in part`, { remedy });
+  const expected = expectedDigest(file);
+  if (!expected || hash.digest('hex') === expected.hex) return Buffer.concat(chunks);
+  throw new StoreError('network', `${file.path} of ${ref.id} came with other content than announced`, {
+    remedy,
+  });
 }
 
 /** As readWhole, with a few tries. */

@@ -226,7 +226,7 @@ interface ContentRequest {
 function sendContent(state: State, { request, response, file, commit }: ContentRequest): void {
   const fault = request.method === 'GET' ? state.faults.take(request.url!) : undefined;
   const asked = fault?.ignoreRange ? undefined : /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
-  const start = Number(asked?.[1] ?? 0);
+  const start = Number(asked?.[1] ?? 0) + (asked ? (fault?.shiftBy ?? 0) : 0);
   const end = Math.min(Number(asked?.[2] || file.size - 1), file.size - 1);
   if (asked && start > end)
     return void response.writeHead(416, { 'content-range': `bytes */${file.size}` }).end();

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 
 /** Something that goes wrong with one answer. Only one of the kinds is set. */
 export interface Fault {
@@ -26,6 +27,16 @@ export interface Fault {
   html?: boolean;
   /** Answer a range request with the whole file and status 200. */
   ignoreRange?: boolean;
+  /** Answer a range request with bytes that begin so many bytes after (or, below 0, before) what was asked for. */
+  shiftBy?: number;
+  /** Compress the body, whatever the request accepts. */
+  gzip?: boolean;
+  /** Announce so many bytes more than there are, and keep the connection. */
+  promise?: number;
+  /** A byte now and then, without an end. */
+  drip?: boolean;
+  /** Send the client there. */
+  location?: string;
 }
 
 export interface FaultList {
@@ -63,15 +74,29 @@ export function sendFaulty({ fault, response, body, start }: FaultyAnswer): void
       .writeHead(fault.status, { 'content-type': 'application/json' })
       .end('{"error":"fault"}');
   }
+  if (fault.location !== undefined) return void response.writeHead(302, { location: fault.location }).end();
   if (fault.html)
     return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>log in</html>');
   if (start > 0)
     response.setHeader('content-range', `bytes ${start}-${start + body.length - 1}/${start + body.length}`);
   const status = start > 0 ? 206 : 200;
-  if (fault.wrongBytes || fault.extraBytes !== undefined || fault.ignoreRange) {
+  if (fault.drip) return drip(response, body);
+  if (fault.gzip) return void response.writeHead(status, { 'content-encoding': 'gzip' }).end(gzipSync(body));
+  if (fault.promise !== undefined) {
+    response.writeHead(status, { 'content-length': body.length + fault.promise });
+    return void response.write(body);
+  }
+  if (fault.wrongBytes || fault.extraBytes !== undefined || fault.ignoreRange || fault.shiftBy) {
     return void response.writeHead(status).end(altered(body, fault));
   }
   sendPart({ fault, response, body, status });
+}
+
+function drip(response: ServerResponse, body: Buffer): void {
+  response.writeHead(200, { 'content-length': body.length });
+  let at = 0;
+  const timer = setInterval(() => response.write(body.subarray(at, ++at)), 20);
+  response.once('close', () => clearInterval(timer));
 }
 
 function altered(body: Buffer, { wrongBytes, extraBytes = 0 }: Fault): Buffer {

@@ -12,7 +12,7 @@ describe('download', () => {
   test('all files under their paths, with progress, and nothing left over', async () => {
     const seen: Progress[] = [];
     const result = await bench.ensure({ onProgress: (progress) => void seen.push(progress) });
-    expect(result).toEqual({ dir: bench.target(), downloaded: true });
+    expect(result).toMatchObject({ dir: bench.target(), downloaded: true });
     bench.expectComplete();
     expect(readdirSync(bench.target()).sort()).toEqual([
       MANIFEST_NAME,
@@ -31,7 +31,10 @@ describe('download', () => {
     await bench.ensure();
     bench.hub.requests.length = 0;
     bench.lines.length = 0;
-    expect(await bench.ensure({ source: noSource })).toEqual({ dir: bench.target(), downloaded: false });
+    expect(await bench.ensure({ source: noSource })).toMatchObject({
+      dir: bench.target(),
+      downloaded: false,
+    });
     expect(bench.hub.requests).toEqual([]);
     expect(bench.lines).toEqual([]);
   });
@@ -170,7 +173,10 @@ describe('download', () => {
 
   test('a place that is no folder is a clear error', async () => {
     const file = join(folderWith({ file: 'x' }), 'file');
-    await expect(bench.ensure({ roots: [], downloadRoot: file })).rejects.toThrow(/ENOTDIR/);
+    await expect(bench.ensure({ roots: [], downloadRoot: file })).rejects.toMatchObject({
+      kind: 'storage',
+      message: expect.stringMatching(/a file lies where a folder belongs; move away/),
+    });
   });
 
   test('two at once download once', async () => {

@@ -6,11 +6,27 @@ test.each([
   ['EACCES', 'permission', /may not write there; mount a writable volume .* --bake/],
   ['EPERM', 'permission', /may not write/],
   ['EROFS', 'permission', /read-only; mount/],
+  ['EMFILE', 'storage', /too many files open; raise the limit/],
+  ['EISDIR', 'storage', /a folder lies where a file belongs; move away/],
+  ['ENOTDIR', 'storage', /a file lies where a folder belongs; move away/],
+  ['EFBIG', 'no_space', /ulimit -f/],
+  ['EIO', 'storage', /check the disk/],
 ])('%s while writing says what to do', (code, kind, message) => {
   const error = writeProblem(Object.assign(new Error('write'), { code }), '/server/model/org/name');
   expect(error).toBeInstanceOf(StoreError);
   expect(error).toMatchObject({ kind, message: expect.stringMatching(message) });
   expect((error as StoreError).message).toContain('/server/model/org/name');
+});
+
+test('the remedy names another place where there is one', () => {
+  const error = writeProblem(
+    Object.assign(new Error('x'), { code: 'EROFS' }),
+    '/cache',
+    'give another --cache',
+  );
+  expect((error as StoreError).message).toBe(
+    "can't write /cache: the file system is read-only; give another --cache",
+  );
 });
 
 test('other errors stay what they are', () => {

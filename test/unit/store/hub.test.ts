@@ -197,7 +197,7 @@ describe('files', () => {
     const source = sourceOf({ stallMs: 100 });
     const info = await source.info('org/name');
     const error = await failure(readWhole(source, info, info.files[1]!));
-    expect(error.message).toMatch(/no bytes for 0.1 s/);
+    expect(error.message).toMatch(/no connection to .* \(1000 bytes for 0.1 s\)/);
   });
 
   test('a folder plan has no hub behind it', async () => {

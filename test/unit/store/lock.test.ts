@@ -4,7 +4,8 @@ import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'n
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acquireLock } from '../../../runtime/store/lock.js';
+import { jest } from '@jest/globals';
+import { acquireLock, LockLost } from '../../../runtime/store/lock.js';
 import { folderWith } from './folders.js';
 
 const quick = { heartbeatMs: 40, staleMs: 2000 };
@@ -15,8 +16,9 @@ beforeEach(() => {
 });
 
 /** A lock file as a process left it so many milliseconds ago. */
-function left(holder: { pid: number; host: string }, msAgo: number): void {
-  writeFileSync(path, JSON.stringify({ token: 'theirs', ...holder }));
+function left(holder: { pid: number; host: string; ino?: number }, msAgo: number): void {
+  writeFileSync(path, '');
+  writeFileSync(path, JSON.stringify({ token: 'theirs', ino: statSync(path).ino, ...holder }));
   const then = new Date(Date.now() - msAgo);
   utimesSync(path, then, then);
 }
@@ -73,9 +75,57 @@ test('a dead process on this host loses its lock soon', async () => {
   expect(await isFree(1000)).toBe(true);
 });
 
-test('the process id says nothing while the file is fresh: another container may share the host name', async () => {
-  left({ pid: await deadPid(), host: hostname() }, -10_000);
-  expect(await isFree(300)).toBe(false);
+test('the process id says nothing while the file is touched: another container may share the host name', async () => {
+  left({ pid: await deadPid(), host: hostname() }, 0);
+  const alive = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+  expect(await isFree(500)).toBe(false);
+  clearInterval(alive);
+});
+
+test.each([
+  ['an hour behind', 3_600_000],
+  ['an hour ahead', -3_600_000],
+])('a holder whose clock is %s keeps its lock while it shows signs of life', async (_, msAgo) => {
+  let beats = 0;
+  const beat = () => left({ pid: 1, host: 'elsewhere' }, msAgo - beats++);
+  beat();
+  const alive = setInterval(beat, 20);
+  expect(await isFree(500)).toBe(false);
+  clearInterval(alive);
+});
+
+test('a dead holder whose clock was ahead loses its lock when it was seen unchanged for long', async () => {
+  left({ pid: 1, host: 'elsewhere' }, -3_600_000);
+  expect(await isFree(1000)).toBe(false);
+  expect(await isFree(5000)).toBe(true);
+});
+
+test.each([
+  ['a copy of a lock, as a committed image holds it', () => left({ pid: 1, host: 'elsewhere', ino: 1 }, 0)],
+  ['a lock of who was killed before it could write', () => writeFileSync(path, '')],
+])('%s holds nobody back for long', async (_, leave) => {
+  leave();
+  expect(await isFree(1000)).toBe(true);
+});
+
+test('who stood still and lost the lock is told before it does more', async () => {
+  const lock = await acquireLock(path, { heartbeatMs: 10_000, staleMs: 20_000 });
+  await lock.confirm();
+  left({ pid: 1, host: 'elsewhere' }, 0);
+  const wall = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 40_000);
+  await expect(lock.confirm()).rejects.toThrow(LockLost);
+  wall.mockRestore();
+  await lock.release();
+  expect(readFileSync(path, 'utf8')).toContain('theirs');
+});
+
+test('who stood still and still has the lock goes on', async () => {
+  const lock = await acquireLock(path, { heartbeatMs: 10_000, staleMs: 20_000 });
+  const wall = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 40_000);
+  await lock.confirm();
+  wall.mockRestore();
+  await lock.release();
+  expect(existsSync(path)).toBe(false);
 });
 
 test('a process on another host keeps its lock until it was silent for long', async () => {

@@ -12,6 +12,8 @@ export const GRAPH = 'onnx/model.onnx';
 export interface Workbench {
   hub: Hub;
   info: ModelInfo;
+  /** Folder that the hub serves. */
+  dir: string;
   root: string;
   lines: string[];
   files: Record<string, string | Uint8Array>;
@@ -29,7 +31,7 @@ export interface Workbench {
 export function useWorkbench(): Workbench {
   const files = modelFiles();
   const dir = folderWith(files);
-  const bench = { files, graphBytes: Buffer.from(files[GRAPH] as Uint8Array) } as Workbench;
+  const bench = { files, dir, graphBytes: Buffer.from(files[GRAPH] as Uint8Array) } as Workbench;
   beforeEach(async () => {
     bench.hub = await startHub({ models: { 'org/name': dir } });
     bench.info = await hubSource({ endpoint: bench.hub.url }).info('org/name');
