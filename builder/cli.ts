@@ -7,6 +7,7 @@ import { listCommand } from './commands/list.js';
 import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
+import { snapshotCommand } from './commands/snapshot.js';
 import type { CommandDeps } from './deps.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
 
@@ -22,7 +23,15 @@ export function createProgram(deps: CommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .exitOverride();
-  for (const register of [planCommand, buildCommand, serveCommand, runCommand, listCommand, doctorCommand])
+  for (const register of [
+    planCommand,
+    buildCommand,
+    snapshotCommand,
+    serveCommand,
+    runCommand,
+    listCommand,
+    doctorCommand,
+  ])
     register(program, deps);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;

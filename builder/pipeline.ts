@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ModelSpec } from '../runtime/core/spec.js';
 import { folderSource } from '../runtime/store/folder.js';
 import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
@@ -19,8 +20,11 @@ import { type ModelPlan, planModel } from './plan/index.js';
 import { megabytes, type Report } from './report.js';
 
 /** All that is decided before anything is written or fetched. */
-export interface Prepared {
+export interface Prepared extends PlannedImages {
   model: ModelPlan;
+}
+
+export interface PlannedImages {
   plan: BuildPlan;
   runtime: RuntimeImage;
   context: ModelContext;
@@ -40,16 +44,24 @@ export interface PrepareOptions {
  */
 export async function prepare({ id, flags, report }: PrepareOptions, deps: CommandDeps): Promise<Prepared> {
   const model = await decideModel({ id, flags, report }, deps);
+  return { model, ...(await planImages(model.spec, flags, deps)) };
+}
+
+/** Decides runtime image and model image of a spec. */
+export async function planImages(
+  spec: ModelSpec,
+  flags: SourceFlags & ImageFlags,
+  deps: CommandDeps,
+): Promise<PlannedImages> {
   const { packageRoot, version } = deps;
   const options = { ...flags, version, baked: flags.bake ?? false };
   const runtime = await planRuntimeImage(
     { packageRoot, cache: cacheOf(flags, deps) },
-    { ...options, profile: model.spec.profile },
+    { ...options, profile: spec.profile },
   );
-  const plan = planModelImage(model.spec, runtime.name, options);
+  const plan = planModelImage(spec, runtime.name, options);
   const template = await readFile(path.join(packageRoot, 'templates/model.Dockerfile.eta'), 'utf8');
   return {
-    model,
     plan,
     runtime,
     context: renderModelContext(plan, template),
@@ -73,7 +85,7 @@ export async function decideModel(
   return report.step(`Read ${id} from ${name}`, () => planModel({ id, revision, task, dtype, source }));
 }
 
-function sourceOf(
+export function sourceOf(
   { from, hub }: SourceFlags,
   { config }: CommandDeps,
 ): { source: ModelSource; name: string } {
@@ -86,18 +98,24 @@ export function cacheOf(flags: SourceFlags, { config }: CommandDeps): string {
   return flags.cache ?? config.cache;
 }
 
+export interface FetchOptions extends DecideOptions {
+  model: Pick<ModelPlan, 'spec'>;
+  /** Folders in which the files may lie beside the cache. */
+  places?: readonly string[];
+  /** Reads every file once more, whatever is known of it. */
+  rehash?: boolean;
+}
+
 /** Folder with the verified files of a model; downloads what the cache lacks. */
-export async function fetchWeights(
-  options: DecideOptions & { model: ModelPlan },
-  deps: CommandDeps,
-): Promise<string> {
-  const { flags, report, model } = options;
+export async function fetchWeights(options: FetchOptions, deps: CommandDeps): Promise<string> {
+  const { flags, report, model, places = [], rehash } = options;
   const root = path.join(cacheOf(flags, deps), 'models');
   const { dir } = await report.step(`Have ${model.spec.files.length} files of the model`, (say) =>
     ensureWeights({
       spec: model.spec,
+      rehash,
       // A local folder is used where it is; only what the hub gives is kept in the cache.
-      roots: flags.from === undefined ? [root] : [flags.from, root],
+      roots: [...(flags.from === undefined ? [] : [flags.from]), ...places, root],
       downloadRoot: root,
       source: () => sourceOf(flags, deps).source,
       onProgress: ({ doneBytes, totalBytes }) => say(`${megabytes(doneBytes)} of ${megabytes(totalBytes)}`),
@@ -152,6 +170,9 @@ export async function buildImage(
   };
 }
 
-function cudaArguments({ device, cudaProviderSha256 }: ImageFlags): Record<string, string> | undefined {
+export function cudaArguments({
+  device,
+  cudaProviderSha256,
+}: ImageFlags): Record<string, string> | undefined {
   return device === 'cuda' ? { ORT_CUDA_SHA256: cudaProviderSha256 ?? '' } : undefined;
 }

@@ -18,6 +18,9 @@ export const LABEL = {
   license: 'io.slipway.license',
   /** `true` when the weights are in the image. */
   baked: 'io.slipway.baked',
+  /** `true` on sealed images, and the hex SHA-256 of their manifest. */
+  sealed: 'io.slipway.sealed',
+  manifest: 'io.slipway.manifest',
   version: 'io.slipway.version',
   platform: 'io.slipway.platform',
   /** Hex SHA-256 of the document that the server gives at /openapi.json. */

@@ -12,7 +12,7 @@ export function contextFolder(out: string, plan: BuildPlan): string {
 }
 
 /** Writes the build folder of a model, for reading, review and `docker build` by hand. */
-export async function writeContext(folder: string, context: ModelContext): Promise<void> {
+export async function writeContext(folder: string, context: Pick<ModelContext, 'files'>): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(context.files)) await writeFile(path.join(folder, name), text);
 }
@@ -55,7 +55,7 @@ export async function ensureModelImage(
 }
 
 /** Lower case and the underscore make one name of `a/b_c`, `a_b/c` and `A/b_c`. */
-function refuseForeign(owner: string | undefined, { spec, image }: BuildPlan): void {
+export function refuseForeign(owner: string | undefined, { spec, image }: BuildPlan): void {
   if (owner === undefined || owner === spec.id) return;
   const message = `${image.repository} is the image of ${owner}; give ${spec.id} another --namespace, or remove that image`;
   throw new BuilderError('failure', message);

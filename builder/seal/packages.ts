@@ -40,7 +40,7 @@ export function debianPackages(status: string): Package[] {
   return status
     .split(/\n\n+/)
     .map((block) => ({ block, name: field(block, 'Package'), version: field(block, 'Version') }))
-    .filter(({ block, name, version }) => name && version && / installed$/.test(field(block, 'Status') ?? ''))
+    .filter(({ block, name, version }) => name && version && field(block, 'Status')?.endsWith(' installed'))
     .map(({ name, version }) => ({ name: name!, version: version!, kind: 'deb/debian' }));
 }
 

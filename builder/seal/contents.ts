@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { RepoFile } from '../../runtime/core/spec.js';
+import { MANIFEST_NAME } from '../../runtime/store/manifest.js';
+import type { Docker, ImageDetails } from '../docker/docker.js';
+import type { BuildPlan, ModelContext } from '../images/model-plan.js';
+import type { ContextEntry } from '../images/tar.js';
+import { formatGolden, type Golden } from './golden.js';
+import { readText } from './image-files.js';
+import {
+  formatSealedManifest,
+  SEALED_DIR,
+  type SealedFile,
+  sealedFiles,
+  sealedManifest,
+} from './manifest.js';
+import type { Notices } from './notices.js';
+import { bundledPackages, debianPackages, shippedPackages } from './packages.js';
+import { sbomOf } from './sbom.js';
+
+/** Folder of the build context that becomes the sealing layer. */
+const LAYER = `sealed${SEALED_DIR}`;
+
+export interface ContentsOptions {
+  plan: BuildPlan;
+  context: ModelContext;
+  notices: Notices;
+  /** What the layers below hold: those of the runtime image, and the weights. */
+  layers: { runtime: readonly ContextEntry[]; weights: readonly ContextEntry[] };
+  /** The image that is sealed. */
+  image: ImageDetails;
+  golden: Golden;
+  packageRoot: string;
+}
+
+export interface SealContents {
+  /** Members of the build context. */
+  entries: ContextEntry[];
+  /** Hex SHA-256 of the manifest. */
+  manifestSha256: string;
+  files: number;
+  bytes: number;
+}
+
+/** What the sealing layer holds: manifest, golden record, bill of materials, licence and model card. */
+export async function sealContents(options: ContentsOptions, docker: Docker): Promise<SealContents> {
+  const { plan, notices, layers, image, golden } = options;
+  const weights = await sealedFiles(layers.weights);
+  const sbom = await bomOf(options, { weights, docker });
+  const own = [
+    { path: `${LAYER}/golden.json`, content: formatGolden(golden) },
+    { path: `${LAYER}/sbom.cdx.json`, content: sbom },
+    ...notices.files.map((file) => noticeEntry(file, notices.dir)),
+  ];
+  const model = { path: 'root/model.json', content: options.context.files['model.json']! };
+  const files = [...(await sealedFiles([...layers.runtime, model, ...own])), ...weights];
+  const manifest = formatSealedManifest(
+    sealedManifest({ spec: plan.spec, platform: plan.platform, layers: image.layers, files }),
+  );
+  return {
+    entries: [...own, { path: `${LAYER}/manifest.json`, content: manifest }],
+    manifestSha256: createHash('sha256').update(manifest).digest('hex'),
+    files: files.length,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+function noticeEntry({ path: name, size }: RepoFile, dir: string): ContextEntry {
+  return { path: `${LAYER}/${name}`, content: { file: path.join(dir, name), size } };
+}
+
+async function bomOf(
+  { plan, layers, image, packageRoot }: ContentsOptions,
+  { weights, docker }: { weights: readonly SealedFile[]; docker: Docker },
+): Promise<string> {
+  const status = await readText(docker, { reference: image.id, path: '/var/lib/dpkg/status' });
+  const packages = [
+    ...(await bundledPackages(packageRoot)),
+    ...(await shippedPackages(layers.runtime)),
+    ...debianPackages(status ?? ''),
+  ];
+  const model = weights.filter((file) => !file.path.endsWith(`/${MANIFEST_NAME}`));
+  return sbomOf({ spec: plan.spec, image: plan.image.repository, weights: model, packages });
+}

@@ -1,0 +1,75 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import tar from 'tar-stream';
+import type { ModelSpec } from '../../runtime/core/spec.js';
+import { downloadDir } from '../../runtime/store/paths.js';
+import { parseSpec } from '../../runtime/store/spec-file.js';
+import type { Docker } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+
+/** Where model images keep what was decided about the model; version 0.1.0 had it in the server's folder. */
+const SPEC_PLACES = ['/model.json', '/server/model.json'];
+
+/**
+ * What an image of ours says about its model.
+ * @throws BuilderError `refused` when it holds no such file
+ */
+export async function specOfImage(docker: Docker, reference: string): Promise<ModelSpec> {
+  for (const place of SPEC_PLACES) {
+    const found = await readText(docker, { reference, path: place });
+    if (found !== undefined) return parseSpec(found);
+  }
+  throw new BuilderError('refused', `${reference} holds no model.json: it is no image that builder has made`);
+}
+
+/** The text of one file of an image, or undefined when it is not there. */
+export async function readText(
+  docker: Docker,
+  at: { reference: string; path: string },
+): Promise<string | undefined> {
+  return docker.readImage(at, async (stream) => {
+    let content = '';
+    for await (const entry of entriesOf(stream)) {
+      if (entry.header.type === 'file') content = await text(entry);
+      else entry.resume();
+    }
+    return content;
+  });
+}
+
+/**
+ * Copies the model's files that an image (a baked or a committed one) holds to their paths below `into`. They are not
+ * verified here.
+ * @returns false when it holds none
+ */
+export async function extractWeights(
+  docker: Docker,
+  { reference, spec, into }: { reference: string; spec: ModelSpec; into: string },
+): Promise<boolean> {
+  const place = downloadDir('/server/model', spec);
+  const wanted = new Map(spec.files.map((file) => [`${spec.commit}/${file.path}`, file]));
+  const copied = await docker.readImage({ reference, path: place }, async (stream) => {
+    for await (const entry of entriesOf(stream)) {
+      const file = entry.header.type === 'file' ? wanted.get(entry.header.name) : undefined;
+      if (file === undefined || entry.header.size !== file.size) entry.resume();
+      else await writeTo(path.join(into, ...file.path.split('/')), entry as AsyncIterable<Uint8Array>);
+    }
+    return true;
+  });
+  return copied ?? false;
+}
+
+function entriesOf(stream: Readable): tar.Extract {
+  const extract = tar.extract();
+  stream.once('error', (error) => extract.destroy(error));
+  return stream.pipe(extract);
+}
+
+async function writeTo(target: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  await mkdir(path.dirname(target), { recursive: true });
+  await pipeline(content, createWriteStream(target));
+}
