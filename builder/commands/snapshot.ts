@@ -5,6 +5,7 @@ import { isModelId } from '../../runtime/core/ids.js';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { type CommandDeps, reportOf } from '../deps.js';
+import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
 import {
   addImageOptions,
@@ -94,8 +95,10 @@ async function subjectOf(given: string, context: Context): Promise<Subject> {
     const spec = await specOfImage(deps.docker, given);
     return { spec, image: given, notices: await noticesOf(spec, context) };
   }
-  if (!isModelId(given))
-    throw new InvalidArgumentError(`${given} is neither an image of builder's on this engine nor a model id`);
+  if (!isModelId(given)) {
+    const what = `${given} is neither an image of builder's on this engine nor a model id (org/name)`;
+    throw new BuilderError('usage', what);
+  }
   const { spec, info } = await decideModel({ id: given, flags, report }, deps);
   return { spec, notices: noticeFiles(info.files) };
 }

@@ -14,6 +14,8 @@ export interface Workshop {
   builder(args: string[], env?: Record<string, string>): Promise<Finished>;
   /** Builds an image and gives its name. @throws with the output when that fails */
   build(id: string, ...flags: string[]): Promise<string>;
+  /** Seals a model or an image and gives the sealed image's name. @throws with the output when that fails */
+  snapshot(given: string, env?: Record<string, string>): Promise<string>;
   start(image: string, flags?: string[]): Promise<TestContainer>;
   close(): Promise<void>;
 }
@@ -28,6 +30,7 @@ export async function openWorkshop(): Promise<Workshop> {
   const flagsOf: Record<string, string[]> = {
     plan: common,
     build: [...common, ...image],
+    snapshot: [...common, ...image],
     run: [...common, ...image],
   };
   const call: Workshop['builder'] = (args, env) => builder([...args, ...(flagsOf[args[0]!] ?? [])], { env });
@@ -39,6 +42,11 @@ export async function openWorkshop(): Promise<Workshop> {
     async build(id, ...flags) {
       const { code, stdout, stderr } = await call(['build', id, ...flags]);
       if (code !== 0) throw new Error(`builder build ${id} ended with ${code}:\n${stderr}`);
+      return stdout.trim();
+    },
+    async snapshot(given, env) {
+      const { code, stdout, stderr } = await call(['snapshot', given], env);
+      if (code !== 0) throw new Error(`builder snapshot ${given} ended with ${code}:\n${stderr}`);
       return stdout.trim();
     },
     async start(name, flags) {

@@ -12,6 +12,9 @@ export interface ZooHub extends Hub {
 /** What a repository may claim: it must reach labels as it is, and nothing else. */
 export const HOSTILE_LICENSE = 'x" \\ $(id) ${PATH} \'; RUN touch /pwned #';
 
+/** What travels with the weights of the model that reads texts. */
+export const NOTICES = { 'LICENSE.txt': 'May be used by anyone.\n', 'README.md': '# A model\n' };
+
 /** A hub with one model that reads texts, one that reads pictures and one that streams. */
 export async function startZooHub(): Promise<ZooHub> {
   const models = {
@@ -22,7 +25,9 @@ export async function startZooHub(): Promise<ZooHub> {
   const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
     const { id, pipeline_tag, library_name } = about;
     const license = about === models.image.about ? HOSTILE_LICENSE : 'apache-2.0';
-    return [id, { dir: repo, pipeline_tag, library_name, tags: [...about.tags, `license:${license}`] }];
+    const added = about === models.text.about ? NOTICES : {};
+    const tags = [...about.tags, `license:${license}`];
+    return [id, { dir: repo, pipeline_tag, library_name, tags, added }];
   });
   const hub = await startHub({ models: Object.fromEntries(listed), host: '0.0.0.0' });
   return {

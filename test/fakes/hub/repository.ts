@@ -12,6 +12,8 @@ export interface HubModel {
   private?: boolean;
   /** Branches and tags beside main; all of them name the same commit. */
   revisions?: string[];
+  /** Texts that the folder lacks, by path. */
+  added?: Record<string, string>;
 }
 
 export interface HubFile {
@@ -43,9 +45,15 @@ export function readRepository(about: HubModel): Repository {
     .map((entry) => relative(about.dir, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .filter((path) => !path.split('/').some((part) => part.startsWith('.')))
     .sort();
-  const files = paths.map((path) => describeFile(join(about.dir, path), path));
+  const added = about.added ?? {};
+  const files = [
+    ...paths
+      .filter((path) => !(path in added))
+      .map((path) => describeFile(path, () => readFileSync(join(about.dir, path)))),
+    ...Object.entries(added).map(([path, text]) => describeFile(path, () => Buffer.from(text))),
+  ].sort((a, b) => (a.path < b.path ? -1 : 1));
   const commit = sha1(files.map(({ path, oid }) => `${oid} ${path}\n`).join(''));
-  const folders = [...new Set(paths.flatMap(parents))].sort();
+  const folders = [...new Set(files.flatMap(({ path }) => parents(path)))].sort();
   const folderEntries = folders.map((path) => ({ type: 'directory', path, size: 0, oid: sha1(path) }));
   const fileEntries = files.map(({ path, size, oid, lfs }) => ({
     type: 'file',
@@ -57,11 +65,11 @@ export function readRepository(about: HubModel): Repository {
   return { about, commit, files, entries: [...folderEntries, ...fileEntries] };
 }
 
-function describeFile(full: string, path: string): HubFile {
-  const bytes = readFileSync(full);
+function describeFile(path: string, read: () => Buffer): HubFile {
+  const bytes = read();
   const size = bytes.length;
   const oid = createHash('sha1').update(`blob ${size}\0`).update(bytes).digest('hex');
-  const file: HubFile = { path, size, oid, read: () => readFileSync(full) };
+  const file: HubFile = { path, size, oid, read };
   if (size <= LFS_BYTES && !path.endsWith('.onnx')) return file;
   return { ...file, lfs: { oid: createHash('sha256').update(bytes).digest('hex'), size, pointerSize: 134 } };
 }
