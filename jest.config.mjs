@@ -14,4 +14,8 @@ const project = (name) => ({
   },
 });
 
-export default { projects: ['unit', 'contract', 'parity', 'e2e'].map(project) };
+export default {
+  projects: ['unit', 'contract', 'parity', 'faults', 'e2e'].map(project),
+  globalSetup: './test/temporary-folder.mjs',
+  globalTeardown: './test/remove-temporary-folder.mjs',
+};

@@ -3,6 +3,7 @@ import { RunError } from '../runtime/core/errors.js';
 import { StoreError } from '../runtime/store/errors.js';
 import { buildCommand } from './commands/build.js';
 import { doctorCommand } from './commands/doctor.js';
+import { fetchCommand } from './commands/fetch.js';
 import { listCommand } from './commands/list.js';
 import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
@@ -25,6 +26,7 @@ export function createProgram(deps: CommandDeps): Command {
     .exitOverride();
   for (const register of [
     planCommand,
+    fetchCommand,
     buildCommand,
     snapshotCommand,
     serveCommand,

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelSpec } from '../runtime/core/spec.js';
+import type { Progress } from '../runtime/store/download.js';
 import { folderSource } from '../runtime/store/folder.js';
 import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
-import { ensureWeights } from '../runtime/store/weights.js';
+import { ensureWeights, findWeights, type Weights } from '../runtime/store/weights.js';
 import type { CommandDeps } from './deps.js';
 import { contextFolder, ensureModelImage, writeContext } from './images/model-image.js';
 import {
@@ -102,27 +103,43 @@ export interface FetchOptions extends DecideOptions {
   model: Pick<ModelPlan, 'spec'>;
   /** Folders in which the files may lie beside the cache. */
   places?: readonly string[];
+  /** Folder under which the files go to `<org>/<name>/<commit>`, in place of the cache. */
+  to?: string | undefined;
   /** Reads every file once more, whatever is known of it. */
-  rehash?: boolean;
+  rehash?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** Folder with the verified files of a model; downloads what the cache lacks. */
 export async function fetchWeights(options: FetchOptions, deps: CommandDeps): Promise<string> {
-  const { flags, report, model, places = [], rehash } = options;
-  const root = path.join(cacheOf(flags, deps), 'models');
-  const { dir } = await report.step(`Have ${model.spec.files.length} files of the model`, (say) =>
+  return (await haveWeights(options, deps)).dir;
+}
+
+/** As fetchWeights; with `to`, what the cache holds is copied rather than downloaded. */
+export async function haveWeights(options: FetchOptions, deps: CommandDeps): Promise<Weights> {
+  const { flags, report, model, places = [], to, rehash, signal } = options;
+  const cache = path.join(cacheOf(flags, deps), 'models');
+  const { spec } = model;
+  const common = { spec, rehash, signal, log: report.note };
+  // A local folder is used where it is; only what the hub gives is kept in the cache.
+  const roots = [...(flags.from === undefined ? [] : [flags.from]), ...places, cache];
+  const here = to === undefined ? undefined : await findWeights({ ...common, roots, downloadRoot: cache });
+  const weights = await report.step(`Have ${spec.files.length} files of the model`, (say) =>
     ensureWeights({
-      spec: model.spec,
-      rehash,
-      // A local folder is used where it is; only what the hub gives is kept in the cache.
-      roots: [...(flags.from === undefined ? [] : [flags.from]), ...places, root],
-      downloadRoot: root,
-      source: () => sourceOf(flags, deps).source,
-      onProgress: ({ doneBytes, totalBytes }) => say(`${megabytes(doneBytes)} of ${megabytes(totalBytes)}`),
-      log: report.note,
+      ...common,
+      roots: to === undefined ? roots : [to],
+      downloadRoot: to ?? cache,
+      source: () => (here === undefined ? sourceOf(flags, deps).source : folderSource(here)),
+      elsewhere: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
+      onProgress: (progress) => say(progressText(progress)),
     }),
   );
-  return dir;
+  const fromHub = here === undefined && flags.from === undefined;
+  return { ...weights, receivedBytes: fromHub ? weights.receivedBytes : 0 };
+}
+
+function progressText({ file, fileBytes, doneBytes, totalBytes }: Progress): string {
+  return `${megabytes(doneBytes)} of ${megabytes(totalBytes)} (${file}: ${megabytes(fileBytes)})`;
 }
 
 /** What a build gave, as `--json` prints it. */

@@ -105,33 +105,43 @@ const schema = z.object({
   INLINE: flag,
 });
 
-export type Config = Readonly<
+/** All settings but the key, which only a server needs. */
+export type Settings = Readonly<
   Omit<z.output<typeof schema>, 'KEY' | 'KEY_FILE' | 'HF_TOKEN_FILE' | 'SEALED_MANIFEST'> & {
     /** The image holds all weights: neither a hub nor an update notice is asked. */
     sealed: boolean;
-    /** The operator's key; never empty. */
-    KEY: string;
+    /** Names of the secrets whose values stand in the environment, where `docker commit` keeps them. */
+    exposed: readonly string[];
   }
 >;
+
+/** KEY: the operator's key; never empty. */
+export type Config = Settings & Readonly<{ KEY: string }>;
 
 /**
  * Reads, checks and freezes the settings.
  * @throws ConfigError naming the variable; never its value, which may be a secret
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const settings = readSettings(env);
+  return Object.freeze({ ...settings, KEY: readKey(env.KEY, env.KEY_FILE || undefined) });
+}
+
+/** As readConfig, for what serves nobody and so needs no KEY. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     throw new ConfigError(`${issue.path.join('.')} ${issue.message}`);
   }
-  const { KEY, KEY_FILE, HF_TOKEN, HF_TOKEN_FILE, SEALED_MANIFEST, ...rest } = parsed.data;
+  const { KEY, KEY_FILE: _, HF_TOKEN, HF_TOKEN_FILE, SEALED_MANIFEST, ...rest } = parsed.data;
   const sealed = existsSync(SEALED_MANIFEST);
   return Object.freeze({
     ...rest,
     ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined } : {}),
     sealed,
-    KEY: readKey(KEY, KEY_FILE),
+    exposed: Object.keys({ ...(KEY && { KEY }), ...(HF_TOKEN && { HF_TOKEN }) }),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
   });
 }

@@ -1,10 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createAnalytics, newerVersion } from './analytics.js';
-import { type Config, ConfigError, engineEnvironment, NO_TELEMETRY, readConfig } from './config.js';
+import { parseArguments } from './arguments.js';
+import {
+  type Config,
+  ConfigError,
+  engineEnvironment,
+  NO_TELEMETRY,
+  readConfig,
+  readSettings,
+} from './config.js';
 import { DEFAULTS } from './core/limits.js';
 import type { ModelSpec, Profile } from './core/spec.js';
 import { checkDevice, chooseDevice, DeviceError } from './engines/device.js';
+import { fetchModel } from './fetch-model.js';
 import { createApp } from './http/app.js';
 import { createByteBudget } from './http/byte-budget.js';
 import { createMetrics } from './http/metrics.js';
@@ -28,8 +37,13 @@ import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
 import { createSupervisor, type EngineState } from './worker/supervisor.js';
 
-/** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
 async function main(): Promise<void> {
+  const command = parseArguments(process.argv.slice(2));
+  return command.name === 'fetch' ? fetchModel(readSettings(process.env), command) : serve();
+}
+
+/** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
+async function serve(): Promise<void> {
   const config = readConfig(process.env);
   const entry = fileURLToPath(
     new URL(import.meta.url.endsWith('.mjs') ? './child.mjs' : './worker/entry.js', import.meta.url),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { type Config, DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR } from './config.js';
+import { DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR, type Settings } from './config.js';
 import type { ModelSpec } from './core/spec.js';
+import { commitWarning } from './commit-warning.js';
 import type { Logger } from './log.js';
 import type { Preparation } from './service.js';
 import { StoreError } from './store/errors.js';
@@ -8,12 +9,14 @@ import { hubSource } from './store/hub.js';
 import { ensureWeights } from './store/weights.js';
 
 export interface PrepareOptions {
-  config: Config;
+  config: Settings;
   spec: ModelSpec;
   /** Progress is written here. */
-  preparation: Preparation;
+  preparation: Pick<Preparation, 'progress' | 'offline'>;
   logger: Logger;
   signal: AbortSignal;
+  /** Hash every file, also those that were verified before. */
+  rehash?: boolean;
 }
 
 /**
@@ -34,7 +37,7 @@ export async function prepareWeights(options: PrepareOptions): Promise<string> {
 const KNOWN_PLACES: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
 
 /** Names the settings that hold folders and the hub's address (which may hold a password), instead of their values. */
-function withoutPlaces(error: Error, config: Config): Error {
+function withoutPlaces(error: Error, config: Settings): Error {
   const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
     const value = config[name];
     return value === undefined || KNOWN_PLACES.has(value) ? text : text.replaceAll(value, name);
@@ -49,15 +52,20 @@ async function findOrDownload({
   preparation,
   logger,
   signal,
+  rehash = false,
 }: PrepareOptions): Promise<string> {
   let percent = -1;
+  const downloadRoot = config.HF_HOME ?? config.MODEL_DIR;
   const { dir, downloaded } = await ensureWeights({
     spec,
     signal,
+    rehash,
     roots: [config.MODEL_DIR, ...(config.HF_HOME ? [config.HF_HOME] : [])],
-    downloadRoot: config.HF_HOME ?? config.MODEL_DIR,
+    downloadRoot,
     source() {
       if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config);
+      const warning = commitWarning(config, downloadRoot);
+      if (warning) logger.warn(warning);
       return hubSource({ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN });
     },
     onProgress({ doneBytes, totalBytes }) {
@@ -75,7 +83,7 @@ async function findOrDownload({
   return dir;
 }
 
-function incompleteOffline(spec: ModelSpec, { sealed, MODEL_DIR }: Config): StoreError {
+function incompleteOffline(spec: ModelSpec, { sealed, MODEL_DIR }: Settings): StoreError {
   if (sealed) {
     const reason = 'this image is sealed, and its weights are not what was sealed';
     return new StoreError('corrupt', reason, { remedy: 'check it with "builder verify", and load it again' });

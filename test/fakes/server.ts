@@ -30,7 +30,14 @@ export interface ServerProcess {
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
   const port = await freePort();
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], KEY: 'test', PORT: String(port), DEVICE: 'cpu', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      TMPDIR: tmpdir(),
+      KEY: 'test',
+      PORT: String(port),
+      DEVICE: 'cpu',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

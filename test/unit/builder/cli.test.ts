@@ -28,16 +28,19 @@ describe('the command line', () => {
   test('help lists the commands and the exit codes, on stdout', async () => {
     const { code, stdout, stderr } = await cli(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const command of ['plan', 'build', 'serve', 'run', 'list', 'doctor'])
+    for (const command of ['plan', 'fetch', 'build', 'serve', 'run', 'list', 'doctor'])
       expect(stdout).toContain(`\n  ${command}`);
     for (const exit of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^  ${exit}\\s+\\S`, 'm'));
   });
 
-  test.each(['plan', 'build', 'run', 'list', 'doctor'])('%s --help has an example', async (command) => {
-    const { code, stdout } = await cli([command, '--help']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/Examples?:\n {2}(?:KEY=\S+ )?builder /);
-  });
+  test.each(['plan', 'fetch', 'build', 'run', 'list', 'doctor'])(
+    '%s --help has an example',
+    async (command) => {
+      const { code, stdout } = await cli([command, '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Examples?:\n {2}(?:KEY=\S+ )?builder /);
+    },
+  );
 
   test.each([
     [['nonsense']],

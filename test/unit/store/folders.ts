@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-const made: string[] = [];
-process.once('exit', () => made.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
-
-/** A new folder with these files; gone when the test process ends. */
+/** A new folder with these files; gone when the whole run ends. */
 export function folderWith(files: Record<string, string | Uint8Array> = {}): string {
   const dir = mkdtempSync(join(tmpdir(), 'slipway-test-'));
-  made.push(dir);
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), content);

@@ -1,0 +1,109 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { ModelSpec } from '../../runtime/core/spec.js';
+import { writeProblem } from '../../runtime/store/errors.js';
+import { downloadDir } from '../../runtime/store/paths.js';
+import { formatSpec } from '../../runtime/store/spec-file.js';
+import type { Weights } from '../../runtime/store/weights.js';
+import { type CommandDeps, reportOf } from '../deps.js';
+import { BuilderError } from '../exit.js';
+import {
+  addOutputOptions,
+  addSourceOptions,
+  modelId,
+  type OutputFlags,
+  type SourceFlags,
+} from '../options.js';
+import { decideModel, haveWeights } from '../pipeline.js';
+
+type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
+
+const NOTES = `
+With --to, the files go to <folder>/<org>/<name>/<commit>/ and the model's description beside it, to <commit>.json.
+Mount the folder at /server/model, and an image of that model needs no network at its first start. An image of another
+commit, or of another model of the same profile, serves it with -e MODEL_SPEC=/server/model/<org>/<name>/<commit>.json.
+What breaks off is continued by the next call; files that are there and verified are not fetched again.
+
+Examples:
+  builder fetch distilbert/distilbert-base-uncased-finetuned-sst-2-english
+  builder fetch org/model --to /media/stick            for a machine without a network
+  builder fetch org/model --revision v1.0 --json
+  builder fetch org/model --verify                     read and hash again what is there`;
+
+/** `builder fetch`: prints the folder that holds the model's verified files. */
+export function fetchCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('fetch')
+    .description("Download a model's files and verify them: into the cache, or into a folder to carry away")
+    .argument('<model>', 'id on the hub', modelId)
+    .option('--to <folder>', 'folder to fill, as images expect it at /server/model', (text) =>
+      path.resolve(text),
+    )
+    .option('--verify', 'hash all files, also those that were verified before')
+    .addHelpText('after', NOTES);
+  addOutputOptions(addSourceOptions(command)).action((id: string, flags: FetchFlags) =>
+    fetchFiles(id, flags, deps),
+  );
+}
+
+async function fetchFiles(id: string, flags: FetchFlags, deps: CommandDeps): Promise<void> {
+  const report = reportOf(deps, flags);
+  const { to, verify } = flags;
+  const model = await decideModel({ id, flags, report }, deps);
+  const weights = await untilInterrupted((signal) =>
+    haveWeights({ id, flags, report, model, to, rehash: verify, signal }, deps),
+  );
+  const description = to === undefined ? null : await writeDescription(model.spec, to);
+  report.result(weights.dir, resultOf(model.spec, weights, description));
+  if (to !== undefined) report.note(`mount ${to} at /server/model: -v ${to}:/server/model:ro`);
+}
+
+/** A download that is interrupted gives its lock back and keeps its parts. */
+async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const stop = (signal: NodeJS.Signals) =>
+    controller.abort(
+      new BuilderError(
+        'interrupted',
+        `stopped by ${signal}; what has been downloaded is kept, the next call goes on`,
+      ),
+    );
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, stop);
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const signal of signals) process.removeListener(signal, stop);
+  }
+}
+
+/** Puts model.json beside the files of its commit; one that says the same stays as it is. */
+async function writeDescription(spec: ModelSpec, to: string): Promise<string> {
+  const file = `${downloadDir(to, spec)}.json`;
+  const text = formatSpec(spec);
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return file;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(`${file}.tmp`, text);
+    await rename(`${file}.tmp`, file);
+    return file;
+  } catch (error) {
+    throw writeProblem(error, file, 'give another folder with --to');
+  }
+}
+
+function resultOf(spec: ModelSpec, { dir, receivedBytes }: Weights, description: string | null) {
+  return {
+    model: spec.id,
+    revision: spec.revision,
+    commit: spec.commit,
+    task: spec.task,
+    dtype: spec.dtype,
+    folder: dir,
+    spec: description,
+    files: spec.files,
+    bytes: spec.files.reduce((sum, { size }) => sum + size, 0),
+    downloadedBytes: receivedBytes,
+  };
+}

@@ -1,0 +1,51 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Settings } from './config.js';
+
+/**
+ * A line for the log when a download goes into the container's own layer, which `docker commit` stores, while secrets
+ * stand in the environment, which it stores, too. Undefined where one of the two is not so.
+ */
+export function commitWarning(
+  { RUN_AS, exposed }: Pick<Settings, 'RUN_AS' | 'exposed'>,
+  dir: string,
+): string | undefined {
+  // RUN_AS is set in images only.
+  if (RUN_AS === undefined || exposed.length === 0 || !isOwnLayer(dir)) return undefined;
+  const names = exposed.join(' and ');
+  const files = exposed.map((name) => `${name}_FILE`).join(' and ');
+  return (
+    `the weights go into this container's own layer: "docker commit" would keep them, and with them the value of ` +
+    `${names} from the environment; give ${files} instead, or make a sealed image with "builder snapshot"`
+  );
+}
+
+function isOwnLayer(dir: string): boolean {
+  try {
+    return mountPointOf(nearest(dir), readFileSync('/proc/self/mountinfo', 'utf8')) === '/';
+  } catch {
+    // No Linux, so no container.
+    return false;
+  }
+}
+
+/** The real path of a folder, or of the nearest one above it that exists. */
+function nearest(dir: string): string {
+  try {
+    return realpathSync(dir);
+  } catch (error) {
+    if (dir === dirname(dir)) throw error;
+    return nearest(dirname(dir));
+  }
+}
+
+/** Where the file system that holds `path` is mounted. @param mountinfo text as in /proc/self/mountinfo */
+export function mountPointOf(path: string, mountinfo: string): string {
+  const points = mountinfo
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .map((point) => point.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8))))
+    .filter((point) => point !== '')
+    .filter((point) => point === '/' || path === point || path.startsWith(`${point}/`));
+  return points.sort((a, b) => b.length - a.length)[0] ?? '/';
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Settings } from './config.js';
+import { createLogger } from './log.js';
+import { prepareWeights } from './prepare-weights.js';
+import { dropPrivileges } from './privileges.js';
+import { parseSpec } from './store/spec-file.js';
+
+/**
+ * `docker run <image> fetch`: has the model's files in place, verified, and ends: with 0 when they are there, with 1
+ * and the reason on stderr when they can't be had. Complete files cost no request. For init containers.
+ * @param verify hash all files, also those that were verified before; always so in a sealed image
+ */
+export async function fetchModel(config: Settings, { verify }: { verify: boolean }): Promise<void> {
+  const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
+  const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
+  if (dropped) logger.info(dropped);
+  const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
+  const stop = stopOnSignals();
+  const preparation = { progress: undefined, offline: config.HF_HUB_OFFLINE };
+  const rehash = verify || config.sealed;
+  try {
+    const dir = await prepareWeights({ config, spec, preparation, logger, signal: stop.signal, rehash });
+    logger.info({ dir }, `${spec.id} at ${spec.commit} is complete`);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    // The cause names paths; only an unforeseen one is an Error.
+    const bug = cause instanceof Error && !stop.signal.aborted;
+    const text = typeof cause === 'string' ? cause : bug ? String(cause.stack) : message;
+    process.stderr.write(`slipway: ${text}\n`);
+    process.exitCode = stop.exitCode();
+  }
+}
+
+/** A stopped download gives its lock back; the exit code then is that of the signal. */
+function stopOnSignals() {
+  const controller = new AbortController();
+  let exitCode = 1;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      exitCode = 128 + constants.signals[signal];
+      controller.abort(new Error(`stopped by ${signal}; what has been downloaded is kept`));
+    });
+  }
+  return { signal: controller.signal, exitCode: () => exitCode };
+}

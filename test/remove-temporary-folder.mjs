@@ -1,0 +1,4 @@
+/** Runs when all suites have ended. */
+export default function teardown() {
+  globalThis.removeTemporaryFolder();
+}

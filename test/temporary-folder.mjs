@@ -1,0 +1,20 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PREFIX = 'slipway-jest-';
+const DAY_MS = 86_400_000;
+
+/**
+ * Gives a whole run a temporary folder of its own, which all tests and the processes that they start inherit. It goes
+ * with the run; what a run that was killed has left goes with a run of a later day.
+ */
+export default function setup() {
+  const place = tmpdir();
+  for (const name of readdirSync(place).filter((entry) => entry.startsWith(PREFIX))) {
+    const dir = join(place, name);
+    if (Date.now() - statSync(dir).mtimeMs > DAY_MS) rmSync(dir, { recursive: true, force: true });
+  }
+  process.env.TMPDIR = mkdtempSync(join(place, PREFIX));
+  globalThis.removeTemporaryFolder = () => rmSync(process.env.TMPDIR, { recursive: true, force: true });
+}

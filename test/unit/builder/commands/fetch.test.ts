@@ -1,0 +1,127 @@
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { runCli } from '../../../../builder/cli.js';
+import { readConfig } from '../../../../builder/config.js';
+import { parseSpec } from '../../../../runtime/store/spec-file.js';
+import { fakeDocker } from '../../../fakes/docker.js';
+import { type Hub, startHub } from '../../../fakes/hub.js';
+import { folderWith } from '../../store/folders.js';
+
+const REPO = path.resolve('test/fixtures/zoo/text-classification/distilbert/repo');
+const GRAPH = 'onnx/model.onnx';
+
+let hub: Hub;
+let cache: string;
+
+beforeEach(async () => {
+  const model = { dir: REPO, pipeline_tag: 'text-classification' };
+  hub = await startHub({ models: { 'org/name': model, 'org/gated': { ...model, gated: 'auto' } } });
+  cache = folderWith();
+});
+afterEach(() => hub.close());
+
+function sink() {
+  const chunks: string[] = [];
+  const stream = new Writable({ write: (chunk, _, done) => (chunks.push(String(chunk)), done()) });
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => chunks.join('') };
+}
+
+async function fetchCli(...args: string[]) {
+  const [out, err] = [sink(), sink()];
+  const config = readConfig({ HF_ENDPOINT: hub.url });
+  const deps = { config, docker: fakeDocker(), packageRoot: path.resolve('.'), version: '1' };
+  const given = ['fetch', ...args, '--cache', cache];
+  const code = await runCli(given, { ...deps, stdout: out.stream, stderr: err.stream });
+  return { code, stdout: out.text(), stderr: err.text() };
+}
+
+const downloads = () =>
+  hub.requests.filter(({ path }) => path.includes('resolve') && path.endsWith('tokenizer.json')).length;
+const same = (dir: string) =>
+  readFileSync(path.join(dir, GRAPH)).equals(readFileSync(path.join(REPO, GRAPH)));
+
+test('into the cache: the folder on stdout, and nothing is fetched twice', async () => {
+  const { code, stdout, stderr } = await fetchCli('org/name');
+  expect(code).toBe(0);
+  const dir = path.join(cache, 'models/org/name', hub.commitOf('org/name'));
+  expect(stdout).toBe(`${dir}\n`);
+  expect(stderr).toMatch(/Have \d+ files of the model/);
+  expect(same(dir)).toBe(true);
+  expect(downloads()).toBe(1);
+  const again = await fetchCli('org/name', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ folder: dir, downloadedBytes: 0, spec: null });
+  expect(downloads()).toBe(1);
+});
+
+test('the JSON document says what lies where', async () => {
+  const { stdout } = await fetchCli('org/name', '--json', '--quiet');
+  const document = JSON.parse(stdout) as { files: { path: string; size: number }[]; bytes: number };
+  expect(document).toMatchObject({
+    model: 'org/name',
+    revision: 'main',
+    commit: hub.commitOf('org/name'),
+    task: 'text-classification',
+    dtype: 'fp32',
+    bytes: document.files.reduce((sum, { size }) => sum + size, 0),
+    downloadedBytes: document.bytes,
+  });
+  expect(document.files.map((file) => file.path)).toContain(GRAPH);
+});
+
+test('into a folder to carry away: as images expect it, with the description of the model', async () => {
+  const to = path.join(folderWith(), 'stick');
+  const { code, stdout } = await fetchCli('org/name', '--to', to, '--json');
+  expect(code).toBe(0);
+  const commit = hub.commitOf('org/name');
+  const { folder, spec } = JSON.parse(stdout) as { folder: string; spec: string };
+  expect(folder).toBe(path.join(to, 'org/name', commit));
+  expect(spec).toBe(`${folder}.json`);
+  expect(parseSpec(readFileSync(spec, 'utf8'))).toMatchObject({ id: 'org/name', commit });
+  expect(same(folder)).toBe(true);
+  expect(existsSync(path.join(cache, 'models'))).toBe(false);
+});
+
+test('what the cache holds is copied and verified, not fetched again', async () => {
+  await fetchCli('org/name');
+  const to = folderWith();
+  const { stdout } = await fetchCli('org/name', '--to', to, '--json');
+  const { folder, downloadedBytes } = JSON.parse(stdout) as { folder: string; downloadedBytes: number };
+  expect(same(folder)).toBe(true);
+  expect(downloadedBytes).toBe(0);
+  expect(downloads()).toBe(1);
+});
+
+test('from a local folder, without a hub', async () => {
+  const to = folderWith();
+  const { code, stdout } = await fetchCli('org/name', '--from', REPO, '--to', to);
+  expect(code).toBe(0);
+  expect(same(stdout.trim())).toBe(true);
+  expect(hub.requests).toEqual([]);
+});
+
+test('a file that has gone is fetched alone', async () => {
+  const dir = (await fetchCli('org/name')).stdout.trim();
+  renameSync(path.join(dir, GRAPH), path.join(cache, 'away'));
+  const { stdout } = await fetchCli('org/name', '--json');
+  const { downloadedBytes } = JSON.parse(stdout) as { downloadedBytes: number };
+  expect(downloadedBytes).toBe(readFileSync(path.join(REPO, GRAPH)).length);
+});
+
+test.each([
+  ['a gated model', ['org/gated'], 5, /accept its terms at http:\S+\/org\/gated/],
+  ['no such model', ['org/none'], 5, /org\/none was not found/],
+  ['no such revision', ['org/name', '--revision', 'v9'], 5, /no such revision/],
+  ['no id', [], 2, /missing required argument/],
+])('%s has its exit code and its sentence', async (_, args, code, message) => {
+  const finished = await fetchCli(...args);
+  expect(finished).toMatchObject({ code, stdout: '' });
+  expect(finished.stderr).toMatch(message);
+});
+
+test('a folder that cannot be one names the flag', async () => {
+  const to = path.join(folderWith({ file: 'x' }), 'file');
+  const finished = await fetchCli('org/name', '--to', to);
+  expect(finished).toMatchObject({ code: 1, stdout: '' });
+  expect(finished.stderr).toMatch(/a file lies where a folder belongs/);
+});
