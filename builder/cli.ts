@@ -3,14 +3,30 @@ import { RunError } from '../runtime/core/errors.js';
 import { StoreError } from '../runtime/store/errors.js';
 import { buildCommand } from './commands/build.js';
 import { doctorCommand } from './commands/doctor.js';
+import { exportCommand } from './commands/export.js';
 import { fetchCommand } from './commands/fetch.js';
 import { listCommand } from './commands/list.js';
+import { loadCommand } from './commands/load.js';
 import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { snapshotCommand } from './commands/snapshot.js';
 import type { CommandDeps } from './deps.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
+
+/** In the order of the help. */
+const COMMANDS = [
+  planCommand,
+  fetchCommand,
+  buildCommand,
+  snapshotCommand,
+  serveCommand,
+  runCommand,
+  listCommand,
+  exportCommand,
+  loadCommand,
+  doctorCommand,
+];
 
 /** The command line with all its commands. Throws instead of ending the process. */
 export function createProgram(deps: CommandDeps): Command {
@@ -24,17 +40,7 @@ export function createProgram(deps: CommandDeps): Command {
       writeErr: (text) => void deps.stderr.write(text),
     })
     .exitOverride();
-  for (const register of [
-    planCommand,
-    fetchCommand,
-    buildCommand,
-    snapshotCommand,
-    serveCommand,
-    runCommand,
-    listCommand,
-    doctorCommand,
-  ])
-    register(program, deps);
+  for (const register of COMMANDS) register(program, deps);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }

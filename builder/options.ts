@@ -100,7 +100,8 @@ function taskId(text: string): TaskId {
   throw new InvalidArgumentError(`expected a task such as ${SUPPORTED_TASKS.join(', ')}`);
 }
 
-function imageReference(text: string): string {
+/** The argument `<image>`: a name or an id. */
+export function imageReference(text: string): string {
   if (/^[\w][\w./:@-]*$/.test(text)) return text;
   throw new InvalidArgumentError(`expected an image reference such as ${DEFAULT_BASE_IMAGE}`);
 }

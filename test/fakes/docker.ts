@@ -42,7 +42,8 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
     archives: new Map(),
     loads: [],
     info: async () => ({ version: '0', apiVersion: '1.41', storage: 'memory', platform, nvidia: false }),
-    inspectImage: async (reference) => images.get(reference),
+    inspectImage: async (reference) =>
+      images.get(reference) ?? [...images.values()].find(({ id }) => id === reference),
     async buildImage(context, options, onLine) {
       const members = await membersOf(context);
       builds.push({ ...options, members });

@@ -2,19 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Writable } from 'node:stream';
 import { runCli } from '../../../builder/cli.js';
 import { readConfig } from '../../../builder/config.js';
 import { BuilderError, EXIT } from '../../../builder/exit.js';
 import { fakeDocker } from '../../fakes/docker.js';
+import { sink } from './support.js';
 
 const MODEL = path.resolve('test/fixtures/zoo/text-classification/distilbert/repo');
-
-function sink() {
-  const chunks: string[] = [];
-  const stream = new Writable({ write: (chunk, _, done) => (chunks.push(String(chunk)), done()) });
-  return { stream: stream as unknown as NodeJS.WriteStream, text: () => chunks.join('') };
-}
 
 async function cli(args: string[], docker = fakeDocker()) {
   const [out, err] = [sink(), sink()];
@@ -24,23 +18,21 @@ async function cli(args: string[], docker = fakeDocker()) {
   return { code: await runCli(args, deps), stdout: out.text(), stderr: err.text() };
 }
 
+const COMMANDS = ['plan', 'fetch', 'build', 'snapshot', 'serve', 'run', 'list', 'export', 'load', 'doctor'];
+
 describe('the command line', () => {
   test('help lists the commands and the exit codes, on stdout', async () => {
     const { code, stdout, stderr } = await cli(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const command of ['plan', 'fetch', 'build', 'serve', 'run', 'list', 'doctor'])
-      expect(stdout).toContain(`\n  ${command}`);
+    for (const command of COMMANDS) expect(stdout).toContain(`\n  ${command}`);
     for (const exit of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^  ${exit}\\s+\\S`, 'm'));
   });
 
-  test.each(['plan', 'fetch', 'build', 'run', 'list', 'doctor'])(
-    '%s --help has an example',
-    async (command) => {
-      const { code, stdout } = await cli([command, '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/Examples?:\n {2}(?:KEY=\S+ )?builder /);
-    },
-  );
+  test.each(COMMANDS)('%s --help has an example', async (command) => {
+    const { code, stdout } = await cli([command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Examples?:\n {2}(?:KEY=\S+ )?builder /);
+  });
 
   test.each([
     [['nonsense']],

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Readable, Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
+import { BuilderError } from '../exit.js';
+import { joined } from './streams.js';
+
+const GZIP = Buffer.from([0x1f, 0x8b]);
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const CHUNK_BYTES = 2 ** 18;
+
+/**
+ * The stream without its compression: gzip, zstd or none, told by its first bytes. It fails when the source fails.
+ * @throws BuilderError where this Node.js can't read zstd
+ */
+export async function inflated(source: Readable): Promise<Readable> {
+  const inflate = inflaterFor(await firstBytes(source));
+  return inflate === undefined ? source : joined(source, inflate);
+}
+
+function inflaterFor(head: Buffer): Transform | undefined {
+  if (startsWith(head, GZIP)) return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
+  return startsWith(head, ZSTD) ? zstdDecompress() : undefined;
+}
+
+function startsWith(head: Buffer, magic: Buffer): boolean {
+  return head.subarray(0, magic.length).equals(magic);
+}
+
+function zstdDecompress(): Transform {
+  // Newer than the oldest Node.js that we run on.
+  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+  if (createZstdDecompress) return createZstdDecompress();
+  const remedy = 'use Node.js 22.15 or later, or decompress it first with "zstd -d"';
+  throw new BuilderError('failure', `the archive is compressed with zstd: ${remedy}`);
+}
+
+/** What a stream begins with, some bytes or none; it can be read from its start afterwards. */
+export async function firstBytes(source: Readable): Promise<Buffer> {
+  const ended = new AbortController();
+  const stop = () => ended.abort();
+  source.once('end', stop).once('close', stop);
+  try {
+    while (!source.destroyed && !source.readableEnded) {
+      const chunk = source.read() as Buffer | null;
+      if (chunk !== null) {
+        source.unshift(chunk);
+        return chunk;
+      }
+      await once(source, 'readable', { signal: ended.signal });
+    }
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error;
+  } finally {
+    source.off('end', stop).off('close', stop);
+  }
+  return Buffer.alloc(0);
+}

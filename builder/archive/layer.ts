@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { inflated } from './compression.js';
+import { malformed } from './errors.js';
+import { type Member, members } from './members.js';
+import { hashed } from './streams.js';
+
+/** One entry of a layer. */
+export interface LayerEntry {
+  /** Absolute, e.g. `/server/main.mjs`. */
+  path: string;
+  type: 'file' | 'directory' | 'symlink' | 'link' | 'other';
+  size: number;
+  /** Of files: hex. */
+  sha256?: string;
+  /** Of symbolic and hard links. */
+  target?: string;
+  /** Of files that were asked for. */
+  content?: Buffer;
+}
+
+export interface LayerIndex {
+  /** `sha256:` and the hash of the layer's uncompressed tar. */
+  diffId: string;
+  entries: LayerEntry[];
+}
+
+/** More than any document that is kept has. */
+const LARGEST_KEPT = 2 ** 26;
+
+/**
+ * Hashes a layer and every file in it, in one pass.
+ * @param keep paths of files whose content is wanted
+ */
+export async function indexLayer(layer: Member, keep: ReadonlySet<string> = new Set()): Promise<LayerIndex> {
+  const { stream, digest } = hashed(await inflated(layer.content));
+  const entries: LayerEntry[] = [];
+  for await (const member of members(stream, `layer ${layer.name}`)) {
+    if (member.name !== '') entries.push(await entryOf(member, keep));
+  }
+  return { diffId: await digest, entries };
+}
+
+async function entryOf(member: Member, keep: ReadonlySet<string>): Promise<LayerEntry> {
+  const { name, type, size, linkname } = member;
+  const path = `/${name}`;
+  if (type === 'file' || type === 'contiguous-file')
+    return { path, type: 'file', size, ...(await contentOf(member, keep.has(path))) };
+  if (type === 'directory') return { path, type, size: 0 };
+  if (type === 'symlink' || type === 'link') return { path, type, size: 0, target: linkname ?? '' };
+  return { path, type: 'other', size: 0 };
+}
+
+async function contentOf({ name, size, content }: Member, keep: boolean) {
+  const { stream, digest } = hashed(content);
+  if (keep && size > LARGEST_KEPT) throw malformed(`/${name}`, `has ${size} bytes`);
+  const kept = keep ? await buffer(stream) : await drained(stream);
+  return { sha256: (await digest).slice('sha256:'.length), ...(kept && { content: kept }) };
+}
+
+async function drained(stream: Readable): Promise<undefined> {
+  for await (const _ of stream);
+}

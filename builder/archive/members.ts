@@ -1,0 +1,60 @@
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import tar, { type Header } from 'tar-stream';
+import { explainedRead, malformed } from './errors.js';
+import { joined } from './streams.js';
+
+/** One entry of a tar. Its content is read or left before the next one is asked for. */
+export interface Member {
+  /** As in the tar, without a leading `./` or a slash at the end. */
+  name: string;
+  type: Header['type'];
+  size: number;
+  linkname: string | undefined;
+  content: Readable;
+}
+
+/**
+ * The entries of a plain tar, one after the other; nothing is kept in memory or written anywhere.
+ * @param name of the tar, for errors
+ * @throws BuilderError for a tar that is cut off, damaged, or names what is outside of it
+ */
+export async function* members(source: Readable, name: string): AsyncGenerator<Member> {
+  const extract = tar.extract();
+  const entries = extract[Symbol.asyncIterator]();
+  // The iterator tells the error; without a callback it would be thrown by nobody.
+  pipeline(source, extract as unknown as NodeJS.WritableStream, () => undefined);
+  try {
+    for (;;) {
+      const { value: entry, done } = await entries.next();
+      if (done) return;
+      const content = joined(entry as unknown as Readable, new PassThrough());
+      // Who reads it sees its error; who does not sees that of the next entry.
+      content.on('error', () => undefined);
+      yield { ...headerOf(entry, name), content };
+      content.resume();
+    }
+  } catch (error) {
+    throw explainedRead(name, error as Error);
+  } finally {
+    extract.destroy();
+    source.destroy();
+  }
+}
+
+function headerOf(entry: { header: Header }, tarName: string): Omit<Member, 'content'> {
+  const { name, type, size, linkname } = entry.header;
+  // Null for kinds that the library doesn't know, whatever its types say.
+  if (!(type as Header['type'] | null))
+    throw malformed(tarName, `has an entry of an unknown kind, "${name}"`);
+  if (type !== 'file' && type !== 'contiguous-file' && size > 0)
+    throw malformed(tarName, `has an entry with content that can have none, "${name}"`);
+  const plain = plainName(name);
+  if (plain === undefined) throw malformed(tarName, `has an entry that leads out of it, "${name}"`);
+  return { name: plain, type, size, linkname: linkname || undefined };
+}
+
+/** Layers of some builders have absolute names, which mean the same. @returns undefined for a name with `..` */
+function plainName(name: string): string | undefined {
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  return parts.includes('..') || name.includes('\0') ? undefined : parts.join('/');
+}

@@ -1,0 +1,87 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { firstBytes, inflated } from './compression.js';
+import { explainedRead, malformed } from './errors.js';
+import { type ArchiveDocuments, type ArchiveImage, imagesOf } from './manifest.js';
+import { type Member, members } from './members.js';
+
+/** An archive of images, from `docker save`, `builder export` or a file of these. */
+export interface ArchiveSource {
+  /** For errors: a file or an image. */
+  name: string;
+  /** A new stream with each call; gzip, zstd or plain. */
+  open(): Promise<Readable>;
+}
+
+export interface Archive<T> {
+  images: ArchiveImage[];
+  /** What `onLayer` gave, by the layer's member. */
+  layers: Map<string, T>;
+  /** Of a delta: its delta.json. */
+  delta: Buffer | undefined;
+}
+
+/** More than any document of an image has. */
+const LARGEST_DOCUMENT = 2 ** 24;
+
+/**
+ * Reads an archive in one pass, never whole in memory. The order of its members is the writer's: which image a layer is
+ * for is known at the end only.
+ * @param onLayer gets each layer as it is stored, reads it or leaves it
+ * @throws BuilderError for an archive that is damaged, malformed or hostile
+ */
+export async function readArchive<T>(
+  { name, open }: ArchiveSource,
+  onLayer: (layer: Member) => Promise<T>,
+): Promise<Archive<T>> {
+  const found: ArchiveDocuments = { documents: new Map(), links: new Map() };
+  const layers = new Map<string, T>();
+  const seen = new Set<string>();
+  try {
+    for await (const member of members(await inflated(await open()), name)) {
+      if (member.type === 'directory') continue;
+      if (seen.has(member.name)) throw malformed(name, `holds "${member.name}" twice`);
+      seen.add(member.name);
+      if (member.type === 'symlink') found.links.set(member.name, linkOf(name, member));
+      else if (member.type !== 'file') throw malformed(name, `holds "${member.name}", which is no file`);
+      else if (await isDocument(member)) found.documents.set(member.name, await documentOf(name, member));
+      else if (isLayer(member)) layers.set(member.name, await onLayer(member));
+    }
+  } catch (error) {
+    throw explainedRead(name, error as Error);
+  }
+  return { images: imagesOf(name, found), layers, delta: found.documents.get('delta.json') };
+}
+
+/** Checks the images of an archive for layers that it lacks; a delta lacks some by its nature. */
+export function demandLayers({ images, layers }: Archive<unknown>, name: string): void {
+  for (const { member } of images.flatMap(({ layers }) => layers)) {
+    if (!layers.has(member)) throw malformed(name, `lacks a layer of its image, "${member}"`);
+  }
+}
+
+function linkOf(archive: string, { name, linkname = '' }: Member): string {
+  const depth = name.split('/').length - 1;
+  const up = linkname.split('/').filter((part) => part === '..').length;
+  if (linkname.startsWith('/') || up > depth)
+    throw malformed(archive, `has a link out of it, "${name}" to "${linkname}"`);
+  return linkname;
+}
+
+const BLOB = /^blobs\/sha256\//;
+const OPENING_BRACE = 0x7b;
+
+/** Blobs have no names that tell documents from layers; a tar does not begin like JSON. */
+async function isDocument({ name, content }: Member): Promise<boolean> {
+  if (BLOB.test(name)) return (await firstBytes(content))[0] === OPENING_BRACE;
+  return /(?:^|\/)json$|\.json$/.test(name);
+}
+
+function isLayer({ name, size }: Member): boolean {
+  return size > 0 && (BLOB.test(name) || /\.tar(?:\.gz)?$/.test(name));
+}
+
+async function documentOf(archive: string, { name, size, content }: Member): Promise<Buffer> {
+  if (size > LARGEST_DOCUMENT) throw malformed(archive, `has a document of ${size} bytes, "${name}"`);
+  return buffer(content);
+}

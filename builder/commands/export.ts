@@ -1,0 +1,106 @@
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { Delta } from '../archive/delta.js';
+import { counted } from '../archive/streams.js';
+import { type CommandDeps, reportOf } from '../deps.js';
+import type { Docker, ImageDetails } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+import { addOutputOptions, imageReference, type OutputFlags } from '../options.js';
+import { megabytes, type Report } from '../report.js';
+import { exportDelta, findBase } from '../transfer/export-delta.js';
+import { exportFull } from '../transfer/export-full.js';
+import { checkOutput, compressor, writeOutput, type Written } from '../transfer/output-file.js';
+import { savedImage } from '../transfer/sources.js';
+
+type ExportFlags = OutputFlags & { output: string; base?: string; force?: boolean };
+
+const NOTES = `
+Writes <file> and <file>.sha256 (as sha256sum does), gzip-compressed unless the name ends with .tar. "-o -" writes to
+stdout, without a checksum. A full export loads with "docker load"; a delta needs "builder load".
+
+Examples:
+  builder export slipway/org_model:sealed -o model.tar.gz
+  builder export slipway/org_model:sealed --base model.tar.gz -o update.tar.gz
+  builder export slipway/org_model:sealed -o - | ssh site docker load`;
+
+/** `builder export`: an image as a file for a machine without a network. */
+export function exportCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('export')
+    .description('Write an image to a file, or only what another image lacks')
+    .argument('<image>', 'image of this engine', imageReference)
+    .requiredOption('-o, --output <file>', 'file to write; - for stdout')
+    .option('--base <image|file>', 'leave out the layers that this image or export has')
+    .option('--force', 'replace the file if it is there')
+    .addHelpText('after', NOTES);
+  addOutputOptions(command).action((image: string, flags: ExportFlags) => exportImage(image, flags, deps));
+}
+
+async function exportImage(reference: string, flags: ExportFlags, deps: CommandDeps): Promise<void> {
+  const report = reportOf(deps, flags);
+  const { docker, stdout } = deps;
+  const image = await docker.inspectImage(reference);
+  if (!image)
+    throw new BuilderError('failure', `there is no image ${reference}; "builder list" says which there are`);
+  const toStdout = flags.output === '-';
+  if (toStdout && stdout.isTTY)
+    throw new BuilderError('usage', 'stdout is a terminal; give a file with -o, or a pipe');
+  const content = await contentOf({ reference, image, base: flags.base }, { docker, report });
+  const target = { file: path.resolve(flags.output), force: flags.force ?? false };
+  if (!toStdout) await checkOutput(target, content.bytes);
+  const written = await report.step(`Export ${reference}`, async (say) => {
+    const progress = (done: number) => say(`${megabytes(done)} of about ${megabytes(content.bytes)}`);
+    const open = async () => counted(await content.open(), progress);
+    if (!toStdout) return writeOutput(open, target);
+    await pipeline(await open(), compressor(), stdout, { end: false });
+    return undefined;
+  });
+  if (written)
+    tell(report, { file: target.file, image: reference, id: image.id, written, delta: content.delta });
+}
+
+interface Wanted {
+  reference: string;
+  image: ImageDetails;
+  base: string | undefined;
+}
+
+interface Content {
+  open(): Promise<Readable>;
+  /** About how many, before compression. */
+  bytes: number;
+  delta?: Delta;
+}
+
+async function contentOf(
+  { reference, image, base }: Wanted,
+  { docker, report }: { docker: Docker; report: Report },
+): Promise<Content> {
+  const source = savedImage(docker, reference);
+  if (base === undefined) return { open: () => exportFull(source), bytes: image.size };
+  const known = await findBase(docker, base);
+  const { delta, open } = await report.step(`Compare with ${known.name}`, () => exportDelta(source, known));
+  return { open: async () => open(), delta, bytes: delta.layers.reduce((sum, { size }) => sum + size, 0) };
+}
+
+interface Exported {
+  file: string;
+  image: string;
+  id: string;
+  written: Written;
+  delta: Delta | undefined;
+}
+
+function tell(report: Report, { file, image, id, written, delta }: Exported): void {
+  const parts = delta && `${delta.layers.length} of ${delta.layers.length + delta.needs.length} layers`;
+  const what = delta ? `${parts}; needs ${delta.base.name}` : 'complete';
+  report.result(`${file} (${megabytes(written.bytes)}, ${what})`, {
+    file,
+    ...written,
+    image,
+    id,
+    ...(delta && { base: delta.base, needs: delta.needs, layers: delta.layers }),
+  });
+}

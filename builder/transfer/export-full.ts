@@ -1,0 +1,24 @@
+import { Readable } from 'node:stream';
+import type { ArchiveSource } from '../archive/read.js';
+import { twice } from '../archive/streams.js';
+import { checkArchive } from './load.js';
+
+/** What the engine saves, unchanged; the stream ends well only if every layer in it is what it should be. */
+export async function exportFull(source: ArchiveSource): Promise<Readable> {
+  const [read, written] = twice(await source.open());
+  const check = checkArchive({ ...source, open: async () => read });
+  // Awaited below, but perhaps not before it has failed.
+  check.catch(() => undefined);
+  return Readable.from(afterCheck(written, check), { objectMode: false });
+}
+
+async function* afterCheck(bytes: Readable, check: Promise<unknown>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of bytes) yield chunk as Buffer;
+  } catch (error) {
+    // Whatever ended the bytes, the check knows why.
+    await check;
+    throw error;
+  }
+  await check;
+}

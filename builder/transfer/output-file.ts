@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { BuilderError } from '../exit.js';
+import { megabytes } from '../report.js';
+
+/**
+ * Measured on a 262 MB image: 105 MB at level 1, 100 MB at 4 in the same time, 97 MB at 6 in twice that. Weights do not
+ * shrink at any level.
+ */
+const GZIP_LEVEL = 4;
+const CHUNK_BYTES = 2 ** 18;
+
+export interface Written {
+  bytes: number;
+  /** Hex, of the file. */
+  sha256: string;
+}
+
+/** Opens what is written, when all is ready for it. */
+export type OpenStream = () => Promise<Readable>;
+
+export interface Output {
+  /** Uncompressed when the name ends with .tar. */
+  file: string;
+  /** Replace what is there. */
+  force: boolean;
+}
+
+/** @throws BuilderError when the file is there, or its folder is not or is all but full */
+export async function checkOutput({ file, force }: Output, expectedBytes: number): Promise<void> {
+  if (!force && existsSync(file)) throw new BuilderError('usage', `${file} is there; --force replaces it`);
+  const folder = path.dirname(path.resolve(file));
+  const space = await statfs(folder).catch((error: NodeJS.ErrnoException) => {
+    throw new BuilderError('failure', `can't write to ${folder} (${error.code})`);
+  });
+  const free = space.bavail * space.bsize;
+  if (free < expectedBytes)
+    throw new BuilderError(
+      'failure',
+      `${folder} has ${megabytes(free)} free and the export may take ${megabytes(expectedBytes)}; free some space or give another -o`,
+    );
+}
+
+/**
+ * Writes a stream to a file and its checksum to `<file>.sha256`. Either name appears only when the file is complete and
+ * on disk; what a killed export has left under its working name goes with the next one.
+ */
+export async function writeOutput(source: OpenStream, { file }: Pick<Output, 'file'>): Promise<Written> {
+  await removeLeftovers(file);
+  const part = `${file}.${process.pid}.part`;
+  try {
+    const written = await writeSynced(source, part, file.endsWith('.tar'));
+    const sum = `${part}.sha256`;
+    await writeFile(sum, `${written.sha256}  ${path.basename(file)}\n`, { flush: true });
+    await rename(part, file);
+    await rename(sum, `${file}.sha256`);
+    await syncFolder(path.dirname(file));
+    return written;
+  } catch (error) {
+    throw told(error as NodeJS.ErrnoException, file);
+  } finally {
+    for (const left of [part, `${part}.sha256`]) await rm(left, { force: true });
+  }
+}
+
+async function writeSynced(openSource: OpenStream, part: string, plain: boolean): Promise<Written> {
+  const handle = await open(part, 'w');
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const sink = async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        await writeAll(handle, chunk);
+        bytes += chunk.length;
+      }
+    };
+    const source = await openSource();
+    if (plain) await pipeline(source, sink);
+    else await pipeline(source, compressor(), sink);
+    await handle.sync();
+    return { bytes, sha256: hash.digest('hex') };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gzip with an empty header, so that equal images give equal files. */
+export function compressor() {
+  return createGzip({ level: GZIP_LEVEL, chunkSize: CHUNK_BYTES });
+}
+
+async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
+}
+
+const PART = /\.(\d+)\.part(?:\.sha256)?$/;
+
+async function removeLeftovers(file: string): Promise<void> {
+  const folder = path.dirname(file);
+  for (const name of await readdir(folder)) {
+    const pid = name.startsWith(`${path.basename(file)}.`) ? PART.exec(name)?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(path.join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  await handle.sync().finally(() => handle.close());
+}
+
+function told(error: NodeJS.ErrnoException, file: string): Error {
+  if (error instanceof BuilderError) return error;
+  const what = {
+    ENOSPC: `the disk of ${file} is full; nothing was left there: free some space or give another -o`,
+    EDQUOT: `the quota for ${file} is used up; nothing was left there: free some space or give another -o`,
+    EFBIG: `${file} would be larger than this disk allows; nothing was left there: give another -o`,
+    EACCES: `no permission to write ${file}`,
+    EROFS: `${file} is on a read-only disk`,
+  }[error.code ?? ''];
+  return what === undefined ? error : new BuilderError('failure', what, { cause: error });
+}
