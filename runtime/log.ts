@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { pino, type Logger } from 'pino';
+import { createOutbox, type Outbox } from './core/outbox.js';
 
 export type { Logger };
 
@@ -15,8 +16,20 @@ export function createLogger(format: 'json' | 'text', level: string): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: ['key', 'token', 'authorization', '*.authorization', '*.key', '*.token'],
   };
-  return format === 'json' ? pino(options) : pino(options, { write: (line: string) => writeText(line) });
+  return pino(options, { write: format === 'json' ? writeJson : writeText });
 }
+
+/** One system call for the lines of one turn of the event loop; none is lost when the process exits. */
+const writeJson = (() => {
+  let outbox: Outbox<string> | undefined;
+  const open = () => {
+    const stdout = pino.destination({ dest: 1, sync: true });
+    const opened = createOutbox<string>((lines) => void stdout.write(lines.join('')));
+    process.on('exit', opened.flush);
+    return opened;
+  };
+  return (line: string) => (outbox ??= open()).put(line);
+})();
 
 function writeText(line: string): void {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;

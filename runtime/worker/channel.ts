@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { createOutbox } from '../core/outbox.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
 /** One engine's life, as its parent sees it. */
@@ -35,12 +36,16 @@ export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel 
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [],
     });
-    child.on('message', (message) => onMessage(message as FromEngine));
+    child.on('message', (messages) => (messages as FromEngine[]).forEach(onMessage));
     for (const stream of [child.stdout!, child.stderr!]) {
       stream
         .setEncoding('utf8')
         .on('data', (text: string) => text.split('\n').filter(Boolean).forEach(onOutput));
     }
+    const outbox = createOutbox((messages: ToEngine[]) => {
+      // A message to a child that has just died is not lost: its exit fails every run.
+      if (child.connected) child.send(messages, () => {});
+    });
     let gone = false;
     const exit = (reason: string) => {
       if (!gone) onExit(reason);
@@ -51,10 +56,7 @@ export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel 
     return {
       pid: child.pid,
       kill: () => void child.kill('SIGKILL'),
-      send(message) {
-        // A message to a child that has just died is not lost: its exit fails every run.
-        if (child.connected) child.send(message, () => {});
-      },
+      send: outbox.put,
     };
   };
 }

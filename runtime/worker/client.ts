@@ -82,7 +82,6 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       if (dead !== undefined) throw crashed(dead);
       signal.throwIfAborted();
       const id = nextId++;
-      // First of all: what can't be serialised throws here, and nothing may be left behind.
       channel.send({ type: 'run', id, input });
       const cancel = () => channel.send({ type: 'cancel', id });
       signal.addEventListener('abort', cancel, { once: true });

@@ -1,4 +1,5 @@
 import { describe } from '../core/errors.js';
+import { createOutbox } from '../core/outbox.js';
 import { probeCuda } from '../engines/cuda-probe.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';
@@ -9,13 +10,13 @@ if (process.argv.includes('--probe-cuda')) {
   process.exit(0);
 }
 
-const send = (message: FromEngine): void => {
-  if (process.connected) process.send!(message);
-};
-const host = createEngineHost(send);
+const outbox = createOutbox((messages: FromEngine[]) => {
+  if (process.connected) process.send!(messages);
+});
+const host = createEngineHost(outbox.put);
 
 process.on('message', (message) => {
-  host.receive(message as ToEngine);
+  for (const each of message as ToEngine[]) host.receive(each);
 });
 // Not exit(): a session thread in the middle of a run would abort it with a core dump.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
