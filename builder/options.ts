@@ -70,7 +70,6 @@ export function addImageOptions(command: Command): Command {
         .choices(PLATFORMS)
         .default(hostPlatform(), "this machine's"),
     )
-    .option('--bake', 'put the weights into the image, so that it starts without a network')
     .option('--out <folder>', 'folder for build folders', 'images')
     .option(
       '--base-image <image>',
@@ -79,6 +78,10 @@ export function addImageOptions(command: Command): Command {
       DEFAULT_BASE_IMAGE,
     )
     .option('--cuda-provider-sha256 <hex>', 'with --device cuda: the sha256 of the provider package', sha256);
+}
+
+export function addBakeOption(command: Command): Command {
+  return command.option('--bake', 'put the weights into the image, so that it starts without a network');
 }
 
 export function addOutputOptions(command: Command): Command {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import {
+  addBakeOption,
   addImageOptions,
   addOutputOptions,
   addSourceOptions,
@@ -33,7 +34,7 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
     .argument('<model>', 'id on the hub', modelId)
     .option('--dry-run', 'print what would be done and touch nothing')
     .addHelpText('after', EXAMPLES);
-  addOutputOptions(addImageOptions(addSourceOptions(command))).action(
+  addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
     async (id: string, flags: BuildFlags) => {
       const report = reportOf(deps, flags);
       const prepared = await prepare({ id, flags, report }, deps);

@@ -28,6 +28,7 @@ interface Row {
   dtype: string;
   device: string;
   baked: boolean;
+  sealed: boolean;
   commit: string;
   bytes: number;
 }
@@ -35,15 +36,21 @@ interface Row {
 function rowOf({ id, labels, references, size }: ImageSummary): Row {
   const label = (name: string) => labels[name] ?? '';
   return {
-    image: references.find((reference) => reference.endsWith(':latest')) ?? references[0] ?? id,
+    image: references.find((reference) => /:(?:latest|sealed)$/.test(reference)) ?? references[0] ?? id,
     model: label(LABEL.model),
     task: label(LABEL.task),
     dtype: label(LABEL.dtype),
     device: label(LABEL.device),
     baked: label(LABEL.baked) === 'true',
+    sealed: label(LABEL.sealed) === 'true',
     commit: label(LABEL.commit),
     bytes: size,
   };
+}
+
+function weightsOf({ baked, sealed }: Row): string {
+  if (sealed) return 'sealed';
+  return baked ? 'baked' : 'downloads';
 }
 
 function table(rows: Row[]): string {
@@ -52,7 +59,7 @@ function table(rows: Row[]): string {
     row.task,
     row.dtype,
     row.device,
-    row.baked ? 'baked' : 'downloads',
+    weightsOf(row),
     shortCommit(row.commit),
     megabytes(row.bytes),
   ]);

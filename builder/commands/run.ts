@@ -7,6 +7,7 @@ import type { ContainerOptions, RunningContainer } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import {
+  addBakeOption,
   addImageOptions,
   addOutputOptions,
   addSourceOptions,
@@ -53,8 +54,8 @@ export function runCommand(program: Command, deps: CommandDeps): void {
     .option('--detach', 'leave the container running and return')
     .option('--dry-run', 'print what would be done and touch nothing')
     .addHelpText('after', NOTES);
-  addOutputOptions(addImageOptions(addSourceOptions(command))).action((id: string, flags: RunFlags) =>
-    runModel(id, flags, deps),
+  addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
+    (id: string, flags: RunFlags) => runModel(id, flags, deps),
   );
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { isModelId } from '../../runtime/core/ids.js';
-import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { type ModelSpec, type RepoFile, totalBytes } from '../../runtime/core/spec.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
@@ -15,13 +15,22 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { cacheOf, cudaArguments, decideModel, fetchWeights, planImages, sourceOf } from '../pipeline.js';
-import type { Report } from '../report.js';
+import {
+  cacheOf,
+  cudaArguments,
+  decideModel,
+  fetchWeights,
+  planImages,
+  type PlannedImages,
+  sourceOf,
+} from '../pipeline.js';
+import { megabytes, type Report } from '../report.js';
 import { extractWeights, specOfImage } from '../seal/image-files.js';
 import { noticeFiles, type Notices } from '../seal/notices.js';
+import { planSeal } from '../seal/plan.js';
 import { sealModel } from '../seal/seal.js';
 
-type SnapshotFlags = SourceFlags & ImageFlags & OutputFlags;
+type SnapshotFlags = SourceFlags & ImageFlags & OutputFlags & { dryRun?: boolean };
 
 const NOTES = `
 A sealed image holds the weights, the licence and model card, a manifest with the hash of every file, a bill of
@@ -39,12 +48,14 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
     .command('snapshot')
     .description('Make a sealed image: all weights inside, no secret, ready to be proven offline')
     .argument('<model-or-image>', 'id on the hub, or an image that builder has made', reference)
+    .option('--dry-run', 'print what would be sealed and touch nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
     async (given: string, flags: SnapshotFlags) => {
       const report = reportOf(deps, flags);
       const subject = await subjectOf(given, { flags, report, deps });
       const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
+      if (flags.dryRun) return report.result(dryRunText(subject, images), dryRunDocument(subject, images));
       const context = { flags, report, deps };
       const notices = await fetchNotices(subject, context);
       const result = await withWeights(subject, context, (dir) =>
@@ -64,6 +75,22 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
       report.result(result.image, { ...result, model, commit, task, sealed: true });
     },
   );
+}
+
+function dryRunDocument({ spec, notices }: Subject, { plan, context, runtime }: PlannedImages) {
+  const { references } = planSeal(plan, context, notices);
+  return { references, runtime: runtime.name, notices: notices.map((file) => file.path), spec };
+}
+
+function dryRunText(subject: Subject, images: PlannedImages): string {
+  const { references, notices } = dryRunDocument(subject, images);
+  const { spec } = subject;
+  return [
+    `image    ${references.join(', ')} (${images.plan.platform}, ${images.plan.device})`,
+    `runtime  ${images.runtime.name}`,
+    `weights  ${megabytes(totalBytes(spec))} of ${spec.id} at ${spec.commit}, fetched now unless cached`,
+    `notices  ${notices.join(', ') || 'none: neither licence text nor model card'}`,
+  ].join('\n');
 }
 
 function reference(text: string): string {
