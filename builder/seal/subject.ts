@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { isModelId } from '../../runtime/core/ids.js';
+import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { makeFolder } from '../../runtime/store/make-folder.js';
+import type { CommandDeps } from '../deps.js';
+import { BuilderError } from '../exit.js';
+import { LABEL } from '../images/labels.js';
+import type { SourceFlags } from '../options.js';
+import { cacheOf, decideModel, fetchWeights, sourceOf } from '../pipeline.js';
+import type { Report } from '../report.js';
+import { extractWeights, specOfImage } from './image-files.js';
+import { noticeFiles, type Notices } from './notices.js';
+
+/** What is to be sealed. */
+export interface Subject {
+  spec: ModelSpec;
+  notices: RepoFile[];
+  /** The image that was named, when one was. */
+  image?: string;
+}
+
+export interface SubjectContext {
+  flags: SourceFlags;
+  report: Report;
+  deps: CommandDeps;
+}
+
+/** An image of ours by that name, else the model of that id. */
+export async function subjectOf(given: string, context: SubjectContext): Promise<Subject> {
+  const { flags, report, deps } = context;
+  await deps.docker.info();
+  const image = flags.from === undefined ? await deps.docker.inspectImage(given) : undefined;
+  if (image?.labels[LABEL.model] !== undefined) {
+    const spec = await specOfImage(deps.docker, given);
+    return { spec, image: given, notices: await noticesOf(spec, context) };
+  }
+  if (!isModelId(given)) {
+    const what = `${given} is neither an image of builder's on this engine nor a model id (org/name)`;
+    throw new BuilderError('usage', what);
+  }
+  const { spec, info } = await decideModel({ id: given, flags, report }, deps);
+  return { spec, notices: noticeFiles(info.files) };
+}
+
+/** An image does not hold the licence text; where no hub answers, it is sealed without. */
+async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContext): Promise<RepoFile[]> {
+  try {
+    const { source } = sourceOf(flags, deps);
+    return noticeFiles((await source.info(spec.id, spec.commit)).files);
+  } catch (error) {
+    report.note(`without licence text and model card: ${(error as Error).message}`);
+    return [];
+  }
+}
+
+/** Runs `use` on the folder with the model's files: those of the image that was named, the cache, the hub. */
+export async function withWeights<T>(
+  { spec, image }: Subject,
+  { flags, report, deps }: SubjectContext,
+  use: (dir: string) => Promise<T>,
+): Promise<T> {
+  const fetch = (places: string[]) =>
+    fetchWeights({ id: spec.id, flags, report, model: { spec }, places, rehash: true }, deps);
+  if (image === undefined) return use(await fetch([]));
+  const root = cacheOf(flags, deps);
+  await makeFolder(root);
+  const scratch = await mkdtemp(path.join(root, 'image-'));
+  try {
+    await extractWeights(deps.docker, { reference: image, spec, into: scratch });
+    return await use(await fetch([scratch]));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The folder with licence texts and model card. */
+export async function fetchNotices(
+  { spec, notices }: Subject,
+  { flags, report, deps }: SubjectContext,
+): Promise<Notices> {
+  if (notices.length === 0) return { files: [], dir: '' };
+  const model = { spec: { ...spec, files: notices } };
+  return {
+    files: notices,
+    dir: await fetchWeights({ id: spec.id, flags, report, model, rehash: true }, deps),
+  };
+}
