@@ -80,9 +80,9 @@ export async function freePort() {
 }
 
 /** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
-export async function startServer({ dir, env = {}, node = process.execPath, ...model }) {
+export async function startServer({ dir, env = {}, node = process.execPath, spec: given, ...model }) {
   const spec = join(mkdtempSync(join(tmpdir(), 'slipway-bench-')), 'model.json');
-  writeFileSync(spec, JSON.stringify(specOf(dir, model)));
+  writeFileSync(spec, JSON.stringify(given ?? specOf(dir, model)));
   const port = await freePort();
   const started = performance.now();
   const child = spawn(node, ['dist/image/main.mjs'], {
@@ -91,7 +91,7 @@ export async function startServer({ dir, env = {}, node = process.execPath, ...m
       KEY: 'bench',
       PORT: String(port),
       MODEL_SPEC: spec,
-      MODEL_DIR: dir,
+      MODEL_DIR: resolve(dir),
       DEVICE: 'cpu',
       ...env,
     },

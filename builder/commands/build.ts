@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import {
   addBakeOption,
@@ -12,7 +13,7 @@ import {
 } from '../options.js';
 import { buildImage, prepare, type Prepared } from '../pipeline.js';
 import { megabytes } from '../report.js';
-import { planText } from './plan.js';
+import { planText } from './plan-text.js';
 
 type BuildFlags = SourceFlags & ImageFlags & OutputFlags & { dryRun?: boolean };
 
@@ -64,7 +65,7 @@ function dryRunText({ model, plan, context, folder }: Prepared): string {
     planText(model),
     `image    ${plan.image.references.join(', ')} (${plan.platform}, ${plan.device})`,
     `runtime  ${plan.runtime}`,
-    `weights  ${megabytes(model.figures.totalBytes)}, ${when}`,
+    `weights  ${megabytes(totalBytes(model.spec))}, ${when}`,
     ...files.map((file) => `write    ${file}`),
   ].join('\n');
 }

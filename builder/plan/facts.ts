@@ -1,6 +1,7 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
+import { type NetworkSizes, sizesOf } from './sizes.js';
 
 /** What the small files of a repository say, as plain data. */
 export interface ModelFacts {
@@ -14,6 +15,7 @@ export interface ModelFacts {
   sentenceModules: boolean;
   /** Class of a pipeline of several models (model_index.json). */
   pipelineClass?: string;
+  sizes: NetworkSizes;
 }
 
 type Json = Record<string, unknown>;
@@ -38,6 +40,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
     sentenceModules: has('modules.json'),
     pipelineClass: string(index._class_name),
+    sizes: sizesOf(config),
   };
 }
 

@@ -1,3 +1,3 @@
-export { type Figures } from './memory.js';
+export { type FormatForecast } from './forecast.js';
 export { type ModelPlan, planModel, type PlanRequest } from './plan.js';
 export { Refusal } from './refusal.js';

@@ -1,9 +1,9 @@
 import {
   type Dtype,
+  DTYPES,
   type EngineId,
   type ModelInfo,
   type ModelSpec,
-  totalBytes,
 } from '../../runtime/core/spec.js';
 import type { Head } from '../../runtime/core/handles.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
@@ -15,7 +15,6 @@ import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import { detectTask } from './detect-task.js';
 import { readExternalNames } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
-import { type Figures, predictFigures } from './memory.js';
 import { Refusal } from './refusal.js';
 import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
 
@@ -36,7 +35,8 @@ export interface ModelPlan {
   spec: ModelSpec;
   /** Why this task, engine and weight format: one sentence each. */
   reasons: string[];
-  figures: Figures;
+  /** The model in every weight format that is there, the chosen one included. */
+  formats: ModelSpec[];
 }
 
 /**
@@ -53,14 +53,17 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const { engine, binding } = engineOf(task);
   requireFiles(info, task, binding);
   const { graphs, otherGraphs, files: extra } = binding;
-  const choice = await choose(source, { info, graphs, otherGraphs, extra, dtype });
-  const spec = specOf({ info, facts, task: detected.task, profile: task.profile, engine, choice });
+  const wanted = { info, graphs, otherGraphs, extra };
+  const choice = await choose(source, { ...wanted, dtype });
+  const decided = { info, facts, task: detected.task, profile: task.profile, engine };
+  const spec = specOf({ ...decided, choice });
+  const others = otherFormats(wanted, spec.dtype).map((other) => specOf({ ...decided, choice: other }));
   return {
     info,
     facts,
     spec,
     reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, choice.reason],
-    figures: predictFigures(totalBytes(spec)),
+    formats: [spec, ...others],
   };
 }
 
@@ -85,6 +88,18 @@ async function choose(source: ModelSource, request: ChooseRequest & { info: Mode
     if (error instanceof StoreError && error.kind === 'not_found') throw new Refusal(error.message);
     throw error;
   }
+}
+
+/** Complete exports in other weight formats, by their names alone. */
+function otherFormats(request: ChooseRequest, chosen: Dtype): Choice[] {
+  return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => {
+    try {
+      return [chooseFiles({ ...request, dtype })];
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === 'not_found') return [];
+      throw error;
+    }
+  });
 }
 
 interface Decided {

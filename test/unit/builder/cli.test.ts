@@ -56,8 +56,54 @@ describe('the command line', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       spec: { id: 'zoo/distilbert', task: 'text-classification' },
       reasons: expect.arrayContaining([expect.stringContaining('text-classification')]),
+      files: { count: 5 },
+      cached: { missingBytes: 0 },
+      gate: { gated: false },
+      devices: {
+        cpu: { memory: { peakBytes: expect.any(Number) }, image: { basis: 'unknown', totalBytes: null } },
+        cuda: { memory: null },
+      },
+      verdict: { fits: true },
     });
   });
+
+  test('a plan that does not fit is printed, and refused with the reason', async () => {
+    const { code, stdout, stderr } = await cli([
+      'plan',
+      'zoo/distilbert',
+      '--from',
+      MODEL,
+      '--memory',
+      '100m',
+      '--quiet',
+    ]);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^verdict {2}does not fit/m);
+    expect(stderr).toMatch(/^builder: does not fit a container of that size: needs .* of 104\.9 MB/);
+    expect(await cli(['plan', 'zoo/distilbert', '--from', MODEL, '--memory', 'much'])).toMatchObject({
+      code: 2,
+    });
+  });
+
+  test('without a hub a plan is of what the cache holds, or says that nothing is there', async () => {
+    const cache = mkdtempSync(path.join(tmpdir(), 'slipway-cli-cache-'));
+    const nobody = ['--hub', 'http://127.0.0.1:9', '--cache', cache];
+    const nothing = await cli(['plan', 'zoo/distilbert', ...nobody]);
+    expect(nothing).toMatchObject({ code: 5, stdout: '' });
+    expect(nothing.stderr).toContain('nothing of it is in the cache either');
+
+    const commit = 'c'.repeat(40);
+    await cp(MODEL, path.join(cache, 'models/zoo/distilbert', commit), { recursive: true });
+    const { code, stdout, stderr } = await cli(['plan', 'zoo/distilbert', ...nobody, '--json']);
+    await rm(cache, { recursive: true });
+    expect(stderr).toContain(`this forecast is of commit ${commit} in the cache`);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      spec: { commit, revision: 'main' },
+      cached: { missingBytes: 0 },
+    });
+    // Each of the two tries a few times before it gives the hub up.
+  }, 60_000);
 
   test('quiet says nothing on stderr', async () => {
     expect((await cli(['plan', 'zoo/distilbert', '--from', MODEL, '--quiet'])).stderr).toBe('');

@@ -1,3 +1,4 @@
+import { sizesOf } from '../../../builder/plan/sizes.js';
 import { possibleTasks } from '../../../builder/plan/architectures.js';
 import { detectTask, type DetectRequest } from '../../../builder/plan/detect-task.js';
 import type { ModelFacts } from '../../../builder/plan/facts.js';
@@ -19,6 +20,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       customCode: false,
       hasChatTemplate: false,
       sentenceModules: false,
+      sizes: sizesOf({}),
       ...facts,
     },
     task,

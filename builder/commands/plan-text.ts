@@ -1,0 +1,88 @@
+import type { ModelSpec } from '../../runtime/core/spec.js';
+import { totalBytes } from '../../runtime/core/spec.js';
+import type { FormatForecast } from '../plan/forecast.js';
+import type { ImageSize } from '../plan/image-size.js';
+import type { ModelPlan } from '../plan/index.js';
+import { megabytes } from '../report.js';
+import type { Forecast } from './plan.js';
+
+type Row = readonly [name: string, value: string];
+
+/** What was decided, for people: the head of a forecast and of `build --dry-run`. */
+export function planText({ spec, reasons }: Pick<ModelPlan, 'spec' | 'reasons'>): string {
+  return lines([...decided(spec), ...becauseOf(reasons)]);
+}
+
+/** The forecast for people. */
+export function forecastText(forecast: Forecast): string {
+  const { spec, reasons, formats, gate, devices, verdict } = forecast;
+  return lines([
+    ...decided(spec),
+    ['cached', cachedText(forecast)],
+    ...(gate.gated ? [['gate', gateText(gate)] as const] : []),
+    ...deviceRows('cpu', cpuText(formats[0]!), devices.cpu.image),
+    ...deviceRows('cuda', `memory and load time not known (${devices.cuda.reason})`, devices.cuda.image),
+    ...formats.slice(1).map((format) => ['or', formatText(format)] as const),
+    ...becauseOf(reasons),
+    ['verdict', verdict.text],
+  ]);
+}
+
+function decided(spec: ModelSpec): Row[] {
+  return [
+    ['model', spec.id],
+    ['commit', `${spec.commit} (${spec.revision})`],
+    ['task', spec.task],
+    ['engine', `${spec.engine} (${spec.profile} profile)`],
+    ['dtype', spec.dtype],
+    ['license', spec.license ?? 'not stated'],
+    ['files', `${spec.files.length}, ${megabytes(totalBytes(spec))}`],
+  ];
+}
+
+const becauseOf = (reasons: readonly string[]): Row[] => reasons.map((reason) => ['because', reason]);
+
+function cachedText({ cached, files }: Forecast): string {
+  const { verifiedBytes, partialBytes, missingBytes, folder } = cached;
+  const present = files.bytes - verifiedBytes - partialBytes - missingBytes;
+  const parts = [
+    verifiedBytes > 0 && `${megabytes(verifiedBytes)} verified`,
+    present > 0 && `${megabytes(present)} to be verified`,
+    partialBytes > 0 && `${megabytes(partialBytes)} of files that broke off`,
+    missingBytes > 0 ? `${megabytes(missingBytes)} to download` : 'nothing to download',
+  ];
+  return `${parts.filter(Boolean).join(', ')} (${folder})`;
+}
+
+function gateText({ gated, page, tokenGiven }: Extract<Forecast['gate'], { page: string }>): string {
+  const token = tokenGiven ? 'a token is given' : 'no token is given (HF_TOKEN)';
+  const how = gated === 'auto' ? 'granted at once' : 'granted by its owners';
+  return `gated, access ${how} on ${page}; ${token}`;
+}
+
+function cpuText({ memory, loadSeconds }: FormatForecast): string {
+  const peak = `peak memory ${megabytes(memory.peakBytes)}`;
+  return `${peak}, ${megabytes(memory.steadyBytes)} while it answers, ready after about ${loadSeconds} s`;
+}
+
+function deviceRows(device: string, figures: string, image: ImageSize): Row[] {
+  return [
+    [device, figures],
+    ['', imageText(image)],
+  ];
+}
+
+function imageText({ totalBytes: total, runtimeBytes, weightBytes, basis, reason }: ImageSize): string {
+  if (total === null || runtimeBytes === null)
+    return `image of a size not known, ${megabytes(weightBytes)} of it weights (${reason})`;
+  const runtime = `${megabytes(runtimeBytes)} without weights, ${basis}`;
+  return `image ${megabytes(total)} with --bake (${runtime})`;
+}
+
+function formatText({ dtype, bytes, memory, loadSeconds }: FormatForecast): string {
+  return `--dtype ${dtype}: ${megabytes(bytes)}, peak memory ${megabytes(memory.peakBytes)}, ready after about ${loadSeconds} s`;
+}
+
+function lines(rows: readonly Row[]): string {
+  return rows.map(([name, value]) => `${name.padEnd(8)} ${value}`).join('\n');
+}

@@ -1,0 +1,70 @@
+import { totalBytes } from '../../runtime/core/spec.js';
+import type { Device, ModelSpec } from '../../runtime/core/spec.js';
+import type { CommandDeps } from '../deps.js';
+import { BuilderError } from '../exit.js';
+import { hostPlatform } from '../images/platform.js';
+import { planRuntimeImage, type RuntimeImage } from '../images/runtime-image.js';
+import { DEFAULT_BASE_IMAGE } from '../options.js';
+
+export interface ImageSize {
+  /** Bytes of the runtime image with its base, or null where nobody here knows. */
+  runtimeBytes: number | null;
+  /** Bytes of the model's files, which are in the image when it is built with --bake. */
+  weightBytes: number;
+  totalBytes: number | null;
+  /** measured: of the image that this engine holds. estimated: base image and files to add. unknown: see reason. */
+  basis: 'measured' | 'estimated' | 'unknown';
+  reason?: string;
+}
+
+interface Request {
+  spec: ModelSpec;
+  device: Device;
+  /** Folder for packages of other platforms. */
+  cache: string;
+}
+
+/** Size on disk of an image with its weights. Asks the engine where there is one. */
+export async function predictImageSize(request: Request, deps: CommandDeps): Promise<ImageSize> {
+  const weightBytes = totalBytes(request.spec);
+  const runtime = await runtimeSize(request, deps);
+  const total = runtime.runtimeBytes === null ? null : runtime.runtimeBytes + weightBytes;
+  return { ...runtime, weightBytes, totalBytes: total };
+}
+
+type RuntimeSize = Pick<ImageSize, 'runtimeBytes' | 'basis' | 'reason'>;
+
+const unknown = (reason: string): RuntimeSize => ({ runtimeBytes: null, basis: 'unknown', reason });
+
+async function runtimeSize({ spec, device, cache }: Request, deps: CommandDeps): Promise<RuntimeSize> {
+  const { docker, packageRoot, version } = deps;
+  const platform = device === 'cuda' ? 'linux/amd64' : hostPlatform();
+  const choice = {
+    namespace: 'slipway',
+    profile: spec.profile,
+    device,
+    platform,
+    baseImage: DEFAULT_BASE_IMAGE,
+  };
+  try {
+    const runtime = await planRuntimeImage({ packageRoot, cache }, { ...choice, version });
+    const there = await docker.inspectImage(runtime.name);
+    if (there) return { runtimeBytes: there.size, basis: 'measured' };
+    if (device === 'cuda')
+      return unknown('no CUDA image has been built here, and its libraries are not fetched to tell');
+    const base = await docker.inspectImage(DEFAULT_BASE_IMAGE);
+    if (!base) return unknown(`the base image ${DEFAULT_BASE_IMAGE} is not here; "docker pull" it to know`);
+    return { runtimeBytes: base.size + addedBytes(runtime), basis: 'estimated' };
+  } catch (error) {
+    if (error instanceof BuilderError) return unknown(error.message);
+    throw error;
+  }
+}
+
+function addedBytes({ entries }: RuntimeImage): number {
+  return entries.reduce((sum, { content }) => {
+    if (content === undefined) return sum;
+    if (typeof content === 'string') return sum + Buffer.byteLength(content);
+    return sum + (Buffer.isBuffer(content) ? content.length : content.size);
+  }, 0);
+}

@@ -1,0 +1,38 @@
+/** What config.json says about the size of a network; families call the same thing by several names. */
+export interface NetworkSizes {
+  /** Entries of the vocabulary. */
+  vocabulary: number;
+  /** Width of the hidden states. */
+  hidden: number;
+  /** Width inside the feed-forward layers. */
+  intermediate: number;
+  layers: number;
+  heads: number;
+  /** Longest input in tokens. */
+  positions: number;
+}
+
+const NAMES: Record<keyof NetworkSizes, readonly string[]> = {
+  vocabulary: ['vocab_size'],
+  hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
+  intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
+  layers: ['num_hidden_layers', 'encoder_layers', 'n_layer', 'n_layers', 'num_layers'],
+  heads: ['num_attention_heads', 'encoder_attention_heads', 'n_head', 'n_heads', 'num_heads'],
+  positions: ['max_position_embeddings', 'n_positions', 'n_ctx'],
+};
+
+/** Sizes as config.json tells them; 0 where it doesn't. */
+export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes {
+  const nested = config['text_config'];
+  const inner = typeof nested === 'object' && nested !== null ? (nested as Record<string, unknown>) : {};
+  const find = (names: readonly string[]) =>
+    names.map((name) => Number(config[name] ?? inner[name])).find((value) => value > 0) ?? 0;
+  return {
+    vocabulary: find(NAMES.vocabulary),
+    hidden: find(NAMES.hidden),
+    intermediate: find(NAMES.intermediate),
+    layers: find(NAMES.layers),
+    heads: find(NAMES.heads),
+    positions: find(NAMES.positions),
+  };
+}

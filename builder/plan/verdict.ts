@@ -1,0 +1,36 @@
+import type { Dtype } from '../../runtime/core/spec.js';
+import { megabytes } from '../report.js';
+import type { FormatForecast } from './forecast.js';
+
+export interface Verdict {
+  fits: boolean;
+  neededBytes: number;
+  limitBytes: number;
+  /** A format that would fit, where the chosen one doesn't. */
+  instead?: Dtype;
+  text: string;
+}
+
+export interface Limit {
+  bytes: number;
+  /** Whose limit it is, as the sentence goes on: `this machine`. */
+  name: string;
+}
+
+/** Whether the first format fits, and what to take instead. Pure. */
+export function judge([chosen, ...others]: readonly FormatForecast[], limit: Limit): Verdict {
+  const neededBytes = chosen!.memory.peakBytes;
+  const figures = { neededBytes, limitBytes: limit.bytes };
+  const needs = `needs ${megabytes(neededBytes)} of ${megabytes(limit.bytes)}`;
+  if (neededBytes <= limit.bytes) return { ...figures, fits: true, text: `fits ${limit.name}: ${needs}` };
+  const smaller = others.find(({ memory }) => memory.peakBytes <= limit.bytes);
+  const remedy = smaller
+    ? `take --dtype ${smaller.dtype}, which needs ${megabytes(smaller.memory.peakBytes)}`
+    : 'no weight format of it does: take a smaller model, or more memory';
+  return {
+    ...figures,
+    fits: false,
+    ...(smaller ? { instead: smaller.dtype } : {}),
+    text: `does not fit ${limit.name}: ${needs}; ${remedy}`,
+  };
+}

@@ -1,0 +1,96 @@
+import { defaultWorkers, forecastFormats } from '../../../builder/plan/forecast.js';
+import { predictMemory, sessionKind } from '../../../builder/plan/memory.js';
+import { sizesOf } from '../../../builder/plan/sizes.js';
+import { judge } from '../../../builder/plan/verdict.js';
+import type { Dtype, ModelSpec } from '../../../runtime/core/spec.js';
+
+const MB = 1e6;
+
+const spec = (bytes: number, more: Partial<ModelSpec> = {}): ModelSpec => ({
+  ...{ specVersion: 1, id: 'a/b', revision: 'main', commit: 'c', task: 'text-classification' },
+  ...{ engine: 'transformers', profile: 'text', dtype: 'fp32', graphs: { model: 'onnx/model.onnx' } },
+  files: [
+    { path: 'onnx/model.onnx', size: bytes },
+    { path: 'tokenizer.json', size: 700_000 },
+  ],
+  ...more,
+});
+const sizes = sizesOf({
+  vocab_size: 30522,
+  hidden_size: 768,
+  intermediate_size: 3072,
+  num_hidden_layers: 12,
+});
+const peak = (one: ModelSpec, workers = 2) => predictMemory({ spec: one, sizes, workers }).peakBytes;
+
+describe('predicted memory', () => {
+  test('loading an encoder holds its weights twice, answering once', () => {
+    const { peakBytes, loadPeakBytes, steadyBytes } = predictMemory({
+      spec: spec(400 * MB),
+      sizes,
+      workers: 2,
+    });
+    expect(peakBytes).toBe(loadPeakBytes);
+    expect((loadPeakBytes - predictMemory({ spec: spec(0), sizes, workers: 2 }).loadPeakBytes) / MB).toBe(
+      800,
+    );
+    expect(steadyBytes).toBeLessThan(loadPeakBytes - 300 * MB);
+  });
+
+  test('each session thread costs the same, and only encoders of texts have them', () => {
+    const [two, four, eight] = [2, 4, 8].map((workers) => peak(spec(90 * MB), workers)) as [
+      number,
+      number,
+      number,
+    ];
+    expect(eight - four).toBe(2 * (four - two));
+    expect(peak(spec(90 * MB), 1)).toBeLessThan(two);
+    const picture = spec(90 * MB, { profile: 'vision', task: 'image-classification' });
+    expect(peak(picture, 8)).toBe(peak(picture, 2));
+  });
+
+  test('weights that are too large to be written once more are opened in one session', () => {
+    expect(sessionKind({ spec: spec(4000 * MB), workers: 2 })).toBe('lanes');
+    expect(sessionKind({ spec: spec(5000 * MB), workers: 2 })).toBe('single');
+  });
+
+  test('weights beside the graph count, tokenizers count by their vocabulary', () => {
+    const beside = { path: 'onnx/model.onnx_data', size: 100 * MB };
+    const external = spec(MB, { files: [...spec(MB).files, beside] });
+    expect(peak(external)).toBe(peak(spec(101 * MB)));
+    const large = predictMemory({ spec: spec(MB), sizes: { ...sizes, vocabulary: 250_000 }, workers: 2 });
+    expect(large.peakBytes - peak(spec(MB))).toBeGreaterThan(60 * MB);
+  });
+
+  test('sizes are found under the names that families give them', () => {
+    expect(
+      sizesOf({ n_embd: 768, n_layer: 6, n_head: 12, n_positions: 1024, vocab_size: 50257 }),
+    ).toMatchObject({
+      ...{ hidden: 768, layers: 6, heads: 12, positions: 1024, vocabulary: 50257, intermediate: 0 },
+    });
+    expect(sizesOf({ text_config: { hidden_size: 96 } }).hidden).toBe(96);
+  });
+});
+
+describe('the verdict', () => {
+  const formats = (['fp32', 'fp16', 'q8'] as Dtype[]).map((dtype, i) =>
+    spec([400, 200, 100][i]! * MB, { dtype }),
+  );
+  const facts = { sizes } as Parameters<typeof forecastFormats>[0]['facts'];
+  const forecasts = forecastFormats({ formats, facts }, defaultWorkers(2));
+  const within = (bytes: number) => judge(forecasts, { bytes, name: 'this machine' });
+
+  test('enough memory', () => {
+    expect(within(2000 * MB)).toMatchObject({ fits: true, neededBytes: forecasts[0]!.memory.peakBytes });
+    expect(within(forecasts[0]!.memory.peakBytes).fits).toBe(true);
+  });
+
+  test('too little: another format that fits, or none', () => {
+    expect(within(600 * MB)).toMatchObject({ fits: false, instead: 'q8' });
+    expect(within(600 * MB).text).toMatch(
+      /^does not fit this machine: needs .* take --dtype q8, which needs/,
+    );
+    expect(within(100 * MB)).not.toHaveProperty('instead');
+    expect(within(100 * MB).text).toContain('no weight format');
+  });
+});
