@@ -3,12 +3,12 @@ import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import { describe, RunError } from '../core/errors.js';
 import type { Logger } from '../log.js';
-import { type Answer, observeAnswers } from './answers.js';
+import { type Answer, observeAnswers } from '../wire/answers.js';
 import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
-import { jsonBody } from './json-body.js';
+import { jsonBody } from '../wire/json-body.js';
 import type { Metrics } from './metrics.js';
-import { asRunError, JSON_TYPE, sendEnvelope, sendError } from './respond.js';
+import { asRunError, JSON_TYPE, sendEnvelope, sendError } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { sendEnvelope } from './respond.js';
+import { sendEnvelope } from '../wire/respond.js';
 import type { ModelService, ServiceStatus } from './service.js';
 
 /** /health (ready to answer?), /livez (is the process alive?) and /status (all that an operator may want to know). */

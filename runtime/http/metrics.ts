@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answer } from './answers.js';
+import type { Answer } from '../wire/answers.js';
 
 export interface MetricsSources {
   running(): number;

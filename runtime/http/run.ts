@@ -2,8 +2,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import { type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
-import type { ByteBudget } from './byte-budget.js';
-import { asRunError, sendEnvelope } from './respond.js';
+import type { ByteBudget } from '../wire/byte-budget.js';
+import { asRunError, sendEnvelope } from '../wire/respond.js';
 import type { ModelService } from './service.js';
 import { createStreamWriter } from './text-stream.js';
 

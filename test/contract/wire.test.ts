@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { ModelService } from '../../runtime/http/service.js';
-import { createHttpServer, type ServerTimes } from '../../runtime/http/server.js';
+import { createHttpServer, type ServerTimes } from '../../runtime/wire/server.js';
 import { fakeApp } from '../fakes/app.js';
 
 /** What comes back for bytes that no HTTP library would send. */

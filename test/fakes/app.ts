@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { type AppDependencies, createApp } from '../../runtime/http/app.js';
-import { createByteBudget } from '../../runtime/http/byte-budget.js';
+import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createMetrics } from '../../runtime/http/metrics.js';
 import type { ModelService } from '../../runtime/http/service.js';
 import { createLogger } from '../../runtime/log.js';

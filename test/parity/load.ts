@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createApp } from '../../runtime/http/app.js';
-import { createByteBudget } from '../../runtime/http/byte-budget.js';
+import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createMetrics } from '../../runtime/http/metrics.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';

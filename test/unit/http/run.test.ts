@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
-import { createByteBudget } from '../../../runtime/http/byte-budget.js';
+import { createByteBudget } from '../../../runtime/wire/byte-budget.js';
 import { runHandler } from '../../../runtime/http/run.js';
 import type { ModelService } from '../../../runtime/http/service.js';
 import { refuseMedia } from '../../../runtime/media/resolve.js';

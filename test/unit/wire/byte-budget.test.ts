@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
-import { createByteBudget } from '../../../runtime/http/byte-budget.js';
+import { createByteBudget } from '../../../runtime/wire/byte-budget.js';
 
 const response = () => new EventEmitter() as unknown as Response;
 const full = { code: 'overloaded', status: 503, retryAfter: 2 };

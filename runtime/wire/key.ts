@@ -1,0 +1,15 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Takes the key out of `<key>`, `Key <key>` or `Bearer <key>`. */
+export function keyOf(header: string | undefined): string {
+  return (header ?? '')
+    .trim()
+    .replace(/^(key|bearer)\s+/i, '')
+    .trim();
+}
+
+/** Compares in a time that depends on neither value. */
+export function sameKey(given: string, expected: string): boolean {
+  const digest = (value: string) => createHash('sha256').update(value).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
