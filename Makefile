@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway test check unit contract parity e2e docs bench bench-text soak format clean
+.PHONY: help install build run gateway test check unit contract parity faults e2e docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,8 @@ build: dist/.built ## Compile the tools and bundle the server
 run: dist/.built ## Serve a model here: make run [MODEL=org/model] [PORT=8080], KEY from the environment
 	@$(NODE) dist/builder/main.js serve $(if $(MODEL),$(MODEL),--demo) --port $(PORT)
 
-test: dist/.built ## Run everything: check, unit, contract, parity, e2e
-	@$(NODE) scripts/test.mjs check unit contract parity e2e
+test: dist/.built ## Run everything: check, unit, contract, parity, faults, e2e
+	@$(NODE) scripts/test.mjs check unit contract parity faults e2e
 
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract
@@ -35,6 +35,9 @@ e2e: dist/.built ## Images and containers on a real Docker Engine, which is star
 
 parity: dist/.built ## Answers beside those of the Python libraries
 	@$(NODE) scripts/test.mjs parity
+
+faults: dist/.built ## Downloads that are killed, stopped, cut and starved of disk, by seeded schedules
+	@$(NODE) scripts/test.mjs faults
 
 unit contract: dist/.built
 	@$(NODE) scripts/test.mjs $@

@@ -1,6 +1,6 @@
 /**
  * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract parity e2e
+ * Usage: node scripts/test.mjs check unit contract parity faults e2e
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -84,11 +84,13 @@ function hold(path: string, { handle, token, text }: Held, heartbeatMs: number):
   let beaten = clocks();
   let lost = false;
   const beat = async () => {
+    // As of now: this process may be stopped between the look and the touch.
+    const started = clocks();
     if ((await readHolder(path))?.token !== token) lost = true;
     if (lost) return;
     // Written rather than stamped: the time is then the file system's, the same for all machines that share it.
     await handle.write(text, 0).catch(() => handle.utimes(new Date(), new Date()));
-    beaten = clocks();
+    beaten = started;
   };
   const timer = setInterval(() => void beat().catch(() => undefined), heartbeatMs);
   timer.unref();

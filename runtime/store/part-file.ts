@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Hash } from 'node:crypto';
 import type { RepoFile } from '../core/spec.js';
 import { expectedDigest, startDigest } from './digest.js';
+import { StoreError } from './errors.js';
 import { makeFolder } from './make-folder.js';
 
 /**
@@ -67,7 +68,10 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
       await handle.sync();
       await part.close();
       await confirm();
-      await rename(partPath, path);
+      await rename(partPath, path).catch(async (error: NodeJS.ErrnoException) => {
+        await confirm();
+        throw error.code === 'ENOENT' ? vanished(partPath) : error;
+      });
       await syncFolder(dirname(path));
       return mtime;
     },
@@ -86,6 +90,10 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
     await part.close();
     throw error;
   }
+}
+
+function vanished(path: string): StoreError {
+  return new StoreError('storage', `${path} was removed while it was written`, { remedy: 'try again' });
 }
 
 /** A folder under the final name would make the rename fail, after all bytes have been fetched. */

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Fault, type FaultList, faultList, sendFaulty } from './hub/faults.js';
+import { type Sending, sendBody } from './hub/send-body.js';
 import { type HubFile, type HubModel, readRepository, type Repository } from './hub/repository.js';
 
 export type { Fault } from './hub/faults.js';
@@ -33,6 +34,8 @@ export interface HubOptions {
   /** Address to listen on; 127.0.0.1. */
   host?: string;
   port?: number;
+  /** How bodies of files are sent. */
+  sending?: Sending;
 }
 
 export interface Hub {
@@ -42,6 +45,8 @@ export interface Hub {
   requests: HubRequest[];
   /** Adds a fault; those added first are tried first. */
   fault(fault: Fault): void;
+  /** Forgets the faults that have not struck yet. */
+  heal(): void;
   commitOf(id: string): string;
   close(): Promise<void>;
 }
@@ -69,6 +74,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     port: (hub.address() as AddressInfo).port,
     requests: state.requests,
     fault: state.faults.add,
+    heal: state.faults.clear,
     commitOf: (id) => state.repositories.get(id)!.commit,
     close: async () => void (await Promise.all([stop(hub), cdn && stop(cdn)])),
   };
@@ -109,7 +115,7 @@ function route(state: State): RequestListener {
   return (request, response) => {
     const url = new URL(request.url!, 'http://hub');
     const fault = url.pathname.startsWith('/api/') ? state.faults.take(request.url!) : undefined;
-    if (fault) return sendFaulty({ fault, response, body: Buffer.from('[]'), start: 0 });
+    if (fault) return sendFaulty({ fault, response, body: Buffer.from('[]'), start: 0, sending: {} });
     const tree = TREE.exec(url.pathname);
     if (tree)
       return withModel(state, { request, response, match: tree }, (repository) =>
@@ -234,9 +240,11 @@ function sendContent(state: State, { request, response, file, commit }: ContentR
   response.setHeader('x-repo-commit', commit);
   response.setHeader('accept-ranges', 'bytes');
   const body = file.read().subarray(start, end + 1);
-  if (fault) return sendFaulty({ fault, response, body, start });
+  const sending = state.options.sending ?? {};
+  if (fault) return sendFaulty({ fault, response, body, start, sending });
   if (asked) response.setHeader('content-range', `bytes ${start}-${end}/${file.size}`);
   const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream';
   response.writeHead(asked ? 206 : 200, { 'content-type': type, 'content-length': body.length });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  if (request.method === 'HEAD') return void response.end();
+  void sendBody(response, body, sending).then(() => response.end());
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { type Sending, sendBody } from './send-body.js';
 
 /** Something that goes wrong with one answer. Only one of the kinds is set. */
 export interface Fault {
@@ -43,11 +44,13 @@ export interface FaultList {
   add(fault: Fault): void;
   /** The fault that strikes this request, used up once. */
   take(url: string): Fault | undefined;
+  clear(): void;
 }
 
 export function faultList(): FaultList {
   const faults: (Fault & { left: number })[] = [];
   return {
+    clear: () => void faults.splice(0),
     add: (fault) => void faults.push({ ...fault, left: fault.times ?? 1 }),
     take(url) {
       const fault = faults.find(({ path, left }) => left > 0 && url.includes(path));
@@ -64,9 +67,10 @@ export interface FaultyAnswer {
   body: Buffer;
   /** Where `body` begins in its file. */
   start: number;
+  sending: Sending;
 }
 
-export function sendFaulty({ fault, response, body, start }: FaultyAnswer): void {
+export function sendFaulty({ fault, response, body, start, sending }: FaultyAnswer): void {
   if (fault.silent) return;
   if (fault.status !== undefined) {
     if (fault.retryAfter) response.setHeader('retry-after', fault.retryAfter);
@@ -87,9 +91,10 @@ export function sendFaulty({ fault, response, body, start }: FaultyAnswer): void
     return void response.write(body);
   }
   if (fault.wrongBytes || fault.extraBytes !== undefined || fault.ignoreRange || fault.shiftBy) {
-    return void response.writeHead(status).end(altered(body, fault));
+    response.writeHead(status);
+    return void sendBody(response, altered(body, fault), sending).then(() => response.end());
   }
-  sendPart({ fault, response, body, status });
+  sendPart({ fault, response, body, status, sending });
 }
 
 function drip(response: ServerResponse, body: Buffer): void {
@@ -105,14 +110,20 @@ function altered(body: Buffer, { wrongBytes, extraBytes = 0 }: Fault): Buffer {
   return copy;
 }
 
-function sendPart({ fault, response, body, status }: Omit<FaultyAnswer, 'start'> & { status: number }): void {
+function sendPart({
+  fault,
+  response,
+  body,
+  status,
+  sending,
+}: Omit<FaultyAnswer, 'start'> & { status: number }): void {
   const { dropAfter, endAfter, stallAfter } = fault;
   const count = dropAfter ?? endAfter ?? stallAfter ?? body.length;
   if (dropAfter !== undefined || stallAfter !== undefined) response.setHeader('content-length', body.length);
-  response.writeHead(status);
-  if (endAfter !== undefined) return void response.end(body.subarray(0, count));
-  // The pause lets the bytes arrive before the connection goes.
-  response.write(body.subarray(0, count), () => {
+  response.writeHead(status).flushHeaders();
+  void sendBody(response, body.subarray(0, count), sending).then(() => {
+    if (endAfter !== undefined) response.end();
+    // The pause lets the bytes arrive before the connection goes.
     if (dropAfter !== undefined) setTimeout(() => response.destroy(), 20);
   });
 }

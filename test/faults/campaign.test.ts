@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { jest } from '@jest/globals';
+import { play } from './play.js';
+import { scheduleOf } from './schedule.js';
+import { openWorld, type World } from './world.js';
+
+/**
+ * Downloads by processes that are killed, stopped, doubled and starved of disk, from a hub that drops, cuts, stalls,
+ * alters and refuses. SEED=n plays one schedule alone, SCHEDULES=n the first n.
+ */
+const { SEED, SCHEDULES = '240' } = process.env;
+const seeds = SEED
+  ? SEED.split(',').map(Number)
+  : Array.from({ length: Number(SCHEDULES) }, (_, seed) => seed + 1);
+
+jest.setTimeout(30_000);
+
+let world: World;
+beforeAll(async () => {
+  if (!existsSync('dist/runtime/store/weights.js')) throw new Error('nothing is built: run "npm run build"');
+  world = await openWorld();
+  if (typeof world.disk === 'string') process.stderr.write(`disks are never full: ${world.disk}\n`);
+});
+afterAll(() => world.close());
+
+test.each(seeds)('schedule %i', async (seed) => {
+  const schedule = scheduleOf(seed);
+  try {
+    await play(world, schedule);
+  } catch (error) {
+    const again = `SEED=${seed} npm run jest -- --selectProjects faults`;
+    throw new Error(`${(error as Error).message}\n${again}\n${JSON.stringify(schedule, null, 1)}`, {
+      cause: error,
+    });
+  }
+});
