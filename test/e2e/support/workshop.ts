@@ -29,6 +29,7 @@ export async function openWorkshop(): Promise<Workshop> {
   const image = ['--namespace', namespace, '--out', path.join(folder, 'images')];
   const flagsOf: Record<string, string[]> = {
     plan: common,
+    fetch: common,
     build: [...common, ...image],
     snapshot: [...common, ...image],
     run: [...common, ...image],
