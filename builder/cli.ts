@@ -11,6 +11,7 @@ import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { snapshotCommand } from './commands/snapshot.js';
+import { verifyCommand } from './commands/verify.js';
 import type { CommandDeps } from './deps.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
 
@@ -23,6 +24,7 @@ const COMMANDS = [
   serveCommand,
   runCommand,
   listCommand,
+  verifyCommand,
   exportCommand,
   loadCommand,
   doctorCommand,

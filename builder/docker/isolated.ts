@@ -1,4 +1,7 @@
-/** A container that nothing leads out of and nothing into: no network, no published port, no health check. */
+/**
+ * A container that nothing leads out of and nothing into: no network, no published port, no health check. Where the
+ * engine's machine knows IPv6, so does its loopback: attempts to reach such addresses count like others.
+ */
 export interface IsolatedOptions {
   image: string;
   env: Record<string, string>;

@@ -33,6 +33,8 @@ export async function askInside(
   const command = ['node', '--input-type=module', '--eval', ASK, '--', path, String(timeoutMs)];
   const { code, stdout, stderr } = await container.exec(command, {
     stdin: body === undefined ? '' : JSON.stringify(body),
+    // What an image has its server preload is none of this program's.
+    env: { NODE_OPTIONS: '' },
   });
   if (code !== 0)
     throw new BuilderError('failure', `the server does not answer ${path}: ${lastLine(stderr)}`);

@@ -8,20 +8,37 @@ import { attach, stop } from './containers.js';
 /** By this label an operator finds what a builder that was killed has left. */
 const TEMPORARY = 'io.slipway.temporary';
 
+/** Off by default without a network: attempts would then fail before the kernel counts them. */
+const IPV6_ON = { 'net.ipv6.conf.all.disable_ipv6': '0' };
+
 export async function startIsolated(client: Dockerode, options: IsolatedOptions): Promise<IsolatedContainer> {
+  try {
+    return await createAndStart(client, options, IPV6_ON);
+  } catch (error) {
+    if (!(error as Error).message.includes('disable_ipv6')) throw error;
+    // The machine has no IPv6 at all.
+    return createAndStart(client, options, {});
+  }
+}
+
+async function createAndStart(
+  client: Dockerode,
+  options: IsolatedOptions,
+  sysctls: Record<string, string>,
+): Promise<IsolatedContainer> {
+  const { image, entrypoint, env, readOnly = false, memoryBytes } = options;
   const container = await client.createContainer({
-    Image: options.image,
-    ...(options.entrypoint === undefined ? {} : { Entrypoint: [...options.entrypoint] }),
-    Env: assignments(options.env),
+    Image: image,
+    ...(entrypoint === undefined ? {} : { Entrypoint: [...entrypoint] }),
+    Env: assignments(env),
     Labels: { [TEMPORARY]: 'true' },
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       NetworkMode: 'none',
-      ReadonlyRootfs: options.readOnly ?? false,
-      ...(options.readOnly ? { Tmpfs: { '/tmp': '' } } : {}),
-      ...(options.memoryBytes === undefined
-        ? {}
-        : { Memory: options.memoryBytes, MemorySwap: options.memoryBytes }),
+      Sysctls: sysctls,
+      ReadonlyRootfs: readOnly,
+      ...(readOnly ? { Tmpfs: { '/tmp': '' } } : {}),
+      ...(memoryBytes === undefined ? {} : { Memory: memoryBytes, MemorySwap: memoryBytes }),
     },
   });
   try {

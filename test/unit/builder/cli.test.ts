@@ -18,7 +18,19 @@ async function cli(args: string[], docker = fakeDocker()) {
   return { code: await runCli(args, deps), stdout: out.text(), stderr: err.text() };
 }
 
-const COMMANDS = ['plan', 'fetch', 'build', 'snapshot', 'serve', 'run', 'list', 'export', 'load', 'doctor'];
+const COMMANDS = [
+  'plan',
+  'fetch',
+  'build',
+  'snapshot',
+  'serve',
+  'run',
+  'list',
+  'verify',
+  'export',
+  'load',
+  'doctor',
+];
 
 describe('the command line', () => {
   test('help lists the commands and the exit codes, on stdout', async () => {

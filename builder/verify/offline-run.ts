@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Docker } from '../docker/docker.js';
+import type { IsolatedContainer } from '../docker/isolated.js';
+import { BuilderError } from '../exit.js';
+import { interruptible } from '../interrupt.js';
+import type { Golden } from '../seal/golden.js';
+import { askInside, type InsideAnswer, untilReadyInside } from '../seal/inside.js';
+import { type Attempts, readAttempts, total } from './counters.js';
+import { recorderOptions, targetsIn } from './recorder.js';
+
+export interface OfflineOptions {
+  /** Name or id on the engine. */
+  image: string;
+  /** Of the image itself. */
+  env: readonly string[];
+  golden: Golden;
+  say: (detail: string) => void;
+}
+
+/** What a run without a network gave. */
+export interface OfflineRun {
+  /** The answer to the golden request, or why there is none. */
+  answer: InsideAnswer | BuilderError;
+  /** Undefined when the container had ended. */
+  attempts: Attempts | undefined;
+  /** Where attempts led to, as far as a second run tells. */
+  targets: string[];
+  /** Processor of the engine's machine. */
+  cpu: string;
+}
+
+const ANSWER_TIMEOUT_MS = 600_000;
+/** What a server does after an answer, it does soon. */
+const SETTLE_MS = 500;
+
+/** Starts the image twice at most: as operators do, and to name the targets once attempts have been counted. */
+export async function runOffline(docker: Docker, options: OfflineOptions): Promise<OfflineRun> {
+  const run = await runOnce(docker, options, {});
+  if (run.attempts === undefined || total(run.attempts) === 0) return { ...run, targets: [] };
+  options.say('attempts were counted; runs again to see where they lead');
+  const again = await runOnce(docker, options, { NODE_OPTIONS: recorderOptions(options.env) });
+  return { ...run, targets: targetsIn(again.log, portOf(options.env)) };
+}
+
+interface Run extends Omit<OfflineRun, 'targets'> {
+  log: string;
+}
+
+async function runOnce(docker: Docker, options: OfflineOptions, env: Record<string, string>): Promise<Run> {
+  let log = '';
+  const onOutput = (text: string) => {
+    log = (log + text).slice(-LONGEST_LOG);
+    options.say(text.trimEnd());
+  };
+  // Any KEY serves offline; nothing else of this environment reaches the container.
+  const container = await docker.startIsolated({
+    image: options.image,
+    env: { KEY: 'any', ...env },
+    onOutput,
+  });
+  const answer = () => goldenAnswer(container, options).catch(expected);
+  return interruptible(container.remove, async () => {
+    try {
+      const found = await answer();
+      await sleep(SETTLE_MS);
+      const attempts = await readAttempts(container).catch(expected);
+      const ended = attempts instanceof BuilderError;
+      return {
+        answer: found,
+        attempts: ended ? undefined : attempts,
+        cpu: ended ? '' : await cpuOf(container),
+        log,
+      };
+    } finally {
+      await container.remove();
+    }
+  });
+}
+
+const LONGEST_LOG = 2 ** 20;
+
+/** A container that fails is a result; any other error is none. */
+function expected(error: unknown): BuilderError {
+  if (error instanceof BuilderError && error.exit === 'failure') return error;
+  throw error;
+}
+
+async function goldenAnswer(
+  container: IsolatedContainer,
+  { env, golden }: OfflineOptions,
+): Promise<InsideAnswer> {
+  await untilListening(container, portOf(env));
+  await untilReadyInside(container);
+  return askInside(container, { path: '/run', body: golden.request, timeoutMs: ANSWER_TIMEOUT_MS });
+}
+
+function portOf(env: readonly string[]): number {
+  return Number(env.find((line) => line.startsWith('PORT='))?.slice('PORT='.length) || 80);
+}
+
+/** Runs inside: looks for a listening socket in the kernel's tables. */
+const LISTEN = `
+const port = ':' + Number(process.argv.at(-1)).toString(16).toUpperCase().padStart(4, '0');
+const listens = (file) => { try { return fs.readFileSync('/proc/net/' + file, 'utf8').split('\\n').some((line) => {
+  const [, local, , state] = line.trim().split(/\\s+/); return state === '0A' && local.endsWith(port); }); } catch { return false; } };
+setInterval(() => (listens('tcp') || listens('tcp6')) && process.exit(0), 100);
+setTimeout(() => process.exit(1), 60_000);
+`;
+
+/** Waits without connecting: a connect that is refused would count as an attempt of the image's. */
+async function untilListening(container: IsolatedContainer, port: number): Promise<void> {
+  const command = ['node', '--eval', LISTEN, '--', String(port)];
+  const { code } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
+  if (code === 0) return;
+  const ended = await Promise.race([container.wait(), sleep(SETTLE_MS)]);
+  const what = ended === undefined ? `does not listen on port ${port}` : `ended with status ${ended}`;
+  throw new BuilderError('failure', `the container ${what}; see its output above`);
+}
+
+async function cpuOf(container: IsolatedContainer): Promise<string> {
+  const command = ['node', '--print', 'require("os").cpus()[0]?.model ?? ""'];
+  const { stdout } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
+  return stdout.toString('utf8').trim() || 'unknown';
+}
+
+/** Hex, as golden records have it. */
+export function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
