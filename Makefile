@@ -24,6 +24,9 @@ build: dist/.built ## Compile the tools and bundle the server
 run: dist/.built ## Serve a model here: make run [MODEL=org/model] [PORT=8080], KEY from the environment
 	@$(NODE) dist/builder/main.js serve $(if $(MODEL),$(MODEL),--demo) --port $(PORT)
 
+gateway: dist/.built ## Put the bundled demo model behind the hosted interface: make gateway [ARGS='--catalog models.yaml']
+	@$(NODE) dist/gateway/main.js serve --port $(PORT) $(ARGS)
+
 test: dist/.built ## Run everything: check, unit, contract, parity, faults, e2e
 	@$(NODE) scripts/test.mjs check unit contract parity faults e2e
 

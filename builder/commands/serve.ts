@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,6 +25,7 @@ interface ServerFlags {
   address: string;
   device: 'auto' | 'cuda' | 'cpu';
   demo?: boolean;
+  untilStdinEnds?: boolean;
 }
 
 type ServeFlags = SourceFlags & OutputFlags & ServerFlags;
@@ -55,6 +57,7 @@ export function serveCommand(program: Command, deps: CommandDeps): void {
     .addOption(
       new Option('--device <device>', 'what to compute on').choices(['auto', 'cuda', 'cpu']).default('auto'),
     )
+    .addOption(new Option('--until-stdin-ends', 'end when whoever started this has gone').hideHelp())
     .addHelpText('after', NOTES);
   addOutputOptions(addSourceOptions(command)).action((id: string | undefined, flags: ServeFlags) =>
     serveModel(id, flags, deps),
@@ -137,6 +140,11 @@ async function attend(server: Server, { flags, deps, task, id }: Attended): Prom
       stoppedBy = signal;
       server.stop(signal);
     });
+  }
+  if (flags.untilStdinEnds) {
+    process.stdin.resume().once('end', () => server.stop('SIGTERM'));
+    // It alone must not keep this process.
+    (process.stdin as Partial<Socket>).unref?.();
   }
   const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${flags.port}`;
   const giveUp = new AbortController();

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
-import { describe, RunError } from '../core/errors.js';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { RunError } from '../core/errors.js';
 import type { Logger } from '../log.js';
 import { type Answer, observeAnswers } from '../wire/answers.js';
 import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
 import { jsonBody } from '../wire/json-body.js';
 import type { Metrics } from './metrics.js';
-import { asRunError, JSON_TYPE, sendEnvelope, sendError } from '../wire/respond.js';
+import { identify, onError, unroutable } from '../wire/plumbing.js';
+import { JSON_TYPE } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
@@ -42,12 +42,6 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));
 }
-
-const identify: RequestHandler = (_request, response, next) => {
-  response.locals['requestId'] = randomUUID();
-  response.setHeader('X-Request-Id', response.locals['requestId'] as string);
-  next();
-};
 
 function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) => void {
   return (answer) => {
@@ -85,24 +79,3 @@ const notFound: RequestHandler = () => {
     'no such route; the model answers POST /run, its description is at /openapi.json',
   );
 };
-
-/** Express hands back what it finds no path in (`GET http://[`), before any handler of ours. */
-function unroutable(response: Response): void {
-  sendEnvelope(response, 400, { error: 'the address of the request is not valid', output: null });
-}
-
-/** The only place that answers errors. */
-function onError(logger: Logger): ErrorRequestHandler {
-  return (thrown, _request, response, _next) => {
-    const error = asRunError(thrown);
-    const requestId = response.locals['requestId'] as string;
-    response.locals['error'] = error;
-    if (error.status >= 500 || !(thrown instanceof RunError)) {
-      const detail = error.cause ?? (thrown instanceof RunError ? undefined : thrown);
-      logger.error({ requestId, code: error.code, detail: detail && describe(detail) }, error.message);
-    }
-    if (response.writableEnded) return;
-    if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(response, error, requestId);
-  };
-}

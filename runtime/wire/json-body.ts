@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import type { ByteBudget, Hold } from './byte-budget.js';
 
@@ -10,19 +10,31 @@ export interface JsonBodyOptions {
   budget: ByteBudget;
 }
 
-/**
- * Reads a JSON body into `request.body`; none is `{}`. Every byte is counted when it comes, so that neither a burst of
- * bodies nor an announced length that never comes fills the memory or the budget.
- */
-export function jsonBody({ maxBytes, budget }: JsonBodyOptions): RequestHandler {
+/** Reads a JSON body into `request.body`; none is `{}`. */
+export function jsonBody(options: JsonBodyOptions): RequestHandler {
   return async (request, response, next) => {
-    checkType(request.headers['content-type']);
-    const decode = decoderOf(request.headers['content-encoding']);
-    const hold = budget.open(response);
-    const sent = await readAll(request, { maxBytes, hold });
-    request.body = sent.length === 0 ? {} : parse(await decode(sent, { maxBytes, hold }));
+    request.body = (await readJson(request, response, options)).json;
     next();
   };
+}
+
+/**
+ * Reads a JSON body. Every byte is counted when it comes, so that neither a burst of bodies nor an announced length that
+ * never comes fills the memory or the budget.
+ * @returns the value, `{}` for none, and its text as UTF-8
+ */
+export async function readJson(
+  request: Request,
+  response: Response,
+  { maxBytes, budget }: JsonBodyOptions,
+): Promise<{ json: unknown; bytes: Buffer }> {
+  checkType(request.headers['content-type']);
+  const decode = decoderOf(request.headers['content-encoding']);
+  const hold = budget.open(response);
+  const sent = await readAll(request, { maxBytes, hold });
+  if (sent.length === 0) return { json: {}, bytes: Buffer.from('{}') };
+  const bytes = await decode(sent, { maxBytes, hold });
+  return { json: parse(bytes), bytes };
 }
 
 interface Limits {

@@ -1,0 +1,93 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { isModelId } from '../../runtime/core/ids.js';
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
+import { GatewayError } from '../errors.js';
+import type { Catalog, ModelEntry } from './entry.js';
+
+/** Smallest model image that has been measured: two processes and a tiny model. */
+const LEAST_GB = 0.3;
+
+const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+const row = z.strictObject({
+  id: z.string().refine(isModelId, 'expected org/name'),
+  task: z.enum(TASK_IDS),
+  params: z.number().positive().nullable().default(null),
+  ramRequired: z.number().positive().default(LEAST_GB),
+  addresses: z.array(address).default([]),
+  from: z.string().optional(),
+});
+
+const document = z.strictObject({ models: z.array(row) });
+
+/**
+ * Reads a catalogue in YAML or JSON: `models:`, a list of `id`, `task` and, as wanted, `params` (billions),
+ * `ramRequired` (GB), `addresses` and `from` (a folder, relative to the file).
+ * @throws GatewayError that names the file and what is wrong in it
+ */
+export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new GatewayError(`the catalogue ${file} can't be read (${error.code})`);
+  });
+  const parsed = document.safeParse(parseYaml(file, text));
+  if (!parsed.success) {
+    const { path: place, message } = parsed.error.issues[0]!;
+    throw new GatewayError(
+      `the catalogue ${file} is not right at ${place.join('.') || 'its top'}: ${message}`,
+    );
+  }
+  const entries = parsed.data.models.map(({ id, from, ...rest }) => ({
+    ...rest,
+    modelId: id,
+    from: from === undefined ? undefined : path.resolve(path.dirname(file), from),
+  }));
+  const twice = entries.find(({ modelId }, i) => entries.findIndex((one) => one.modelId === modelId) !== i);
+  if (twice) throw new GatewayError(`the catalogue ${file} names ${twice.modelId} twice`);
+  return entries;
+}
+
+function parseYaml(file: string, text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 20 });
+  } catch (error) {
+    throw new GatewayError(`the catalogue ${file} is no YAML: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+const LOOK_EVERY_MS = 1000;
+
+/** A catalogue that follows its file. A change that can't be read leaves it as it was, and `log` is told. */
+export async function fileCatalog(file: string, log: (line: string) => void): Promise<Catalog> {
+  let entries = byId(await readCatalogFile(file));
+  const reload = async () => {
+    try {
+      entries = byId(await readCatalogFile(file));
+      log(`the catalogue has ${entries.size} models`);
+    } catch (error) {
+      log(`${(error as Error).message}; the last one that was right stays`);
+    }
+  };
+  const changed = () => void reload();
+  // Polling also sees files that are replaced, and mounted ones.
+  watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, changed);
+  return {
+    list: () => [...entries.values()],
+    find: (modelId) => entries.get(modelId),
+    close: () => unwatchFile(file, changed),
+  };
+}
+
+/** A catalogue that never changes. */
+export function fixedCatalog(models: readonly ModelEntry[]): Catalog {
+  const entries = byId(models);
+  return { list: () => [...entries.values()], find: (modelId) => entries.get(modelId), close: () => {} };
+}
+
+function byId(models: readonly ModelEntry[]): Map<string, ModelEntry> {
+  const sorted = models.toSorted((a, b) => (a.modelId < b.modelId ? -1 : 1));
+  return new Map(sorted.map((entry) => [entry.modelId, entry]));
+}

@@ -1,0 +1,16 @@
+/** The only reader of the environment under gateway/. */
+export interface GatewayEnvironment {
+  logFormat: 'json' | 'text';
+  logLevel: string;
+  /** What processes of models see: no secret but what a hub asks for. */
+  server: NodeJS.ProcessEnv;
+}
+
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEnvironment {
+  const { KEY: _key, KEY_FILE: _file, ...server } = env;
+  return {
+    logFormat: env['LOG_FORMAT'] === 'json' ? 'json' : 'text',
+    logLevel: env['LOG_LEVEL'] || 'info',
+    server,
+  };
+}

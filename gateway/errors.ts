@@ -1,0 +1,4 @@
+/** What ends the program with one line that says what to do, and no stack. */
+export class GatewayError extends Error {
+  override name = 'GatewayError';
+}

@@ -1,0 +1,63 @@
+import type { RequestListener } from 'node:http';
+import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import { RunError } from '../../runtime/core/errors.js';
+import type { Logger } from '../../runtime/log.js';
+import { type Answer, observeAnswers } from '../../runtime/wire/answers.js';
+import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
+import { sendEnvelope } from '../../runtime/wire/respond.js';
+import type { Keys } from '../keys/key-store.js';
+import type { Limits } from '../limits.js';
+import { authorize } from './authorize.js';
+import { listModels, listTasks } from './list.js';
+import { runModel, type RunParts } from './run.js';
+
+export interface AppParts extends RunParts {
+  keys: Keys;
+  limits: Limits;
+  logger: Logger;
+}
+
+/** Where the hosted interface lies. */
+export const BASE = '/models/v2';
+
+/** The hosted interface. Builds the application only; listening is the caller's. */
+export function createApp(parts: AppParts): RequestListener {
+  const { catalog, tiers, keys, limits, logger } = parts;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.use(
+    identify,
+    observeAnswers(new Set(), (answer) => tell(logger, answer)),
+  );
+  app.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
+  app.get('/health', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'ready' }));
+  const models = Router({ caseSensitive: true, strict: true });
+  models.use(authorize(keys, limits));
+  models.route('/list/models').get(listModels(catalog, tiers)).all(only('GET'));
+  models.route('/list/tasks').get(listTasks).all(only('GET'));
+  models.use(['/list', '/openai'], notFound);
+  models.use((request, response, next) =>
+    request.method === 'POST' ? next() : only('POST')(request, response, next),
+  );
+  models.use(runModel(parts));
+  app.use(BASE, models);
+  app.use(notFound, onError(logger));
+  return (request, response) =>
+    app(request as Request, response as Response, () => unroutable(response as Response));
+}
+
+function tell(logger: Logger, { requestId, method, path, status, code, milliseconds }: Answer): void {
+  const ms = Math.round(milliseconds);
+  logger.info({ requestId, status, code, ms }, `${method} ${path.slice(0, 200)}`);
+}
+
+const notFound: RequestHandler = () => {
+  throw new RunError('not_found', `no such route; models answer POST ${BASE}/{org}/{name}`);
+};
+
+function only(method: string): RequestHandler {
+  return (request, response) => {
+    response.setHeader('Allow', method);
+    throw new RunError('method_not_allowed', `${request.method} is not allowed here; allowed: ${method}`);
+  };
+}

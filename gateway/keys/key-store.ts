@@ -1,0 +1,86 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, unwatchFile, watchFile } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { z } from 'zod';
+import { GatewayError } from '../errors.js';
+
+const key = z.strictObject({
+  /** By which operators name it; no secret. */
+  id: z.string(),
+  name: z.string(),
+  /** Hex SHA-256 of the key. It is random and long: a slow hash would add nothing. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  created: z.string(),
+});
+
+const document = z.strictObject({ version: z.literal(1), keys: z.array(key) });
+
+export type StoredKey = z.output<typeof key>;
+
+/** Who may call. */
+export interface Keys {
+  /** The key's record, or undefined for a key that nobody was given. Takes the same time for all of one length. */
+  find(secret: string): StoredKey | undefined;
+  close(): void;
+}
+
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** A new key and its record. The key itself is kept nowhere. */
+export function newKey(name: string, now: Date): { secret: string; record: StoredKey } {
+  const secret = `slw_${randomBytes(32).toString('base64url')}`;
+  const record = {
+    id: randomBytes(6).toString('hex'),
+    name,
+    hash: hashOf(secret),
+    created: now.toISOString(),
+  };
+  return { secret, record };
+}
+
+/** @throws GatewayError that names the file; none is an empty list */
+export async function readKeys(file: string): Promise<StoredKey[]> {
+  if (!existsSync(file)) return [];
+  try {
+    return document.parse(JSON.parse(await readFile(file, 'utf8'))).keys;
+  } catch (error) {
+    throw new GatewayError(`the keys in ${file} can't be used: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+/** Replaces the file at one stroke; only its owner may read it. */
+export async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify({ version: 1, keys }, null, 1)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}
+
+export function fixedKeys(records: readonly StoredKey[]): Keys {
+  const known = new Map(records.map((record) => [record.hash, record]));
+  return { find: (secret) => known.get(hashOf(secret)), close: () => {} };
+}
+
+const LOOK_EVERY_MS = 1000;
+
+/** Keys that follow their file: one that is revoked stops working within seconds. */
+export async function fileKeys(file: string, log: (line: string) => void): Promise<Keys> {
+  let keys = fixedKeys(await readKeys(file));
+  const reload = async () => {
+    try {
+      keys = fixedKeys(await readKeys(file));
+    } catch (error) {
+      log(`${(error as Error).message}; the keys that were there stay`);
+    }
+  };
+  const changed = () => void reload();
+  watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, changed);
+  return { find: (secret) => keys.find(secret), close: () => unwatchFile(file, changed) };
+}

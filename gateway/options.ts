@@ -1,0 +1,41 @@
+import { InvalidArgumentError } from 'commander';
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** `90s`, `5m`, `1h` as milliseconds. */
+export function duration(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError('expected a time such as 30s, 5m or 1h');
+  return Number(amount) * UNITS[unit as keyof typeof UNITS];
+}
+
+/** `8GB`, `512MB` as GB of 10^9 bytes. */
+export function gigabytes(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(GB|MB|G|M)$/i.exec(text) ?? [];
+  if (amount === undefined || Number(amount) === 0)
+    throw new InvalidArgumentError('expected an amount such as 8GB or 512MB');
+  return Number(amount) / (unit!.toUpperCase().startsWith('M') ? 1000 : 1);
+}
+
+export interface Rate {
+  calls: number;
+  seconds: number;
+}
+
+/** `600/60s`: calls in a time. */
+export function rate(text: string): Rate {
+  const [, calls, time] = /^(\d+)\/(\d+(?:ms|s|m|h))$/.exec(text) ?? [];
+  if (calls === undefined || Number(calls) === 0)
+    throw new InvalidArgumentError('expected calls in a time, such as 600/60s');
+  return { calls: Number(calls), seconds: duration(time!) / 1000 };
+}
+
+export function count(text: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('expected a whole number above 0');
+}
+
+export function port(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('expected a whole number from 0 to 65535');
+}

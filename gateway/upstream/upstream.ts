@@ -1,0 +1,35 @@
+import type { ModelEntry } from '../catalog/entry.js';
+
+/** Where models answer. */
+export interface Upstream {
+  /**
+   * A server that answers for the model now; starts one where there is none, which may take minutes.
+   * @throws RunError `overloaded` when there is no room for it, `not_ready` when it does not start, or the signal's reason
+   */
+  acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease>;
+  /** Ends what this gateway has started. */
+  close(): Promise<void>;
+}
+
+/** A server that is in use. It is not stopped before every lease on it is given back. */
+export interface Lease {
+  /** Without a path. */
+  url: string;
+  /** The model had to be started for this call. */
+  cold: boolean;
+  release(): void;
+}
+
+/** A running server of one model. */
+export interface Instance {
+  url: string;
+  /** Settles with the reason when it is gone. */
+  ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** How servers are started: as processes, as containers. */
+export interface Launcher {
+  /** Resolves once the model answers. @throws Error with the reason, for callers too */
+  launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance>;
+}

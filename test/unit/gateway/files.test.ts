@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readCatalogFile } from '../../../gateway/catalog/file.js';
+import { fixedKeys, newKey, readKeys, writeKeys } from '../../../gateway/keys/key-store.js';
+import { meterOf, readTiers } from '../../../gateway/meters.js';
+import { duration, gigabytes, rate } from '../../../gateway/options.js';
+
+const folder = () => mkdtemp(path.join(tmpdir(), 'slipway-gateway-'));
+
+async function catalogOf(text: string) {
+  const file = path.join(await folder(), 'models.yaml');
+  await writeFile(file, text);
+  return { file, read: () => readCatalogFile(file) };
+}
+
+test('a catalogue says what it has to; the rest has defaults', async () => {
+  const { file, read } = await catalogOf(`
+models:
+  - id: org/one
+    task: chat
+  - { id: org/two, task: fill-mask, params: 0.1, ramRequired: 2.5, addresses: ["http://10.0.0.1:80/"], from: files }
+`);
+  expect(await read()).toEqual([
+    { modelId: 'org/one', task: 'chat', params: null, ramRequired: 0.3, addresses: [], from: undefined },
+    {
+      ...{ modelId: 'org/two', task: 'fill-mask', params: 0.1, ramRequired: 2.5 },
+      ...{ addresses: ['http://10.0.0.1:80'], from: path.join(path.dirname(file), 'files') },
+    },
+  ]);
+});
+
+test.each([
+  ['no list', 'models: 3', /models/],
+  ['an unknown task', 'models: [{ id: a/b, task: cooking }]', /models\.0\.task/],
+  ['no model id', 'models: [{ id: "../..", task: chat }]', /models\.0\.id: expected org\/name/],
+  ['a key that nobody knows', 'models: [{ id: a/b, task: chat, ram: 3 }]', /ram/],
+  ['an address of another kind', 'models: [{ id: a/b, task: chat, addresses: ["file:///x"] }]', /addresses/],
+  ['a model twice', 'models: [{ id: a/b, task: chat }, { id: a/b, task: chat }]', /a\/b twice/],
+  ['no YAML', 'models: [', /no YAML/],
+])('a catalogue with %s is refused, and the place is named', async (_, text, named) => {
+  await expect((await catalogOf(text)).read()).rejects.toThrow(named);
+});
+
+test('keys are kept by their hashes, for their owner only', async () => {
+  const file = path.join(await folder(), 'keys.json');
+  const [one, two] = [newKey('one', new Date(0)), newKey('two', new Date(0))];
+  await writeKeys(file, [one.record, two.record]);
+  const text = await readFile(file, 'utf8');
+  expect(text).not.toContain(one.secret);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const keys = fixedKeys(await readKeys(file));
+  expect(keys.find(two.secret)).toMatchObject({ name: 'two', id: two.record.id });
+  for (const wrong of ['', `${two.secret}x`, two.record.hash, two.secret.toUpperCase()])
+    expect(keys.find(wrong)).toBeUndefined();
+  // 256 bits.
+  expect(Buffer.from(one.secret.slice(4), 'base64url')).toHaveLength(32);
+});
+
+test('a broken file of keys is told, not taken for none', async () => {
+  const file = path.join(await folder(), 'keys.json');
+  await writeFile(file, '{"version":1,"keys":[{"id":"x"}]}');
+  await expect(readKeys(file)).rejects.toThrow(/can't be used/);
+  expect(await readKeys(`${file}.none`)).toEqual([]);
+});
+
+test('the smallest tier that holds a model; language models have prices of their own', async () => {
+  const tiers = await readTiers('gateway/prices.json');
+  const meter = (task: 'chat' | 'fill-mask', ramRequired: number) => meterOf({ task, ramRequired }, tiers);
+  expect(meter('chat', 0.3)).toMatchObject({ meter: 'micro-lm', meterPrice: '0.0000872083 / sec' });
+  expect(meter('fill-mask', 16)).toMatchObject({ meter: 'micro', meterPrice: '0.00053440 / sec' });
+  expect(meter('chat', 16.1)).toMatchObject({ meter: 'xs-lm' });
+  expect(meter('chat', 10_000)).toMatchObject({ meter: 'super-lm' });
+});
+
+test('amounts as people write them', () => {
+  expect([duration('90s'), duration('5m'), duration('1.5h')]).toEqual([90_000, 300_000, 5_400_000]);
+  expect([gigabytes('8GB'), gigabytes('512MB'), gigabytes('1.5g')]).toEqual([8, 0.512, 1.5]);
+  expect(rate('600/60s')).toEqual({ calls: 600, seconds: 60 });
+  for (const wrong of ['', '5', '5 m', '-1s']) expect(() => duration(wrong)).toThrow();
+  for (const wrong of ['8', '0GB', '-1GB', 'GB']) expect(() => gigabytes(wrong)).toThrow();
+  for (const wrong of ['600', '0/1s', '1/0']) expect(() => rate(wrong)).toThrow();
+});
