@@ -68,12 +68,13 @@ async function findOrDownload({
       if (warning) logger.warn(warning);
       return hubSource({ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN });
     },
-    onProgress({ doneBytes, totalBytes }) {
-      preparation.progress = doneBytes / totalBytes;
+    onProgress(progress) {
+      preparation.progress = progress.doneBytes / progress.totalBytes;
       const now = Math.floor(preparation.progress * 100);
       if (now === percent) return;
       percent = now;
-      logger.info(`download ${now} %`);
+      const { file, fileBytes } = progress;
+      logger.info({ file, file_bytes: fileBytes }, `download ${now} %`);
     },
     log: (line) => logger.info(line),
   });

@@ -68,6 +68,7 @@ const WRITE_PROBLEMS: Record<string, WriteProblem> = {
   EEXIST: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
   EISDIR: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
   ENOTEMPTY: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
+  ENOENT: { kind: 'storage', reason: 'it was removed meanwhile', remedy: 'try again' },
   ELOOP: { kind: 'storage', reason: 'a link lies there that leads to itself', remedy: IN_THE_WAY },
   EMFILE: { kind: 'storage', reason: 'this process has too many files open', remedy: LIMIT },
   ENFILE: { kind: 'storage', reason: 'this machine has too many files open', remedy: LIMIT },

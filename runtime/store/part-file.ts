@@ -37,7 +37,7 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
   await makeFolder(dirname(path));
   await refuseFolder(path);
   const partPath = `${path}.part`;
-  const handle = await openPlain(partPath);
+  let handle = await openPlain(partPath);
   let hash: Hash = startDigest(file);
   let length = 0;
   let closed = false;
@@ -54,7 +54,10 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
     },
     async reset() {
       await confirm();
-      await handle.truncate(0);
+      // A new file rather than an empty one: whoever has the old one open, or has it by its final name, keeps it whole.
+      await discard(partPath);
+      await handle.close();
+      handle = await openPlain(partPath);
       hash = startDigest(file);
       length = 0;
     },
@@ -83,8 +86,9 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
   };
 
   try {
-    length = await hashExisting(partPath, { size: (await handle.stat()).size, file, hash, signal });
-    if (length === 0) await part.reset();
+    const { size } = await handle.stat();
+    length = await hashExisting(partPath, { size, file, hash, signal });
+    if (length < size) await part.reset();
     return part;
   } catch (error) {
     await part.close();

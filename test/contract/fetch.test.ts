@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hubSource } from '../../runtime/store/hub.js';
@@ -43,12 +43,16 @@ function startImage(
     env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), ...env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return { child, ended: endOf(child) };
+}
+
+async function endOf(child: ChildProcess): Promise<Ended> {
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
-  return { child, ended };
+  child.stdout?.on('data', (text: Buffer) => (stdout += text.toString()));
+  child.stderr?.on('data', (text: Buffer) => (stderr += text.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
 }
 
 const image = (args: string[], settings?: Record<string, string>) => startImage(args, settings).ended;
@@ -101,6 +105,31 @@ test('stopped by SIGTERM: its exit code, the lock is given back, and the next on
   });
   expect(readdirSync(folder())).not.toContain('.slipway.lock');
   expect(await image(['fetch'])).toMatchObject({ code: 0 });
+});
+
+test('builder fetch stopped by Ctrl-C: exit 130, the lock is given back, and the next call goes on', async () => {
+  // The planner does not read this one.
+  const file = 'tokenizer.json';
+  hub.fault({ path: file, stallAfter: 100 });
+  const to = folderWith();
+  const start = () => {
+    const args = ['dist/builder/main.js', 'fetch', 'test/model', '--hub', hub.url, '--to', to, '--cache', to];
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
+    return { child, ended: endOf(child) };
+  };
+  const dir = join(to, 'test/model', hub.commitOf('test/model'));
+  const part = join(dir, `${file}.part`);
+  const { child, ended } = start();
+  await waitFor(() => existsSync(part) && statSync(part).size === 100);
+  child.kill('SIGINT');
+  expect(await ended).toMatchObject({
+    code: 130,
+    stderr: expect.stringMatching(/stopped by SIGINT; .* goes on\n$/),
+  });
+  expect(readdirSync(dir)).not.toContain('.slipway.lock');
+  expect(await start().ended).toMatchObject({ code: 0 });
+  const ranges = hub.requests.filter(({ path }) => path.endsWith(file)).map(({ headers }) => headers.range);
+  expect(ranges).toEqual([undefined, 'bytes=100-']);
 });
 
 test.each([[['nonsense']], [['fetch', '--nonsense']], [['--help']]])(

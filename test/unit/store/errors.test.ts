@@ -10,6 +10,7 @@ test.each([
   ['EISDIR', 'storage', /a folder lies where a file belongs; move away/],
   ['ENOTDIR', 'storage', /a file lies where a folder belongs; move away/],
   ['EFBIG', 'no_space', /ulimit -f/],
+  ['ENOENT', 'storage', /removed meanwhile; try again/],
   ['EIO', 'storage', /check the disk/],
 ])('%s while writing says what to do', (code, kind, message) => {
   const error = writeProblem(Object.assign(new Error('write'), { code }), '/server/model/org/name');
