@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { jest } from '@jest/globals';
+import { secondEngineObstacle } from './second-engine.js';
 
 // Images are built and containers start.
 jest.setTimeout(180_000);
@@ -18,7 +19,15 @@ function obstacle(): string | undefined {
 
 /** A suite that needs a Docker Engine: without one it is skipped with the reason, in CI it fails. */
 export function describeWithDocker(name: string, body: () => void): void {
-  const reason = obstacle();
+  describeUnless(obstacle(), name, body);
+}
+
+/** A suite that starts an engine of its own beside that one. */
+export function describeWithTwoEngines(name: string, body: () => void): void {
+  describeUnless(obstacle() ?? secondEngineObstacle(), name, body);
+}
+
+function describeUnless(reason: string | undefined, name: string, body: () => void): void {
   // oxlint-disable-next-line jest/valid-describe-callback -- it is one, by its type
   if (reason === undefined) return describe(name, body);
   if (!REQUIRED) {
@@ -27,7 +36,7 @@ export function describeWithDocker(name: string, body: () => void): void {
     return describe.skip(name, body);
   }
   describe(name, () => {
-    test('needs a Docker Engine', () => {
+    test('needs what it lacks here', () => {
       throw new Error(reason);
     });
   });
