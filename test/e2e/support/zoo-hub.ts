@@ -25,9 +25,9 @@ export async function startZooHub(): Promise<ZooHub> {
   const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
     const { id, pipeline_tag, library_name } = about;
     const license = about === models.image.about ? HOSTILE_LICENSE : 'apache-2.0';
-    const added = about === models.text.about ? NOTICES : {};
+    const more = about === models.text.about ? { added: NOTICES, revisions: ['v2'] } : {};
     const tags = [...about.tags, `license:${license}`];
-    return [id, { dir: repo, pipeline_tag, library_name, tags, added }];
+    return [id, { dir: repo, pipeline_tag, library_name, tags, ...more }];
   });
   const hub = await startHub({ models: Object.fromEntries(listed), host: '0.0.0.0' });
   return {
