@@ -1,15 +1,10 @@
 import type { Command } from 'commander';
-import type { ArchiveSource } from '../archive/read.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
 import type { Report } from '../report.js';
-import { fileArchive, isFile, savedImage } from '../transfer/sources.js';
-import { demandSealed, readSealed, type ReadImage } from '../verify/files.js';
-import { runOffline } from '../verify/offline-run.js';
-import { goldenStep, networkStep } from '../verify/offline-steps.js';
-import { withLoaded } from '../verify/on-engine.js';
-import { proofText, type Step } from '../verify/proof.js';
+import { proofText } from '../verify/proof.js';
+import { failures, type Proof, prove } from '../verify/prove.js';
 
 type VerifyFlags = OutputFlags & { exact?: boolean; keep?: boolean; run: boolean };
 
@@ -40,61 +35,14 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
 
 async function verify(given: string, flags: VerifyFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
-  const subject = await subjectOf(given, deps);
-  const read = await report.step(`Hash the files of ${given}`, () => readSealed(subject.source));
-  const proven = flags.run ? await proveRun(subject, { read, flags, report, deps }) : { steps: [] };
-  const { steps, exact } = { exact: undefined, ...proven };
-  tell(report, { given, read, steps: [read.step, ...steps], exact });
-}
-
-interface Subject {
-  source: ArchiveSource;
-  /** Id on the engine; undefined for a tarball. */
-  id?: string;
-}
-
-/** @throws BuilderError when it is neither, or `refused` when it is not sealed */
-async function subjectOf(given: string, { docker }: CommandDeps): Promise<Subject> {
-  if (await isFile(given)) return { source: fileArchive(given) };
-  const image = await docker.inspectImage(given);
-  if (!image) throw new BuilderError('failure', `${given} is neither an image of this engine nor a file`);
-  demandSealed(image.labels, given);
-  // By its id: the name may move while it is read.
-  return { source: { ...savedImage(docker, image.id), name: given }, id: image.id };
-}
-
-interface Proving {
-  read: ReadImage;
-  flags: VerifyFlags;
-  report: Report;
-  deps: CommandDeps;
-}
-
-async function proveRun({ source, id }: Subject, { read, flags, report, deps }: Proving) {
-  const { docker } = deps;
-  const { image, golden } = read;
-  const prove = (reference: string) =>
-    report.step('Run it without a network', async (say) => {
-      const run = await runOffline(docker, { image: reference, env: image.env, golden, say });
-      const { step, exact } = goldenStep(run, golden, flags.exact ?? false);
-      return { steps: [networkStep(run), step], exact };
-    });
-  if (id !== undefined) return prove(id);
-  return withLoaded(docker, { source, image, keep: flags.keep ?? false }, prove);
-}
-
-interface Proof {
-  given: string;
-  read: ReadImage;
-  steps: Step[];
-  /** Undefined without a run. */
-  exact: boolean | undefined;
+  tell(report, given, await prove(given, flags, { docker: deps.docker, report }));
 }
 
 /** @throws BuilderError `failure` unless every step has passed */
-function tell(report: Report, { given, read, steps, exact }: Proof): void {
+function tell(report: Report, given: string, proof: Proof): void {
+  const { read, steps, exact } = proof;
   const { model, commit, task, platform } = read.manifest;
-  const failed = steps.filter(({ passed }) => !passed).map(({ step }) => step);
+  const failed = failures(proof);
   const passed = failed.length === 0;
   const about = { image: given, id: read.image.id, model, commit, task, platform };
   report.result(proofText(steps), { ...about, passed, exact, recordedOn: read.golden.recordedOn, steps });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Docker, ImageDetails } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
 import { ensureModelImage, refuseForeign, writeContext } from '../images/model-image.js';
 import { labelArguments, render } from '../images/render.js';
@@ -10,6 +11,8 @@ import { tarStream } from '../images/tar.js';
 import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
 import type { Report } from '../report.js';
+import { proofText } from '../verify/proof.js';
+import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
 import type { Notices } from './notices.js';
 import { planSeal, sealLabels, type SealPlan } from './plan.js';
@@ -43,7 +46,8 @@ export interface SealResult {
 
 /**
  * Makes a sealed image from files: the model with its weights, started once without a network to record its golden
- * answer, and a layer that says what is in it. No container is ever committed, so nothing of an environment gets in.
+ * answer, and a layer that says what is in it. No container is ever committed, so nothing of an environment gets in. It
+ * has its names only once it has passed its offline proof.
  */
 export async function sealModel(options: SealOptions, docker: Docker): Promise<SealResult> {
   const { images, notices } = options;
@@ -55,14 +59,15 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
     return resultOf(options, seal, { image: existing, built: false });
   }
   const stage = `${images.plan.image.repository}:sealing-${randomBytes(4).toString('hex')}`;
+  const sealed = `${stage}-unproven`;
   try {
     const image = await stageModel(options, { stage, docker });
     return resultOf(options, seal, {
-      image: await sealStage(options, { seal, stage, image, docker }),
+      image: await sealStage(options, { seal, stage, sealed, image, docker }),
       built: true,
     });
   } finally {
-    await docker.removeImage(stage);
+    for (const name of [stage, sealed]) await docker.removeImage(name);
   }
 }
 
@@ -89,6 +94,12 @@ interface Stage {
   docker: Docker;
 }
 
+interface Sealing extends Stage {
+  seal: SealPlan;
+  /** Name of the sealed image until it is proven. */
+  sealed: string;
+}
+
 /** The baked image under a name of its own; a baked image of the same inputs that is there is taken. */
 async function stageModel(
   { images, dir, buildArgs, report }: SealOptions,
@@ -112,10 +123,11 @@ async function stageModel(
 
 async function sealStage(
   options: SealOptions,
-  { seal, stage, image, docker }: Stage & { seal: SealPlan; image: ImageDetails },
+  { image, ...sealing }: Sealing & { image: ImageDetails },
 ): Promise<ImageDetails> {
   const { images, dir, notices, packageRoot, report } = options;
   const { plan, context, runtime } = images;
+  const { seal, stage, sealed, docker } = sealing;
   const golden = await report.step('Golden answer, without a network', (say) =>
     recordGolden(docker, { image: stage, task: plan.spec.task, platform: plan.platform, onOutput: say }),
   );
@@ -123,13 +135,15 @@ async function sealStage(
   const contents = await report.step('Hashes of all files', () =>
     sealContents({ plan, context, notices, layers, image, golden, packageRoot }, docker),
   );
-  await buildSealed(options, { seal, stage, docker, contents });
+  await buildSealed(options, { ...sealing, contents });
+  await demandProof(sealed, { docker, report });
+  for (const reference of seal.references) await docker.tagImage(sealed, reference);
   return (await docker.inspectImage(seal.references[0]!))!;
 }
 
 async function buildSealed(
   { images, packageRoot, report }: SealOptions,
-  { seal, stage, docker, contents }: Stage & { seal: SealPlan; contents: SealContents },
+  { seal, stage, sealed, docker, contents }: Sealing & { contents: SealContents },
 ): Promise<void> {
   const template = await readFile(path.join(packageRoot, 'templates/sealed.Dockerfile.eta'), 'utf8');
   const labels = labelArguments(sealLabels(seal, contents.manifestSha256));
@@ -139,8 +153,18 @@ async function buildSealed(
   await report.step(`Sealed image ${seal.references[0]}`, async (onLine) => {
     const { platform } = await docker.info();
     const foreign = platform === images.plan.platform ? {} : { platform: images.plan.platform };
-    await docker.buildImage(tarStream(entries), { references: seal.references, ...foreign }, onLine);
+    await docker.buildImage(tarStream(entries), { references: [sealed], ...foreign }, onLine);
   });
+}
+
+/** An image that does not pass its own proof gets no name. @throws BuilderError with what is wrong */
+async function demandProof(image: string, tools: { docker: Docker; report: Report }): Promise<void> {
+  const proof = await prove(image, {}, tools);
+  if (failures(proof).length === 0) return;
+  throw new BuilderError(
+    'failure',
+    `the sealed image does not pass its own proof:\n${proofText(proof.steps)}`,
+  );
 }
 
 /** The texts of the sealing layer, for reading and review. */

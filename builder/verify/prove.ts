@@ -1,0 +1,85 @@
+import type { ArchiveSource } from '../archive/read.js';
+import type { Docker } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+import type { Report } from '../report.js';
+import { fileArchive, isFile, savedImage } from '../transfer/sources.js';
+import { demandSealed, readSealed, type ReadImage } from './files.js';
+import { runOffline } from './offline-run.js';
+import { goldenStep, networkStep } from './offline-steps.js';
+import { withLoaded } from './on-engine.js';
+import type { Step } from './proof.js';
+
+export interface ProveOptions {
+  /** Demand the recorded answer byte for byte. */
+  exact?: boolean | undefined;
+  /** Leave the image of a tarball on the engine. */
+  keep?: boolean | undefined;
+  /** False: only hash the files. */
+  run?: boolean | undefined;
+}
+
+/** What a proof found; it has passed when every step has. */
+export interface Proof {
+  read: ReadImage;
+  steps: Step[];
+  /** Undefined without a run. */
+  exact: boolean | undefined;
+}
+
+/**
+ * Proves that a sealed image is whole and answers without a network: hashes, an isolated run, the golden request.
+ * @param given image of this engine, or a tarball of one
+ * @throws BuilderError when it is neither, or `refused` when it is not sealed
+ */
+export async function prove(
+  given: string,
+  options: ProveOptions,
+  { docker, report }: { docker: Docker; report: Report },
+): Promise<Proof> {
+  const subject = await subjectOf(given, docker);
+  const read = await report.step(`Hash the files of ${given}`, () => readSealed(subject.source));
+  const proven =
+    options.run === false
+      ? { steps: [], exact: undefined }
+      : await proveRun(subject, { read, options, report, docker });
+  return { read, steps: [read.step, ...proven.steps], exact: proven.exact };
+}
+
+/** Names of the steps that failed. */
+export function failures({ steps }: Proof): string[] {
+  return steps.filter(({ passed }) => !passed).map(({ step }) => step);
+}
+
+interface Subject {
+  source: ArchiveSource;
+  /** Id on the engine; undefined for a tarball. */
+  id?: string;
+}
+
+async function subjectOf(given: string, docker: Docker): Promise<Subject> {
+  if (await isFile(given)) return { source: fileArchive(given) };
+  const image = await docker.inspectImage(given);
+  if (!image) throw new BuilderError('failure', `${given} is neither an image of this engine nor a file`);
+  demandSealed(image.labels, given);
+  // By its id: the name may move while it is read.
+  return { source: { ...savedImage(docker, image.id), name: given }, id: image.id };
+}
+
+interface Proving {
+  read: ReadImage;
+  options: ProveOptions;
+  report: Report;
+  docker: Docker;
+}
+
+async function proveRun({ source, id }: Subject, { read, options, report, docker }: Proving) {
+  const { image, golden } = read;
+  const proveImage = (reference: string) =>
+    report.step('Run it without a network', async (say) => {
+      const run = await runOffline(docker, { image: reference, env: image.env, golden, say });
+      const { step, exact } = goldenStep(run, golden, options.exact ?? false);
+      return { steps: [networkStep(run), step], exact };
+    });
+  if (id !== undefined) return proveImage(id);
+  return withLoaded(docker, { source, image, keep: options.keep ?? false }, proveImage);
+}
