@@ -108,6 +108,8 @@ export interface FetchOptions extends DecideOptions {
   /** Reads every file once more, whatever is known of it. */
   rehash?: boolean | undefined;
   signal?: AbortSignal | undefined;
+  /** What is fetched, for people. */
+  what?: string;
 }
 
 /** Folder with the verified files of a model; downloads what the cache lacks. */
@@ -117,14 +119,14 @@ export async function fetchWeights(options: FetchOptions, deps: CommandDeps): Pr
 
 /** As fetchWeights; with `to`, what the cache holds is copied rather than downloaded. */
 export async function haveWeights(options: FetchOptions, deps: CommandDeps): Promise<Weights> {
-  const { flags, report, model, places = [], to, rehash, signal } = options;
+  const { flags, report, model, places = [], to, rehash, signal, what = 'files of the model' } = options;
   const cache = path.join(cacheOf(flags, deps), 'models');
   const { spec } = model;
   const common = { spec, rehash, signal, log: report.note };
   // A local folder is used where it is; only what the hub gives is kept in the cache.
   const roots = [...(flags.from === undefined ? [] : [flags.from]), ...places, cache];
   const here = to === undefined ? undefined : await findWeights({ ...common, roots, downloadRoot: cache });
-  const weights = await report.step(`Have ${spec.files.length} files of the model`, (say) =>
+  const weights = await report.step(`Have ${spec.files.length} ${what}`, (say) =>
     ensureWeights({
       ...common,
       roots: to === undefined ? roots : [to],

@@ -22,7 +22,11 @@ const ANSWER_TIMEOUT_MS = 600_000;
  */
 export async function recordGolden(docker: Docker, options: RecordOptions): Promise<Golden> {
   const { image, task, platform, onOutput } = options;
-  const container = await docker.startIsolated({ image, env: { KEY: 'sealing' }, onOutput });
+  const container = await docker.startIsolated({
+    image,
+    env: { KEY: 'sealing', LOG_FORMAT: 'text' },
+    onOutput,
+  });
   try {
     const { example } = await untilReadyInside(container);
     const request = goldenRequest(task, example);

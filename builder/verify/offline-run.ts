@@ -56,7 +56,7 @@ async function runOnce(docker: Docker, options: OfflineOptions, env: Record<stri
   // Any KEY serves offline; nothing else of this environment reaches the container.
   const container = await docker.startIsolated({
     image: options.image,
-    env: { KEY: 'any', ...env },
+    env: { KEY: 'any', LOG_FORMAT: 'text', ...env },
     onOutput,
   });
   const answer = () => goldenAnswer(container, options).catch(expected);

@@ -135,8 +135,14 @@ const SECRETS = { KEY: 'k3y-of-the-operator-7Qz', HF_TOKEN: 'hf_tokenOfTheOperat
 
 describeWithDocker('secrets of the operator are nowhere in a sealed image', () => {
   let workshop: Workshop;
-  beforeEach(async () => void (workshop = await openWorkshop()));
-  afterEach(() => workshop.close());
+  beforeAll(async () => void (workshop = await openWorkshop()));
+  afterAll(() => workshop.close());
+  // Else the next snapshot of the same inputs would be the image that is there.
+  afterEach(async () => {
+    const list = await docker('images', '--format', '{{.Repository}}:{{.Tag}}', `${workshop.namespace}/*`);
+    const mine = list.split('\n').filter((name) => /:sealed|\/committed:/.test(name));
+    if (mine.length > 0) await docker('rmi', '--force', ...mine);
+  });
 
   const expectNone = async (image: string) => {
     expect(await foundInImage(image, Object.values(SECRETS))).toEqual([]);
