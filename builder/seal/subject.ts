@@ -81,8 +81,9 @@ export async function fetchNotices(
 ): Promise<Notices> {
   if (notices.length === 0) return { files: [], dir: '' };
   const model = { spec: { ...spec, files: notices } };
+  const what = 'licence texts and model cards';
   return {
     files: notices,
-    dir: await fetchWeights({ id: spec.id, flags, report, model, rehash: true }, deps),
+    dir: await fetchWeights({ id: spec.id, flags, report, model, rehash: true, what }, deps),
   };
 }
