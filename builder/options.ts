@@ -5,7 +5,8 @@ import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
 import { isTaskId, type TaskId } from '../runtime/core/task-ids.js';
 import { SUPPORTED_TASKS } from '../runtime/tasks/registry.js';
 import { endpointFrom } from './config.js';
-import { hostPlatform, type Platform, PLATFORMS } from './images/platform.js';
+import { hostPlatform, parsePlatform, type Platform, PLATFORMS } from './images/platform.js';
+import { type BaseImages, type ForPlatform, type PlatformChoice } from './images/platforms.js';
 
 export const DEFAULT_BASE_IMAGE = 'node:24-bookworm-slim';
 
@@ -19,16 +20,17 @@ export interface SourceFlags {
   from?: string;
 }
 
-/** What becomes of it as an image. */
-export interface ImageFlags {
+/** What becomes of it as images, one for each platform. */
+export interface ImageChoice extends PlatformChoice {
   namespace: string;
   device: Device;
-  platform: Platform;
   bake?: boolean;
   out: string;
-  baseImage: string;
   cudaProviderSha256?: string;
 }
+
+/** One of them. */
+export type ImageFlags = ForPlatform<ImageChoice>;
 
 export interface OutputFlags {
   json?: boolean;
@@ -66,16 +68,18 @@ export function addImageOptions(command: Command): Command {
       new Option('--device <device>', 'what the image computes on').choices(['cpu', 'cuda']).default('cpu'),
     )
     .addOption(
-      new Option('--platform <platform>', 'platform of the image')
-        .choices(PLATFORMS)
-        .default(hostPlatform(), "this machine's"),
+      new Option('--platform <list>', `platform of the image, or several: ${PLATFORMS.join(',')}`)
+        .argParser(platformList)
+        .default([hostPlatform()], "this machine's"),
     )
     .option('--out <folder>', 'folder for build folders', 'images')
-    .option(
-      '--base-image <image>',
-      'image with Node.js on glibc to start from',
-      imageReference,
-      DEFAULT_BASE_IMAGE,
+    .addOption(
+      new Option(
+        '--base-image <image>',
+        'image with Node.js on glibc to start from; PLATFORM=IMAGE for one platform',
+      )
+        .argParser(baseImages)
+        .default({ any: DEFAULT_BASE_IMAGE }, DEFAULT_BASE_IMAGE),
     )
     .option('--cuda-provider-sha256 <hex>', 'with --device cuda: the sha256 of the provider package', sha256);
 }
@@ -101,6 +105,24 @@ export function port(text: string): number {
 function taskId(text: string): TaskId {
   if (isTaskId(text)) return text;
   throw new InvalidArgumentError(`expected a task such as ${SUPPORTED_TASKS.join(', ')}`);
+}
+
+function platformList(text: string): Platform[] {
+  try {
+    return [...new Set(text.split(',').map(parsePlatform))];
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+/** `image`, or `linux/arm64=image`; several with commas, or the option again. */
+function baseImages(text: string, before: BaseImages): BaseImages {
+  const entries = text.split(',').map((part) => {
+    const [, platform, image] = /^([^=]+)=(.*)$/.exec(part) ?? [];
+    if (platform === undefined) return ['any', imageReference(part)];
+    return [platformList(platform)[0]!, imageReference(image!)];
+  });
+  return { ...before, ...(Object.fromEntries(entries) as Partial<BaseImages>) };
 }
 
 /** The argument `<image>`: a name or an id. */

@@ -72,3 +72,15 @@ export function megabytes(bytes: number): string {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
+
+/** A command's result for one platform: the text, and what `--json` prints. */
+export interface Said {
+  text: string;
+  document: unknown;
+}
+
+/** One result stands for itself; several are lines, and a list under `images`. */
+export function together(said: readonly Said[]): [text: string, document: unknown] {
+  const documents = said.map(({ document }) => document);
+  return [said.map(({ text }) => text).join('\n'), said.length === 1 ? documents[0] : { images: documents }];
+}

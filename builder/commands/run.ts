@@ -5,12 +5,14 @@ import { curlLines } from '../curl.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import type { ContainerOptions, RunningContainer } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
+import { onePlatform } from '../images/platforms.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import {
   addBakeOption,
   addImageOptions,
   addOutputOptions,
   addSourceOptions,
+  type ImageChoice,
   type ImageFlags,
   modelId,
   type OutputFlags,
@@ -29,6 +31,7 @@ interface ContainerFlags {
 }
 
 type RunFlags = SourceFlags & ImageFlags & OutputFlags & ContainerFlags;
+type RunChoice = SourceFlags & ImageChoice & OutputFlags & ContainerFlags;
 
 const STOP_GRACE_SECONDS = 40;
 const KEY_FILE_INSIDE = '/run/slipway-key';
@@ -55,7 +58,7 @@ export function runCommand(program: Command, deps: CommandDeps): void {
     .option('--dry-run', 'print what would be done and touch nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
-    (id: string, flags: RunFlags) => runModel(id, flags, deps),
+    (id: string, flags: RunChoice) => runModel(id, onePlatform(flags), deps),
   );
 }
 

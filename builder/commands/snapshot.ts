@@ -1,21 +1,24 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
+import { eachPlatform } from '../images/platforms.js';
 import {
   addImageOptions,
   addOutputOptions,
   addSourceOptions,
+  type ImageChoice,
   type ImageFlags,
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
 import { cudaArguments, planImages, type PlannedImages } from '../pipeline.js';
-import { megabytes } from '../report.js';
+import { megabytes, type Report, type Said, together } from '../report.js';
 import { planSeal } from '../seal/plan.js';
 import { sealModel } from '../seal/seal.js';
 import { fetchNotices, type Subject, subjectOf, withWeights } from '../seal/subject.js';
 
 type SnapshotFlags = SourceFlags & ImageFlags & OutputFlags & { dryRun?: boolean };
+type SnapshotChoice = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean };
 
 const NOTES = `
 A sealed image holds the weights, the licence and model card, a manifest with the hash of every file, a bill of
@@ -36,30 +39,35 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
     .option('--dry-run', 'print what would be sealed and touch nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
-    async (given: string, flags: SnapshotFlags) => {
-      const report = reportOf(deps, flags);
-      const subject = await subjectOf(given, { flags, report, deps });
-      const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
-      if (flags.dryRun) return report.result(dryRunText(subject, images), dryRunDocument(subject, images));
-      const context = { flags, report, deps };
-      const notices = await fetchNotices(subject, context);
-      const result = await withWeights(subject, context, (dir) =>
-        sealModel(
-          {
-            images,
-            dir,
-            notices,
-            buildArgs: cudaArguments(flags),
-            packageRoot: deps.packageRoot,
-            report,
-          },
-          deps.docker,
-        ),
-      );
-      const { id: model, commit, task } = subject.spec;
-      report.result(result.image, { ...result, model, commit, task, sealed: true });
+    async (given: string, choice: SnapshotChoice) => {
+      const report = reportOf(deps, choice);
+      const said: Said[] = [];
+      for (const flags of eachPlatform(choice)) said.push(await snapshot(given, { flags, report, deps }));
+      report.result(...together(said));
     },
   );
+}
+
+interface Context {
+  flags: SnapshotFlags;
+  report: Report;
+  deps: CommandDeps;
+}
+
+/** Seals for one platform. To record the golden answer, this machine has to run it: by emulation if need be. */
+async function snapshot(given: string, context: Context): Promise<Said> {
+  const { flags, report, deps } = context;
+  const subject = await subjectOf(given, context);
+  const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
+  if (flags.dryRun) return { text: dryRunText(subject, images), document: dryRunDocument(subject, images) };
+  const notices = await fetchNotices(subject, context);
+  const { packageRoot, docker } = deps;
+  const result = await withWeights(subject, context, (dir) =>
+    sealModel({ images, dir, notices, buildArgs: cudaArguments(flags), packageRoot, report }, docker),
+  );
+  const { id: model, commit, task } = subject.spec;
+  const { platform } = images.plan;
+  return { text: result.image, document: { ...result, model, commit, task, platform, sealed: true } };
 }
 
 function dryRunDocument({ spec, notices }: Subject, { plan, context, runtime }: PlannedImages) {

@@ -8,7 +8,7 @@ import { type ContextEntry, tarStream } from './tar.js';
 
 /** Folder of a model's build files below `--out`. */
 export function contextFolder(out: string, plan: BuildPlan): string {
-  return path.resolve(out, ...plan.image.repository.split('/'));
+  return path.resolve(out, ...plan.image.repository.split('/'), plan.variant ?? '');
 }
 
 /** Writes the build folder of a model, for reading, review and `docker build` by hand. */

@@ -14,6 +14,8 @@ export interface BuildPlan {
   runtime: string;
   device: Device;
   platform: Platform;
+  /** Ends the tags, where images for several platforms are built. */
+  variant?: string;
   baked: boolean;
   labels: [string, string][];
 }
@@ -24,6 +26,7 @@ export interface ImageOptions {
   platform: Platform;
   baked: boolean;
   version: string;
+  variant?: string;
 }
 
 /**
@@ -31,10 +34,11 @@ export interface ImageOptions {
  * @throws BuilderError `refused` when the id gives no legal image name
  */
 export function planModelImage(spec: ModelSpec, runtime: string, options: ImageOptions): BuildPlan {
-  const { namespace, device, platform, baked, version } = options;
+  const { namespace, device, platform, baked, version, variant } = options;
   return {
     spec,
-    image: imageName(spec, namespace),
+    image: imageName(spec, namespace, variant),
+    ...(variant === undefined ? {} : { variant }),
     runtime,
     device,
     platform,

@@ -22,7 +22,11 @@ export function shortCommit(commit: string): string {
 }
 
 /** @throws BuilderError `refused` when the id gives no legal repository name, `usage` when the namespace is at fault */
-export function imageName(spec: Pick<ModelSpec, 'id' | 'commit'>, namespace: string): ImageName {
+export function imageName(
+  spec: Pick<ModelSpec, 'id' | 'commit'>,
+  namespace: string,
+  variant?: string,
+): ImageName {
   checkNamespace(namespace);
   const folder = spec.id.replace('/', '_').toLowerCase();
   const repository = `${namespace}/${folder}`;
@@ -36,7 +40,9 @@ export function imageName(spec: Pick<ModelSpec, 'id' | 'commit'>, namespace: str
   return {
     repository,
     folder,
-    references: ['latest', shortCommit(spec.commit)].map((tag) => `${repository}:${tag}`),
+    references: ['latest', shortCommit(spec.commit)].map(
+      (tag) => `${repository}:${tag}${variant === undefined ? '' : `-${variant}`}`,
+    ),
   };
 }
 

@@ -86,27 +86,51 @@ async function foreignFolder(source: PackageSource, name: string, platform: Plat
       `the package ${name} is not installed; run "npm ci --ignore-scripts" first`,
     );
   }
-  const sharp = installedFolder(source.packageRoot, 'sharp');
-  const manifest = JSON.parse(await readFile(path.join(sharp!, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  const folder = path.join(
-    source.cache,
-    'natives',
-    `sharp-${manifest.version}-${platform.replace('/', '-')}`,
-  );
-  if (!existsSync(folder)) await install(folder, manifest.version, platform);
+  const arch = nodeArch(platform);
+  const packages = await lockedPackages(source.packageRoot, nativeSharp(arch));
+  const folder = path.join(source.cache, 'natives', Object.values(packages).map(nameOf).join('+'));
+  if (!existsSync(folder)) await install(folder, packages, platform);
   return path.join(folder, 'node_modules', name);
 }
 
-/** sharp names its native packages as optional dependencies, of which npm takes those of the platform. */
-async function install(folder: string, version: string, platform: Platform): Promise<void> {
-  const staging = `${folder}.${process.pid}`;
-  await mkdir(staging, { recursive: true });
-  await writeFile(
-    path.join(staging, 'package.json'),
-    JSON.stringify({ private: true, dependencies: { sharp: version } }),
+/** An entry of package-lock.json: the very bytes that a release was made with. */
+interface Locked {
+  name: string;
+  version: string;
+  integrity?: string;
+}
+
+const nameOf = ({ name, version }: Locked): string => `${name.slice(name.indexOf('/') + 1)}-${version}`;
+
+/** Versions of the lockfile; where there is none beside us, those that sharp itself names. */
+async function lockedPackages(root: string, names: readonly string[]): Promise<Record<string, Locked>> {
+  const lock = await readJson<{ packages: Record<string, Omit<Locked, 'name'>> }>(root, 'package-lock.json');
+  const sharp = await readJson<{ optionalDependencies: Record<string, string> }>(
+    installedFolder(root, 'sharp') ?? root,
+    'package.json',
   );
+  const entries = names.map((name) => {
+    const key = `node_modules/${name}`;
+    const { version, integrity } = lock?.packages[key] ?? { version: sharp?.optionalDependencies[name] };
+    if (version === undefined) throw new BuilderError('failure', `sharp knows no package ${name}`);
+    return [key, { name, version, ...(integrity === undefined ? {} : { integrity }) }];
+  });
+  return Object.fromEntries(entries) as Record<string, Locked>;
+}
+
+async function readJson<T>(folder: string, file: string): Promise<T | undefined> {
+  const place = path.join(folder, file);
+  return existsSync(place) ? (JSON.parse(await readFile(place, 'utf8')) as T) : undefined;
+}
+
+/** npm refuses bytes whose hash is not that of the lockfile. No script of a package runs. */
+async function install(folder: string, packages: Record<string, Locked>, platform: Platform): Promise<void> {
+  const staging = `${folder}.${process.pid}`;
+  const dependencies = Object.fromEntries(
+    Object.values(packages).map(({ name, version }) => [name, version]),
+  );
+  const project = { name: 'natives', version: '0.0.0', dependencies };
+  const lock = { ...project, lockfileVersion: 3, packages: { '': project, ...packages } };
   const flags = [
     '--os=linux',
     `--cpu=${nodeArch(platform)}`,
@@ -115,11 +139,15 @@ async function install(folder: string, version: string, platform: Platform): Pro
     '--no-audit',
   ];
   try {
-    await execFileAsync('npm', ['install', '--silent', '--no-fund', ...flags], { cwd: staging });
+    await mkdir(staging, { recursive: true });
+    await writeFile(path.join(staging, 'package.json'), JSON.stringify(project));
+    await writeFile(path.join(staging, 'package-lock.json'), JSON.stringify(lock));
+    await execFileAsync('npm', ['ci', '--silent', '--no-fund', ...flags], { cwd: staging });
     await rename(staging, folder);
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
-    const message = `npm can't fetch sharp ${version} for ${platform}; check the package registry`;
+    const what = Object.values(packages).map(nameOf).join(' and ');
+    const message = `npm can't fetch ${what} for ${platform}; check the package registry`;
     throw new BuilderError('network', message, { cause: error });
   }
 }

@@ -18,5 +18,5 @@ export function hostPlatform(arch: string = process.arch): Platform {
 export function parsePlatform(name: string): Platform {
   const known = PLATFORMS.find((platform) => platform === name);
   if (known) return known;
-  throw new BuilderError('usage', `--platform "${name}" is unknown; one of: ${PLATFORMS.join(', ')}`);
+  throw new BuilderError('usage', `platform "${name}" is unknown; one of: ${PLATFORMS.join(', ')}`);
 }

@@ -96,6 +96,7 @@ export interface RuntimeBuild {
 export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, buildArgs }: RuntimeBuild) {
   const existing = await docker.inspectImage(image.name);
   if (existing?.platform === image.platform) return { built: false };
+  await refuseOtherBase(image, docker);
   if (image.device === 'cuda') demandProviderHash(image, buildArgs);
   const context = tarStream([...image.entries, { path: 'Dockerfile', content: image.dockerfile }]);
   const { platform } = await docker.info();
@@ -114,10 +115,18 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
   return { built: true };
 }
 
+/** Asked for a platform, an engine would fetch the base anew and put it in the place of the one that is there. */
+async function refuseOtherBase(image: RuntimeImage, docker: Docker): Promise<void> {
+  if (image.device !== 'cpu') return;
+  const base = await docker.inspectImage(image.baseImage);
+  if (base && base.platform !== image.platform) throw wrongBase(image, base.platform);
+}
+
 /** The engine takes a base that is there although another platform was asked for: native code would not start on it. */
 function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undefined): BuilderError {
   const base = /^FROM (\S+)$/m.exec(dockerfile)?.[1];
-  const remedy = `run "docker pull --platform ${platform} ${base}", or name one with --base-image`;
+  const own = `docker pull --platform ${platform} ${base} && docker tag ${base} base-${platform.split('/')[1]}`;
+  const remedy = `an engine holds one image under a name: run "${own}", then give --base-image ${platform}=base-${platform.split('/')[1]}`;
   return new BuilderError(
     'failure',
     `the base image ${base} here is for ${found}, not ${platform}; ${remedy}`,

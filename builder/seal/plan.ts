@@ -18,10 +18,11 @@ export interface SealPlan {
 }
 
 export function planSeal(plan: BuildPlan, context: ModelContext, notices: readonly RepoFile[]): SealPlan {
+  const variant = plan.variant === undefined ? '' : `-${plan.variant}`;
   const inputs = { sealing: SEALING, context: context.digest, notices };
   return {
     references: ['sealed', `sealed-${shortCommit(plan.spec.commit)}`].map(
-      (tag) => `${plan.image.repository}:${tag}`,
+      (tag) => `${plan.image.repository}:${tag}${variant}`,
     ),
     digest: createHash('sha256').update(JSON.stringify(inputs)).digest('hex'),
     notices,

@@ -10,6 +10,7 @@ export interface ProcessOptions {
   /** Added to the environment. */
   env?: Record<string, string>;
   timeoutMs?: number;
+  cwd?: string;
 }
 
 /** Runs a program to its end, whatever its exit code. */
@@ -18,6 +19,7 @@ export function run(command: string, args: string[], options: ProcessOptions = {
     const child = spawn(command, args, {
       env: { ...process.env, ...options.env },
       timeout: options.timeoutMs ?? 120_000,
+      cwd: options.cwd,
     });
     let stdout = '';
     let stderr = '';

@@ -1,0 +1,55 @@
+import { AARCH64, inspectLayers, loadEmptyBase } from './support/arm64.js';
+import { describeWithDocker } from './support/engine.js';
+import { docker } from './support/process.js';
+import { openWorkshop, type Workshop } from './support/workshop.js';
+
+interface Built {
+  images: { image: string; references: string[]; platform: string; runtime: string }[];
+}
+
+describeWithDocker('images for two platforms from one machine', () => {
+  let workshop: Workshop;
+  let base: string;
+  beforeAll(async () => {
+    workshop = await openWorkshop();
+    base = `${workshop.namespace}/arm64-base:test`;
+    await loadEmptyBase(base);
+  });
+  afterAll(() => workshop.close());
+
+  const flags = () => ['--platform', 'linux/amd64,linux/arm64', '--base-image', `linux/arm64=${base}`];
+
+  test.each(['text', 'image'] as const)(
+    'every native file of the arm64 image (%s) is for arm64, and nothing ran to make it',
+    async (kind) => {
+      const { id } = workshop.hub.models[kind].about;
+      const { code, stdout, stderr } = await workshop.builder(['build', id, '--bake', '--json', ...flags()]);
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      const { images } = JSON.parse(stdout) as Built;
+      expect(images.map(({ platform }) => platform)).toEqual(['linux/amd64', 'linux/arm64']);
+      expect(images[0]!.image).toMatch(/:latest$/);
+      expect(images[1]!.references).toEqual(images[0]!.references.map((name) => `${name}-arm64`));
+      expect(stderr).toContain('docker manifest create');
+
+      const { architecture, os, machines } = await inspectLayers(images[1]!.image, 1);
+      expect({ architecture, os }).toEqual({ architecture: 'arm64', os: 'linux' });
+      expect([...machines].filter(([, machine]) => machine !== AARCH64)).toEqual([]);
+      const names = [...machines.keys()].join('\n');
+      expect(names).toMatch(/onnxruntime-node\/bin\/napi-v6\/linux\/arm64\/onnxruntime_binding\.node/);
+      if (kind === 'image') {
+        expect(names).toMatch(/@img\/sharp-linux-arm64\/lib\/sharp-linux-arm64\S*\.node/);
+        expect(names).toMatch(/@img\/sharp-libvips-linux-arm64\/lib\/libvips-cpp\.so/);
+      }
+      expect(await docker('inspect', '--format', '{{.Architecture}}', images[0]!.image)).toBe('amd64');
+    },
+  );
+
+  test('a base for another platform is refused with what to run, and stays where it is', async () => {
+    const { id } = workshop.hub.models.text.about;
+    const before = await docker('inspect', '--format', '{{.Id}}', 'node:24-bookworm-slim');
+    const { code, stderr } = await workshop.builder(['build', id, '--platform', 'linux/arm64']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/is for linux\/amd64, not linux\/arm64; .*docker pull --platform linux\/arm64/);
+    expect(await docker('inspect', '--format', '{{.Id}}', 'node:24-bookworm-slim')).toBe(before);
+  });
+});
