@@ -1,5 +1,7 @@
+import path from 'node:path';
+import { difference } from '../parity/zoo.js';
 import { AARCH64, inspectLayers, loadEmptyBase } from './support/arm64.js';
-import { describeWithDocker } from './support/engine.js';
+import { ARM64_BASE, describeWithArm64, describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
@@ -52,4 +54,28 @@ describeWithDocker('images for two platforms from one machine', () => {
     expect(stderr).toMatch(/is for linux\/amd64, not linux\/arm64; .*docker pull --platform linux\/arm64/);
     expect(await docker('inspect', '--format', '{{.Id}}', 'node:24-bookworm-slim')).toBe(before);
   });
+});
+
+/** Emulated programs see this machine's /proc/cpuinfo, over which ONNX Runtime's look at the processor stumbles. */
+const CPUINFO = path.join(import.meta.dirname, 'support/arm-cpuinfo.txt');
+const emulated = process.arch === 'arm64' ? [] : ['--volume', `${CPUINFO}:/proc/cpuinfo:ro`];
+const READY_MS = 150_000;
+
+describeWithArm64('an arm64 image that runs', () => {
+  let workshop: Workshop;
+  beforeAll(async () => void (workshop = await openWorkshop()));
+  afterAll(() => workshop.close());
+
+  test('answers as the Python library does, pictures decoded and all', async () => {
+    const { about, cases } = workshop.hub.models.image;
+    const platform = ['--platform', 'linux/arm64', '--base-image', `linux/arm64=${ARM64_BASE}`];
+    const image = await workshop.build(about.id, '--bake', ...platform);
+    const one = ['--env', 'WORKERS=1', '--env', 'THREADS=1', '--env', 'DEVICE=cpu'];
+    const container = await workshop.start(image, ['--platform', 'linux/arm64', ...emulated, ...one]);
+    await container.ready(READY_MS);
+    const { request, expect: expected, compare } = cases.find((each) => !each.expect_error)!;
+    const { status, envelope } = await container.run(request);
+    expect({ status, error: envelope.error }).toEqual({ status: 200, error: null });
+    expect(difference(envelope.output, expected, compare)).toBeNull();
+  }, 240_000);
 });

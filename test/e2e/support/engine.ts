@@ -41,3 +41,28 @@ function describeUnless(reason: string | undefined, name: string, body: () => vo
     });
   });
 }
+
+/** Base image that scripts/arm64-engine.sh makes. */
+export const ARM64_BASE = 'slipway-test/node-arm64:24';
+
+/** As describeWithDocker, where arm64 containers run too; their emulation is set up where it may be. */
+export function describeWithArm64(name: string, body: () => void): void {
+  if (obstacle() !== undefined) return describeWithDocker(name, body);
+  const env = { ...process.env, ARM64_BASE_IMAGE: ARM64_BASE };
+  const { status, stderr } = spawnSync('scripts/arm64-engine.sh', {
+    env,
+    timeout: 300_000,
+    encoding: 'utf8',
+  });
+  if (status === 0) return describe(name, body);
+  if (!REQUIRED) {
+    process.stderr.write(`skipped: ${name}: ${stderr}\n`);
+    // oxlint-disable-next-line jest/no-disabled-tests, jest/valid-describe-callback -- the reason has been printed, and CI does not come here
+    return describe.skip(name, body);
+  }
+  describe(name, () => {
+    test('needs arm64 containers', () => {
+      throw new Error(stderr);
+    });
+  });
+}
