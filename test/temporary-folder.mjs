@@ -13,8 +13,17 @@ export default function setup() {
   const place = tmpdir();
   for (const name of readdirSync(place).filter((entry) => entry.startsWith(PREFIX))) {
     const dir = join(place, name);
-    if (Date.now() - statSync(dir).mtimeMs > DAY_MS) rmSync(dir, { recursive: true, force: true });
+    if (Date.now() - statSync(dir).mtimeMs > DAY_MS) remove(dir);
   }
   process.env.TMPDIR = mkdtempSync(join(place, PREFIX));
   globalThis.removeTemporaryFolder = () => rmSync(process.env.TMPDIR, { recursive: true, force: true });
+}
+
+/** A small disk that is still mounted there keeps it from going. */
+function remove(dir) {
+  try {
+    rmSync(dir, { recursive: true, force: true });
+  } catch (error) {
+    console.warn(`${dir} of an earlier run stays: ${error.message}`);
+  }
 }

@@ -11,7 +11,9 @@ export async function answerProblem(response: Response, asked: Asked): Promise<S
   const { status } = response;
   if (response.ok) return pageInsteadOfData(response, asked);
   if (status === 429) return tooMany(response, asked);
-  if (isElsewhere(response, asked) && status < 500) return refusedElsewhere(response);
+  // A hub that moved to another address says what is wrong itself.
+  const speaks = response.headers.has('x-error-code');
+  if (isElsewhere(response, asked) && status < 500 && !speaks) return refusedElsewhere(response);
   if (status >= 500 || status === 408) {
     return new StoreError('network', `${asked.endpoint} answers ${status}`, {
       remedy: 'try again later',

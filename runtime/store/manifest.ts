@@ -88,15 +88,20 @@ export async function judgeFile(
   const expected = expectedDigest(file);
   if (expected) {
     beforeHash?.();
-    const hex = await digestOf(path, file, signal).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EACCES' && error.code !== 'EIO') throw error;
-      return error.code;
-    });
-    if (hex === 'EACCES') return { state: 'wrong', reason: 'this user may not read it' };
-    if (hex === 'EIO') return { state: 'wrong', reason: 'the disk can not read it' };
+    const hex = await digestOf(path, file, signal).catch(unreadable);
+    if (typeof hex === 'object') return hex;
     if (hex !== expected.hex) return { state: 'wrong', reason: 'its content differs' };
   }
   return { state: 'good', entry };
+}
+
+/** What a file is that was there a moment ago. @throws what says nothing about the file */
+function unreadable(error: NodeJS.ErrnoException): Verdict {
+  // Another process mends the folder just now.
+  if (error.code === 'ENOENT') return { state: 'missing' };
+  if (error.code === 'EACCES') return { state: 'wrong', reason: 'this user may not read it' };
+  if (error.code === 'EIO') return { state: 'wrong', reason: 'the disk can not read it' };
+  throw error;
 }
 
 function isDeepEqual(a: ManifestEntry, b: ManifestEntry): boolean {

@@ -6,6 +6,7 @@ import type { RepoFile } from '../core/spec.js';
 import { expectedDigest, startDigest } from './digest.js';
 import { StoreError } from './errors.js';
 import { makeFolder } from './make-folder.js';
+import { PART_SUFFIX } from './paths.js';
 
 /**
  * A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. All that changes
@@ -36,7 +37,8 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
   const { signal, confirm = async () => undefined } = options;
   await makeFolder(dirname(path));
   await refuseFolder(path);
-  const partPath = `${path}.part`;
+  await confirm();
+  const partPath = path + PART_SUFFIX;
   let handle = await openPlain(partPath);
   let hash: Hash = startDigest(file);
   let length = 0;

@@ -4,11 +4,17 @@ import type { RepoRef } from './source.js';
 /** Our own files in a model's folder; no repository file may have such a name. */
 export const OWN_PREFIX = '.slipway';
 
-/** True for a relative path with forward slashes that stays inside its folder on every system. */
+/** Behind the name of a file that is still downloaded. */
+export const PART_SUFFIX = '.part';
+
+/**
+ * True for a relative path with forward slashes that stays inside its folder on every system, and can't be taken for a
+ * file of ours.
+ */
 export function isSafePath(path: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (path.length === 0 || path.length > 1024 || /[\\:\u0000-\u001f]/.test(path)) return false;
-  if (path.startsWith(OWN_PREFIX)) return false;
+  if (path.startsWith(OWN_PREFIX) || path.toLowerCase().endsWith(PART_SUFFIX)) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 

@@ -2,6 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
+import { PART_SUFFIX } from './paths.js';
 
 /**
  * Refuses a download that can't fit, before its first byte.
@@ -23,7 +24,7 @@ export async function checkSpace(files: readonly RepoFile[], dir: string, elsewh
 async function missingBytes(files: readonly RepoFile[], dir: string, block: number): Promise<number> {
   let needed = 0;
   for (const { path, size } of files) {
-    const part = await stat(`${join(dir, ...path.split('/'))}.part`).catch(() => undefined);
+    const part = await stat(join(dir, ...path.split('/')) + PART_SUFFIX).catch(() => undefined);
     const rest = Math.max(0, size - (part?.size ?? 0));
     needed += Math.ceil(rest / block) * block;
   }

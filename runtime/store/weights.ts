@@ -82,8 +82,9 @@ async function fetchInTurn(dir: string, options: WeightsOptions): Promise<number
       try {
         return await fetchMissing(dir, { ...options, lock, source });
       } catch (error) {
-        if (!(error instanceof LockLost)) throw error;
-        if (takeovers === MAX_TAKEOVERS) throw takenOver(dir, error);
+        const lost = await causeOf(error, lock);
+        if (!(lost instanceof LockLost)) throw lost;
+        if (takeovers === MAX_TAKEOVERS) throw takenOver(dir, lost);
         log('this process stood still for long and another one has taken over the download');
       } finally {
         await lock.release();
@@ -92,6 +93,14 @@ async function fetchInTurn(dir: string, options: WeightsOptions): Promise<number
   } catch (error) {
     throw writeProblem(error, dir, elsewhere);
   }
+}
+
+/** Whatever goes wrong in a folder that another process works in by now, is no error of its own. */
+async function causeOf(error: unknown, lock: Lock): Promise<unknown> {
+  return lock.confirm().then(
+    () => error,
+    (lost: unknown) => (lost instanceof LockLost ? lost : error),
+  );
 }
 
 function takenOver(dir: string, cause: unknown): StoreError {

@@ -57,6 +57,22 @@ describeWithDocker('weights that are fetched beforehand', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('is complete') });
   });
 
+  test('a sealed image verifies what it holds, and says so when it is not what was sealed', async () => {
+    const sealed = await workshop.snapshot(workshop.hub.models.stream.about.id);
+    const verify = ['run', '--rm', '--network', 'none', sealed, 'fetch'];
+    expect(await run('docker', verify)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('verifies the files'),
+    });
+    const rot = 'printf x | dd of="$(find /server/model -name model.onnx)" bs=1 seek=99 conv=notrunc';
+    const flags = ['--rm', '--network', 'none', '--user', '0', '--entrypoint', 'sh'];
+    const spoiled = ['run', ...flags, sealed, '-c', `${rot} && node /server/main.mjs fetch`];
+    expect(await run('docker', spoiled)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/its weights are not what was sealed/),
+    });
+  });
+
   test('without a hub: not 0, and why', async () => {
     const flags = ['--network', 'none', '--env', 'HF_HUB_OFFLINE=1'];
     const { code, stderr } = await run('docker', ['run', '--rm', ...flags, image, 'fetch']);

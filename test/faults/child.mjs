@@ -2,8 +2,8 @@
 import { hubSource } from '../../dist/runtime/store/hub.js';
 import { ensureWeights } from '../../dist/runtime/store/weights.js';
 
-process.on('message', async ({ spec, root, endpoint, tuning }) => {
-  const source = () => hubSource({ endpoint, stallMs: 120, firstByteMs: 250 });
+process.on('message', async ({ spec, root, endpoint, tuning, patience }) => {
+  const source = () => hubSource({ endpoint, ...patience });
   try {
     const { receivedBytes } = await ensureWeights({
       spec,

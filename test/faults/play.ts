@@ -9,6 +9,9 @@ import type { World } from './world.js';
 /** How long a process that waits for a stopped one is patient, and how often a living one gives a sign. */
 const TUNING = { parallel: 3, attempts: 6, backoffMs: 1, heartbeatMs: 20, staleMs: 400 };
 
+/** Short, where the hub may stall. */
+const IMPATIENT = { stallMs: 120, firstByteMs: 250 };
+
 /** A start without any fault, for the end of a schedule. */
 const CALM: Start = { faults: [], event: { kind: 'none' } };
 
@@ -51,7 +54,7 @@ async function playStart(stage: Stage, start: Start): Promise<void> {
   const before = look(stage);
   world.hub.heal();
   for (const fault of start.faults) world.hub.fault(fault);
-  const { outcomes, sent } = await happen(stage, start.event);
+  const { outcomes, sent } = await happen(stage, start);
   const after = look(stage);
   for (const outcome of outcomes) judge(outcome, start);
   const done = outcomes.some((outcome) => outcome !== 'dead' && outcome.ok);
@@ -109,7 +112,7 @@ function checkLastStart({ before, after, sent, outcome }: LastStart): void {
 async function expectSilence(stage: Stage): Promise<void> {
   const { hub } = stage.world;
   hub.requests.length = 0;
-  const { outcomes } = await happen(stage, { kind: 'none' });
+  const { outcomes } = await happen(stage, CALM);
   const [outcome] = outcomes;
   if (outcome === 'dead' || !outcome?.ok || hub.requests.length > 0)
     throw new Error(`a second start made ${hub.requests.length} requests: ${JSON.stringify(outcome)}`);
@@ -121,10 +124,17 @@ interface Happened {
   sent: number;
 }
 
-async function happen(stage: Stage, event: Event): Promise<Happened> {
+async function happen(stage: Stage, start: Start): Promise<Happened> {
+  const { event } = start;
   const { world, root, schedule } = stage;
   const { info } = world.models[schedule.model]!;
-  const job: Job = { spec: info, root, endpoint: world.hub.url, tuning: TUNING };
+  const job: Job = {
+    spec: info,
+    root,
+    endpoint: world.hub.url,
+    tuning: TUNING,
+    patience: start === CALM ? {} : IMPATIENT,
+  };
   const [first, second] = [await world.pool.take(), await world.pool.take()];
   try {
     return await HAPPENINGS[event.kind]({ world, job, first, second, event: event as never });

@@ -7,6 +7,8 @@ export interface Job {
   root: string;
   endpoint: string;
   tuning: object;
+  /** `stallMs` and `firstByteMs` of the hub's client. */
+  patience: object;
 }
 
 /** How a job ended; `dead` when its process was killed. */

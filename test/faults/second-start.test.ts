@@ -17,7 +17,7 @@ async function startIn(root: string): Promise<{ outcome: unknown; requests: numb
   const { info } = world.models[MODEL]!;
   world.hub.requests.length = 0;
   const worker = await world.pool.take();
-  const outcome = await worker.run({ spec: info, root, endpoint: world.hub.url, tuning: {} });
+  const outcome = await worker.run({ spec: info, root, endpoint: world.hub.url, tuning: {}, patience: {} });
   return { outcome, requests: world.hub.requests.length };
 }
 

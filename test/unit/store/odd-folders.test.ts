@@ -9,7 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { hubSource } from '../../../runtime/store/hub.js';
 import { MANIFEST_NAME } from '../../../runtime/store/manifest.js';
+import { startHub } from '../../fakes/hub.js';
 import { folderWith } from './folders.js';
 import { GRAPH, noSource, useWorkbench } from './workbench.js';
 
@@ -50,6 +52,14 @@ test('a part is not written through a link', async () => {
   await bench.ensure();
   bench.expectComplete();
   expect(readFileSync(victim, 'utf8')).toBe('precious');
+});
+
+test('a file of the repository that could be taken for our own is as if it were not there', async () => {
+  const repository = folderWith({ ...bench.files, [`${GRAPH}.part`]: 'not ours', '.slipway.lock': '' });
+  const hub = await startHub({ models: { 'org/odd': repository } });
+  const info = await hubSource({ endpoint: hub.url }).info('org/odd');
+  await hub.close();
+  expect(info.files.map(({ path }) => path)).toEqual(['config.json', GRAPH, 'tokenizer.json']);
 });
 
 test('a linked folder on the way is followed', async () => {

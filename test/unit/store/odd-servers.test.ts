@@ -132,6 +132,13 @@ describe('redirects', () => {
     bench.expectComplete();
   });
 
+  test('a hub that has moved says itself that a model is gated', async () => {
+    const moved = await startHub({ models: { 'org/name': { dir: bench.dir, gated: 'auto' } } });
+    others.push(moved);
+    bench.hub.fault({ path: GRAPH, location: graphUrl(moved.url), times: 9 });
+    await expect(bench.ensure()).rejects.toMatchObject({ kind: 'gated' });
+  });
+
   test('a portal that wants a login is named as one', async () => {
     const portal = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>log in</html>');
