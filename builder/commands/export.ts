@@ -11,7 +11,8 @@ import { addOutputOptions, imageReference, type OutputFlags } from '../options.j
 import { megabytes, type Report } from '../report.js';
 import { exportDelta, findBase } from '../transfer/export-delta.js';
 import { exportFull } from '../transfer/export-full.js';
-import { checkOutput, compressor, writeOutput, type Written } from '../transfer/output-file.js';
+import { gzipBlocks } from '../transfer/gzip.js';
+import { checkOutput, writeOutput, type Written } from '../transfer/output-file.js';
 import { savedImage } from '../transfer/sources.js';
 
 type ExportFlags = OutputFlags & { output: string; base?: string; force?: boolean };
@@ -54,7 +55,7 @@ async function exportImage(reference: string, flags: ExportFlags, deps: CommandD
     const progress = (done: number) => say(`${megabytes(done)} of about ${megabytes(content.bytes)}`);
     const open = async () => counted(await content.open(), progress);
     if (!toStdout) return writeOutput(open, target);
-    await pipeline(await open(), compressor(), stdout, { end: false });
+    await pipeline(await open(), gzipBlocks, stdout, { end: false });
     return undefined;
   });
   if (written)
