@@ -148,7 +148,7 @@ test('a sealed image passes; nothing of this environment reaches its container',
     steps: ['files', 'network', 'golden'].map((step) => ({ step, passed: true, problems: [] })),
   });
   expect(code).toBe(0);
-  expect(docker.started.map(({ env }) => env)).toEqual([{ KEY: 'any' }]);
+  expect(docker.started.map(({ env }) => env)).toEqual([{ KEY: 'any', LOG_FORMAT: 'text' }]);
   expect(docker.loads).toHaveLength(1);
 });
 
