@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -81,7 +82,9 @@ export async function freePort() {
 
 /** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
 export async function startServer({ dir, env = {}, node = process.execPath, spec: given, ...model }) {
-  const spec = join(mkdtempSync(join(tmpdir(), 'slipway-bench-')), 'model.json');
+  const scratch = mkdtempSync(join(tmpdir(), 'slipway-bench-'));
+  process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+  const spec = join(scratch, 'model.json');
   writeFileSync(spec, JSON.stringify(given ?? specOf(dir, model)));
   const port = await freePort();
   const started = performance.now();
