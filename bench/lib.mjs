@@ -80,10 +80,13 @@ export async function freePort() {
   return port;
 }
 
+const scratches = [];
+process.once('exit', () => scratches.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
+
 /** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
 export async function startServer({ dir, env = {}, node = process.execPath, spec: given, ...model }) {
   const scratch = mkdtempSync(join(tmpdir(), 'slipway-bench-'));
-  process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+  scratches.push(scratch);
   const spec = join(scratch, 'model.json');
   writeFileSync(spec, JSON.stringify(given ?? specOf(dir, model)));
   const port = await freePort();
