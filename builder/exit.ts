@@ -3,7 +3,7 @@ export const EXIT = {
   ok: 0,
   failure: 1,
   usage: 2,
-  /** The model can't be served. */
+  /** The model can't be served, or an image is not of the kind that is asked for. */
   refused: 3,
   /** No Docker Engine answers. */
   docker: 4,
@@ -32,7 +32,7 @@ Exit codes:
   0    done
   1    failed
   2    wrong usage
-  3    the model can't be served; the reason is on stderr
+  3    the model can't be served, or the image is not sealed; the reason is on stderr
   4    no Docker Engine answers
   5    the hub, the network or a download failed
   130  interrupted`;

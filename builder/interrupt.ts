@@ -13,9 +13,11 @@ export async function interruptible<T>(stop: () => Promise<void>, run: () => Pro
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
-    return await run();
-  } catch (error) {
-    throw by === undefined ? error : new BuilderError('interrupted', `stopped by ${by}`, { cause: error });
+    const [outcome] = await Promise.allSettled([run()]);
+    // What was stopped may end well, with half of its work done.
+    if (by !== undefined) throw new BuilderError('interrupted', `stopped by ${by}`);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
