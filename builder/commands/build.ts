@@ -12,7 +12,8 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { buildImage, type BuildResult, decideModel, planImages, type Prepared } from '../pipeline.js';
+import { buildImage, type BuildResult, planImages, type Prepared } from '../pipeline.js';
+import { decideModel } from '../source.js';
 import { megabytes, type Said, together } from '../report.js';
 import { planText } from './plan-text.js';
 

@@ -15,7 +15,8 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { decideModel, haveWeights } from '../pipeline.js';
+import { haveWeights } from '../fetch-weights.js';
+import { decideModel } from '../source.js';
 
 type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
 

@@ -12,7 +12,7 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { cacheOf, type DecideOptions, decideModel } from '../pipeline.js';
+import { cacheOf, type DecideOptions, decideModel } from '../source.js';
 import { cachedFiles } from '../plan/cached.js';
 import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
 import { cacheSource } from '../plan/from-cache.js';

@@ -19,7 +19,8 @@ import {
   port,
   type SourceFlags,
 } from '../options.js';
-import { buildImage, fetchWeights, prepare, type Prepared } from '../pipeline.js';
+import { fetchWeights } from '../fetch-weights.js';
+import { buildImage, prepare, type Prepared } from '../pipeline.js';
 import { waitForHealth } from '../wait-for-health.js';
 
 interface ContainerFlags {

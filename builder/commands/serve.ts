@@ -17,7 +17,8 @@ import {
   port,
   type SourceFlags,
 } from '../options.js';
-import { decideModel, fetchWeights } from '../pipeline.js';
+import { fetchWeights } from '../fetch-weights.js';
+import { decideModel } from '../source.js';
 import { waitForHealth } from '../wait-for-health.js';
 
 interface ServerFlags {
