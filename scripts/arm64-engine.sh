@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lets this machine run linux/arm64 containers for tests, from nothing where it may (root on Debian or Ubuntu, amd64):
 # emulation by QEMU, and a stand-in for the arm64 base image, which is made once and kept under its name.
-# Exit: 0 ready, 3 can't be had here (REQUIRE_DOCKER=1 makes that 1). ARM64_BASE_IMAGE names the base image.
+# Exit: 0 ready, 3 can't be had here (1 with REQUIRE_DOCKER=1 where root on Debian should have had it). ARM64_BASE_IMAGE names the base image.
 set -euo pipefail
 
 ARM64_BASE_IMAGE=${ARM64_BASE_IMAGE:-slipway-test/node-arm64:24}
@@ -10,13 +10,13 @@ BINFMT=/proc/sys/fs/binfmt_misc
 
 say() { printf 'arm64-engine: %s\n' "$*" >&2; }
 
+may_install() { [ "$(id -u)" = 0 ] && [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
+
 unavailable() {
   say "$*"
-  if [ "${REQUIRE_DOCKER:-}" = 1 ]; then exit 1; fi
+  if [ "${REQUIRE_DOCKER:-}" = 1 ] && may_install; then exit 1; fi
   exit 3
 }
-
-may_install() { [ "$(id -u)" = 0 ] && [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
 
 is_native() { case "$(uname -m)" in aarch64 | arm64) true ;; *) false ;; esac; }
 
