@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
+import type { Platform } from '../images/platform.js';
 import { eachPlatform } from '../images/platforms.js';
 import {
   addImageOptions,
@@ -42,7 +43,10 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
       const said: Said[] = [];
-      for (const flags of eachPlatform(choice)) said.push(await snapshot(given, { flags, report, deps }));
+      const host = (await deps.docker.info()).platform as Platform;
+      const [own] = eachPlatform({ ...choice, platform: [host] });
+      for (const flags of eachPlatform(choice))
+        said.push(await snapshot(given, { flags, own: own!, report, deps }));
       report.result(...together(said));
     },
   );
@@ -50,20 +54,24 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
 
 interface Context {
   flags: SnapshotFlags;
+  /** The same for the engine's own platform. */
+  own: SnapshotFlags;
   report: Report;
   deps: CommandDeps;
 }
 
-/** Seals for one platform. To record the golden answer, this machine has to run it: by emulation if need be. */
+/** Seals for one platform. */
 async function snapshot(given: string, context: Context): Promise<Said> {
-  const { flags, report, deps } = context;
+  const { flags, own, report, deps } = context;
   const subject = await subjectOf(given, context);
   const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
+  const foreign = flags.platform !== own.platform;
+  const native = foreign ? await planImages(subject.spec, { ...own, bake: true }, deps) : undefined;
   if (flags.dryRun) return { text: dryRunText(subject, images), document: dryRunDocument(subject, images) };
   const notices = await fetchNotices(subject, context);
   const { packageRoot, docker } = deps;
   const result = await withWeights(subject, context, (dir) =>
-    sealModel({ images, dir, notices, buildArgs: cudaArguments(flags), packageRoot, report }, docker),
+    sealModel({ images, native, dir, notices, buildArgs: cudaArguments(flags), packageRoot, report }, docker),
   );
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;

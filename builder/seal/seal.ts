@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
-import { ensureModelImage, refuseForeign, writeContext } from '../images/model-image.js';
+import { refuseForeign, writeContext } from '../images/model-image.js';
 import { labelArguments, render } from '../images/render.js';
-import { ensureRuntimeImage } from '../images/runtime-image.js';
 import { tarStream } from '../images/tar.js';
 import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
@@ -16,18 +14,13 @@ import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
 import type { Notices } from './notices.js';
 import { planSeal, sealLabels, type SealPlan } from './plan.js';
-import { recordGolden } from './record.js';
+import { goldenOf, nativeGolden, type Stage, stageModel, stageName, type StageOptions } from './stage.js';
 
-export interface SealOptions {
-  /** Of a baked image. */
-  images: PlannedImages;
-  /** Folder with the model's verified files and the notices. */
-  dir: string;
+export interface SealOptions extends StageOptions {
+  /** The same model for the engine's own platform, where the image is for another one that does not run there. */
+  native?: PlannedImages | undefined;
   notices: Notices;
-  /** Of the runtime image's build. */
-  buildArgs: Record<string, string> | undefined;
   packageRoot: string;
-  report: Report;
 }
 
 /** What sealing gave, as `--json` prints it. */
@@ -41,6 +34,8 @@ export interface SealResult {
   /** Hex SHA-256 of /server/sealed/manifest.json. */
   manifest: string;
   notices: string[];
+  /** False when the image is for another platform: then its files are proven, and it has not been run. */
+  ran: boolean;
   folder: string;
 }
 
@@ -58,7 +53,7 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
     await docker.tagImage(existing.id, seal.references[1]!);
     return resultOf(options, seal, { image: existing, built: false });
   }
-  const stage = `${images.plan.image.repository}:sealing-${randomBytes(4).toString('hex')}`;
+  const stage = stageName(images);
   const sealed = `${stage}-unproven`;
   try {
     const image = await stageModel(options, { stage, docker });
@@ -72,7 +67,7 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
 }
 
 function resultOf(
-  { images, notices }: SealOptions,
+  { images, native, notices }: SealOptions,
   { references }: SealPlan,
   { image, built }: { image: ImageDetails; built: boolean },
 ): SealResult {
@@ -84,14 +79,9 @@ function resultOf(
     bytes: image.size,
     manifest: image.labels[LABEL.manifest]!,
     notices: notices.files.map((file) => file.path),
+    ran: native === undefined,
     folder: path.join(images.folder, 'sealed'),
   };
-}
-
-interface Stage {
-  /** Name of the unsealed image while there is one. */
-  stage: string;
-  docker: Docker;
 }
 
 interface Sealing extends Stage {
@@ -100,43 +90,22 @@ interface Sealing extends Stage {
   sealed: string;
 }
 
-/** The baked image under a name of its own; a baked image of the same inputs that is there is taken. */
-async function stageModel(
-  { images, dir, buildArgs, report }: SealOptions,
-  { stage, docker }: Stage,
-): Promise<ImageDetails> {
-  const { plan, context, runtime, folder } = images;
-  await writeContext(folder, context);
-  const baked = await docker.inspectImage(plan.image.references[0]!);
-  if (baked?.labels[LABEL.build] === context.digest) {
-    await docker.tagImage(baked.id, stage);
-    return baked;
-  }
-  await report.step(`Runtime image ${runtime.name}`, (onLine) =>
-    ensureRuntimeImage(runtime, { docker, onLine, buildArgs }),
-  );
-  const staged = { ...plan, image: { ...plan.image, references: [stage] } };
-  return report.step(`Model image ${plan.image.repository}`, (onLine) =>
-    ensureModelImage({ plan: staged, context, weights: weightEntries(plan.spec, dir) }, { docker, onLine }),
-  );
-}
-
 async function sealStage(
   options: SealOptions,
   { image, ...sealing }: Sealing & { image: ImageDetails },
 ): Promise<ImageDetails> {
-  const { images, dir, notices, packageRoot, report } = options;
+  const { images, native, dir, notices, packageRoot, report } = options;
   const { plan, context, runtime } = images;
   const { seal, stage, sealed, docker } = sealing;
-  const golden = await report.step('Golden answer, without a network', (say) =>
-    recordGolden(docker, { image: stage, task: plan.spec.task, platform: plan.platform, onOutput: say }),
-  );
+  const golden = native
+    ? await nativeGolden(options, native, docker)
+    : await goldenOf(stage, images, { docker, report });
   const layers = { runtime: runtime.entries, weights: weightEntries(plan.spec, dir) };
   const contents = await report.step('Hashes of all files', () =>
     sealContents({ plan, context, notices, layers, image, golden, packageRoot }, docker),
   );
   await buildSealed(options, { ...sealing, contents });
-  await demandProof(sealed, { docker, report });
+  await demandProof(sealed, native === undefined, { docker, report });
   for (const reference of seal.references) await docker.tagImage(sealed, reference);
   return (await docker.inspectImage(seal.references[0]!))!;
 }
@@ -158,8 +127,12 @@ async function buildSealed(
 }
 
 /** An image that does not pass its own proof gets no name. @throws BuilderError with what is wrong */
-async function demandProof(image: string, tools: { docker: Docker; report: Report }): Promise<void> {
-  const proof = await prove(image, {}, tools);
+async function demandProof(
+  image: string,
+  run: boolean,
+  tools: { docker: Docker; report: Report },
+): Promise<void> {
+  const proof = await prove(image, { run }, tools);
   if (failures(proof).length === 0) return;
   throw new BuilderError(
     'failure',

@@ -47,13 +47,21 @@ export interface SupervisorOptions {
 }
 
 const LONGEST_BACKOFF_MS = 60_000;
+/** A process that dies sooner after it was ready has died of itself, not of time. */
+const STABLE_MS = 30_000;
+/** So many such deaths in a row are started again at once. */
+const QUICK_DEATHS = 5;
 
-/** Keeps one engine process alive: a death while ready is a restart at once, a death while loading waits longer. */
+/**
+ * Keeps one engine process alive: a death while ready is a restart at once, unless it
+ * happens again and again; a death while loading waits longer.
+ */
 export function createSupervisor({ open, onState, backoffMs = 1000 }: SupervisorOptions): Supervisor {
   let state: EngineState = { name: 'idle' };
   let client: EngineClient | undefined;
   let restarts = 0;
   let failures = 0;
+  let quickDeaths = 0;
   let timer: NodeJS.Timeout | undefined;
   let preparing: Promise<void> | undefined;
   const stopping = new AbortController();
@@ -92,13 +100,23 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
         become({ name: 'loading', phase }),
       );
       if (isStopped()) return;
-      failures = 0;
+      if (quickDeaths < QUICK_DEATHS) failures = 0;
       become({ name: 'ready', times: { loadMs, goldenMs }, example });
     } catch (error) {
       return onLoadFailure(request, mine, error as RunError);
     }
-    await mine.gone;
+    const since = performance.now();
+    const reason = await mine.gone;
     if (isStopped()) return;
+    quickDeaths = performance.now() - since < STABLE_MS ? quickDeaths + 1 : 0;
+    if (quickDeaths < QUICK_DEATHS) return again(request);
+    // It would eat the machine up, and every caller would wait for nothing.
+    failed(new Error(`the model process ${reason}, ${quickDeaths} times soon after it was ready`), () =>
+      again(request),
+    );
+  }
+
+  function again(request: LoadRequest): void {
     restarts++;
     void spawn(request);
   }
@@ -106,11 +124,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   /** A model that can't be loaded stays failed; a process that died (no memory?) is tried again. */
   function onLoadFailure(request: LoadRequest, mine: EngineClient, error: RunError): void {
     mine.kill();
-    const again = () => {
-      restarts++;
-      void spawn(request);
-    };
-    failed(error, error.code === 'engine_crashed' ? again : undefined);
+    failed(error, error.code === 'engine_crashed' ? () => again(request) : undefined);
   }
 
   function failed({ message, cause }: Error, retry: (() => void) | undefined): void {

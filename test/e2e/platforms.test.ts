@@ -46,6 +46,30 @@ describeWithDocker('images for two platforms from one machine', () => {
     },
   );
 
+  test('a sealed arm64 image: its files are proven here, its golden answer is this machine’s', async () => {
+    const { id } = workshop.hub.models.text.about;
+    const arm64 = ['--platform', 'linux/arm64', '--base-image', `linux/arm64=${base}`, '--json'];
+    const sealed = await workshop.builder(['snapshot', id, ...arm64]);
+    expect({ code: sealed.code, stderr: sealed.code === 0 ? '' : sealed.stderr }).toEqual({
+      code: 0,
+      stderr: '',
+    });
+    expect(sealed.stderr).toMatch(
+      /linux\/arm64 does not run here: .* "builder verify" on a machine of its kind/,
+    );
+    const { image, ran } = JSON.parse(sealed.stdout) as { image: string; ran: boolean };
+    expect(ran).toBe(false);
+    const { code, stdout } = await workshop.builder(['verify', image, '--no-run', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      platform: 'linux/arm64',
+      passed: true,
+      recordedOn: { platform: 'linux/amd64' },
+    });
+    const names = await docker('images', '--format', '{{.Tag}}', image.slice(0, image.lastIndexOf(':')));
+    expect(names).not.toMatch(/sealing/);
+  });
+
   test('a base for another platform is refused with what to run, and stays where it is', async () => {
     const { id } = workshop.hub.models.text.about;
     const before = await docker('inspect', '--format', '{{.Id}}', 'node:24-bookworm-slim');

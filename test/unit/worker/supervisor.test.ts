@@ -129,3 +129,27 @@ test('an engine that still talks while the server stops changes nothing', async 
   progress!();
   expect(supervisor.state.name).toBe('stopped');
 });
+
+test('an engine that dies again and again soon after it was ready is given time', async () => {
+  const waits: (number | undefined)[] = [];
+  const { open, started } = fakeEngines((engine) => {
+    engine.say(READY);
+    setTimeout(() => engine.die('was ended by SIGSEGV'), 1);
+  });
+  const onState = (state: EngineState) => {
+    if (state.name === 'failed') waits.push(state.retryInMs);
+  };
+  const supervisor = createSupervisor({ open, onState, backoffMs: 4 });
+  supervisor.start(async () => request);
+  await until(() => waits.length >= 3);
+  // Four restarts at once, then ever later.
+  expect(started.length).toBeGreaterThanOrEqual(7);
+  expect(waits.slice(0, 3)).toEqual([4, 8, 16]);
+  expect(supervisor.state).toMatchObject({
+    name: 'failed',
+    reason: expect.stringMatching(
+      /the model process was ended by SIGSEGV, \d+ times soon after it was ready/,
+    ),
+  });
+  await supervisor.stop();
+});

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { Docker, ImageDetails } from '../docker/docker.js';
+import { LABEL } from '../images/labels.js';
+import { ensureModelImage, writeContext } from '../images/model-image.js';
+import { ensureRuntimeImage } from '../images/runtime-image.js';
+import { weightEntries } from '../images/weights.js';
+import type { PlannedImages } from '../pipeline.js';
+import type { Report } from '../report.js';
+import type { Golden } from './golden.js';
+import { recordGolden } from './record.js';
+
+/** What goes into an image before it is sealed. */
+export interface StageOptions {
+  /** Of a baked image. */
+  images: PlannedImages;
+  /** Folder with the model's verified files and the notices. */
+  dir: string;
+  /** Of the runtime image's build. */
+  buildArgs: Record<string, string> | undefined;
+  report: Report;
+}
+
+export interface Stage {
+  /** Name of the unsealed image while there is one. */
+  stage: string;
+  docker: Docker;
+}
+
+/** A name that no other sealing has. */
+export function stageName({ plan }: PlannedImages): string {
+  return `${plan.image.repository}:sealing-${randomBytes(4).toString('hex')}`;
+}
+
+/** The baked image under a name of its own; a baked image of the same inputs that is there is taken. */
+export async function stageModel(
+  { images, dir, buildArgs, report }: StageOptions,
+  { stage, docker }: Stage,
+): Promise<ImageDetails> {
+  const { plan, context, runtime, folder } = images;
+  await writeContext(folder, context);
+  const baked = await docker.inspectImage(plan.image.references[0]!);
+  if (baked?.labels[LABEL.build] === context.digest) {
+    await docker.tagImage(baked.id, stage);
+    return baked;
+  }
+  await report.step(`Runtime image ${runtime.name}`, (onLine) =>
+    ensureRuntimeImage(runtime, { docker, onLine, buildArgs }),
+  );
+  const staged = { ...plan, image: { ...plan.image, references: [stage] } };
+  return report.step(`Model image ${plan.image.repository}`, (onLine) =>
+    ensureModelImage({ plan: staged, context, weights: weightEntries(plan.spec, dir) }, { docker, onLine }),
+  );
+}
+
+/** The golden answer of a staged image. */
+export function goldenOf(
+  image: string,
+  { plan }: PlannedImages,
+  { docker, report }: { docker: Docker; report: Report },
+): Promise<Golden> {
+  return report.step('Golden answer, without a network', (say) =>
+    recordGolden(docker, { image, task: plan.spec.task, platform: plan.platform, onOutput: say }),
+  );
+}
+
+/** An image of another platform can't be asked here: the same model and server on this one can. */
+export async function nativeGolden(
+  options: StageOptions,
+  native: PlannedImages,
+  docker: Docker,
+): Promise<Golden> {
+  const { report, images } = options;
+  const { platform } = images.plan;
+  report.note(
+    `${platform} does not run here: the golden answer is recorded on ${native.plan.platform}; ` +
+      `prove the image with "builder verify" on a machine of its kind`,
+  );
+  const stage = stageName(native);
+  try {
+    await stageModel({ ...options, images: native }, { stage, docker });
+    return await goldenOf(stage, native, { docker, report });
+  } finally {
+    await docker.removeImage(stage);
+  }
+}
