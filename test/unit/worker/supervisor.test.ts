@@ -132,12 +132,15 @@ test('an engine that still talks while the server stops changes nothing', async 
 
 test('an engine that dies again and again soon after it was ready is given time', async () => {
   const waits: (number | undefined)[] = [];
+  let reason = '';
   const { open, started } = fakeEngines((engine) => {
     engine.say(READY);
     setTimeout(() => engine.die('was ended by SIGSEGV'), 1);
   });
   const onState = (state: EngineState) => {
-    if (state.name === 'failed') waits.push(state.retryInMs);
+    if (state.name !== 'failed') return;
+    waits.push(state.retryInMs);
+    ({ reason } = state);
   };
   const supervisor = createSupervisor({ open, onState, backoffMs: 4 });
   supervisor.start(async () => request);
