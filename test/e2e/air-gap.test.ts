@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort } from '../fakes/server.js';
 import { describeWithDocker } from './support/engine.js';
-import { docker, run } from './support/process.js';
+import { run } from './support/process.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
 interface Block {
@@ -67,19 +67,13 @@ describeWithDocker('the walk-through into a room without a network', () => {
     return stdout;
   }
 
-  /** What a room without a network has: neither the images nor anything of the builder. */
-  async function forgetImages(): Promise<void> {
-    const list = await docker('images', '--quiet', '--filter', `reference=${workshop.namespace}/*`);
-    const ids = [...new Set(list.split('\n').filter(Boolean))];
-    if (ids.length > 0) await docker('rmi', '--force', ...ids);
-  }
-
   test('every line works as it stands', async () => {
     const blocks = await walkThrough();
     expect(blocks.map(({ inside }) => inside)).toEqual([false, true, true, false, true]);
     const [prepare, start, prove, update, renew] = blocks as [Block, Block, Block, Block, Block];
     await follow(prepare);
-    await forgetImages();
+    // What a room without a network has: none of the images, and nothing of the builder's.
+    await workshop.removeImages();
     workshop.hub.requests.length = 0;
     const said = await follow(start);
     expect(said).toMatch(/"sealed": ?true/);

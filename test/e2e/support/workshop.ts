@@ -17,6 +17,8 @@ export interface Workshop {
   /** Seals a model or an image and gives the sealed image's name. @throws with the output when that fails */
   snapshot(given: string, env?: Record<string, string>): Promise<string>;
   start(image: string, flags?: string[]): Promise<TestContainer>;
+  /** Takes away all images of this namespace. */
+  removeImages(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function openWorkshop(): Promise<Workshop> {
       containers.push(container);
       return container;
     },
+    removeImages: () => removeImages(namespace),
     async close() {
       try {
         await Promise.all(containers.map((container) => container.remove()));

@@ -148,11 +148,6 @@ test('an engine that dies again and again soon after it was ready is given time'
   // Four restarts at once, then ever later.
   expect(started.length).toBeGreaterThanOrEqual(7);
   expect(waits.slice(0, 3)).toEqual([4, 8, 16]);
-  expect(supervisor.state).toMatchObject({
-    name: 'failed',
-    reason: expect.stringMatching(
-      /the model process was ended by SIGSEGV, \d+ times soon after it was ready/,
-    ),
-  });
+  expect(reason).toMatch(/the model process was ended by SIGSEGV, \d+ times soon after it was ready/);
   await supervisor.stop();
 });
