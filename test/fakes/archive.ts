@@ -15,7 +15,9 @@ export interface Entry {
 /** A tar of entries, in their order and with their names as they are, hostile ones too. */
 export async function tarOf(entries: readonly Entry[]): Promise<Buffer> {
   const pack = tar.pack();
-  for (const { content, ...header } of entries) {
+  for (const { content, ...given } of entries) {
+    // The same entries are the same bytes, also a second later.
+    const header = { mtime: new Date(0), ...given };
     if (content === undefined) pack.entry({ type: 'directory', ...header });
     else pack.entry(header, content);
   }

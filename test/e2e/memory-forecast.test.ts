@@ -9,6 +9,7 @@ const MODELS = [
   'translation/marian',
 ];
 
+// Here, since nothing else runs meanwhile: pages of libraries that other processes map, too, count for less.
 test('the predicted peak of memory is within 15 % of what the server takes', async () => {
   const args = ['bench/memory-forecast.mjs', '--zoo', '--only', MODELS.join(',')];
   const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout?: string }) => {
