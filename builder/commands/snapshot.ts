@@ -14,6 +14,7 @@ import {
 } from '../options.js';
 import { cudaArguments, planImages, type PlannedImages } from '../pipeline.js';
 import { megabytes, type Report, type Said, together } from '../report.js';
+import type { Notices } from '../seal/notices.js';
 import { planSeal } from '../seal/plan.js';
 import { sealModel } from '../seal/seal.js';
 import { fetchNotices, type Subject, subjectOf, withWeights } from '../seal/subject.js';
@@ -42,11 +43,17 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
-      const said: Said[] = [];
+      const context = { flags: choice, report, deps };
+      const subject = await subjectOf(given, context);
+      if (choice.dryRun) return report.result(...together(await dryRuns(subject, choice, deps)));
       const host = (await deps.docker.info()).platform as Platform;
       const [own] = eachPlatform({ ...choice, platform: [host] });
-      for (const flags of eachPlatform(choice))
-        said.push(await snapshot(given, { flags, own: own!, report, deps }));
+      const notices = await fetchNotices(subject, context);
+      const said: Said[] = [];
+      await withWeights(subject, context, async (dir) => {
+        for (const flags of eachPlatform(choice))
+          said.push(await snapshot(subject, { flags, own: own!, dir, notices, report, deps }));
+      });
       report.result(...together(said));
     },
   );
@@ -56,26 +63,35 @@ interface Context {
   flags: SnapshotFlags;
   /** The same for the engine's own platform. */
   own: SnapshotFlags;
+  /** Folder with the model's files. */
+  dir: string;
+  notices: Notices;
   report: Report;
   deps: CommandDeps;
 }
 
 /** Seals for one platform. */
-async function snapshot(given: string, context: Context): Promise<Said> {
-  const { flags, own, report, deps } = context;
-  const subject = await subjectOf(given, context);
-  const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
-  const foreign = flags.platform !== own.platform;
-  const native = foreign ? await planImages(subject.spec, { ...own, bake: true }, deps) : undefined;
-  if (flags.dryRun) return { text: dryRunText(subject, images), document: dryRunDocument(subject, images) };
-  const notices = await fetchNotices(subject, context);
+async function snapshot(subject: Subject, { flags, own, deps, ...given }: Context): Promise<Said> {
   const { packageRoot, docker } = deps;
-  const result = await withWeights(subject, context, (dir) =>
-    sealModel({ images, native, dir, notices, buildArgs: cudaArguments(flags), packageRoot, report }, docker),
+  const planned = (choice: SnapshotFlags) => planImages(subject.spec, { ...choice, bake: true }, deps);
+  const images = await planned(flags);
+  const native = flags.platform === own.platform ? undefined : await planned(own);
+  const result = await sealModel(
+    { ...given, images, native, buildArgs: cudaArguments(flags), packageRoot },
+    docker,
   );
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;
   return { text: result.image, document: { ...result, model, commit, task, platform, sealed: true } };
+}
+
+async function dryRuns(subject: Subject, choice: SnapshotChoice, deps: CommandDeps): Promise<Said[]> {
+  const said: Said[] = [];
+  for (const flags of eachPlatform(choice)) {
+    const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
+    said.push({ text: dryRunText(subject, images), document: dryRunDocument(subject, images) });
+  }
+  return said;
 }
 
 function dryRunDocument({ spec, notices }: Subject, { plan, context, runtime }: PlannedImages) {

@@ -38,8 +38,6 @@ export interface SealContents {
   entries: ContextEntry[];
   /** Hex SHA-256 of the manifest. */
   manifestSha256: string;
-  files: number;
-  bytes: number;
 }
 
 /** What the sealing layer holds: manifest, golden record, bill of materials, licence and model card. */
@@ -60,8 +58,6 @@ export async function sealContents(options: ContentsOptions, docker: Docker): Pr
   return {
     entries: [...own, { path: `${LAYER}/manifest.json`, content: manifest }],
     manifestSha256: createHash('sha256').update(manifest).digest('hex'),
-    files: files.length,
-    bytes: files.reduce((sum, { size }) => sum + size, 0),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { requestSchema } from '../../runtime/openapi.js';
@@ -33,6 +34,11 @@ export function parseGolden(text: string): Golden {
 
 export function formatGolden(record: Golden): string {
   return `${JSON.stringify(record, null, 1)}\n`;
+}
+
+/** Hash of an answer's bytes, as records have it. */
+export function answerDigest(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** What makes an answer short and the same each time, wherever a task takes it. */

@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
-import tar from 'tar-stream';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import { parseSpec } from '../../runtime/store/spec-file.js';
+import { members } from '../archive/members.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 
@@ -33,9 +33,8 @@ export async function readText(
 ): Promise<string | undefined> {
   return docker.readImage(at, async (stream) => {
     let content = '';
-    for await (const entry of entriesOf(stream)) {
-      if (entry.header.type === 'file') content = await text(entry);
-      else entry.resume();
+    for await (const member of members(stream, at.reference)) {
+      if (member.type === 'file') content = await text(member.content);
     }
     return content;
   });
@@ -53,23 +52,16 @@ export async function extractWeights(
   const place = downloadDir('/server/model', spec);
   const wanted = new Map(spec.files.map((file) => [`${spec.commit}/${file.path}`, file]));
   const copied = await docker.readImage({ reference, path: place }, async (stream) => {
-    for await (const entry of entriesOf(stream)) {
-      const file = entry.header.type === 'file' ? wanted.get(entry.header.name) : undefined;
-      if (file === undefined || entry.header.size !== file.size) entry.resume();
-      else await writeTo(path.join(into, ...file.path.split('/')), entry as AsyncIterable<Uint8Array>);
+    for await (const { name, type, size, content } of members(stream, reference)) {
+      const file = type === 'file' ? wanted.get(name) : undefined;
+      if (file?.size === size) await writeTo(path.join(into, ...file.path.split('/')), content);
     }
     return true;
   });
   return copied ?? false;
 }
 
-function entriesOf(stream: Readable): tar.Extract {
-  const extract = tar.extract();
-  stream.once('error', (error) => extract.destroy(error));
-  return stream.pipe(extract);
-}
-
-async function writeTo(target: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function writeTo(target: string, content: Readable): Promise<void> {
   await mkdir(path.dirname(target), { recursive: true });
   await pipeline(content, createWriteStream(target));
 }

@@ -46,6 +46,13 @@ export async function askInside(
   return { ...answer, bytes: Buffer.from(base64, 'base64') };
 }
 
+const RUN_TIMEOUT_MS = 600_000;
+
+/** Asks the model, which may think for long. */
+export function runInside(container: IsolatedContainer, body: unknown): Promise<InsideAnswer> {
+  return askInside(container, { path: '/run', body, timeoutMs: RUN_TIMEOUT_MS });
+}
+
 function lastLine(text: string): string {
   const told = text.split('\n').filter((line) => /Error|error/.test(line));
   return told[0]?.trim() ?? text.trim().split('\n').at(-1) ?? '';
@@ -92,4 +99,11 @@ async function statusInside(container: IsolatedContainer): Promise<InsideStatus 
   const answer = await askInside(container, { path: '/status' }).catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   return (JSON.parse(answer.bytes.toString('utf8')) as { output: InsideStatus }).output;
+}
+
+/** Name of the processor that the container runs on. */
+export async function cpuInside(container: IsolatedContainer): Promise<string> {
+  const command = ['node', '--print', 'require("os").cpus()[0]?.model ?? ""'];
+  const { stdout } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
+  return stdout.toString('utf8').trim() || 'unknown';
 }

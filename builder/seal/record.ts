@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { Docker } from '../docker/docker.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
-import { type Golden, goldenRequest } from './golden.js';
-import { askInside, type InsideAnswer, untilReadyInside } from './inside.js';
+import { answerDigest, type Golden, goldenRequest } from './golden.js';
+import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from './inside.js';
 
 export interface RecordOptions {
   image: string;
@@ -13,8 +12,6 @@ export interface RecordOptions {
   /** Receives the server's log. */
   onOutput: (text: string) => void;
 }
-
-const ANSWER_TIMEOUT_MS = 600_000;
 
 /**
  * Starts an image without a network and records what it answers to its golden request.
@@ -40,8 +37,8 @@ export async function recordGolden(docker: Docker, options: RecordOptions): Prom
       version: 1,
       request,
       response: { status: 200, contentType: first.contentType, ...contentOf(first) },
-      sha256: createHash('sha256').update(first.bytes).digest('hex'),
-      recordedOn: { platform, cpu: await cpuOf(container) },
+      sha256: answerDigest(first.bytes),
+      recordedOn: { platform, cpu: await cpuInside(container) },
     };
   } finally {
     await container.remove();
@@ -49,7 +46,7 @@ export async function recordGolden(docker: Docker, options: RecordOptions): Prom
 }
 
 async function answerTo(container: IsolatedContainer, body: unknown): Promise<InsideAnswer> {
-  const answer = await askInside(container, { path: '/run', body, timeoutMs: ANSWER_TIMEOUT_MS });
+  const answer = await runInside(container, body);
   if (answer.status === 200) return answer;
   const told = answer.bytes.toString('utf8').slice(0, 500);
   throw new BuilderError('failure', `the golden request is answered with ${answer.status}: ${told}`);
@@ -58,9 +55,4 @@ async function answerTo(container: IsolatedContainer, body: unknown): Promise<In
 function contentOf({ contentType, bytes }: InsideAnswer) {
   if (!contentType.includes('json')) return { base64: bytes.toString('base64') };
   return { body: JSON.parse(bytes.toString('utf8')) as unknown };
-}
-
-async function cpuOf(container: IsolatedContainer): Promise<string> {
-  const { stdout } = await container.exec(['node', '--print', 'require("os").cpus()[0]?.model ?? ""']);
-  return stdout.toString('utf8').trim() || 'unknown';
 }

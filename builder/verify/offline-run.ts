@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Docker } from '../docker/docker.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 import { interruptible } from '../interrupt.js';
 import type { Golden } from '../seal/golden.js';
-import { askInside, type InsideAnswer, untilReadyInside } from '../seal/inside.js';
+import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from '../seal/inside.js';
 import { type Attempts, readAttempts, total } from './counters.js';
 import { recorderOptions, targetsIn } from './recorder.js';
 
@@ -30,7 +29,6 @@ export interface OfflineRun {
   cpu: string;
 }
 
-const ANSWER_TIMEOUT_MS = 600_000;
 /** What a server does after an answer, it does soon. */
 const SETTLE_MS = 500;
 
@@ -69,7 +67,7 @@ async function runOnce(docker: Docker, options: OfflineOptions, env: Record<stri
       return {
         answer: found,
         attempts: ended ? undefined : attempts,
-        cpu: ended ? '' : await cpuOf(container),
+        cpu: ended ? '' : await cpuInside(container),
         log,
       };
     } finally {
@@ -92,7 +90,7 @@ async function goldenAnswer(
 ): Promise<InsideAnswer> {
   await untilListening(container, portOf(env));
   await untilReadyInside(container);
-  return askInside(container, { path: '/run', body: golden.request, timeoutMs: ANSWER_TIMEOUT_MS });
+  return runInside(container, golden.request);
 }
 
 function portOf(env: readonly string[]): number {
@@ -116,15 +114,4 @@ async function untilListening(container: IsolatedContainer, port: number): Promi
   const ended = await Promise.race([container.wait(), sleep(SETTLE_MS)]);
   const what = ended === undefined ? `does not listen on port ${port}` : `ended with status ${ended}`;
   throw new BuilderError('failure', `the container ${what}; see its output above`);
-}
-
-async function cpuOf(container: IsolatedContainer): Promise<string> {
-  const command = ['node', '--print', 'require("os").cpus()[0]?.model ?? ""'];
-  const { stdout } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
-  return stdout.toString('utf8').trim() || 'unknown';
-}
-
-/** Hex, as golden records have it. */
-export function sha256Of(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,9 +1,9 @@
 import { BuilderError } from '../exit.js';
-import type { Golden } from '../seal/golden.js';
+import { answerDigest, type Golden } from '../seal/golden.js';
 import type { InsideAnswer } from '../seal/inside.js';
 import { differenceOf } from './answer.js';
 import { total } from './counters.js';
-import { type OfflineRun, sha256Of } from './offline-run.js';
+import type { OfflineRun } from './offline-run.js';
 import { type Step, stepOf } from './proof.js';
 
 /** The step that fails on any attempt to reach something. */
@@ -38,7 +38,7 @@ export function goldenStep({ answer, cpu }: OfflineRun, golden: Golden, exact: b
   const on = `recorded on ${golden.recordedOn.cpu} (${golden.recordedOn.platform})`;
   if (answer instanceof BuilderError)
     return { exact: false, step: stepOf('golden', 'no answer', [answer.message]) };
-  if (answer.status === 200 && sha256Of(answer.bytes) === golden.sha256)
+  if (answer.status === 200 && answerDigest(answer.bytes) === golden.sha256)
     return { exact: true, step: stepOf('golden', `the same bytes as ${on}`, []) };
   const difference = differenceFrom(answer, golden);
   if (difference !== undefined)

@@ -1,4 +1,3 @@
-import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -6,6 +5,7 @@ import { z } from 'zod';
 import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';
+import { followFile } from '../follow-file.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
 /** Smallest model image that has been measured: two processes and a tiny model. */
@@ -58,26 +58,18 @@ function parseYaml(file: string, text: string): unknown {
   }
 }
 
-const LOOK_EVERY_MS = 1000;
-
 /** A catalogue that follows its file. A change that can't be read leaves it as it was, and `log` is told. */
 export async function fileCatalog(file: string, log: (line: string) => void): Promise<Catalog> {
   let entries = byId(await readCatalogFile(file));
   const reload = async () => {
-    try {
-      entries = byId(await readCatalogFile(file));
-      log(`the catalogue has ${entries.size} models`);
-    } catch (error) {
-      log(`${(error as Error).message}; the last one that was right stays`);
-    }
+    entries = byId(await readCatalogFile(file));
+    log(`the catalogue has ${entries.size} models`);
   };
-  const changed = () => void reload();
-  // Polling also sees files that are replaced, and mounted ones.
-  watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, changed);
+  const close = followFile(file, reload, { log, after: 'the last one that was right stays' });
   return {
     list: () => [...entries.values()],
     find: (modelId) => entries.get(modelId),
-    close: () => unwatchFile(file, changed),
+    close,
   };
 }
 

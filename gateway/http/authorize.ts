@@ -1,7 +1,7 @@
-import type { RequestHandler, Response } from 'express';
+import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { keyOf } from '../../runtime/wire/key.js';
-import type { Keys, StoredKey } from '../keys/key-store.js';
+import type { Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits.js';
 
 /** Demands a key that was given out, in whichever of the three forms, and counts the call. */
@@ -9,14 +9,8 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
   return async (request, response, next) => {
     const key = keys.find(keyOf(request.headers.authorization));
     if (!key) throw new RunError('unauthorized', 'Unauthorized');
-    response.locals['key'] = key;
     const leave = await limits.enter(key.id);
     response.once('close', leave);
     next();
   };
-}
-
-/** The key that this call was made with. */
-export function callerOf(response: Response): StoredKey {
-  return response.locals['key'] as StoredKey;
 }

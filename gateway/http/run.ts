@@ -5,9 +5,10 @@ import { readBody } from '../../runtime/tasks/body.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import { type JsonBodyOptions, readJson } from '../../runtime/wire/json-body.js';
+import { gone } from '../../runtime/wire/plumbing.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
 import { meterOf, type Tier } from '../meters.js';
-import type { Upstream } from '../upstream/upstream.js';
+import type { Lease, Upstream } from '../upstream/upstream.js';
 import { forward } from './proxy.js';
 
 export interface RunParts {
@@ -54,10 +55,7 @@ interface Call {
 
 async function serve(entry: ModelEntry, { request, response, bytes }: Call, parts: RunParts): Promise<void> {
   const signal = gone(response);
-  const { url, cold, release } = await parts.upstream.acquire(
-    entry,
-    AbortSignal.any([signal, tooLate(entry, parts.startMs)]),
-  );
+  const { url, cold, release } = await acquire(entry, signal, parts);
   const started = performance.now();
   const onHeaders = () => ({
     ...usage(entry, parts.tiers, started),
@@ -67,6 +65,23 @@ async function serve(entry: ModelEntry, { request, response, bytes }: Call, part
     await forward(request, response, { url, body: bytes, signal, onHeaders });
   } finally {
     release();
+  }
+}
+
+/** @throws RunError `not_ready` when the model has not started in time */
+async function acquire(
+  entry: ModelEntry,
+  signal: AbortSignal,
+  { upstream, startMs }: RunParts,
+): Promise<Lease> {
+  const late = new AbortController();
+  const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
+  const timer = setTimeout(() => late.abort(new RunError('not_ready', why, { retryAfter: 30 })), startMs);
+  try {
+    return await upstream.acquire(entry, AbortSignal.any([signal, late.signal]));
+  } finally {
+    // The longest wait is many minutes: a timer left behind by each call would add up.
+    clearTimeout(timer);
   }
 }
 
@@ -80,23 +95,4 @@ function usage(entry: ModelEntry, tiers: readonly Tier[], started: number): Reco
     'inference-time': seconds.toFixed(3),
     'inference-cost': (seconds * perSecond).toFixed(10),
   };
-}
-
-/** Aborts when the caller leaves before the answer is complete. */
-function gone(response: Response): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
-  });
-  return controller.signal;
-}
-
-function tooLate({ modelId }: ModelEntry, startMs: number): AbortSignal {
-  const controller = new AbortController();
-  const late = () =>
-    controller.abort(
-      new RunError('not_ready', `${modelId} has not started within ${startMs / 1000} s`, { retryAfter: 30 }),
-    );
-  setTimeout(late, startMs).unref();
-  return controller.signal;
 }

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, unwatchFile, watchFile } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { z } from 'zod';
 import { GatewayError } from '../errors.js';
+import { followFile } from '../follow-file.js';
 
 const key = z.strictObject({
   /** By which operators name it; no secret. */
@@ -68,19 +69,12 @@ export function fixedKeys(records: readonly StoredKey[]): Keys {
   return { find: (secret) => known.get(hashOf(secret)), close: () => {} };
 }
 
-const LOOK_EVERY_MS = 1000;
-
 /** Keys that follow their file: one that is revoked stops working within seconds. */
 export async function fileKeys(file: string, log: (line: string) => void): Promise<Keys> {
   let keys = fixedKeys(await readKeys(file));
   const reload = async () => {
-    try {
-      keys = fixedKeys(await readKeys(file));
-    } catch (error) {
-      log(`${(error as Error).message}; the keys that were there stay`);
-    }
+    keys = fixedKeys(await readKeys(file));
   };
-  const changed = () => void reload();
-  watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, changed);
-  return { find: (secret) => keys.find(secret), close: () => unwatchFile(file, changed) };
+  const close = followFile(file, reload, { log, after: 'the keys that were there stay' });
+  return { find: (secret) => keys.find(secret), close };
 }

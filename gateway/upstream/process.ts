@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { randomBytes } from 'node:crypto';
 import type { ModelEntry } from '../catalog/entry.js';
+import { freePort } from './free-port.js';
 import type { Instance, Launcher } from './upstream.js';
 
 export interface ProcessOptions {
@@ -72,13 +71,4 @@ async function stop(child: ReturnType<typeof spawn>, ended: Promise<string>): Pr
   const late = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
   await ended;
   clearTimeout(late);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

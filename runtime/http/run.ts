@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { RunError } from '../core/errors.js';
 import { type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
 import type { ByteBudget } from '../wire/byte-budget.js';
+import { gone } from '../wire/plumbing.js';
 import { asRunError, sendEnvelope } from '../wire/respond.js';
 import type { ModelService } from './service.js';
 import { createStreamWriter } from './text-stream.js';
@@ -24,17 +24,6 @@ export function runHandler({ service, resolveMedia, budget }: RunDependencies): 
     if (stream) return streamed(request, response, (onDelta) => service.run(resolved, { signal, onDelta }));
     sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal }) });
   };
-}
-
-/** Aborts when the client leaves before its answer is complete. */
-function gone(response: Response): AbortSignal {
-  const controller = new AbortController();
-  const leave = () => {
-    if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
-  };
-  if (response.closed) leave();
-  else response.once('close', leave);
-  return controller.signal;
 }
 
 async function streamed(

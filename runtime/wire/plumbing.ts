@@ -31,3 +31,14 @@ export function onError(logger: Logger): ErrorRequestHandler {
     else sendError(response, error, requestId);
   };
 }
+
+/** Aborts when the client leaves before its answer is complete. */
+export function gone(response: Response): AbortSignal {
+  const controller = new AbortController();
+  const leave = () => {
+    if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
+  return controller.signal;
+}

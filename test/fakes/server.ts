@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../../gateway/upstream/free-port.js';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
@@ -83,14 +82,7 @@ export async function waitFor(
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+export { freePort };
 
 /** Every file of a folder in hub layout, as a listing has it. */
 export async function repoFiles(dir: string): Promise<RepoFile[]> {
