@@ -8,17 +8,26 @@ export interface InsideAnswer {
   bytes: Buffer;
 }
 
-/** Runs inside the container: the request's body on stdin, the answer on stdout as one JSON line. */
+/**
+ * Runs inside the container: the request's body on stdin, the answer on stdout as one JSON line. The body's length is
+ * given, for the end of stdin does not always come through an engine.
+ */
 const ASK = `
-const [path, timeout] = process.argv.slice(-2);
+const [path, timeout, length] = process.argv.slice(-3);
 const chunks = [];
-for await (const chunk of process.stdin) chunks.push(chunk);
+let missing = Number(length);
+if (missing > 0)
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    if ((missing -= chunk.length) <= 0) break;
+  }
 const body = Buffer.concat(chunks);
 const request = body.length ? { method: 'POST', headers: { 'content-type': 'application/json' }, body } : {};
 const url = 'http://127.0.0.1:' + (process.env.PORT || 80) + path;
 const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(Number(timeout)) });
 const base64 = Buffer.from(await answer.arrayBuffer()).toString('base64');
 console.log(JSON.stringify({ status: answer.status, contentType: answer.headers.get('content-type') ?? '', base64 }));
+process.stdin.destroy();
 `;
 
 /**
@@ -30,12 +39,16 @@ export async function askInside(
   container: IsolatedContainer,
   { path, body, timeoutMs = 10_000 }: { path: string; body?: unknown; timeoutMs?: number },
 ): Promise<InsideAnswer> {
-  const command = ['node', '--input-type=module', '--eval', ASK, '--', path, String(timeoutMs)];
-  const { code, stdout, stderr } = await container.exec(command, {
-    stdin: body === undefined ? '' : JSON.stringify(body),
-    // What an image has its server preload is none of this program's.
-    env: { NODE_OPTIONS: '' },
-  });
+  const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const given = [path, String(timeoutMs), String(sent?.length ?? 0)];
+  const { code, stdout, stderr } = await container.exec(
+    ['node', '--input-type=module', '--eval', ASK, '--', ...given],
+    {
+      ...(sent === undefined ? {} : { stdin: sent }),
+      // What an image has its server preload is none of this program's.
+      env: { NODE_OPTIONS: '' },
+    },
+  );
   if (code !== 0)
     throw new BuilderError('failure', `the server does not answer ${path}: ${lastLine(stderr)}`);
   const { base64, ...answer } = JSON.parse(stdout.toString('utf8')) as {

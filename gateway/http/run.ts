@@ -1,23 +1,17 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { readBody } from '../../runtime/tasks/body.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import { type JsonBodyOptions, readJson } from '../../runtime/wire/json-body.js';
-import { gone } from '../../runtime/wire/plumbing.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
-import { meterOf, type Tier } from '../meters.js';
-import type { Lease, Upstream } from '../upstream/upstream.js';
 import { forward } from './proxy.js';
+import { type ModelParts, withModel } from './with-model.js';
 
-export interface RunParts {
+export interface RunParts extends ModelParts {
   catalog: Catalog;
-  upstream: Upstream;
-  tiers: readonly Tier[];
   body: JsonBodyOptions;
-  /** Longest wait for a model to start. */
-  startMs: number;
 }
 
 /**
@@ -29,7 +23,9 @@ export function runModel(parts: RunParts): RequestHandler {
     const entry = entryOf(parts.catalog, request);
     const { json, bytes } = await readJson(request, response, parts.body);
     checkRequest(entry, json);
-    await serve(entry, { request, response, bytes }, parts);
+    await withModel(entry, response, parts, ({ url, signal, headers }) =>
+      forward(request, response, { url, body: bytes, signal, onHeaders: headers }),
+    );
   };
 }
 
@@ -45,54 +41,4 @@ function checkRequest({ modelId, task: id }: ModelEntry, json: unknown): void {
   const task = TASKS[id];
   if (isPlanned(task)) throw new RunError('not_ready', `${modelId}: ${id} is not served by this version`);
   readBody(id, task, json);
-}
-
-interface Call {
-  request: Request;
-  response: Response;
-  bytes: Buffer;
-}
-
-async function serve(entry: ModelEntry, { request, response, bytes }: Call, parts: RunParts): Promise<void> {
-  const signal = gone(response);
-  const { url, cold, release } = await acquire(entry, signal, parts);
-  const started = performance.now();
-  const onHeaders = () => ({
-    ...usage(entry, parts.tiers, started),
-    ...(cold ? { 'inference-cold-start': 'true' } : {}),
-  });
-  try {
-    await forward(request, response, { url, body: bytes, signal, onHeaders });
-  } finally {
-    release();
-  }
-}
-
-/** @throws RunError `not_ready` when the model has not started in time */
-async function acquire(
-  entry: ModelEntry,
-  signal: AbortSignal,
-  { upstream, startMs }: RunParts,
-): Promise<Lease> {
-  const late = new AbortController();
-  const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
-  const timer = setTimeout(() => late.abort(new RunError('not_ready', why, { retryAfter: 30 })), startMs);
-  try {
-    return await upstream.acquire(entry, AbortSignal.any([signal, late.signal]));
-  } finally {
-    // The longest wait is many minutes: a timer left behind by each call would add up.
-    clearTimeout(timer);
-  }
-}
-
-/** What the call cost so far: of a streamed answer, until its first piece. */
-function usage(entry: ModelEntry, tiers: readonly Tier[], started: number): Record<string, string> {
-  const { meter, meterPrice, perSecond } = meterOf(entry, tiers);
-  const seconds = (performance.now() - started) / 1000;
-  return {
-    'inference-meter': meter,
-    'inference-meter-price': meterPrice,
-    'inference-time': seconds.toFixed(3),
-    'inference-cost': (seconds * perSecond).toFixed(10),
-  };
 }

@@ -1,5 +1,6 @@
-import { PassThrough } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
 import { absent, guard } from '../engine-errors.js';
 import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
@@ -93,9 +94,21 @@ async function exec(client: Dockerode, container: Dockerode.Container, options: 
   const [stdout, stderr] = [collected(), collected()];
   client.modem.demuxStream(stream, stdout.into, stderr.into);
   if (withStdin) stream.end(options.stdin);
-  await finished(stream, { writable: false, signal: options.signal });
+  await Promise.race([finished(stream, { writable: false, signal: options.signal }), endOf(created, stream)]);
   const { ExitCode } = await created.inspect();
   return { code: ExitCode ?? -1, stdout: stdout.bytes(), stderr: stderr.bytes().toString('utf8') };
+}
+
+const LOOK_EVERY_MS = 2000;
+
+/** Engines have been seen to leave the stream of a program open that has ended: what it wrote has long come by then. */
+async function endOf(started: Dockerode.Exec, stream: Duplex): Promise<void> {
+  while (!stream.destroyed) {
+    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+    if (stream.destroyed || (await started.inspect()).Running) continue;
+    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+    stream.destroy();
+  }
 }
 
 function collected() {

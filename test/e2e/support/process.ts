@@ -13,19 +13,23 @@ export interface ProcessOptions {
   cwd?: string;
 }
 
-/** Runs a program to its end, whatever its exit code. */
+/** Runs a program to its end, whatever its exit code. @throws with what it said when it takes too long */
 export function run(command: string, args: string[], options: ProcessOptions = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      env: { ...process.env, ...options.env },
-      timeout: options.timeoutMs ?? 120_000,
-      cwd: options.cwd,
-    });
+    const { env, cwd, timeoutMs = 120_000 } = options;
+    const child = spawn(command, args, { env: { ...process.env, ...env }, cwd });
+    const late = setTimeout(() => {
+      child.kill();
+      reject(new Error(`${command} ${args.join(' ')} is not done after ${timeoutMs / 1000} s:\n${stderr}`));
+    }, timeoutMs);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    child.once('error', reject).once('close', (code) => resolve({ code, stdout, stderr }));
+    child
+      .once('error', reject)
+      .once('close', (code) => resolve({ code, stdout, stderr }))
+      .once('close', () => clearTimeout(late));
   });
 }
 

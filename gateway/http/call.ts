@@ -1,0 +1,32 @@
+import type { Response } from 'express';
+import type { ModelEntry } from '../catalog/entry.js';
+import type { StoredKey } from '../keys/key-store.js';
+
+/** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */
+export interface CallFacts {
+  key?: Pick<StoredKey, 'id' | 'name'>;
+  model?: Pick<ModelEntry, 'modelId' | 'task'>;
+  /** The model had to be started for it. */
+  cold?: boolean;
+  /** Milliseconds that the caller was held until a server was there. */
+  waitedMs?: number;
+  /** Nothing for calls that reached no model. Ends with the answer: the response's `close`. */
+  work?: {
+    /** On the clock of performance.now(). */
+    started: number;
+    /** Dollars for each second. */
+    perSecond: number;
+  };
+}
+
+const known = new WeakMap<Response, CallFacts>();
+
+/** Adds to what is known of a call. */
+export function noteCall(response: Response, facts: CallFacts): void {
+  known.set(response, { ...known.get(response), ...facts });
+}
+
+/** What is known of a call so far. */
+export function callOf(response: Response): CallFacts {
+  return known.get(response) ?? {};
+}

@@ -1,0 +1,77 @@
+import type { Response } from 'express';
+import { RunError } from '../../runtime/core/errors.js';
+import { gone } from '../../runtime/wire/plumbing.js';
+import type { ModelEntry } from '../catalog/entry.js';
+import { type Meter, meterOf, type Tier } from '../meters.js';
+import type { Lease, Upstream } from '../upstream/upstream.js';
+import { noteCall } from './call.js';
+
+export interface ModelParts {
+  upstream: Upstream;
+  tiers: readonly Tier[];
+  /** Longest wait for a model to start. */
+  startMs: number;
+}
+
+/** A server of a model, for one call. */
+export interface ModelServer {
+  /** Without a path. */
+  url: string;
+  /** Aborted when the caller has left. */
+  signal: AbortSignal;
+  /** What the call cost so far, as headers of its answer: of a streamed answer, until its first piece. */
+  headers(): Record<string, string>;
+}
+
+/**
+ * Holds a server of the model while `use` asks it, and notes what that cost.
+ * @throws RunError `not_ready` when the model has not started in time, or what the upstream or `use` throws
+ */
+export async function withModel(
+  entry: ModelEntry,
+  response: Response,
+  parts: ModelParts,
+  use: (server: ModelServer) => Promise<void>,
+): Promise<void> {
+  const asked = performance.now();
+  noteCall(response, { model: entry });
+  const signal = gone(response);
+  const { url, cold, release } = await acquire(entry, signal, parts);
+  const started = performance.now();
+  const meter = meterOf(entry, parts.tiers);
+  noteCall(response, { cold, waitedMs: started - asked, work: { started, perSecond: meter.perSecond } });
+  const headers = () => ({
+    ...costHeaders(meter, (performance.now() - started) / 1000),
+    ...(cold ? { 'inference-cold-start': 'true' } : {}),
+  });
+  try {
+    await use({ url, signal, headers });
+  } finally {
+    release();
+  }
+}
+
+function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): Record<string, string> {
+  return {
+    'inference-meter': meter,
+    'inference-meter-price': meterPrice,
+    'inference-time': seconds.toFixed(3),
+    'inference-cost': (seconds * perSecond).toFixed(10),
+  };
+}
+
+async function acquire(
+  entry: ModelEntry,
+  signal: AbortSignal,
+  { upstream, startMs }: ModelParts,
+): Promise<Lease> {
+  const late = new AbortController();
+  const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
+  const timer = setTimeout(() => late.abort(new RunError('not_ready', why, { retryAfter: 30 })), startMs);
+  try {
+    return await upstream.acquire(entry, AbortSignal.any([signal, late.signal]));
+  } finally {
+    // The longest wait is many minutes: a timer left behind by each call would add up.
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DEFAULTS } from '../runtime/core/limits.js';
+import type { Logger } from '../runtime/log.js';
+import { createByteBudget } from '../runtime/wire/byte-budget.js';
+import type { Catalog } from './catalog/entry.js';
+import { fileCatalog, fixedCatalog } from './catalog/file.js';
+import type { GatewayEnvironment } from './config.js';
+import type { AppParts } from './http/app.js';
+import { fileKeys, fixedKeys, type Keys, newKey } from './keys/key-store.js';
+import { createLimits } from './limits.js';
+import { readTiers } from './meters.js';
+import type { Rate } from './options.js';
+import { createPool } from './upstream/pool.js';
+import { processLauncher } from './upstream/process.js';
+import { staticUpstream } from './upstream/static.js';
+import type { Upstream } from './upstream/upstream.js';
+
+/** Of this program: dist/gateway -> the package. */
+export const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
+
+export const UPSTREAMS = ['process', 'static'] as const;
+
+/** What `gateway serve` is told, beside where to listen. */
+export interface ServeFlags {
+  upstream: (typeof UPSTREAMS)[number];
+  catalog?: string;
+  keys?: string;
+  prices: string;
+  /** GB. */
+  memory: number;
+  /** Milliseconds. */
+  idle: number;
+  queue: number;
+  rate: Rate;
+  concurrent?: number;
+}
+
+/** The gateway, wired but not listening. */
+export interface Gateway {
+  app: AppParts;
+  /** Once no call is under way any more. */
+  close(): Promise<void>;
+}
+
+/** The longest that clients wait for a cold model. */
+const START_MS = 15 * 60_000;
+
+/** The composition root: what reads files and starts models is made here and handed on. */
+export async function composeGateway(
+  flags: ServeFlags,
+  { server }: GatewayEnvironment,
+  logger: Logger,
+): Promise<Gateway> {
+  const log = (line: string) => logger.info(line);
+  const catalog = await catalogOf(flags, log);
+  const keys = await keysOf(flags, log);
+  const upstream = upstreamOf(flags, { log, env: server });
+  const app: AppParts = {
+    ...{ catalog, keys, upstream, logger, startMs: START_MS },
+    tiers: await readTiers(flags.prices),
+    limits: createLimits({ ...flags.rate, concurrent: flags.concurrent }),
+    body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },
+  };
+  return {
+    app,
+    async close() {
+      await upstream.close();
+      catalog.close();
+      keys.close();
+    },
+  };
+}
+
+function catalogOf({ catalog }: ServeFlags, log: (line: string) => void): Promise<Catalog> | Catalog {
+  if (catalog !== undefined) return fileCatalog(path.resolve(catalog), log);
+  const demo = {
+    modelId: 'slipway/harbour-demo',
+    task: 'text-generation',
+    from: path.join(PACKAGE, 'demo/model'),
+  } as const;
+  return fixedCatalog([{ ...demo, params: null, ramRequired: 0.3, addresses: [] }]);
+}
+
+async function keysOf({ keys }: ServeFlags, log: (line: string) => void): Promise<Keys> {
+  if (keys !== undefined) return fileKeys(path.resolve(keys), log);
+  const { secret, record } = newKey('this run', new Date());
+  // Not through the log: it may go to a file that outlives the run.
+  process.stderr.write(`no --keys: this run takes the key ${secret}\n`);
+  return fixedKeys([record]);
+}
+
+function upstreamOf(
+  { upstream, memory, idle, queue }: ServeFlags,
+  { log, env }: { log: (line: string) => void; env: NodeJS.ProcessEnv },
+): Upstream {
+  if (upstream === 'static') return staticUpstream();
+  const launcher = processLauncher({ builder: path.join(PACKAGE, 'dist/builder/main.js'), env, log });
+  return createPool({ launcher, memoryGb: memory, idleMs: idle, maxWaiting: queue, log });
+}
