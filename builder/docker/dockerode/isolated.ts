@@ -101,14 +101,17 @@ async function exec(client: Dockerode, container: Dockerode.Container, options: 
 
 const LOOK_EVERY_MS = 2000;
 
-/** Engines have been seen to leave the stream of a program open that has ended: what it wrote has long come by then. */
+/** Engines leave the stream of a program open, once in a while, though it has ended and all it wrote has come. */
 async function endOf(started: Dockerode.Exec, stream: Duplex): Promise<void> {
-  while (!stream.destroyed) {
+  let quiet = true;
+  stream.on('data', () => (quiet = false));
+  for (;;) {
     await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-    if (stream.destroyed || (await started.inspect()).Running) continue;
-    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-    stream.destroy();
+    if (stream.destroyed) return;
+    if (quiet && !(await started.inspect()).Running) break;
+    quiet = true;
   }
+  stream.destroy();
 }
 
 function collected() {
