@@ -1,6 +1,6 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import type { Instance, Launcher, Lease, Upstream } from './upstream.js';
+import type { Instance, Launcher, Lease, ModelEvent, RunningModel, Upstream } from './upstream.js';
 import { createLine } from './waiting-line.js';
 
 export interface PoolOptions {
@@ -12,6 +12,7 @@ export interface PoolOptions {
   /** Callers that may wait for a model to start, or for room. */
   maxWaiting: number;
   log: (line: string) => void;
+  onEvent?: (event: ModelEvent) => void;
 }
 
 interface Slot {
@@ -32,7 +33,8 @@ interface Slot {
  * has work under way; what nobody wants any more is stopped after a while. A model that ends is started again by the
  * next call.
  */
-export function createPool({ launcher, memoryGb, idleMs, maxWaiting, log }: PoolOptions): Upstream {
+export function createPool(options: PoolOptions): Upstream {
+  const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
   const slots = new Map<string, Slot>();
   const line = createLine(maxWaiting);
   let clock = 0;
@@ -68,14 +70,7 @@ export function createPool({ launcher, memoryGb, idleMs, maxWaiting, log }: Pool
 
   function start(entry: ModelEntry): Slot {
     log(`starts ${entry.modelId}`);
-    const slot: Slot = {
-      entry,
-      state: 'starting',
-      leases: 0,
-      used: clock++,
-      giveUp: new AbortController(),
-      started: Promise.resolve(),
-    };
+    const slot = newSlot(entry, clock++);
     slots.set(entry.modelId, slot);
     slot.started = launch(slot);
     // Everyone may have left by the time it fails.
@@ -90,10 +85,12 @@ export function createPool({ launcher, memoryGb, idleMs, maxWaiting, log }: Pool
     } catch (error) {
       slots.delete(entry.modelId);
       line.wake();
+      onEvent({ event: 'failed', modelId: entry.modelId, reason: (error as Error).message });
       throw new RunError('not_ready', `${entry.modelId} does not start: ${(error as Error).message}`);
     }
     void slot.instance.ended.then((reason) => gone(slot, reason));
     slot.state = 'ready';
+    onEvent({ event: 'started', modelId: entry.modelId });
     rest(slot);
     line.wake();
   }
@@ -102,6 +99,7 @@ export function createPool({ launcher, memoryGb, idleMs, maxWaiting, log }: Pool
     clearTimeout(slot.idle);
     if (slots.get(slot.entry.modelId) === slot) slots.delete(slot.entry.modelId);
     log(`${slot.entry.modelId} ${reason}`);
+    onEvent({ event: 'stopped', modelId: slot.entry.modelId, reason });
     line.wake();
   }
 
@@ -136,12 +134,22 @@ export function createPool({ launcher, memoryGb, idleMs, maxWaiting, log }: Pool
 
   return {
     acquire,
+    status: () => [...slots.values()].map(rowOf),
     async close() {
       closed = true;
       line.wake();
       await Promise.all([...slots.values()].map((slot) => stop(slot, 'the gateway ends')));
     },
   };
+}
+
+function newSlot(entry: ModelEntry, used: number): Slot {
+  const started = Promise.resolve();
+  return { ...{ entry, used, started }, state: 'starting', leases: 0, giveUp: new AbortController() };
+}
+
+function rowOf({ entry, state, leases }: Slot): RunningModel {
+  return { modelId: entry.modelId, state, leases, ramRequired: entry.ramRequired };
 }
 
 function gigabytes(slots: readonly Slot[]): number {

@@ -7,8 +7,28 @@ export interface Upstream {
    * @throws RunError `overloaded` when there is no room for it, `not_ready` when it does not start, or the signal's reason
    */
   acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease>;
+  /** The servers of models that this gateway runs now; upstreams that run none have no such thing. */
+  status?(): RunningModel[];
   /** Ends what this gateway has started. */
   close(): Promise<void>;
+}
+
+/** One server of a model: a model with several has several rows. */
+export interface RunningModel {
+  modelId: string;
+  state: 'starting' | 'ready' | 'stopping';
+  /** Calls that it answers now. */
+  leases: number;
+  /** GB. */
+  ramRequired: number;
+}
+
+/** What happened to a server of a model, for the audit log. */
+export interface ModelEvent {
+  event: 'started' | 'failed' | 'stopped';
+  modelId: string;
+  /** Why it failed or stopped. */
+  reason?: string;
 }
 
 /** A server that is in use. It is not stopped before every lease on it is given back. */

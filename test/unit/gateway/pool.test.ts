@@ -139,3 +139,19 @@ test('idle models are stopped, used ones are not; a dead one is started again', 
   expect(fake.starts).toEqual(['m/a', 'm/b', 'm/a']);
   await upstream.close();
 });
+
+test('says what runs, and what has happened to it', async () => {
+  const fake = fakeLauncher();
+  const events: string[] = [];
+  const upstream = pool(fake.launcher, {
+    onEvent: ({ event, modelId, reason }) => events.push([event, modelId, reason].filter(Boolean).join(' ')),
+  });
+  const lease = await upstream.acquire(entry('a/a', 0.5), never);
+  expect(upstream.status!()).toEqual([{ modelId: 'a/a', state: 'ready', leases: 1, ramRequired: 0.5 }]);
+  lease.release();
+  expect(upstream.status!()).toMatchObject([{ leases: 0 }]);
+  fake.running[0]!.die('fell over');
+  await delay(1);
+  expect(upstream.status!()).toEqual([]);
+  expect(events).toEqual(['started a/a', 'stopped a/a fell over']);
+});
