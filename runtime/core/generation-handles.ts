@@ -1,5 +1,7 @@
 /** Handles of models that write text, and what may be asked of them. See handles.ts. */
 
+import type { FinishReason } from './usage.js';
+
 /** Generation arguments under their Python names (transformers' generate()), plus `seed` and `stop`. */
 export interface GenerateOptions {
   max_new_tokens?: number | null | undefined;
@@ -81,6 +83,11 @@ export interface TokenLogprob extends LikelyToken {
 /** One answer. */
 export interface Generated {
   text: string;
+  /** Tokens of the prompt, or of the text that an encoder has read: the same for all answers of a request. */
+  tokensIn: number;
+  /** Tokens that were made, the one that ended the text included. */
+  tokensOut: number;
+  finish: FinishReason;
   /** Every token that was chosen, but for the one that ended the text; where they were asked for. */
   logprobs?: { content: TokenLogprob[] } | undefined;
 }

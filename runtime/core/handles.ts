@@ -156,6 +156,8 @@ export interface EmbedOptions {
   maxLength?: number | undefined;
   /** Takes the text out of the queue when it aborts. */
   signal?: AbortSignal | undefined;
+  /** Told how many tokens the model reads. */
+  onTokens?: ((count: number) => void) | undefined;
 }
 
 export interface EncodeOptions {
@@ -165,6 +167,8 @@ export interface EncodeOptions {
   truncateDim?: number | undefined;
   /** Takes the text out of the queue when it aborts. */
   signal?: AbortSignal | undefined;
+  /** Told how many tokens the model reads. */
+  onTokens?: ((count: number) => void) | undefined;
 }
 
 export interface TextEmbedder {

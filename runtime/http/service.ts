@@ -1,4 +1,5 @@
 import type { ModelSpec } from '../core/spec.js';
+import type { Usage } from '../core/usage.js';
 import type { AnyTask, Resolved } from '../tasks/define.js';
 
 /** Where the server stands, as /health, /status and the log tell it. */
@@ -17,7 +18,7 @@ export interface ModelService {
   readonly task: AnyTask;
   run(
     input: Resolved<unknown>,
-    options: { signal: AbortSignal; onDelta?: (text: string) => void },
+    options: { signal: AbortSignal; onDelta?: (text: string) => void; onUsage?: (usage: Usage) => void },
   ): Promise<unknown>;
   status(): ServiceStatus;
 }

@@ -1,11 +1,13 @@
 import type { Request, Response } from 'express';
 import type { RunError } from '../core/errors.js';
+import type { Usage } from '../core/usage.js';
+import { usageEvent } from './usage.js';
 
 /** Writes a text answer piece by piece. The status line waits for the first piece. */
 export interface StreamWriter {
   write(text: string): void;
   /** The answer is complete. */
-  end(output: unknown): void;
+  end(output: unknown, usage?: Usage): void;
   /** The answer broke off after its first piece: says so where the format can. The connection is cut elsewhere. */
   fail(error: RunError): void;
 }
@@ -48,8 +50,8 @@ function eventStream(response: Response): StreamWriter {
   };
   return {
     write: (text) => event('', { text }),
-    end(output) {
-      event('final', { output });
+    end(output, usage) {
+      event('final', { output, ...(usage ? { usage: usageEvent(usage) } : {}) });
       response.end();
     },
     fail(error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { logprobs, single, unstreamable } from './generated.js';
+import { logprobs, single, unstreamable, usageOf } from './generated.js';
 import { generationParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
 
@@ -66,11 +66,12 @@ export default defineTask({
       head: 'causal-lm',
       graphs: ['model'],
       files: GENERATION_FILES,
-      async *run(handle, { messages, params: options }, { signal }) {
+      async *run(handle, { messages, params: options }, { signal, count }) {
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
         const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
         const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
         const found = yield* handle.chat(messages, variables, generation, signal);
+        count(usageOf(found));
         const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
         const begun = continues ? textOf(messages.at(-1)!.content) : '';
         return single(

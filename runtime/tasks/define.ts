@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Handles, Head } from '../core/handles.js';
 import type { EngineId, Profile } from '../core/spec.js';
+import type { Usage } from '../core/usage.js';
 
 /** Bytes of a picture, sound or film that the request named by url or base64. */
 export interface Media {
@@ -15,6 +16,8 @@ export type Resolved<Input> = Omit<Input, 'url' | 'base64'> & { media: Media };
 export interface RunContext {
   /** Aborts when the caller went away or the deadline passed; checked between steps. */
   signal: AbortSignal;
+  /** Takes what the request came to, before its output. */
+  count(usage: Usage): void;
 }
 
 /** How one engine serves a task. */

@@ -36,8 +36,9 @@ export default defineTask({
       head: 'embedding',
       graphs: ['model'],
       files: EMBEDDING_FILES,
-      async run(handle, { text, params: { pooling, normalize, max_length } }, { signal }) {
-        const options = { pooling, normalize, maxLength: max_length, signal };
+      async run(handle, { text, params: { pooling, normalize, max_length } }, { signal, count }) {
+        const onTokens = (tokensIn: number) => count({ tokensIn });
+        const options = { pooling, normalize, maxLength: max_length, signal, onTokens };
         return Array.from(await handle.embed(text, options), finite);
       },
     },

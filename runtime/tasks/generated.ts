@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Generated } from '../core/handles.js';
+import type { Usage } from '../core/usage.js';
 
 const likely = { token: z.string(), logprob: z.number().nullable(), bytes: z.array(z.int()) };
 
@@ -21,6 +22,14 @@ export function textAnswer(found: readonly Generated[], echo = ''): z.output<typ
       return one.logprobs ? { generated_text: whole, logprobs: one.logprobs } : whole;
     }),
   );
+}
+
+export function usageOf(found: readonly Generated[]): Usage {
+  return {
+    tokensIn: found[0]!.tokensIn,
+    tokensOut: found.reduce((sum, { tokensOut }) => sum + tokensOut, 0),
+    finish: found.map(({ finish }) => finish),
+  };
 }
 
 /** One answer as it is, several as an array. */

@@ -27,7 +27,7 @@ export default defineTask({
       head: 'embedding',
       graphs: ['model'],
       files: EMBEDDING_FILES,
-      async run(handle, { text, params }, { signal }) {
+      async run(handle, { text, params }, { signal, count }) {
         const { prompt, prompt_name, normalize_embeddings, truncate_dim } = params;
         const options = {
           prompt,
@@ -35,6 +35,7 @@ export default defineTask({
           normalize: normalize_embeddings,
           truncateDim: truncate_dim,
           signal,
+          onTokens: (tokensIn: number) => count({ tokensIn }),
         };
         return Array.from(await handle.encode(text, options), finite);
       },

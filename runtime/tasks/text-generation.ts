@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { generatedText, textAnswer, unstreamable } from './generated.js';
+import { generatedText, textAnswer, unstreamable, usageOf } from './generated.js';
 import { generationParams } from './generation-params.js';
 
 /** What a decoder-only language model reads beside its graph. */
@@ -38,8 +38,9 @@ export default defineTask({
       head: 'causal-lm',
       graphs: ['model'],
       files: GENERATION_FILES,
-      async *run(handle, { text, params: { return_full_text, ...options } }, { signal }) {
+      async *run(handle, { text, params: { return_full_text, ...options } }, { signal, count }) {
         const found = yield* handle.generate(text, options, signal);
+        count(usageOf(found));
         return textAnswer(found, return_full_text === false ? '' : text);
       },
     },

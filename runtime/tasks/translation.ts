@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { generatedText, textAnswer, unstreamable } from './generated.js';
+import { generatedText, textAnswer, unstreamable, usageOf } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
 export default defineTask({
@@ -29,8 +29,10 @@ export default defineTask({
         text: 'The library opens at nine.',
         params: { src_lang, tgt_lang },
       }),
-      async *run(handle, { text, params: options }, { signal }) {
-        return textAnswer(yield* handle.generate(text, options, signal));
+      async *run(handle, { text, params: options }, { signal, count }) {
+        const found = yield* handle.generate(text, options, signal);
+        count(usageOf(found));
+        return textAnswer(found);
       },
     },
   },

@@ -1,4 +1,5 @@
 import { fromWireError, RunError } from '../core/errors.js';
+import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../engines/handle.js';
 import type { Resolved } from '../tasks/define.js';
 import type { OpenChannel } from './channel.js';
@@ -8,6 +9,8 @@ export interface RunOptions {
   /** Asks the engine to stop; the run then ends with a `cancelled` error within one step. */
   signal: AbortSignal;
   onDelta?: (text: string) => void;
+  /** Told before the output what it came to, where the model counts. */
+  onUsage?: (usage: Usage) => void;
 }
 
 /** The parent's side of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
@@ -23,7 +26,7 @@ export interface EngineClient {
 interface Pending {
   resolve(value: unknown): void;
   reject(error: RunError): void;
-  onDelta: ((text: string) => void) | undefined;
+  told: Pick<RunOptions, 'onDelta' | 'onUsage'>;
 }
 
 export function createEngineClient(open: OpenChannel): EngineClient {
@@ -53,9 +56,12 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':
-        return runs.get(message.id)?.onDelta?.(message.text);
+        return runs.get(message.id)?.told.onDelta?.(message.text);
       case 'done':
-        return settle(message.id, (run) => run.resolve(message.output));
+        return settle(message.id, (run) => {
+          if (message.usage) run.told.onUsage?.(message.usage);
+          run.resolve(message.output);
+        });
       case 'failed':
         return settle(message.id, (run) => run.reject(fromWireError(message.error)));
     }
@@ -78,14 +84,14 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       channel.send({ type: 'load', request });
       return new Promise((resolve, reject) => (loading = { resolve, reject }));
     },
-    async run(input, { signal, onDelta }) {
+    async run(input, { signal, ...told }) {
       if (dead !== undefined) throw crashed(dead);
       signal.throwIfAborted();
       const id = nextId++;
       channel.send({ type: 'run', id, input });
       const cancel = () => channel.send({ type: 'cancel', id });
       signal.addEventListener('abort', cancel, { once: true });
-      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, onDelta }));
+      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, told }));
       return result.finally(() => signal.removeEventListener('abort', cancel));
     },
   };

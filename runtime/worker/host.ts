@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { RunError, toWireError } from '../core/errors.js';
 import { loadHandle } from '../engines/index.js';
+import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../engines/handle.js';
 import { collectGarbage } from '../memory.js';
-import type { AnyTask, EngineBinding, Resolved } from '../tasks/define.js';
+import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';
 import { goldenInput } from './golden.js';
 import type { FromEngine, ToEngine } from './protocol.js';
@@ -15,7 +16,7 @@ export interface EngineHost {
 
 interface Loaded {
   example: Record<string, unknown> | undefined;
-  run(input: Resolved<unknown>, signal: AbortSignal): Promise<unknown> | AsyncGenerator<string, unknown>;
+  run(input: Resolved<unknown>, context: RunContext): Promise<unknown> | AsyncGenerator<string, unknown>;
 }
 
 /**
@@ -33,7 +34,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       loaded = await bind(task, request);
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
-      await collect(loaded.run(goldenInput(task, loaded.example), new AbortController().signal), () => {});
+      const golden = goldenInput(task, loaded.example);
+      await collect(loaded.run(golden, { signal: new AbortController().signal, count: () => {} }), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
       send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
@@ -53,9 +55,11 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
     running.set(id, controller);
     try {
       if (!loaded) throw new RunError('not_ready', 'the model is not loaded');
-      const outcome = loaded.run(input, controller.signal);
+      let usage: Usage | undefined;
+      const count = (told: Usage) => (usage = told);
+      const outcome = loaded.run(input, { signal: controller.signal, count });
       const output = await collect(outcome, (text) => send({ type: 'delta', id, text }));
-      send({ type: 'done', id, output });
+      send({ type: 'done', id, output, usage });
     } catch (error) {
       const cancelled = controller.signal.aborted && !(error instanceof RunError);
       send({
@@ -87,7 +91,7 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const handle = await loadHandle(binding.head, request);
   return {
     example: binding.example?.(handle),
-    run: (input, signal) => binding.run(handle, input, { signal }),
+    run: (input, context) => binding.run(handle, input, context),
   };
 }
 

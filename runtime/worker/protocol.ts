@@ -1,4 +1,5 @@
 import type { WireError } from '../core/errors.js';
+import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../engines/handle.js';
 import type { Resolved } from '../tasks/define.js';
 
@@ -16,7 +17,7 @@ export type FromEngine =
   | ({ type: 'ready' } & Loaded)
   | { type: 'load_failed'; error: WireError }
   | { type: 'delta'; id: number; text: string }
-  | { type: 'done'; id: number; output: unknown }
+  | { type: 'done'; id: number; output: unknown; usage?: Usage | undefined }
   | { type: 'failed'; id: number; error: WireError };
 
 /** What the parent learns of a model that is ready. */

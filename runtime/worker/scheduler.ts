@@ -75,12 +75,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   /** Runs on the engine; when the caller leaves, the place stays taken until the engine has let go. */
-  async function onEngine(input: Resolved<unknown>, signal: AbortSignal, onDelta: RunOptions['onDelta']) {
+  async function onEngine(input: Resolved<unknown>, { signal, ...told }: RunOptions) {
     const engine = await supervisor.ready(signal).catch((error: unknown) => {
       release();
       throw error;
     });
-    const work = engine.run(input, { signal, ...(onDelta ? { onDelta } : {}) });
+    const work = engine.run(input, { signal, ...told });
     let killer: NodeJS.Timeout | undefined;
     const escalate = () => {
       killer = setTimeout(() => {
@@ -104,7 +104,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     get queued() {
       return queue.length;
     },
-    async run(input, { signal, onDelta }) {
+    async run(input, { signal, ...told }) {
       admit();
       const deadline = new AbortController();
       const timer = setTimeout(() => {
@@ -116,7 +116,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       signal.addEventListener('abort', leave, { once: true });
       try {
         await acquire(deadline.signal);
-        return await onEngine(input, deadline.signal, onDelta);
+        return await onEngine(input, { signal: deadline.signal, ...told });
       } catch (error) {
         throw deadline.signal.aborted ? (deadline.signal.reason as RunError) : error;
       } finally {

@@ -87,6 +87,27 @@ describe('text streams', () => {
     expect(response.headers.get('content-type')).toBe(type);
   });
 
+  test('the final event says what it came to, where the model counts', async () => {
+    const port = await listen(async (_input, { onUsage }) => {
+      onUsage?.({ tokensIn: 3, tokensOut: 2, finish: ['length'] });
+      return 'x';
+    });
+    const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
+    const data = { output: 'x', usage: { tokens_in: 3, tokens_out: 2, finish_reason: 'length' } };
+    expect(await response.text()).toBe(`event: final\ndata: ${JSON.stringify(data)}\n\n`);
+  });
+
+  test('a JSON answer says it in headers, and its body stays as it is', async () => {
+    const port = await listen(async (_input, { onUsage }) => {
+      onUsage?.({ tokensIn: 3, tokensOut: 5, finish: ['stop', 'length'] });
+      return ['x', 'y'];
+    });
+    const response = await post(port, { text: 'x', params: { num_return_sequences: 2 } });
+    const names = ['inference-tokens-in', 'inference-tokens-out', 'inference-finish-reason'];
+    expect(names.map((name) => response.headers.get(name))).toEqual(['3', '5', 'stop, length']);
+    expect(await response.text()).toBe('{"error":null,"output":["x","y"]}');
+  });
+
   test('server-sent events end with the error that came late', async () => {
     const port = await listen(async (_input, { onDelta }) => {
       // More than a connection takes at once: the error waits behind it.

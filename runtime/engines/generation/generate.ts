@@ -41,11 +41,15 @@ export async function* generate(generation: Generation): AsyncGenerator<string, 
     const run: Run = { ...generation, decoding, deadline };
     const scores = await prefill(run);
     checkVocabulary(settings, scores.length);
-    return yield* settings.numBeams > 1 ? beams(run, scores) : rows(run, scores);
+    const found = yield* settings.numBeams > 1 ? beams(run, scores) : rows(run, scores);
+    const tokensIn = settings.source.length;
+    return found.map((answer) => ({ ...answer, tokensIn }));
   } finally {
     decoding.end();
   }
 }
+
+type Answer = Row['answer'];
 
 interface Run extends Generation {
   decoding: Decoding;
@@ -64,7 +68,7 @@ async function prefill({ prompt, chunk, decoding, signal }: Run): Promise<Float3
 }
 
 /** Greedy search and sampling: rows that go on from the prompt, each until its own end. */
-async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Generated[]> {
+async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Answer[]> {
   const { settings, decoding, signal } = run;
   const processors = logitsProcessors(settings);
   const begun = textStream(run);
@@ -87,14 +91,14 @@ async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Gene
   return yield* finished(all);
 }
 
-async function* finished(all: readonly Row[]): AsyncGenerator<string, Generated[]> {
+async function* finished(all: readonly Row[]): AsyncGenerator<string, Answer[]> {
   const rest = all.map((row) => row.finish());
   if (all.length === 1 && rest[0]) yield rest[0];
   return all.map((row) => row.answer);
 }
 
 /** Beam search: every beam goes on from the one row of the prompt, and the text comes at the end. */
-async function* beams(run: Run, first: Float32Array): AsyncGenerator<string, Generated[]> {
+async function* beams(run: Run, first: Float32Array): AsyncGenerator<string, Answer[]> {
   const { prompt, settings, decoding, signal } = run;
   const beam = Array.from({ length: settings.numBeams }, () => 0);
   decoding.reorder(beam);
@@ -110,12 +114,20 @@ async function* beams(run: Run, first: Float32Array): AsyncGenerator<string, Gen
       return Date.now() >= run.deadline;
     },
   });
-  const answers = found.map((ids) => {
-    const { stream, text } = fork(begun);
-    return { text: text + ids.map((id) => stream.push(id)).join('') + stream.finish() };
-  });
+  const answers = found.map((ids) => written(ids, fork(begun), settings));
   if (answers.length === 1) yield answers[0]!.text;
   return answers;
+}
+
+/** What a beam says. */
+function written(
+  ids: readonly number[],
+  { stream, text }: Begun,
+  { eosTokenIds }: GenerationSettings,
+): Answer {
+  const said = text + ids.map((id) => stream.push(id)).join('');
+  const stopped = stream.stopped || eosTokenIds.has(ids.at(-1)!);
+  return { text: said + stream.finish(), tokensOut: ids.length, finish: stopped ? 'stop' : 'length' };
 }
 
 /** A stream of text, and what has come out of it. */

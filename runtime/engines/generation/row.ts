@@ -1,4 +1,5 @@
 import type { Generated, TokenLogprob } from '../../core/handles.js';
+import type { FinishReason } from '../../core/usage.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
 import type { LogitsProcessor } from './search/logits.js';
 import { readLogprobs } from './search/logprobs.js';
@@ -16,7 +17,7 @@ export interface Row {
   readonly ended: boolean;
   /** The newest token. */
   readonly last: number;
-  readonly answer: Generated;
+  readonly answer: Omit<Generated, 'tokensIn'>;
 }
 
 export interface RowInput {
@@ -38,6 +39,7 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
   const told: TokenLogprob[] = [];
   let answer = text;
   let ended = false;
+  let finish: FinishReason = 'length';
   const out = (piece: string) => {
     answer += piece;
     return piece;
@@ -51,7 +53,8 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
       const last = eosTokenIds.has(id);
       if (tell && !last) told.push(tell(id));
       const piece = stream.push(id);
-      ended = stream.stopped || last || ids.length >= prompt.length + maxNewTokens;
+      if (stream.stopped || last) finish = 'stop';
+      ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
       return out(piece);
     },
     finish: () => out(stream.finish()),
@@ -62,7 +65,12 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
       return ids.at(-1)!;
     },
     get answer() {
-      return { text: answer, ...(logprobs === undefined ? {} : { logprobs: { content: told } }) };
+      return {
+        text: answer,
+        tokensOut: ids.length - prompt.length,
+        finish,
+        ...(logprobs === undefined ? {} : { logprobs: { content: told } }),
+      };
     },
   };
 }

@@ -26,8 +26,9 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
   return {
-    async embed(text, { pooling, normalize, maxLength, signal } = {}) {
+    async embed(text, { pooling, normalize, maxLength, signal, onTokens } = {}) {
       const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
+      onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, signal);
       const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : (modules.pooling ?? ['mean']));
       return normalize ? unit(vector) : vector;
@@ -35,6 +36,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     async encode(text, options = {}) {
       const prompt = promptOf(modules, options);
       const row = sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
+      options.onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, options.signal);
       const pooled = outputs['sentence_embedding'];
       // Graphs exported by sentence-transformers end in the pooled vector: every module is inside.

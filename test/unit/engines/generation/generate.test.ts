@@ -30,7 +30,7 @@ function begin(
   },
 ) {
   const prompt = [3, 4, 5];
-  const settings = settingsOf(request, { promptLength: prompt.length });
+  const settings = settingsOf(request, { promptLength: prompt.length, source: prompt });
   return generate({ prompt, settings, tokenizer, signal, chunk, start: async () => decoding });
 }
 
@@ -78,4 +78,26 @@ test('frees its rows when nobody reads on', async () => {
   const { seen, decoding } = counting();
   for await (const piece of begin({ max_new_tokens: 50 }, { decoding })) if (piece) break;
   expect(seen.ends).toBe(1);
+});
+
+describe('tells what an answer came to', () => {
+  const told = async (request: GenerateOptions) =>
+    (await answersOf(begin(request, { decoding: counting().decoding }))).map(
+      ({ tokensIn, tokensOut, finish }) => [tokensIn, tokensOut, finish],
+    );
+
+  test.each([
+    ['the length', { max_new_tokens: 4 }, [3, 4, 'length']],
+    ['an end token, which counts', { max_new_tokens: 4, eos_token_id: 7 }, [3, 2, 'stop']],
+    ['a stop string, whose token counts', { max_new_tokens: 4, stop: '7' }, [3, 2, 'stop']],
+    ['an end token in the last place', { max_new_tokens: 2, eos_token_id: 7 }, [3, 2, 'stop']],
+  ])('that ended by %s', async (_name, request, expected) => {
+    expect(await told(request)).toEqual([expected]);
+    expect(await told({ ...request, num_beams: 2 })).toEqual([expected]);
+  });
+
+  test('for each of several', async () => {
+    const answers = await told({ max_new_tokens: 2, do_sample: true, num_return_sequences: 3 });
+    expect(answers).toEqual([3, 3, 3].map((tokens) => [tokens, 2, 'length']));
+  });
 });
