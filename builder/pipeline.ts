@@ -13,6 +13,7 @@ import {
 import { ensureRuntimeImage, planRuntimeImage, type RuntimeImage } from './images/runtime-image.js';
 import { weightEntries } from './images/weights.js';
 import type { ImageFlags, SourceFlags } from './options.js';
+import { type Figures, predictedFigures } from './plan/figures.js';
 import type { ModelPlan } from './plan/index.js';
 import type { Report } from './report.js';
 import { cacheOf, decideModel } from './source.js';
@@ -42,17 +43,27 @@ export interface PrepareOptions {
  */
 export async function prepare({ id, flags, report }: PrepareOptions, deps: CommandDeps): Promise<Prepared> {
   const model = await decideModel({ id, flags, report }, deps);
-  return { model, ...(await planImages(model.spec, flags, deps)) };
+  return { model, ...(await planImages(predicted(model, flags), flags, deps)) };
+}
+
+/** A model with what it will take as an image. */
+export interface Figured {
+  spec: ModelSpec;
+  figures: Figures | undefined;
+}
+
+export function predicted(model: ModelPlan, { device }: Pick<ImageFlags, 'device'>): Figured {
+  return { spec: model.spec, figures: predictedFigures(model, device) };
 }
 
 /** Decides runtime image and model image of a spec. */
 export async function planImages(
-  spec: ModelSpec,
+  { spec, figures }: Figured,
   flags: SourceFlags & ImageFlags,
   deps: CommandDeps,
 ): Promise<PlannedImages> {
   const { packageRoot, version } = deps;
-  const options = { ...flags, version, baked: flags.bake ?? false };
+  const options = { ...flags, version, figures, baked: flags.bake ?? false };
   const runtime = await planRuntimeImage(
     { packageRoot, cache: cacheOf(flags, deps) },
     { ...options, profile: spec.profile },

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { planModelImage, renderModelContext } from '../dist/builder/images/model-plan.js';
+import { predictedFigures } from '../dist/builder/plan/figures.js';
 import { planModel } from '../dist/builder/plan/index.js';
 import { createProgram } from '../dist/builder/cli.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
@@ -116,7 +117,8 @@ async function samplePages() {
   const template = readFileSync('templates/model.Dockerfile.eta', 'utf8');
   const pages = {};
   for (const { id, from, baked } of SAMPLES) {
-    const { spec } = await planModel({ id, source: folderSource(from) });
+    const model = await planModel({ id, source: folderSource(from) });
+    const { spec } = model;
     // The real name ends in a digest of the server's code, which would change these files with every commit.
     const runtime = `samples/runtime:${spec.profile}-cpu`;
     const options = {
@@ -125,6 +127,7 @@ async function samplePages() {
       platform: 'linux/amd64',
       baked,
       version: 'sample',
+      figures: predictedFigures(model, 'cpu'),
     };
     const plan = planModelImage(spec, runtime, options);
     const { files } = renderModelContext(plan, template);

@@ -12,7 +12,7 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { buildImage, type BuildResult, planImages, type Prepared } from '../pipeline.js';
+import { buildImage, type BuildResult, planImages, predicted, type Prepared } from '../pipeline.js';
 import { decideModel } from '../source.js';
 import { megabytes, type Said, together } from '../report.js';
 import { planText } from './plan-text.js';
@@ -45,7 +45,8 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
       const model = await decideModel({ id, flags, report }, deps);
       const each = eachPlatform(flags);
       const prepared: Prepared[] = [];
-      for (const one of each) prepared.push({ model, ...(await planImages(model.spec, one, deps)) });
+      for (const one of each)
+        prepared.push({ model, ...(await planImages(predicted(model, one), one, deps)) });
       if (flags.dryRun) return report.result(...together(prepared.map(dryRun)));
       if (flags.from !== undefined && !flags.bake) report.note(NOT_ON_HUB);
       const results: BuildResult[] = [];

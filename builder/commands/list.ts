@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import type { ImageSummary } from '../docker/docker.js';
-import { LABEL } from '../images/labels.js';
+import { figuresOf, LABEL } from '../images/labels.js';
 import { shortCommit } from '../images/names.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
+import type { Figures } from '../plan/figures.js';
 import { megabytes } from '../report.js';
 
 /** `builder list`: the model images of this engine, found by their labels. */
@@ -31,10 +32,16 @@ interface Row {
   sealed: boolean;
   commit: string;
   bytes: number;
+  /** What the model takes, as the image's labels say; null where they don't. */
+  parameters: number | null;
+  memoryBytes: number | null;
+  loadSeconds: number | null;
+  figures: Figures['basis'] | null;
 }
 
 function rowOf({ id, labels, references, size }: ImageSummary): Row {
   const label = (name: string) => labels[name] ?? '';
+  const figures = figuresOf(labels);
   return {
     image: references.find((reference) => /:(?:latest|sealed)$/.test(reference)) ?? references[0] ?? id,
     model: label(LABEL.model),
@@ -45,6 +52,10 @@ function rowOf({ id, labels, references, size }: ImageSummary): Row {
     sealed: label(LABEL.sealed) === 'true',
     commit: label(LABEL.commit),
     bytes: size,
+    parameters: figures?.parameters ?? null,
+    memoryBytes: figures?.memoryBytes ?? null,
+    loadSeconds: figures?.loadSeconds ?? null,
+    figures: figures?.basis ?? null,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { cudaArguments, planImages, type PlannedImages } from '../pipeline.js';
+import { cudaArguments, type Figured, planImages, type PlannedImages, predicted } from '../pipeline.js';
 import { megabytes, type Report, type Said, together } from '../report.js';
 import type { Notices } from '../seal/notices.js';
 import { planSeal } from '../seal/plan.js';
@@ -73,7 +73,8 @@ interface Context {
 /** Seals for one platform. */
 async function snapshot(subject: Subject, { flags, own, deps, ...given }: Context): Promise<Said> {
   const { packageRoot, docker } = deps;
-  const planned = (choice: SnapshotFlags) => planImages(subject.spec, { ...choice, bake: true }, deps);
+  const planned = (choice: SnapshotFlags) =>
+    planImages(figured(subject, choice), { ...choice, bake: true }, deps);
   const images = await planned(flags);
   const native = flags.platform === own.platform ? undefined : await planned(own);
   const result = await sealModel(
@@ -85,10 +86,14 @@ async function snapshot(subject: Subject, { flags, own, deps, ...given }: Contex
   return { text: result.image, document: { ...result, model, commit, task, platform, sealed: true } };
 }
 
+function figured({ spec, figures, model }: Subject, flags: SnapshotFlags): Figured {
+  return model ? predicted(model, flags) : { spec, figures };
+}
+
 async function dryRuns(subject: Subject, choice: SnapshotChoice, deps: CommandDeps): Promise<Said[]> {
   const said: Said[] = [];
   for (const flags of eachPlatform(choice)) {
-    const images = await planImages(subject.spec, { ...flags, bake: true }, deps);
+    const images = await planImages(figured(subject, flags), { ...flags, bake: true }, deps);
     said.push({ text: dryRunText(subject, images), document: dryRunDocument(subject, images) });
   }
   return said;

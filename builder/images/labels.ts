@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { openApiOf } from '../../runtime/openapi.js';
+import type { Figures } from '../plan/figures.js';
 
 /** Image labels by which machines, `builder list` first, recognise what they see. */
 export const LABEL = {
@@ -25,6 +26,13 @@ export const LABEL = {
   platform: 'io.slipway.platform',
   /** Hex SHA-256 of the document that the server gives at /openapi.json. */
   openapi: 'io.slipway.openapi',
+  /** Count of the network's parameters, in decimal, whatever they are packed into. */
+  parameters: 'io.slipway.parameters',
+  /** Bytes of memory at the peak, server included, and seconds from start with verified weights to ready. */
+  memory: 'io.slipway.memory',
+  load: 'io.slipway.load',
+  /** How the three before are known: `predicted` or `measured`. Each is absent where it is not known. */
+  figures: 'io.slipway.figures',
   /** Digest of everything that a build of this image reads: equal digest, equal image. */
   build: 'io.slipway.build',
 } as const;
@@ -35,10 +43,18 @@ export interface ModelLabels {
   platform: string;
   baked: boolean;
   version: string;
+  figures?: Figures | undefined;
 }
 
 /** Labels of a model image, sorted by name. */
-export function modelLabels({ spec, device, platform, baked, version }: ModelLabels): [string, string][] {
+export function modelLabels({
+  spec,
+  device,
+  platform,
+  baked,
+  version,
+  figures,
+}: ModelLabels): [string, string][] {
   const license = spec.license ?? '';
   const labels: Record<string, string> = {
     [LABEL.model]: spec.id,
@@ -56,6 +72,7 @@ export function modelLabels({ spec, device, platform, baked, version }: ModelLab
     [LABEL.openapi]: createHash('sha256')
       .update(JSON.stringify(openApiOf(spec, version)))
       .digest('hex'),
+    ...(figures && Object.fromEntries(figureLabels(figures))),
     'org.opencontainers.image.title': spec.id,
     'org.opencontainers.image.revision': spec.commit,
     'org.opencontainers.image.licenses': license,
@@ -63,4 +80,38 @@ export function modelLabels({ spec, device, platform, baked, version }: ModelLab
   return Object.entries(labels)
     .filter(([, value]) => value !== '')
     .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const FIGURES: readonly string[] = [LABEL.parameters, LABEL.memory, LABEL.load, LABEL.figures];
+
+export function isFigure(label: string): boolean {
+  return FIGURES.includes(label);
+}
+
+/** What a model takes, as labels; nothing where nothing is known. */
+export function figureLabels({ parameters, memoryBytes, loadSeconds, basis }: Figures): [string, string][] {
+  const known = (
+    [
+      [LABEL.parameters, parameters],
+      [LABEL.memory, memoryBytes],
+      [LABEL.load, loadSeconds],
+    ] as const
+  ).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]));
+  return known.length === 0 ? [] : [...known, [LABEL.figures, basis]];
+}
+
+/** Reads those labels back; what is no positive number counts as absent, for anybody can label an image. */
+export function figuresOf(labels: Readonly<Record<string, string>>): Figures | undefined {
+  const basis = labels[LABEL.figures];
+  if (basis !== 'predicted' && basis !== 'measured') return undefined;
+  const number = (name: string) => {
+    const value = /^\d{1,15}(?:\.\d{1,3})?$/.test(labels[name] ?? '') ? Number(labels[name]) : 0;
+    return value > 0 ? value : undefined;
+  };
+  return {
+    parameters: number(LABEL.parameters),
+    memoryBytes: number(LABEL.memory),
+    loadSeconds: number(LABEL.load),
+    basis,
+  };
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
-import { LABEL, modelLabels } from './labels.js';
+import type { Figures } from '../plan/figures.js';
+import { isFigure, LABEL, modelLabels } from './labels.js';
 import { imageName, type ImageName } from './names.js';
 import type { Platform } from './platform.js';
 import { labelArguments, render } from './render.js';
@@ -27,6 +28,8 @@ export interface ImageOptions {
   baked: boolean;
   version: string;
   variant?: string;
+  /** What the model takes, for the labels. */
+  figures?: Figures | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface ImageOptions {
  * @throws BuilderError `refused` when the id gives no legal image name
  */
 export function planModelImage(spec: ModelSpec, runtime: string, options: ImageOptions): BuildPlan {
-  const { namespace, device, platform, baked, version, variant } = options;
+  const { namespace, device, platform, baked, version, variant, figures } = options;
   return {
     spec,
     image: imageName(spec, namespace, variant),
@@ -43,7 +46,7 @@ export function planModelImage(spec: ModelSpec, runtime: string, options: ImageO
     device,
     platform,
     baked,
-    labels: modelLabels({ spec, device, platform, baked, version }),
+    labels: modelLabels({ spec, device, platform, baked, version, figures }),
   };
 }
 
@@ -64,7 +67,9 @@ export function renderModelContext(plan: BuildPlan, template: string): ModelCont
       modelId: plan.spec.id,
       labels: labelArguments(labels),
     });
-  const digest = createHash('sha256').update(dockerfile(plan.labels)).update(modelJson).digest('hex');
+  // Figures follow from the rest, as far as they are known where it is planned.
+  const inputs = plan.labels.filter(([name]) => !isFigure(name));
+  const digest = createHash('sha256').update(dockerfile(inputs)).update(modelJson).digest('hex');
   return {
     files: { Dockerfile: dockerfile([...plan.labels, [LABEL.build, digest]]), 'model.json': modelJson },
     digest,

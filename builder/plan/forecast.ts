@@ -14,7 +14,7 @@ export interface FormatForecast {
 }
 
 /** Most session threads that the server opens by itself. */
-const MOST_WORKERS = 8;
+export const MOST_WORKERS = 8;
 
 export function defaultWorkers(cores: number = availableParallelism()): number {
   return Math.min(Math.max(1, cores), MOST_WORKERS);

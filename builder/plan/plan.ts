@@ -13,8 +13,9 @@ import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import { detectTask } from './detect-task.js';
-import { readExternalNames } from './external.js';
+import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
+import { parametersOf } from './figures.js';
 import { Refusal } from './refusal.js';
 import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
 
@@ -37,6 +38,8 @@ export interface ModelPlan {
   reasons: string[];
   /** The model in every weight format that is there, the chosen one included. */
   formats: ModelSpec[];
+  /** Of the network, whatever they are packed into; undefined where that is not known. */
+  parameters: number | undefined;
 }
 
 /**
@@ -54,16 +57,18 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   requireFiles(info, task, binding);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
-  const choice = await choose(source, { ...wanted, dtype });
+  const { choice, notes } = await choose(source, { ...wanted, dtype });
   const decided = { info, facts, task: detected.task, profile: task.profile, engine };
   const spec = specOf({ ...decided, choice });
   const others = otherFormats(wanted, spec.dtype).map((other) => specOf({ ...decided, choice: other }));
+  const formats = [spec, ...others];
   return {
     info,
     facts,
     spec,
     reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, choice.reason],
-    formats: [spec, ...others],
+    formats,
+    parameters: parametersOf(formats, notes),
   };
 }
 
@@ -77,13 +82,16 @@ function engineOf(task: AnyTask): { engine: EngineId; binding: AnyBinding } {
 }
 
 /** Chooses by names first, then again with what the chosen graphs say about their weights. */
-async function choose(source: ModelSource, request: ChooseRequest & { info: ModelInfo }): Promise<Choice> {
+async function choose(
+  source: ModelSource,
+  request: ChooseRequest & { info: ModelInfo },
+): Promise<{ choice: Choice; notes: GraphNotes }> {
   try {
     const first = chooseFiles(request);
     const { info: ref } = request;
     const graphs = Object.values(first.graphs);
-    const external = await readExternalNames({ source, ref, files: ref.files, graphs });
-    return chooseFiles({ ...request, external });
+    const notes = await readGraphNotes({ source, ref, files: ref.files, graphs });
+    return { choice: chooseFiles({ ...request, external: notes.external }), notes };
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'not_found') throw new Refusal(error.message);
     throw error;

@@ -3,7 +3,9 @@ import type { Docker } from '../docker/docker.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 import { answerDigest, type Golden, goldenRequest } from './golden.js';
+import type { Figures } from '../plan/figures.js';
 import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from './inside.js';
+import { peakInside } from './measure.js';
 
 export interface RecordOptions {
   image: string;
@@ -13,19 +15,27 @@ export interface RecordOptions {
   onOutput: (text: string) => void;
 }
 
+/** What running an image once has shown. */
+export interface Recorded {
+  golden: Golden;
+  figures: Figures;
+}
+
 /**
- * Starts an image without a network and records what it answers to its golden request.
+ * Starts an image without a network and records what it answers to its golden request, and what that took.
  * @throws BuilderError `failure` when it does not start, refuses the request, or answers it differently twice
  */
-export async function recordGolden(docker: Docker, options: RecordOptions): Promise<Golden> {
+export async function recordGolden(docker: Docker, options: RecordOptions): Promise<Recorded> {
   const { image, task, platform, onOutput } = options;
   const container = await docker.startIsolated({
     image,
     env: { KEY: 'sealing', LOG_FORMAT: 'text' },
     onOutput,
   });
+  const started = performance.now();
   try {
     const { example } = await untilReadyInside(container);
+    const loadSeconds = Math.round((performance.now() - started) / 100) / 10;
     const request = goldenRequest(task, example);
     const [first, second] = [await answerTo(container, request), await answerTo(container, request)];
     if (!first.bytes.equals(second.bytes))
@@ -33,13 +43,14 @@ export async function recordGolden(docker: Docker, options: RecordOptions): Prom
         'failure',
         `${image} answers the same request differently each time: nothing proves it`,
       );
-    return {
+    const golden: Golden = {
       version: 1,
       request,
       response: { status: 200, contentType: first.contentType, ...contentOf(first) },
       sha256: answerDigest(first.bytes),
       recordedOn: { platform, cpu: await cpuInside(container) },
     };
+    return { golden, figures: { loadSeconds, memoryBytes: await peakInside(container), basis: 'measured' } };
   } finally {
     await container.remove();
   }

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
-import { LABEL } from '../images/labels.js';
+import { figureLabels, LABEL } from '../images/labels.js';
 import { refuseForeign, writeContext } from '../images/model-image.js';
 import { labelArguments, render } from '../images/render.js';
 import { tarStream } from '../images/tar.js';
 import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
+import { type Figures, parametersIn } from '../plan/figures.js';
 import type { Report } from '../report.js';
 import { proofText } from '../verify/proof.js';
 import { failures, prove } from '../verify/prove.js';
@@ -97,25 +98,41 @@ async function sealStage(
   const { images, native, dir, notices, packageRoot, report } = options;
   const { plan, context, runtime } = images;
   const { seal, stage, sealed, docker } = sealing;
-  const golden = native
-    ? await nativeGolden(options, native, docker)
+  const { golden, figures } = native
+    ? { golden: await nativeGolden(options, native, docker) }
     : await goldenOf(stage, images, { docker, report });
   const layers = { runtime: runtime.entries, weights: weightEntries(plan.spec, dir) };
   const contents = await report.step('Hashes of all files', () =>
     sealContents({ plan, context, notices, layers, image, golden, packageRoot }, docker),
   );
-  await buildSealed(options, { ...sealing, contents });
+  await buildSealed(options, { ...sealing, contents, figures: measured(options, figures) });
   await demandProof(sealed, native === undefined, { docker, report });
   for (const reference of seal.references) await docker.tagImage(sealed, reference);
   return (await docker.inspectImage(seal.references[0]!))!;
 }
 
+/** Nothing was measured on another platform, nor on a GPU. */
+function measured({ images, dir }: SealOptions, figures: Figures | undefined): Figures | undefined {
+  const { device, spec } = images.plan;
+  return device === 'cpu' && figures ? { ...figures, parameters: parametersIn(dir, spec) } : undefined;
+}
+
 async function buildSealed(
   { images, packageRoot, report }: SealOptions,
-  { seal, stage, sealed, docker, contents }: Sealing & { contents: SealContents },
+  {
+    seal,
+    stage,
+    sealed,
+    docker,
+    contents,
+    figures,
+  }: Sealing & { contents: SealContents; figures?: Figures | undefined },
 ): Promise<void> {
   const template = await readFile(path.join(packageRoot, 'templates/sealed.Dockerfile.eta'), 'utf8');
-  const labels = labelArguments(sealLabels(seal, contents.manifestSha256));
+  const labels = labelArguments([
+    ...sealLabels(seal, contents.manifestSha256),
+    ...(figures ? figureLabels(figures) : []),
+  ]);
   const dockerfile = render(template, { from: stage, labels });
   await writeContext(path.join(images.folder, 'sealed'), { files: readable(contents, dockerfile) });
   const entries = [{ path: 'Dockerfile', content: dockerfile }, ...contents.entries];

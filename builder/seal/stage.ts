@@ -7,7 +7,7 @@ import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
 import type { Report } from '../report.js';
 import type { Golden } from './golden.js';
-import { recordGolden } from './record.js';
+import { type Recorded, recordGolden } from './record.js';
 
 /** What goes into an image before it is sealed. */
 export interface StageOptions {
@@ -52,12 +52,12 @@ export async function stageModel(
   );
 }
 
-/** The golden answer of a staged image. */
+/** The golden answer of a staged image, and what the image took. */
 export function goldenOf(
   image: string,
   { plan }: PlannedImages,
   { docker, report }: { docker: Docker; report: Report },
-): Promise<Golden> {
+): Promise<Recorded> {
   return report.step('Golden answer, without a network', (say) =>
     recordGolden(docker, { image, task: plan.spec.task, platform: plan.platform, onOutput: say }),
   );
@@ -78,7 +78,7 @@ export async function nativeGolden(
   const stage = stageName(native);
   try {
     await stageModel({ ...options, images: native }, { stage, docker });
-    return await goldenOf(stage, native, { docker, report });
+    return (await goldenOf(stage, native, { docker, report })).golden;
   } finally {
     await docker.removeImage(stage);
   }

@@ -5,8 +5,10 @@ import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import type { CommandDeps } from '../deps.js';
 import { BuilderError } from '../exit.js';
-import { LABEL } from '../images/labels.js';
+import { figuresOf, LABEL } from '../images/labels.js';
 import type { SourceFlags } from '../options.js';
+import type { ModelPlan } from '../plan/index.js';
+import type { Figures } from '../plan/figures.js';
 import { fetchWeights } from '../fetch-weights.js';
 import { cacheOf, decideModel, sourceOf } from '../source.js';
 import type { Report } from '../report.js';
@@ -17,8 +19,11 @@ import { noticeFiles, type Notices } from './notices.js';
 export interface Subject {
   spec: ModelSpec;
   notices: RepoFile[];
-  /** The image that was named, when one was. */
+  /** The image that was named, when one was, and what its labels say that it takes. */
   image?: string;
+  figures?: Figures | undefined;
+  /** How the model was decided, when no image was named. */
+  model?: ModelPlan;
 }
 
 export interface SubjectContext {
@@ -34,14 +39,15 @@ export async function subjectOf(given: string, context: SubjectContext): Promise
   const image = flags.from === undefined ? await deps.docker.inspectImage(given) : undefined;
   if (image?.labels[LABEL.model] !== undefined) {
     const spec = await specOfImage(deps.docker, given);
-    return { spec, image: given, notices: await noticesOf(spec, context) };
+    const figures = figuresOf(image.labels);
+    return { spec, image: given, figures, notices: await noticesOf(spec, context) };
   }
   if (!isModelId(given)) {
     const what = `${given} is neither an image of builder's on this engine nor a model id (org/name)`;
     throw new BuilderError('usage', what);
   }
-  const { spec, info } = await decideModel({ id: given, flags, report }, deps);
-  return { spec, notices: noticeFiles(info.files) };
+  const model = await decideModel({ id: given, flags, report }, deps);
+  return { spec: model.spec, model, notices: noticeFiles(model.info.files) };
 }
 
 /** An image does not hold the licence text; where no hub answers, it is sealed without. */

@@ -33,6 +33,23 @@ describeWithDocker('a sealed image', () => {
     });
   });
 
+  test('says in its labels what running it has taken', async () => {
+    const { stdout } = await workshop.builder(['list', '--json']);
+    const rows = JSON.parse(stdout) as {
+      image: string;
+      figures: string;
+      parameters: number;
+      memoryBytes: number;
+      loadSeconds: number;
+    }[];
+    const row = rows.find((each) => each.image === image)!;
+    expect(row).toMatchObject({ figures: 'measured', parameters: 33_828 });
+    // Two Node.js processes with ONNX Runtime and a model of a few kilobytes; the kernel's cache is not in it.
+    expect(row.memoryBytes).toBeGreaterThan(100e6);
+    expect(row.memoryBytes).toBeLessThan(400e6);
+    expect(row.loadSeconds).toBeGreaterThan(0);
+  });
+
   test('its manifest names every file that is ours, with its hash', async () => {
     const manifest = JSON.parse(await cat(image, '/server/sealed/manifest.json')) as {
       files: { path: string; sha256: string }[];
