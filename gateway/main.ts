@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { keysCommand } from './commands/keys.js';
 import { serveCommand } from './commands/serve.js';
 import { tasksCommand } from './commands/tasks.js';
+import { usageCommand } from './commands/usage.js';
 import { GatewayError } from './errors.js';
 
 const EXAMPLES = `
@@ -15,7 +16,7 @@ const program = new Command('gateway')
   .description('The hosted interface: many models behind one address')
   .addHelpText('after', EXAMPLES)
   .showHelpAfterError('(--help lists what there is)');
-for (const register of [serveCommand, keysCommand, tasksCommand]) register(program);
+for (const register of [serveCommand, keysCommand, usageCommand, tasksCommand]) register(program);
 
 try {
   await program.parseAsync();

@@ -39,3 +39,9 @@ export function port(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
 }
+
+/** `9464`, `0.0.0.0:9464`, `[::1]:9464`: a place to listen on, on this machine only unless it says otherwise. */
+export function address(text: string): { host: string; port: number } {
+  const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?([^:]*)$/.exec(text) ?? [];
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port(digits) };
+}

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DEFAULTS } from '../runtime/core/limits.js';
 import type { Logger } from '../runtime/log.js';
 import { createByteBudget } from '../runtime/wire/byte-budget.js';
@@ -7,17 +6,18 @@ import type { Catalog } from './catalog/entry.js';
 import { fileCatalog, fixedCatalog } from './catalog/file.js';
 import type { GatewayEnvironment } from './config.js';
 import type { AppParts } from './http/app.js';
-import { fileKeys, fixedKeys, type Keys, newKey } from './keys/key-store.js';
+import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
 import { createLimits } from './limits.js';
 import { readTiers } from './meters.js';
 import type { Rate } from './options.js';
+import { PACKAGE } from './package.js';
+import { createMetrics, type GatewayMetrics } from './records/metrics.js';
+import { openRecords } from './records/records.js';
+import { countWaiting } from './upstream/counted.js';
 import { createPool } from './upstream/pool.js';
 import { processLauncher } from './upstream/process.js';
 import { staticUpstream } from './upstream/static.js';
-import type { Upstream } from './upstream/upstream.js';
-
-/** Of this program: dist/gateway -> the package. */
-export const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
+import type { ModelEvent, Upstream } from './upstream/upstream.js';
 
 export const UPSTREAMS = ['process', 'static'] as const;
 
@@ -34,11 +34,14 @@ export interface ServeFlags {
   queue: number;
   rate: Rate;
   concurrent?: number;
+  usage?: string;
+  audit?: string;
 }
 
 /** The gateway, wired but not listening. */
 export interface Gateway {
   app: AppParts;
+  metrics: GatewayMetrics;
   /** Once no call is under way any more. */
   close(): Promise<void>;
 }
@@ -54,20 +57,28 @@ export async function composeGateway(
 ): Promise<Gateway> {
   const log = (line: string) => logger.info(line);
   const catalog = await catalogOf(flags, log);
-  const keys = await keysOf(flags, log);
-  const upstream = upstreamOf(flags, { log, env: server });
+  const records = await openRecords(flags, logger);
+  const keys = await keysOf(flags, { log, onChange: records.keys });
+  const upstream = countWaiting(upstreamOf(flags, { log, env: server, onEvent: records.model }));
+  const metrics = createMetrics({ running: () => upstream.status?.() ?? [], waiting: upstream.waiting });
   const app: AppParts = {
     ...{ catalog, keys, upstream, logger, startMs: START_MS },
     tiers: await readTiers(flags.prices),
     limits: createLimits({ ...flags.rate, concurrent: flags.concurrent }),
+    onCall(call) {
+      metrics.count(call);
+      records.call(call);
+    },
     body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },
   };
   return {
     app,
+    metrics,
     async close() {
       await upstream.close();
       catalog.close();
       keys.close();
+      await records.close();
     },
   };
 }
@@ -82,8 +93,8 @@ function catalogOf({ catalog }: ServeFlags, log: (line: string) => void): Promis
   return fixedCatalog([{ ...demo, params: null, ramRequired: 0.3, addresses: [] }]);
 }
 
-async function keysOf({ keys }: ServeFlags, log: (line: string) => void): Promise<Keys> {
-  if (keys !== undefined) return fileKeys(path.resolve(keys), log);
+async function keysOf({ keys }: ServeFlags, options: KeyFileOptions): Promise<Keys> {
+  if (keys !== undefined) return fileKeys(path.resolve(keys), options);
   const { secret, record } = newKey('this run', new Date());
   // Not through the log: it may go to a file that outlives the run.
   process.stderr.write(`no --keys: this run takes the key ${secret}\n`);
@@ -92,9 +103,13 @@ async function keysOf({ keys }: ServeFlags, log: (line: string) => void): Promis
 
 function upstreamOf(
   { upstream, memory, idle, queue }: ServeFlags,
-  { log, env }: { log: (line: string) => void; env: NodeJS.ProcessEnv },
+  {
+    log,
+    env,
+    onEvent,
+  }: { log: (line: string) => void; env: NodeJS.ProcessEnv; onEvent: (event: ModelEvent) => void },
 ): Upstream {
   if (upstream === 'static') return staticUpstream();
   const launcher = processLauncher({ builder: path.join(PACKAGE, 'dist/builder/main.js'), env, log });
-  return createPool({ launcher, memoryGb: memory, idleMs: idle, maxWaiting: queue, log });
+  return createPool({ launcher, memoryGb: memory, idleMs: idle, maxWaiting: queue, log, onEvent });
 }

@@ -5,9 +5,11 @@ import { createLogger } from '../../runtime/log.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import { readEnvironment } from '../config.js';
 import { listen, stopOnSignals } from '../listen.js';
+import { adminApp } from '../http/admin.js';
 import { BASE, createApp } from '../http/app.js';
-import { count, duration, gigabytes, port, rate } from '../options.js';
-import { composeGateway, PACKAGE, type ServeFlags, UPSTREAMS } from '../parts.js';
+import { address, count, duration, gigabytes, port, rate } from '../options.js';
+import { PACKAGE } from '../package.js';
+import { composeGateway, type ServeFlags, UPSTREAMS } from '../parts.js';
 
 const NOTES = `
 Upstreams: "process" runs each model as a process of this machine, when it is asked for; "static" passes calls on to
@@ -37,18 +39,35 @@ export function serveCommand(program: Command): void {
     .option('--queue <callers>', 'callers that may wait for models to start', count, 256)
     .option('--rate <calls/time>', 'of each key', rate, { calls: 600, seconds: 60 })
     .option('--concurrent <calls>', 'of each key, under way at the same time', count)
+    .option(
+      '--metrics <[host:]port>',
+      'Prometheus metrics, for operators: without a host on 127.0.0.1',
+      address,
+    )
+    .option('--usage <file>', 'keep what keys use of models, for "gateway usage"')
+    .option('--audit <file>', 'keep who was refused and what was started; reopened on SIGHUP')
     .addHelpText('after', NOTES)
     .action(serve);
 }
 
-async function serve(flags: ServeFlags & { port: number; host: string }): Promise<void> {
+interface ListenFlags {
+  port: number;
+  host: string;
+  metrics?: { port: number; host: string };
+}
+
+async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
   const environment = readEnvironment();
   const logger = createLogger(environment.logFormat, environment.logLevel);
   const gateway = await composeGateway(flags, environment, logger);
   const server = createHttpServer(createApp(gateway.app));
   await listen(server, flags);
+  const admin = flags.metrics && createHttpServer(adminApp(gateway.metrics));
+  if (admin) await listen(admin, flags.metrics!);
   const { port: taken } = server.address() as AddressInfo;
   process.stdout.write(`http://${flags.host}:${taken}${BASE}\n`);
   await stopOnSignals(server, logger);
   await gateway.close();
+  admin?.close();
+  admin?.closeAllConnections();
 }

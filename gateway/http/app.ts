@@ -2,11 +2,13 @@ import type { RequestListener } from 'node:http';
 import express, { type Request, type RequestHandler, type Response, Router } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
-import { type Answer, observeAnswers } from '../../runtime/wire/answers.js';
+import { observeAnswers } from '../../runtime/wire/answers.js';
 import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits.js';
+import { callLog } from '../records/call-log.js';
+import { type FinishedCall, finishedCall } from '../records/finished-call.js';
 import { authorize } from './authorize.js';
 import { listModels, listTasks } from './list.js';
 import { runModel, type RunParts } from './run.js';
@@ -15,6 +17,8 @@ export interface AppParts extends RunParts {
   keys: Keys;
   limits: Limits;
   logger: Logger;
+  /** Told of every call that has ended, whatever became of it. */
+  onCall?: (call: FinishedCall) => void;
 }
 
 /** Where the hosted interface lies. */
@@ -22,12 +26,17 @@ export const BASE = '/models/v2';
 
 /** The hosted interface. Builds the application only; listening is the caller's. */
 export function createApp(parts: AppParts): RequestListener {
-  const { catalog, tiers, keys, limits, logger } = parts;
+  const { catalog, tiers, keys, limits, logger, onCall } = parts;
+  const log = callLog(logger);
+  const tell = (call: FinishedCall) => {
+    log(call);
+    onCall?.(call);
+  };
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.use(
     identify,
-    observeAnswers(new Set(), (answer) => tell(logger, answer)),
+    observeAnswers(new Set(), (answer, response) => tell(finishedCall(answer, response))),
   );
   app.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
   app.get('/health', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'ready' }));
@@ -44,11 +53,6 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(notFound, onError(logger));
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));
-}
-
-function tell(logger: Logger, { requestId, method, path, status, code, milliseconds }: Answer): void {
-  const ms = Math.round(milliseconds);
-  logger.info({ requestId, status, code, ms }, `${method} ${path.slice(0, 200)}`);
 }
 
 const notFound: RequestHandler = () => {

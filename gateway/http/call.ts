@@ -4,6 +4,10 @@ import type { StoredKey } from '../keys/key-store.js';
 
 /** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */
 export interface CallFacts {
+  /** IP address at the other end of the connection. */
+  address?: string | undefined;
+  /** Start of the hash of a key that nobody was given. */
+  refusedKey?: string;
   key?: Pick<StoredKey, 'id' | 'name'>;
   model?: Pick<ModelEntry, 'modelId' | 'task'>;
   /** The model had to be started for it. */

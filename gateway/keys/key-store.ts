@@ -69,12 +69,35 @@ export function fixedKeys(records: readonly StoredKey[]): Keys {
   return { find: (secret) => known.get(hashOf(secret)), close: () => {} };
 }
 
+/** What somebody did to the keys while the gateway ran. */
+export interface KeyChange {
+  change: 'created' | 'revoked';
+  id: string;
+  name: string;
+}
+
+export interface KeyFileOptions {
+  log: (line: string) => void;
+  onChange?: (change: KeyChange) => void;
+}
+
 /** Keys that follow their file: one that is revoked stops working within seconds. */
-export async function fileKeys(file: string, log: (line: string) => void): Promise<Keys> {
-  let keys = fixedKeys(await readKeys(file));
+export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFileOptions): Promise<Keys> {
+  let records = await readKeys(file);
+  let keys = fixedKeys(records);
   const reload = async () => {
-    keys = fixedKeys(await readKeys(file));
+    const before = records;
+    records = await readKeys(file);
+    keys = fixedKeys(records);
+    for (const key of without(records, before)) onChange({ change: 'created', ...key });
+    for (const key of without(before, records)) onChange({ change: 'revoked', ...key });
   };
   const close = followFile(file, reload, { log, after: 'the keys that were there stay' });
   return { find: (secret) => keys.find(secret), close };
+}
+
+/** Those whose id and key the others have not. */
+function without(some: readonly StoredKey[], others: readonly StoredKey[]): Pick<StoredKey, 'id' | 'name'>[] {
+  const known = new Set(others.map(({ id, hash }) => `${id} ${hash}`));
+  return some.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(({ id, name }) => ({ id, name }));
 }

@@ -16,18 +16,24 @@ export interface Answer {
 }
 
 /** Calls `tell` once for each request, when its answer has gone out or its caller has left. */
-export function observeAnswers(routes: ReadonlySet<string>, tell: (answer: Answer) => void): RequestHandler {
+export function observeAnswers(
+  routes: ReadonlySet<string>,
+  tell: (answer: Answer, response: Response) => void,
+): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();
     const { method, path } = request;
     response.once('close', () =>
-      tell({
-        requestId: response.locals['requestId'] as string,
-        ...{ method, path, route: routes.has(path) ? path : undefined },
-        status: response.headersSent ? response.statusCode : 499,
-        code: codeOf(response),
-        milliseconds: performance.now() - started,
-      }),
+      tell(
+        {
+          requestId: response.locals['requestId'] as string,
+          ...{ method, path, route: routes.has(path) ? path : undefined },
+          status: response.headersSent ? response.statusCode : 499,
+          code: codeOf(response),
+          milliseconds: performance.now() - started,
+        },
+        response,
+      ),
     );
     next();
   };

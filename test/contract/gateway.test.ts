@@ -1,69 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { createApp } from '../../gateway/http/app.js';
-import { fixedCatalog } from '../../gateway/catalog/file.js';
-import type { ModelEntry } from '../../gateway/catalog/entry.js';
-import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
-import { createLimits, type LimitOptions } from '../../gateway/limits.js';
-import { readTiers } from '../../gateway/meters.js';
-import { staticUpstream } from '../../gateway/upstream/static.js';
-import { createLogger } from '../../runtime/log.js';
-import { createByteBudget } from '../../runtime/wire/byte-budget.js';
-import { createHttpServer } from '../../runtime/wire/server.js';
+import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
 import { freePort, waitFor } from '../fakes/server.js';
 
-const { secret, record } = newKey('test', new Date(0));
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
-});
+afterEach(closeServers);
 
-async function started(server: Server): Promise<string> {
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-interface Given {
-  /** The container behind the gateway. */
-  container?: RequestListener;
-  limits?: Partial<LimitOptions>;
-  models?: Partial<ModelEntry>[];
-}
-
-/** A gateway in front of one container; gives the address below which models lie. */
-async function gateway({ container, limits, models = [{}] }: Given = {}): Promise<string> {
-  const address = container ? await started(createServer(container)) : `http://127.0.0.1:${await freePort()}`;
-  const entries = models.map((model) => ({
-    ...{
-      modelId: 'org/name',
-      task: 'text-generation' as const,
-      params: 0.1,
-      ramRequired: 1,
-      addresses: [address],
-    },
-    ...model,
-  }));
-  const app = createApp({
-    catalog: fixedCatalog(entries),
-    upstream: staticUpstream(),
-    keys: fixedKeys([record]),
-    limits: createLimits({ calls: 1000, seconds: 60, ...limits }),
-    tiers: await readTiers('gateway/prices.json'),
-    body: { maxBytes: 2 ** 20, budget: createByteBudget(2 ** 22) },
-    startMs: 5000,
-    logger: createLogger('json', 'silent'),
-  });
-  return `${await started(createHttpServer(app))}/models/v2`;
-}
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 const echo: RequestListener = (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

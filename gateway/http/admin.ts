@@ -1,0 +1,19 @@
+import type { RequestListener } from 'node:http';
+import { sendEnvelope } from '../../runtime/wire/respond.js';
+import express, { type Request, type Response } from 'express';
+import type { GatewayMetrics } from '../records/metrics.js';
+
+/** What operators ask, on an address of its own: it needs no key, so nobody else may reach it. */
+export function adminApp(metrics: GatewayMetrics): RequestListener {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.get('/metrics', async (_request, response) => {
+    response.setHeader('Content-Type', metrics.contentType);
+    response.end(await metrics.text());
+  });
+  const notFound = (response: Response) =>
+    sendEnvelope(response, 404, { error: 'no such route; there is GET /metrics', output: null });
+  app.use((_request, response) => notFound(response));
+  return (request, response) =>
+    app(request as Request, response as Response, () => notFound(response as Response));
+}

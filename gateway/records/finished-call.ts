@@ -1,0 +1,35 @@
+import type { Response } from 'express';
+import type { Answer } from '../../runtime/wire/answers.js';
+import type { ModelEntry } from '../catalog/entry.js';
+import { callOf } from '../http/call.js';
+
+/** A call that has ended, as the log, the metrics, the usage and the audit log know it. Never a key or a body. */
+export interface FinishedCall extends Answer {
+  /** IP address at the other end of the connection. */
+  address: string;
+  keyId: string | undefined;
+  /** Start of the hash of a key that nobody was given. */
+  refusedKey: string | undefined;
+  /** A model of the catalogue, exactly. */
+  model: Pick<ModelEntry, 'modelId' | 'task'> | undefined;
+  /** The model had to be started for it. */
+  cold: boolean;
+  /** Milliseconds until a server of the model was there; undefined where none was. */
+  waitedMs: number | undefined;
+  /** That a server was held for it. */
+  seconds: number;
+  /** Dollars. */
+  cost: number;
+}
+
+/** @param response closed by now */
+export function finishedCall(answer: Answer, response: Response): FinishedCall {
+  const { address = 'unknown', key, refusedKey, model, cold = false, waitedMs, work } = callOf(response);
+  const seconds = work ? (performance.now() - work.started) / 1000 : 0;
+  return {
+    ...answer,
+    keyId: key?.id,
+    ...{ address, refusedKey, model, cold, waitedMs, seconds },
+    cost: seconds * (work?.perSecond ?? 0),
+  };
+}

@@ -1,0 +1,83 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RunningModel } from '../upstream/upstream.js';
+import type { FinishedCall } from './finished-call.js';
+
+export interface MetricsSources {
+  /** Servers of models that run now. */
+  running(): RunningModel[];
+  /** Callers who wait for a server. */
+  waiting(): number;
+}
+
+export interface GatewayMetrics {
+  count(call: FinishedCall): void;
+  contentType: string;
+  /** All of it in Prometheus' text format. */
+  text(): Promise<string>;
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
+
+/** Labels are models of the catalogue, tasks, statuses and error codes: never anything that a caller wrote. */
+export function createMetrics(sources: MetricsSources): GatewayMetrics {
+  const registry = new Registry();
+  const meters = callMeters(registry);
+  stateGauges(registry, sources);
+  return {
+    count({ model, status, code, milliseconds, cold, waitedMs }) {
+      const { modelId, task } = model ?? { modelId: 'other', task: 'other' };
+      meters.requests.inc({ model: modelId, task, status: String(status) });
+      if (code !== undefined) meters.errors.inc({ model: modelId, code });
+      if (cold) meters.coldStarts.inc({ model: modelId });
+      if (waitedMs !== undefined) {
+        meters.seconds.observe({ model: modelId }, milliseconds / 1000);
+        meters.wait.observe({ model: modelId }, waitedMs / 1000);
+      }
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+function callMeters(registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `slipway_gateway_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string) =>
+    new Histogram({
+      ...{ name: `slipway_gateway_${name}`, help, registers },
+      labelNames: ['model'],
+      buckets: SECONDS,
+    });
+  return {
+    requests: counter('requests_total', 'Answers by model, task and status.', ['model', 'task', 'status']),
+    errors: counter('errors_total', 'Failed calls by model and error code.', ['model', 'code']),
+    coldStarts: counter('cold_starts_total', 'Calls that a model was started for.', ['model']),
+    seconds: histogram('call_seconds', 'From the arrival of a call that reached a model to its end.'),
+    wait: histogram('wait_seconds', 'That a call waited until a server of its model was there.'),
+  };
+}
+
+function stateGauges(registry: Registry, { running, waiting }: MetricsSources): void {
+  const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => void) =>
+    new Gauge({
+      ...{ name: `slipway_gateway_${name}`, help, labelNames, registers: [registry] },
+      collect() {
+        this.reset();
+        set(this);
+      },
+    });
+  gauge('waiting', 'Callers who wait for a server of a model.', [], (gauge) => gauge.set(waiting()));
+  gauge('instances', 'Servers of models by state.', ['model', 'state'], (gauge) => {
+    for (const { modelId, state } of running()) gauge.inc({ model: modelId, state });
+  });
+  gauge('model_memory_bytes', 'Memory that the servers of a model are reckoned with.', ['model'], (gauge) => {
+    for (const { modelId, ramRequired } of running()) gauge.inc({ model: modelId }, ramRequired * 1e9);
+  });
+  gauge('under_way', 'Calls that servers of a model answer now.', ['model'], (gauge) => {
+    for (const { modelId, leases } of running()) gauge.inc({ model: modelId }, leases);
+  });
+  gauge('memory_bytes', 'Resident memory of the gateway itself.', [], (gauge) =>
+    gauge.set(process.memoryUsage.rss()),
+  );
+}

@@ -1,0 +1,71 @@
+import path from 'node:path';
+import type { Logger } from '../../runtime/log.js';
+import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
+import { createRefusals } from '../audit/refusals.js';
+import type { KeyChange } from '../keys/key-store.js';
+import { VERSION } from '../package.js';
+import type { ModelEvent } from '../upstream/upstream.js';
+import { type Journal, openJournal } from '../usage/journal.js';
+import type { FinishedCall } from './finished-call.js';
+import { usageOf } from './usage.js';
+
+export interface RecordFlags {
+  /** File of the usage; none: it is not kept. */
+  usage?: string;
+  /** File of the audit log. */
+  audit?: string;
+}
+
+/** What is kept of what happens, beside the log. */
+export interface Records {
+  call(call: FinishedCall): void;
+  model(event: ModelEvent): void;
+  keys(change: KeyChange): void;
+  usage: Journal | undefined;
+  /** The gateway ends. */
+  close(): Promise<void>;
+}
+
+/** Between lines on refused calls. */
+const TELL_MS = 5000;
+
+export async function openRecords({ usage, audit }: RecordFlags, logger: Logger): Promise<Records> {
+  const journal =
+    usage === undefined
+      ? undefined
+      : await openJournal(path.resolve(usage), { log: (line) => logger.warn(line) });
+  const log =
+    audit === undefined ? undefined : await openAuditLog(path.resolve(audit), (line) => logger.warn(line));
+  const watch = log && watchRefusals(log);
+  log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
+  return {
+    call(call) {
+      const row = usageOf(call);
+      if (row) journal?.add(row);
+      watch?.count(call);
+    },
+    model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
+    keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
+    usage: journal,
+    async close() {
+      watch?.close();
+      log?.write({ event: 'gateway-stopped' });
+      await Promise.all([journal?.close(), log?.close()]);
+    },
+  };
+}
+
+function watchRefusals(log: AuditLog) {
+  const { count, tell } = createRefusals((event) => log.write(event));
+  const timer = setInterval(tell, TELL_MS).unref();
+  const reopen = () => void log.reopen();
+  process.on('SIGHUP', reopen);
+  return {
+    count,
+    close() {
+      clearInterval(timer);
+      process.off('SIGHUP', reopen);
+      tell();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { UsageRow } from '../usage/row.js';
+import type { FinishedCall } from './finished-call.js';
+
+/** What a call adds to the usage of its key and model; nothing for one that named no model of the catalogue. */
+export function usageOf({ keyId, model, status, cold, seconds, cost }: FinishedCall): UsageRow | undefined {
+  if (keyId === undefined || model === undefined) return undefined;
+  return {
+    day: today(),
+    ...{ key: keyId, model: model.modelId, source: 'gateway', calls: 1 },
+    errors: Number(status >= 400),
+    coldStarts: Number(cold),
+    ...{ seconds, cost },
+  };
+}
+
+/** In UTC. */
+export function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

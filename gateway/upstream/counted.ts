@@ -1,0 +1,18 @@
+import type { Upstream } from './upstream.js';
+
+/** The upstream, with a count of the callers who wait in it. */
+export function countWaiting(upstream: Upstream): Upstream & { waiting(): number } {
+  let waiting = 0;
+  return {
+    ...upstream,
+    async acquire(entry, signal) {
+      waiting++;
+      try {
+        return await upstream.acquire(entry, signal);
+      } finally {
+        waiting--;
+      }
+    },
+    waiting: () => waiting,
+  };
+}

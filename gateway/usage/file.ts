@@ -1,0 +1,62 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { GatewayError } from '../errors.js';
+import { createSums, parseRow, type UsageRow, type UsageSums } from './row.js';
+
+/**
+ * Adds up a file of usage: JSON lines, each of which says what came on top. A line that was cut off when a process was
+ * killed does not count.
+ * @throws GatewayError that names the file; none is empty
+ */
+export async function readUsage(
+  file: string,
+  wanted: (row: UsageRow) => boolean = () => true,
+): Promise<UsageSums> {
+  const sums = createSums();
+  if (!existsSync(file)) return sums;
+  try {
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      const row = parseRow(line);
+      if (row && wanted(row)) sums.add(row);
+    }
+  } catch (error) {
+    throw new GatewayError(`the usage in ${file} can't be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return sums;
+}
+
+export function linesOf(rows: readonly UsageRow[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+/**
+ * Replaces the file by its sums at one stroke.
+ * @returns the file, open for more at its end
+ */
+export async function writeSums(
+  file: string,
+  sums: UsageSums,
+): Promise<{ handle: FileHandle; size: number }> {
+  const temporary = `${file}.tmp`;
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, 'a', 0o600);
+  try {
+    const rows = sums.rows();
+    for (let i = 0; i < rows.length; i += 1000) await handle.appendFile(linesOf(rows.slice(i, i + 1000)));
+    await handle.sync();
+    await rename(temporary, file);
+    await syncFolder(path.dirname(file));
+    return { handle, size: (await handle.stat()).size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** After this the new name outlives a power cut, and not only the file. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+const amount = z.number().nonnegative();
+
+const row = z.strictObject({
+  /** UTC, e.g. `2026-11-22`. */
+  day: z.iso.date(),
+  /** Id of the key. */
+  key: z.string().min(1),
+  model: z.string().min(1),
+  /** Who has counted: this gateway, or a container that reports to it. */
+  source: z.enum(['gateway', 'container']),
+  calls: amount,
+  /** Calls that ended with a status of 400 or above. */
+  errors: amount,
+  coldStarts: amount,
+  /** That a model was held, or worked. */
+  seconds: amount,
+  /** Dollars. */
+  cost: amount,
+});
+
+/** What one key has used of one model on one day. */
+export type UsageRow = z.output<typeof row>;
+
+export type UsageAmounts = Pick<UsageRow, 'calls' | 'errors' | 'coldStarts' | 'seconds' | 'cost'>;
+
+/** A row from its line in the file; undefined for what is none, such as a line that was cut off. */
+export function parseRow(line: string): UsageRow | undefined {
+  try {
+    return row.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rows that add up what was used, by day, key, model and source. */
+export interface UsageSums {
+  add(row: UsageRow): void;
+  rows(): UsageRow[];
+  readonly size: number;
+}
+
+export function createSums(): UsageSums {
+  const sums = new Map<string, UsageRow>();
+  return {
+    add(row) {
+      const place = JSON.stringify([row.day, row.key, row.model, row.source]);
+      const sum = sums.get(place);
+      if (sum) addTo(sum, row);
+      else sums.set(place, { ...row });
+    },
+    rows: () => [...sums.values()],
+    get size() {
+      return sums.size;
+    },
+  };
+}
+
+export function addTo(sum: UsageAmounts, more: UsageAmounts): void {
+  for (const name of ['calls', 'errors', 'coldStarts', 'seconds', 'cost'] as const) sum[name] += more[name];
+}

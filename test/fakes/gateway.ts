@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AppParts, createApp } from '../../gateway/http/app.js';
+import { fixedCatalog } from '../../gateway/catalog/file.js';
+import type { ModelEntry } from '../../gateway/catalog/entry.js';
+import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
+import { createLimits, type LimitOptions } from '../../gateway/limits.js';
+import { readTiers } from '../../gateway/meters.js';
+import { staticUpstream } from '../../gateway/upstream/static.js';
+import { createLogger } from '../../runtime/log.js';
+import { createByteBudget } from '../../runtime/wire/byte-budget.js';
+import { createHttpServer, type ServerTimes } from '../../runtime/wire/server.js';
+import { freePort } from './server.js';
+
+/** The one key that the gateways of tests know. */
+export const { secret, record } = newKey('test', new Date(0));
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+const servers: Server[] = [];
+
+/** For afterEach: ends what `gateway` and `started` have opened. */
+export async function closeServers(): Promise<void> {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+}
+
+/** @returns its address, without a path */
+export async function started(server: Server): Promise<string> {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export interface GivenGateway {
+  /** The container behind the gateway. */
+  container?: RequestListener;
+  limits?: Partial<LimitOptions>;
+  models?: Partial<ModelEntry>[];
+  times?: Partial<ServerTimes>;
+  parts?: Partial<AppParts>;
+}
+
+/** A gateway in front of one container; gives the address below which models lie. */
+export async function gateway({
+  container,
+  limits,
+  models = [{}],
+  times = {},
+  parts = {},
+}: GivenGateway = {}): Promise<string> {
+  const address = container ? await started(createServer(container)) : `http://127.0.0.1:${await freePort()}`;
+  const entries = models.map((model) => ({
+    ...{ modelId: 'org/name', task: 'text-generation' as const, params: 0.1, ramRequired: 1 },
+    addresses: [address],
+    ...model,
+  }));
+  const app = createApp({
+    catalog: fixedCatalog(entries),
+    upstream: staticUpstream(),
+    keys: fixedKeys([record]),
+    limits: createLimits({ calls: 1000, seconds: 60, ...limits }),
+    tiers: await readTiers('gateway/prices.json'),
+    body: { maxBytes: 2 ** 20, budget: createByteBudget(2 ** 22) },
+    startMs: 5000,
+    logger: createLogger('json', 'silent'),
+    ...parts,
+  });
+  return `${await started(createHttpServer(app, times))}/models/v2`;
+}
