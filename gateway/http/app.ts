@@ -11,6 +11,8 @@ import { callLog } from '../records/call-log.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
 import { authorize } from './authorize.js';
 import { listModels, listTasks } from './list.js';
+import { only } from './methods.js';
+import { openAiRoutes } from './openai/routes.js';
 import { runModel, type RunParts } from './run.js';
 
 export interface AppParts extends RunParts {
@@ -41,10 +43,13 @@ export function createApp(parts: AppParts): RequestListener {
   app.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
   app.get('/health', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'ready' }));
   const models = Router({ caseSensitive: true, strict: true });
-  models.use(authorize(keys, limits));
+  const authorized = authorize(keys, limits);
+  // Before all else: its errors have another shape.
+  models.use('/openai', openAiRoutes(authorized, parts));
+  models.use(authorized);
   models.route('/list/models').get(listModels(catalog, tiers)).all(only('GET'));
   models.route('/list/tasks').get(listTasks).all(only('GET'));
-  models.use(['/list', '/openai'], notFound);
+  models.use('/list', notFound);
   models.use((request, response, next) =>
     request.method === 'POST' ? next() : only('POST')(request, response, next),
   );
@@ -58,10 +63,3 @@ export function createApp(parts: AppParts): RequestListener {
 const notFound: RequestHandler = () => {
   throw new RunError('not_found', `no such route; models answer POST ${BASE}/{org}/{name}`);
 };
-
-function only(method: string): RequestHandler {
-  return (request, response) => {
-    response.setHeader('Allow', method);
-    throw new RunError('method_not_allowed', `${request.method} is not allowed here; allowed: ${method}`);
-  };
-}

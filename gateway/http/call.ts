@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../catalog/entry.js';
 import type { StoredKey } from '../keys/key-store.js';
+import type { Tokens } from './usage.js';
 
 /** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */
 export interface CallFacts {
@@ -14,6 +15,8 @@ export interface CallFacts {
   cold?: boolean;
   /** Milliseconds that the caller was held until a server was there. */
   waitedMs?: number;
+  /** What the model has read and written for it, where it counts; not of plain text streams. */
+  tokens?: Tokens;
   /** Nothing for calls that reached no model. Ends with the answer: the response's `close`. */
   work?: {
     /** On the clock of performance.now(). */

@@ -39,7 +39,8 @@ function entryOf(catalog: Catalog, { baseUrl, originalUrl }: Request): ModelEntr
   return entry;
 }
 
-function checkRequest({ modelId, task: id }: ModelEntry, json: unknown): void {
+/** @throws RunError for what the task doesn't take, before anything is woken */
+export function checkRequest({ modelId, task: id }: ModelEntry, json: unknown): void {
   const task = TASKS[id];
   if (isPlanned(task)) throw new RunError('not_ready', `${modelId}: ${id} is not served by this version`);
   readBody(id, task, json);

@@ -96,7 +96,7 @@ function firstProblem(id: TaskId, body: Body, error: z.ZodError): string {
 }
 
 /** Of a union that nothing fits, the branch that came furthest says most. */
-function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+export function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const found = issue.errors.map((issues) => issues[0]).filter((first) => first !== undefined);
   const best = found.sort((a, b) => b.path.length - a.path.length)[0];

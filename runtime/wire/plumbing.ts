@@ -16,8 +16,8 @@ export function unroutable(response: Response): void {
   sendEnvelope(response, 400, { error: 'the address of the request is not valid', output: null });
 }
 
-/** The only place that answers errors. */
-export function onError(logger: Logger): ErrorRequestHandler {
+/** The only place that answers errors, in the envelope or as `send` words them. */
+export function onError(logger: Logger, send: typeof sendError = sendError): ErrorRequestHandler {
   return (thrown, _request, response, _next) => {
     const error = asRunError(thrown);
     const requestId = response.locals['requestId'] as string;
@@ -28,7 +28,7 @@ export function onError(logger: Logger): ErrorRequestHandler {
     }
     if (response.writableEnded) return;
     if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(response, error, requestId);
+    else send(response, error, requestId);
   };
 }
 

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
+import { readJson } from '../../../runtime/wire/json-body.js';
+import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+import type { Catalog } from '../../catalog/entry.js';
+import { noteCall } from '../call.js';
+import { checkRequest, type RunParts } from '../run.js';
+import type { Tokens } from '../usage.js';
+import { type ModelServer, withModel } from '../with-model.js';
+import { complete, streamOf } from './choices.js';
+import { sendEvents } from './events.js';
+import type { TextRequest } from './text.js';
+
+/** An endpoint that writes text: body -> model -> the tasks' own checks -> a server -> OpenAI's words. */
+export function answerText(
+  read: (json: unknown, catalog: Catalog) => TextRequest,
+  parts: RunParts,
+): RequestHandler {
+  return async (request, response) => {
+    const { json } = await readJson(request, response, parts.body);
+    const asked = read(json, parts.catalog);
+    for (const body of asked.bodies) checkRequest(asked.entry, body);
+    await withModel(asked.entry, response, parts, (server) =>
+      asked.stream ? streamed(asked, response, server) : whole(asked, response, server),
+    );
+  };
+}
+
+async function whole(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
+  const { answers, tokens } = await complete(asked, server);
+  setHeaders(response, server);
+  response.setHeader('Content-Type', JSON_TYPE);
+  const choices = answers.map((answer, index) => ({ index, ...asked.shape.choice(answer) }));
+  const usage = usageOf(response, tokens);
+  response.end(JSON.stringify({ ...head(asked, asked.shape.object), choices, usage }));
+}
+
+async function streamed(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
+  const { choices, tokens } = await streamOf(asked, server);
+  setHeaders(response, server);
+  const common = { ...head(asked, asked.shape.chunk), ...(asked.includeUsage ? { usage: null } : {}) };
+  async function* chunks() {
+    for await (const choice of choices) yield { ...common, choices: [choice] };
+    const usage = usageOf(response, tokens());
+    if (asked.includeUsage) yield { ...common, choices: [], usage: usage ?? null };
+  }
+  await sendEvents(response, chunks());
+}
+
+/** Usage in OpenAI's words, for the caller; in ours for those who count. */
+function usageOf(response: Response, tokens: Tokens | undefined): object | undefined {
+  if (!tokens) return undefined;
+  noteCall(response, { tokens });
+  const total = tokens.in + tokens.out;
+  return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
+}
+
+function head({ entry, shape }: TextRequest, object: string): object {
+  const created = Math.floor(Date.now() / 1000);
+  return { id: `${shape.prefix}-${randomUUID()}`, object, created, model: entry.modelId };
+}
+
+/** What the call costs, as on every other route. */
+export function setHeaders(response: Response, server: ModelServer): void {
+  for (const [name, value] of Object.entries(server.headers())) response.setHeader(name, value);
+}

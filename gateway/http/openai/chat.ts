@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { RunError } from '../../../runtime/core/errors.js';
+import type { Catalog, ModelEntry } from '../../catalog/entry.js';
+import { generationOf, meaningless, readFields, refused, sampling, without } from './fields.js';
+import { modelFor } from './models.js';
+import type { TextRequest, TextShape } from './text.js';
+
+const NO_TOOLS = 'models here call no tools';
+
+const part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('image_url'),
+    image_url: z.object({
+      url: z.string().min(1).describe('http(s) address or data URL'),
+      detail: z.literal('auto', { error: 'can only be auto' }).optional(),
+    }),
+  }),
+]);
+
+type Part = z.output<typeof part>;
+
+/** Further keys reach the model's chat template as they are. */
+const message = z.looseObject({
+  role: z.enum(['developer', 'system', 'user', 'assistant']),
+  content: z.union([z.string(), z.array(part).min(1)]).nullish(),
+  tool_calls: refused(NO_TOOLS),
+  function_call: refused(NO_TOOLS),
+  audio: refused('answers are text'),
+  refusal: refused('models here answer in the content'),
+});
+
+/** POST chat/completions. */
+export const chatBody = z.strictObject({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  ...sampling,
+  max_completion_tokens: z.int().min(1).nullish().describe('the same as max_tokens'),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  response_format: z.strictObject({ type: z.literal('text', { error: 'can only be text' }) }).nullish(),
+  modalities: z.array(z.literal('text', { error: 'can only be text' })).nullish(),
+  ...meaningless,
+  parallel_tool_calls: z.boolean().nullish().describe('no tools are called'),
+  tool_choice: z.literal('none', { error: `can only be none: ${NO_TOOLS}` }).nullish(),
+  tools: refused(NO_TOOLS),
+  functions: refused(NO_TOOLS),
+  function_call: refused(NO_TOOLS),
+  audio: refused('answers are text'),
+  prediction: refused('send the prompt without it'),
+  reasoning_effort: refused('it is a matter of the model'),
+  verbosity: refused('it is a matter of the model'),
+  web_search_options: refused('models here search nothing'),
+});
+
+type ChatBody = z.output<typeof chatBody>;
+
+/** @throws RunError that names the field */
+export function readChat(json: unknown, catalog: Catalog): TextRequest {
+  const given = readFields(chatBody, json);
+  const entry = modelFor('/chat/completions', given.model, catalog);
+  const messages = given.messages.map((one, i) => messageOf(entry, one, `messages.${i}`));
+  const params = {
+    ...generationOf({ ...given, max_tokens: lengthOf(given) }),
+    ...(given.logprobs ? { logprobs: given.top_logprobs ?? 0 } : {}),
+    // An assistant's message at the end is one that has been said: the model says the next one.
+    continue_final_message: false,
+  };
+  return {
+    entry,
+    bodies: [{ messages, params }],
+    echoes: [''],
+    stream: given.stream ?? false,
+    includeUsage: given.stream_options?.include_usage ?? false,
+    shape,
+  };
+}
+
+function lengthOf({
+  max_tokens,
+  max_completion_tokens,
+  logprobs,
+  top_logprobs,
+}: ChatBody): number | undefined {
+  if (top_logprobs != null && !logprobs) throw new RunError('invalid_input', 'top_logprobs: needs logprobs');
+  if (max_tokens != null && max_completion_tokens != null && max_tokens !== max_completion_tokens)
+    throw new RunError(
+      'invalid_input',
+      'max_completion_tokens: contradicts max_tokens, which is its old name',
+    );
+  return max_completion_tokens ?? max_tokens ?? undefined;
+}
+
+/** `developer` is what OpenAI calls the role that templates know as `system`. */
+function messageOf(
+  { modelId, task }: ModelEntry,
+  { role, content, ...rest }: ChatBody['messages'][number],
+  path: string,
+): Record<string, unknown> {
+  const said = Array.isArray(content)
+    ? content.map((one, i) => {
+        if (one.type === 'text' || task !== 'chat') return blockOf(one);
+        throw new RunError('invalid_input', `${path}.content.${i}.type: ${modelId} reads text only`);
+      })
+    : content;
+  return { role: role === 'developer' ? 'system' : role, content: said, ...without(rest) };
+}
+
+/** A part of a message as the tasks' own content block. */
+export function blockOf(one: Part): Record<string, unknown> {
+  if (one.type === 'text') return { ...one };
+  const { url } = one.image_url;
+  return { type: 'image', ...(/^https?:/i.test(url) ? { url } : { base64: url }) };
+}
+
+const choice = (fields: object) => ({ ...fields, refusal: null });
+
+const shape: TextShape = {
+  prefix: 'chatcmpl',
+  object: 'chat.completion',
+  chunk: 'chat.completion.chunk',
+  choice: ({ text, logprobs, finish }) => ({
+    message: choice({ role: 'assistant', content: text }),
+    logprobs: logprobs ? choice({ content: logprobs }) : null,
+    finish_reason: finish,
+  }),
+  begin: () => ({ delta: choice({ role: 'assistant', content: '' }), logprobs: null, finish_reason: null }),
+  piece: (content, logprobs) => ({
+    delta: { content },
+    logprobs: logprobs ? choice({ content: logprobs }) : null,
+    finish_reason: null,
+  }),
+  end: (finish) => ({ delta: {}, logprobs: null, finish_reason: finish }),
+};

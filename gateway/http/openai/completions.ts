@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { TokenLogprob } from '../../../runtime/core/handles.js';
+import type { Catalog } from '../../catalog/entry.js';
+import { RunError } from '../../../runtime/core/errors.js';
+import { generationOf, meaningless, readFields, refused, sampling } from './fields.js';
+import { modelFor } from './models.js';
+import type { TextRequest, TextShape } from './text.js';
+
+/** Prompts of one request. */
+const MOST_PROMPTS = 128;
+
+const NO_TOKENS = 'must be a text or several: prompts of token ids are not supported';
+
+/** POST completions. */
+export const completionBody = z.strictObject({
+  model: z.string(),
+  prompt: z.union(
+    [
+      z.string(),
+      z
+        .array(z.string({ error: NO_TOKENS }))
+        .min(1)
+        .max(MOST_PROMPTS),
+    ],
+    {
+      error: NO_TOKENS,
+    },
+  ),
+  ...sampling,
+  logprobs: z.int().min(0).max(20).nullish(),
+  echo: z.boolean().nullish(),
+  best_of: z.int().min(1).nullish().describe('as many as n only'),
+  ...meaningless,
+  suffix: refused('models here only go on with a text'),
+});
+
+/** @throws RunError that names the field */
+export function readCompletion(json: unknown, catalog: Catalog): TextRequest {
+  const given = readFields(completionBody, json);
+  const entry = modelFor('/completions', given.model, catalog);
+  if (given.best_of != null && given.best_of !== (given.n ?? 1))
+    throw new RunError('invalid_input', 'best_of: is not supported but for as many as n');
+  if (given.echo && given.logprobs != null)
+    throw new RunError(
+      'invalid_input',
+      'echo: probabilities of the prompt are not known; ask without logprobs',
+    );
+  const params = {
+    ...generationOf(given),
+    ...(given.logprobs == null ? {} : { logprobs: given.logprobs }),
+    ...(entry.task === 'text-generation' ? { return_full_text: false } : {}),
+  };
+  const prompts = [given.prompt].flat();
+  return {
+    entry,
+    bodies: prompts.map((text) => ({ text, params })),
+    echoes: prompts.map((text) => (given.echo ? text : '')),
+    stream: given.stream ?? false,
+    includeUsage: given.stream_options?.include_usage ?? false,
+    shape,
+  };
+}
+
+const shape: TextShape = {
+  prefix: 'cmpl',
+  object: 'text_completion',
+  chunk: 'text_completion',
+  choice: ({ text, echo, logprobs, finish }) => ({
+    text: echo + text,
+    logprobs: logprobs ? columns(logprobs) : null,
+    finish_reason: finish,
+  }),
+  piece: (text, logprobs) => ({
+    text,
+    logprobs: logprobs ? columns(logprobs) : null,
+    finish_reason: null,
+  }),
+  end: (finish) => ({ text: '', logprobs: null, finish_reason: finish }),
+};
+
+/** The older endpoint has probabilities by column. Offsets count the code points of the answer. */
+function columns(rows: readonly TokenLogprob[]): object {
+  const tokens = rows.map(({ token }) => token);
+  const lengths = tokens.map((token) => Array.from(token).length);
+  let end = 0;
+  return {
+    tokens,
+    token_logprobs: rows.map(({ logprob }) => logprob),
+    top_logprobs: rows.map(({ top_logprobs }) =>
+      Object.fromEntries(top_logprobs.map(({ token, logprob }) => [token, logprob])),
+    ),
+    text_offset: lengths.map((length) => (end += length) - length),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Response } from 'express';
+import type { RunError } from '../../../runtime/core/errors.js';
+import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+
+/** OpenAI's own shape of an error. */
+export interface OpenAiError {
+  message: string;
+  type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
+  /** The field that is wrong, where one is. */
+  param: string | null;
+  code: string | null;
+}
+
+const CODES: Partial<Record<RunError['code'], string>> = {
+  unauthorized: 'invalid_api_key',
+  rate_limited: 'rate_limit_exceeded',
+};
+
+/** What a container calls a parameter that OpenAI's interface calls otherwise. */
+const NAMES: Record<string, string> = {
+  num_return_sequences: 'n',
+  max_new_tokens: 'max_tokens',
+  text: 'prompt',
+};
+
+/** Statuses of errors whose messages begin with the field that they are about. */
+const NAMING: ReadonlySet<number> = new Set([400, 404, 422]);
+const FIELD = /^(?:params\.)?(\w+(?:\.\w+)*): /;
+
+export function openAiError(error: RunError): OpenAiError {
+  const found = NAMING.has(error.status) ? FIELD.exec(error.message) : null;
+  const param = found && (NAMES[found[1]!] ?? found[1]!);
+  const message = found ? `${param}: ${error.message.slice(found[0].length)}` : error.message;
+  const code = error.status === 404 && param === 'model' ? 'model_not_found' : (CODES[error.code] ?? null);
+  return { message, type: typeOf(error.status), param, code };
+}
+
+function typeOf(status: number): OpenAiError['type'] {
+  if (status >= 500) return 'server_error';
+  return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+}
+
+/** Answers an error, as `sendError` does for everybody else. */
+export function sendOpenAiError(response: Response, error: RunError): void {
+  if (error.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(error.retryAfter)));
+  response.status(error.status).setHeader('Content-Type', JSON_TYPE);
+  response.end(JSON.stringify({ error: openAiError(error) }));
+}

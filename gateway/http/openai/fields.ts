@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { RunError } from '../../../runtime/core/errors.js';
+import { deepest } from '../../../runtime/tasks/body.js';
+
+/** A field of OpenAI's interface that can't be honoured: only null, its absence in other words, is taken. */
+export const refused = (why: string) => z.null({ error: `is not supported: ${why}` }).optional();
+
+/** Fields that change no answer here. */
+export const meaningless = {
+  user: z.string().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  store: z.boolean().nullish().describe('nothing is ever stored'),
+  service_tier: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+  prompt_cache_retention: z.string().nullish(),
+};
+
+const probability = z.number().min(0).max(1).nullish();
+const stopString = z.string().min(1);
+
+/** How text is written, in both endpoints that write it. */
+export const sampling = {
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .nullish()
+    .describe('absent: what the model’s repository says, else greedy; 0 is greedy'),
+  top_p: probability.describe('below 1, tokens are drawn'),
+  max_tokens: z.int().min(1).nullish().describe('the repository’s limit or 256 where nothing is said'),
+  stop: z.union([stopString, z.array(stopString).max(16)]).nullish(),
+  seed: z.int().min(0).nullish(),
+  n: z.int().min(1).max(16).nullish().describe('more than 1: tokens are drawn'),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  logit_bias: z
+    .record(z.string().regex(/^\d{1,7}$/, 'must be token ids'), z.number().min(-100).max(100))
+    .nullish(),
+  top_k: z.int().min(0).nullish().describe('not OpenAI’s: draw from so many likeliest tokens'),
+  min_p: probability.describe('not OpenAI’s: draw from tokens of at least this share of the likeliest one’s'),
+  repetition_penalty: z.number().positive().nullish().describe('not OpenAI’s'),
+  stream: z.boolean().nullish(),
+  stream_options: z
+    .strictObject({
+      include_usage: z.boolean().nullish(),
+      include_obfuscation: z.literal(false, { error: 'is not supported' }).nullish(),
+    })
+    .nullish(),
+};
+
+export type Sampling = z.output<z.ZodObject<typeof sampling>>;
+
+/**
+ * OpenAI's parameters as those of the tasks. Nothing samples unless the request asks for it: by a temperature, by
+ * another field that only means something where tokens are drawn, or by several answers.
+ * @throws RunError 400 for fields that contradict each other
+ */
+export function generationOf(given: Sampling): Record<string, unknown> {
+  const { temperature, top_p, n, seed, stop, max_tokens, top_k, min_p, repetition_penalty } = given;
+  const { presence_penalty, frequency_penalty, logit_bias } = given;
+  if (given.stream_options && !given.stream)
+    throw new RunError('invalid_input', 'stream_options: needs stream');
+  const several = (n ?? 1) > 1;
+  if (several && temperature === 0)
+    throw new RunError('invalid_input', 'n: several answers need a temperature above 0');
+  const drawn = (top_p ?? 1) < 1 || several || top_k != null || min_p != null;
+  return without({
+    do_sample: temperature == null ? drawn || undefined : temperature > 0,
+    temperature: temperature || undefined,
+    ...{ top_p, seed, stop, top_k, min_p, repetition_penalty },
+    ...{ presence_penalty, frequency_penalty, logit_bias },
+    max_new_tokens: max_tokens,
+    num_return_sequences: several ? n : undefined,
+  });
+}
+
+/** Less what is null or undefined. */
+export function without(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
+}
+
+/**
+ * A request body by its schema.
+ * @throws RunError 400 that names the field
+ */
+export function readFields<S extends z.ZodType>(schema: S, json: unknown): z.output<S> {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const issue = deepest(parsed.error.issues[0]!);
+  const place = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const name = [...issue.path, issue.keys[0]].join('.');
+    throw new RunError('invalid_input', `${name}: unknown parameter`);
+  }
+  throw new RunError(
+    'invalid_input',
+    place ? `${place}: ${issue.message}` : 'the body must be a JSON object',
+  );
+}

@@ -1,0 +1,39 @@
+import { type RequestHandler, Router } from 'express';
+import { RunError } from '../../../runtime/core/errors.js';
+import type { Logger } from '../../../runtime/log.js';
+import { onError } from '../../../runtime/wire/plumbing.js';
+import { only } from '../methods.js';
+import type { RunParts } from '../run.js';
+import { answerText } from './answer-text.js';
+import { readChat } from './chat.js';
+import { readCompletion } from './completions.js';
+import { embed } from './embeddings.js';
+import { sendOpenAiError } from './errors.js';
+import { listModels, showModel } from './models.js';
+
+/**
+ * OpenAI's interface over the models of the catalogue: bodies, answers, streams and errors in OpenAI's own shapes.
+ * @param authorize demands a key and counts the call, as for everybody else
+ */
+export function openAiRoutes(authorize: RequestHandler, parts: RunParts & { logger: Logger }): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(authorize);
+  const post = (path: string, handler: RequestHandler) => router.route(path).post(handler).all(only('POST'));
+  post('/v1/chat/completions', answerText(readChat, parts));
+  post('/v1/completions', answerText(readCompletion, parts));
+  post('/v1/embeddings', embed(parts));
+  const { catalog } = parts;
+  router.route('/v1/models').get(listModels(catalog)).all(only('GET'));
+  router.use('/v1/models', (request, response, next) =>
+    (request.method === 'GET' ? showModel(catalog) : only('GET'))(request, response, next),
+  );
+  router.use(notFound, onError(parts.logger, sendOpenAiError));
+  return router;
+}
+
+const notFound: RequestHandler = () => {
+  throw new RunError(
+    'not_found',
+    'no such route; there are v1/models, v1/chat/completions, v1/completions and v1/embeddings',
+  );
+};
