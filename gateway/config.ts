@@ -2,15 +2,18 @@
 export interface GatewayEnvironment {
   logFormat: 'json' | 'text';
   logLevel: string;
+  /** REDIS_URL, with its password: limits are counted there. */
+  redisUrl: string | undefined;
   /** What processes of models see: no secret but what a hub asks for. */
   server: NodeJS.ProcessEnv;
 }
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEnvironment {
-  const { KEY: _key, KEY_FILE: _file, ...server } = env;
+  const { KEY: _key, KEY_FILE: _file, REDIS_URL: redisUrl, ...server } = env;
   return {
     logFormat: env['LOG_FORMAT'] === 'json' ? 'json' : 'text',
     logLevel: env['LOG_LEVEL'] || 'info',
+    redisUrl: redisUrl || undefined,
     server,
   };
 }

@@ -7,7 +7,8 @@ import { fileCatalog, fixedCatalog } from './catalog/file.js';
 import type { GatewayEnvironment } from './config.js';
 import type { AppParts } from './http/app.js';
 import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
-import { createLimits } from './limits.js';
+import { createLimits, type Limits } from './limits/limits.js';
+import { redisStore } from './limits/redis.js';
 import { readTiers } from './meters.js';
 import type { Rate } from './options.js';
 import { PACKAGE } from './package.js';
@@ -52,7 +53,7 @@ const START_MS = 15 * 60_000;
 /** The composition root: what reads files and starts models is made here and handed on. */
 export async function composeGateway(
   flags: ServeFlags,
-  { server }: GatewayEnvironment,
+  { server, redisUrl }: GatewayEnvironment,
   logger: Logger,
 ): Promise<Gateway> {
   const log = (line: string) => logger.info(line);
@@ -64,7 +65,7 @@ export async function composeGateway(
   const app: AppParts = {
     ...{ catalog, keys, upstream, logger, startMs: START_MS },
     tiers: await readTiers(flags.prices),
-    limits: createLimits({ ...flags.rate, concurrent: flags.concurrent }),
+    limits: await limitsOf(flags, redisUrl, logger),
     onCall(call) {
       metrics.count(call);
       records.call(call);
@@ -78,6 +79,7 @@ export async function composeGateway(
       await upstream.close();
       catalog.close();
       keys.close();
+      app.limits.close();
       await records.close();
     },
   };
@@ -99,6 +101,16 @@ async function keysOf({ keys }: ServeFlags, options: KeyFileOptions): Promise<Ke
   // Not through the log: it may go to a file that outlives the run.
   process.stderr.write(`no --keys: this run takes the key ${secret}\n`);
   return fixedKeys([record]);
+}
+
+async function limitsOf(
+  { rate, concurrent }: ServeFlags,
+  redisUrl: string | undefined,
+  logger: Logger,
+): Promise<Limits> {
+  const options = { ...rate, concurrent };
+  if (redisUrl === undefined) return createLimits(options);
+  return createLimits(options, await redisStore(redisUrl, options, (line) => logger.warn(line)));
 }
 
 function upstreamOf(

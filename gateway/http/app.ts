@@ -6,7 +6,7 @@ import { observeAnswers } from '../../runtime/wire/answers.js';
 import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
-import type { Limits } from '../limits.js';
+import type { Limits } from '../limits/limits.js';
 import { callLog } from '../records/call-log.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
 import { authorize } from './authorize.js';

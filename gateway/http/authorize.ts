@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { keyOf } from '../../runtime/wire/key.js';
 import { hashOf, type Keys } from '../keys/key-store.js';
-import type { Limits } from '../limits.js';
+import type { Limits } from '../limits/limits.js';
 import { noteCall } from './call.js';
 
 /** Demands a key that was given out, in whichever of the three forms, and counts the call. */
@@ -17,8 +17,10 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
       throw new RunError('unauthorized', 'Unauthorized');
     }
     noteCall(response, { key });
-    const leave = await limits.enter(key.id);
+    const { most, remaining, leave } = await limits.enter(key.id);
     response.once('close', leave);
+    response.setHeader('X-RateLimit-Limit', most);
+    response.setHeader('X-RateLimit-Remaining', remaining);
     next();
   };
 }

@@ -5,7 +5,7 @@ import { type AppParts, createApp } from '../../gateway/http/app.js';
 import { fixedCatalog } from '../../gateway/catalog/file.js';
 import type { ModelEntry } from '../../gateway/catalog/entry.js';
 import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
-import { createLimits, type LimitOptions } from '../../gateway/limits.js';
+import { createLimits, type LimitOptions } from '../../gateway/limits/limits.js';
 import { readTiers } from '../../gateway/meters.js';
 import { staticUpstream } from '../../gateway/upstream/static.js';
 import { createLogger } from '../../runtime/log.js';
