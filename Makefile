@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway test check unit contract parity faults e2e docs bench bench-text soak format clean
+.PHONY: help install build run gateway test check unit contract parity faults e2e manifests ci docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ parity: dist/.built ## Answers beside those of the Python libraries
 
 faults: dist/.built ## Downloads that are killed, stopped, cut and starved of disk, by seeded schedules
 	@$(NODE) scripts/test.mjs faults
+
+manifests: dist/.built ## Manifests before a real API server of Kubernetes, which is built the first time (minutes)
+	@$(NODE) scripts/test.mjs manifests
+
+ci: dist/.built ## What continuous integration runs: everything, manifests included
+	@$(NODE) scripts/test.mjs check unit contract parity faults e2e manifests
 
 unit contract: dist/.built
 	@$(NODE) scripts/test.mjs $@

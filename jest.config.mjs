@@ -15,7 +15,7 @@ const project = (name) => ({
 });
 
 export default {
-  projects: ['unit', 'contract', 'parity', 'faults', 'e2e'].map(project),
+  projects: ['unit', 'contract', 'parity', 'faults', 'e2e', 'manifests'].map(project),
   globalSetup: './test/temporary-folder.mjs',
   globalTeardown: './test/remove-temporary-folder.mjs',
 };

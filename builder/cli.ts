@@ -7,6 +7,7 @@ import { exportCommand } from './commands/export.js';
 import { fetchCommand } from './commands/fetch.js';
 import { listCommand } from './commands/list.js';
 import { loadCommand } from './commands/load.js';
+import { manifestCommand } from './commands/manifest.js';
 import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
@@ -27,6 +28,7 @@ const COMMANDS = [
   verifyCommand,
   exportCommand,
   loadCommand,
+  manifestCommand,
   doctorCommand,
 ];
 

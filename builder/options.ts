@@ -135,3 +135,13 @@ function sha256(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('expected 64 hexadecimal digits');
 }
+
+const UNITS = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** As `docker run --memory` reads it: 2g are 2 GiB. */
+export function byteSize(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kmgt]?)i?b?$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS]);
+  if (bytes > 0) return bytes;
+  throw new InvalidArgumentError('expected a size such as 512m or 2g');
+}

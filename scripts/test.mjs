@@ -1,6 +1,6 @@
 /**
  * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract parity faults e2e
+ * Usage: node scripts/test.mjs check unit contract parity faults e2e manifests
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ function suite(name) {
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
   ];
-  const inBand = name === 'e2e' ? ['--runInBand'] : [];
+  const inBand = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
   const report = ['--json', `--outputFile=${file}`, '--selectProjects', name];
   const { status } = spawnSync(process.execPath, [...jest, ...report, ...inBand], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -68,10 +68,22 @@ function dockerEngine() {
   }
 }
 
+/** Manifests are judged by the API server of Kubernetes; our script builds it once, or says why it can't. */
+function apiServer() {
+  const { status } = spawnSync('bash', ['scripts/kube-apiserver.sh'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0 && process.env.REQUIRE_KUBERNETES === '1') {
+    total.failed++;
+    console.log('FAILED: no API server of Kubernetes, and REQUIRE_KUBERNETES is set');
+  }
+}
+
 for (const name of process.argv.slice(2)) {
   if (name === 'check') check();
   else {
     if (name === 'e2e') dockerEngine();
+    if (name === 'manifests') apiServer();
     suite(name);
   }
 }

@@ -8,6 +8,7 @@ import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
   addSourceOptions,
+  byteSize,
   modelId,
   type OutputFlags,
   type SourceFlags,
@@ -123,16 +124,6 @@ function limitOf({ memory }: PlanFlags): Limit {
 function machineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-}
-
-const UNITS = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
-
-/** As `docker run --memory` reads it: 2g are 2 GiB. */
-function byteSize(text: string): number {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kmgt]?)i?b?$/i.exec(text) ?? [];
-  const bytes = Math.floor(Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS]);
-  if (bytes > 0) return bytes;
-  throw new InvalidArgumentError('expected a size such as 512m or 2g');
 }
 
 function coreCount(text: string): number {

@@ -29,6 +29,7 @@ const COMMANDS = [
   'verify',
   'export',
   'load',
+  'manifest',
   'doctor',
 ];
 

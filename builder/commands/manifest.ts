@@ -1,0 +1,137 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type CommandDeps, reportOf } from '../deps.js';
+import { BuilderError } from '../exit.js';
+import { isDnsLabel } from '../manifest/names.js';
+import { renderManifest } from '../manifest/render.js';
+import { FORMATS, type ManifestFlags, settingsOf } from '../manifest/settings.js';
+import { subjectOf } from '../manifest/subject.js';
+import { addOutputOptions, byteSize, imageReference, type OutputFlags } from '../options.js';
+
+type Flags = Omit<ManifestFlags, 'env'> & OutputFlags & { env: string[]; output?: string };
+
+const NOTES = `
+Everything comes from the image's labels: which model it is, whether it holds its weights, what memory and time it
+takes. Memory is limited to the peak and a quarter; a start may take three times as long as it should. The container
+runs as user 1000 on a read-only root file system without capabilities. KEY and HF_TOKEN are mounted files: the first
+lines say how to make them, and no secret is in the output.
+
+  kubernetes  Deployment and Service; images without weights get an init container that fetches them
+  knative     a Service that goes down to no pod, and holds callers while the first one starts
+  compose     a project for docker compose, without a port on the host unless --publish is given
+  quadlet     a .container unit for podman 4.4 or later under systemd
+
+Examples:
+  builder manifest slipway/org_model:sealed --format kubernetes --namespace models | kubectl apply -f -
+  builder manifest slipway/org_model:latest --format kubernetes --image registry.example/org_model:1 --claim weights
+  builder manifest model.tar.gz --format knative --replicas 4 -o service.yaml
+  builder manifest slipway/org_model:latest --format compose --publish 127.0.0.1:8080 -o compose.yaml`;
+
+/** `builder manifest`: what a cluster or an engine needs to run an image, on stdout. */
+export function manifestCommand(program: Command, deps: CommandDeps): void {
+  const command = program
+    .command('manifest')
+    .description('Print what runs an image elsewhere: Kubernetes, Knative, Compose or systemd')
+    .argument('<image|file>', 'model image of this engine, or a tarball of one')
+    .addOption(new Option('--format <format>', 'for what').choices(FORMATS).makeOptionMandatory())
+    .option('--name <name>', 'name there (default: from the model id)', dnsLabel)
+    .option('--namespace <name>', 'namespace of the cluster', dnsLabel)
+    .option('--image <reference>', 'image as it is pulled there (default: as given)', imageReference)
+    .option('--replicas <number>', 'containers; with knative the most of them', wholeNumber, 1)
+    .option('--cpus <number>', 'cores that each one asks for', coreCount, 2)
+    .option('--memory <size>', 'limit of memory, e.g. 2g (default: from the labels)', byteSize)
+    .option('--secret <name>', 'secret with the files key and hf-token', dnsLabel, 'slipway')
+    .option('--hf-token', 'mount hf-token for the download of a gated model')
+    .option('--claim <name>', 'PersistentVolumeClaim that keeps downloaded weights', dnsLabel)
+    .option('--host <host>', 'add an Ingress for this host name', hostName)
+    .option('--publish <[address:]port>', 'port of the host', published)
+    .option('--network-policy', 'let nobody but the gateway reach it')
+    .option('--env <NAME=VALUE>', 'variable of the server, no secret; again for more', collect, [])
+    .option('-o, --output <file>', 'write to a file instead of stdout')
+    .addHelpText('after', NOTES);
+  addOutputOptions(command).action((given: string, flags: Flags) => manifest(given, flags, deps));
+}
+
+async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise<void> {
+  const report = reportOf(deps, flags);
+  const env = variablesOf(flags.env);
+  const settings = settingsOf(await subjectOf(given, deps.docker), { ...flags, env });
+  const { text, documents, notes } = renderManifest(flags.format, settings);
+  for (const note of notes) report.note(note);
+  const { name, modelId: model, image } = settings;
+  const document = { format: flags.format, name, model, image, notes, documents, text };
+  if (flags.output === undefined) return report.result(text, document);
+  await replaceFile(flags.output, `${text}\n`);
+  report.result(flags.output, { ...document, file: flags.output });
+}
+
+/** Whole or not at all. @throws BuilderError */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await writeFile(part, text, { flush: true });
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BuilderError('failure', `${file} can't be written (${code}); give another -o`, {
+      cause: error,
+    });
+  }
+}
+
+const collect = (text: string, before: readonly string[]) => [...before, text];
+
+function dnsLabel(text: string): string {
+  if (isDnsLabel(text)) return text;
+  throw new InvalidArgumentError(
+    'expected lower-case letters, digits and dashes, a letter first, 63 at most',
+  );
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('expected a whole number from 1 to 9999');
+}
+
+function coreCount(text: string): number {
+  if (/^\d{1,3}(?:\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('expected a number of cores such as 2 or 0.5');
+}
+
+function hostName(text: string): string {
+  if (
+    text.length <= 253 &&
+    /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/.test(text)
+  )
+    return text;
+  throw new InvalidArgumentError('expected a host name in lower case such as models.example.com');
+}
+
+/** `8080`, `127.0.0.1:8080` or `[::1]:8080`. */
+function published(text: string): string {
+  const [, port] = /^(?:[\d.]+:|\[[\da-f:]+\]:)?(\d{1,5})$/i.exec(text) ?? [];
+  if (port !== undefined && Number(port) > 0 && Number(port) <= 65_535) return text;
+  throw new InvalidArgumentError('expected a port, or an address and a port such as 127.0.0.1:8080');
+}
+
+const SECRET = /^(?:KEY|HF_TOKEN|HUGGING_FACE_HUB_TOKEN)$/;
+const OURS = /^(?:PORT|HOST|KEY_FILE|HF_TOKEN_FILE)$/;
+
+/** Checked after the options, whose own messages repeat what was given. @throws BuilderError that says no value */
+function variablesOf(given: readonly string[]): Record<string, string> {
+  const pairs = given.map((text): [string, string] => {
+    const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+    // Printable only: unit files are lines.
+    if (name === undefined || /\p{Cc}/u.test(value!))
+      throw new BuilderError('usage', '--env takes NAME=VALUE on one line, e.g. --env LOG_FORMAT=text');
+    if (SECRET.test(name))
+      throw new BuilderError(
+        'usage',
+        `${name} is a secret: put it into a file of the secret that --secret names`,
+      );
+    if (OURS.test(name)) throw new BuilderError('usage', `${name} is what the manifest itself sets`);
+    return [name, value!];
+  });
+  return Object.fromEntries(pairs);
+}

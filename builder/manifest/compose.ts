@@ -1,0 +1,86 @@
+import type { Json } from './pod.js';
+import { environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
+import type { Settings } from './settings.js';
+
+/** A project of one service, and one that fetches the weights first where the image lacks them. */
+export function composeDocument(settings: Settings): Json {
+  const { baked, hfToken } = settings;
+  const files = hfToken ? ['key', 'hf-token'] : ['key'];
+  return {
+    services: {
+      ...(baked ? {} : { weights: weightsService(settings) }),
+      server: serverService(settings),
+    },
+    secrets: Object.fromEntries(files.map((file) => [file, { file: `./${file}` }])),
+    ...(baked ? {} : { volumes: { model: {} } }),
+  };
+}
+
+function serverService(settings: Settings): Json {
+  const { baked, device, replicas, publish, startSeconds } = settings;
+  return {
+    ...confined(settings),
+    user: `${USER}:${USER}`,
+    environment: escaped(environment(settings, '/run/secrets/key')),
+    secrets: ['key'],
+    expose: [String(PORT)],
+    ...(publish === undefined ? {} : { ports: [`${publish}:${PORT}`] }),
+    ...(baked
+      ? {}
+      : {
+          volumes: [`model:${MODEL_DIR}`],
+          depends_on: { weights: { condition: 'service_completed_successfully' } },
+        }),
+    healthcheck: {
+      test: ['CMD', 'node', '/server/healthcheck.mjs'],
+      interval: '15s',
+      timeout: '5s',
+      retries: 3,
+      start_period: `${startSeconds}s`,
+    },
+    stop_grace_period: `${GRACE_SECONDS}s`,
+    restart: 'unless-stopped',
+    ...deploy({ device, replicas }),
+  };
+}
+
+function deploy({ device, replicas }: Pick<Settings, 'device' | 'replicas'>): Json {
+  const devices = [{ driver: 'nvidia', count: 1, capabilities: ['gpu'] }];
+  const gpu = device === 'cuda' ? { resources: { reservations: { devices } } } : {};
+  const settings = { ...(replicas > 1 ? { replicas } : {}), ...gpu };
+  return Object.keys(settings).length === 0 ? {} : { deploy: settings };
+}
+
+/** Starts as root, for a new volume is root's; makes it the user's, and goes on as that user. */
+function weightsService(settings: Settings): Json {
+  const { env, hfToken } = settings;
+  return {
+    ...confined(settings),
+    command: ['fetch'],
+    cap_add: ['CHOWN', 'SETUID', 'SETGID'],
+    environment: escaped(hfToken ? { ...env, HF_TOKEN_FILE: '/run/secrets/hf-token' } : env),
+    ...(hfToken ? { secrets: ['hf-token'] } : {}),
+    volumes: [`model:${MODEL_DIR}`],
+    // Its end is what is waited for.
+    healthcheck: { disable: true },
+    restart: 'on-failure',
+  };
+}
+
+function confined({ image, memoryBytes }: Settings): Json {
+  return {
+    image,
+    read_only: true,
+    tmpfs: ['/tmp'],
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    ...(memoryBytes === undefined ? {} : { mem_limit: `${mebibytes(memoryBytes)}m` }),
+  };
+}
+
+/** `$` would name a variable of whoever runs compose. */
+function escaped(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, value.replaceAll('$', '$$$$')]),
+  );
+}

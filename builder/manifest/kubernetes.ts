@@ -1,0 +1,67 @@
+import { type Json, labels, metadata, podSpec, selector } from './pod.js';
+import type { Settings } from './settings.js';
+
+/** Seconds that a rollout may take before it is called stuck; downloads count. */
+const LEAST_PROGRESS_SECONDS = 3600;
+
+/** Deployment and Service, and what was asked for beside them. */
+export function kubernetesDocuments(settings: Settings): Json[] {
+  return [
+    deployment(settings),
+    service(settings),
+    ...(settings.networkPolicy ? [networkPolicy(settings)] : []),
+    ...(settings.host === undefined ? [] : [ingress(settings, settings.host)]),
+  ];
+}
+
+function deployment(settings: Settings): Json {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadata(settings),
+    spec: {
+      replicas: settings.replicas,
+      progressDeadlineSeconds: Math.max(LEAST_PROGRESS_SECONDS, settings.startSeconds),
+      selector: { matchLabels: selector(settings) },
+      template: { metadata: { labels: labels(settings) }, spec: podSpec(settings) },
+    },
+  };
+}
+
+/** Found by the gateway through its labels. */
+function service(settings: Settings): Json {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadata(settings),
+    spec: {
+      selector: selector(settings),
+      ports: [{ name: 'http', port: 80, targetPort: 'http1' }],
+    },
+  };
+}
+
+/** A model asks nobody for a key: only the gateway's pods of this namespace reach it. */
+function networkPolicy(settings: Settings): Json {
+  const gateway = { matchLabels: { 'app.kubernetes.io/name': 'slipway-gateway' } };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadata(settings, { annotations: {} }),
+    spec: {
+      podSelector: { matchLabels: selector(settings) },
+      policyTypes: ['Ingress'],
+      ingress: [{ from: [{ podSelector: gateway }], ports: [{ protocol: 'TCP', port: 'http1' }] }],
+    },
+  };
+}
+
+function ingress(settings: Settings, host: string): Json {
+  const backend = { service: { name: settings.name, port: { name: 'http' } } };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: metadata(settings, { annotations: {} }),
+    spec: { rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
+  };
+}

@@ -1,0 +1,189 @@
+import { figureLabels, LABEL } from '../images/labels.js';
+import { labelValue } from './names.js';
+import {
+  environment,
+  GRACE_SECONDS,
+  LEAVE_SECONDS,
+  mebibytes,
+  MODEL_DIR,
+  PORT,
+  SECRETS_DIR,
+  USER,
+} from './server.js';
+import type { Settings } from './settings.js';
+
+export type Json = Record<string, unknown>;
+
+const PORT_NAME = 'http1';
+
+export function selector({ name }: Settings): Record<string, string> {
+  return { 'app.kubernetes.io/name': name };
+}
+
+/** By these the gateway finds the model. */
+export function labels(settings: Settings): Record<string, string> {
+  return {
+    ...selector(settings),
+    'app.kubernetes.io/part-of': 'slipway',
+    [LABEL.model]: labelValue(settings.modelId),
+  };
+}
+
+/** What does not fit into labels: the exact id, and the figures. */
+export function annotations({ modelId, task, commit, figures }: Settings): Record<string, string> {
+  return {
+    [LABEL.model]: modelId,
+    [LABEL.task]: task,
+    ...(commit === undefined ? {} : { [LABEL.commit]: commit }),
+    ...(figures ? Object.fromEntries(figureLabels(figures)) : {}),
+  };
+}
+
+export function metadata(settings: Settings, more: Json = {}): Json {
+  const { name, namespace } = settings;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: labels(settings),
+    annotations: annotations(settings),
+    ...more,
+  };
+}
+
+/** What the restricted profile of pod security asks of each container, and a root file system that nobody writes to. */
+const CONFINED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+const IDENTITY = {
+  runAsNonRoot: true,
+  runAsUser: USER,
+  runAsGroup: USER,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+/** A pod that the restricted profile of pod security lets in. */
+export function podSpec(settings: Settings): Json {
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // Volumes belong to the group: emptyDir and claims are root's own otherwise.
+    securityContext: { ...IDENTITY, fsGroup: USER, fsGroupChangePolicy: 'OnRootMismatch' },
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    ...(settings.baked ? {} : { initContainers: [fetchContainer(settings)] }),
+    containers: [
+      {
+        ...serverContainer(settings),
+        ...probes(settings.startSeconds, { port: PORT_NAME }),
+        env: variables(environment(settings, `${SECRETS_DIR}/key`)),
+        securityContext: CONFINED,
+        // Until all have heard that it goes, it answers.
+        lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
+      },
+    ],
+    volumes: volumes(settings, GROUP_READABLE),
+  };
+}
+
+/** A revision's pod as Knative takes it: one container, nothing at the level of the pod, and the port is Knative's. */
+export function knativePodSpec(settings: Settings): Json {
+  const { PORT: _given, ...env } = environment(settings, `${SECRETS_DIR}/key`);
+  if (!settings.baked && settings.hfToken) env['HF_TOKEN_FILE'] = `${SECRETS_DIR}/hf-token`;
+  // The download is part of the start.
+  const startSeconds = settings.startSeconds + (settings.baked ? 0 : DOWNLOAD_SECONDS);
+  return {
+    enableServiceLinks: false,
+    automountServiceAccountToken: false,
+    containers: [
+      {
+        ...serverContainer(settings),
+        ...probes(startSeconds, {}),
+        env: variables(env),
+        securityContext: { ...CONFINED, ...IDENTITY },
+      },
+    ],
+    // No group of a pod's own here, and the files are root's.
+    volumes: volumes(settings, READABLE),
+  };
+}
+
+function serverContainer(settings: Settings): Json {
+  return {
+    name: 'server',
+    image: settings.image,
+    imagePullPolicy: 'IfNotPresent',
+    ports: [{ name: PORT_NAME, containerPort: PORT }],
+    resources: resources(settings),
+    volumeMounts: mounts(settings),
+  };
+}
+
+/** Downloads and verifies the weights, or finds that they are there. It needs no KEY. */
+function fetchContainer(settings: Settings): Json {
+  const { image, env, hfToken } = settings;
+  const given = hfToken ? { ...env, HF_TOKEN_FILE: `${SECRETS_DIR}/hf-token` } : env;
+  return {
+    name: 'weights',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    args: ['fetch'],
+    env: variables(given),
+    resources: resources(settings),
+    securityContext: CONFINED,
+    volumeMounts: mounts(settings).filter(({ name }) => hfToken || name !== 'secrets'),
+  };
+}
+
+function variables(env: Record<string, string>): { name: string; value: string }[] {
+  // $(NAME) would be replaced by the cluster.
+  return Object.entries(env).map(([name, value]) => ({ name, value: value.replaceAll('$(', '$$(') }));
+}
+
+/** The processor is shared where nobody else wants it; memory is not. */
+function resources({ cpus, memoryBytes, device }: Settings): Json {
+  const memory = memoryBytes === undefined ? {} : { memory: `${mebibytes(memoryBytes)}Mi` };
+  const gpu = device === 'cuda' ? { 'nvidia.com/gpu': '1' } : {};
+  return { requests: { cpu: String(cpus), ...memory, ...gpu }, limits: { ...memory, ...gpu } };
+}
+
+const PERIOD_SECONDS = 5;
+
+/** Where no step before the start fetches the weights. */
+const DOWNLOAD_SECONDS = 1800;
+
+function probes(startSeconds: number, port: { port?: string }): Json {
+  const get = (path: string) => ({ httpGet: { path, ...port }, timeoutSeconds: 4 });
+  return {
+    startupProbe: {
+      ...get('/health'),
+      periodSeconds: PERIOD_SECONDS,
+      failureThreshold: Math.ceil(startSeconds / PERIOD_SECONDS),
+    },
+    readinessProbe: { ...get('/health'), periodSeconds: PERIOD_SECONDS, failureThreshold: 2 },
+    // Says nothing of the model: a slow load is no reason to begin anew.
+    livenessProbe: { ...get('/livez'), periodSeconds: 10, failureThreshold: 3 },
+  };
+}
+
+function mounts({ baked }: Settings): { name: string; mountPath: string; readOnly?: true }[] {
+  return [
+    { name: 'tmp', mountPath: '/tmp' },
+    { name: 'secrets', mountPath: SECRETS_DIR, readOnly: true },
+    ...(baked ? [] : [{ name: 'model', mountPath: MODEL_DIR }]),
+  ];
+}
+
+const GROUP_READABLE = 0o440;
+const READABLE = 0o444;
+
+function volumes({ baked, claim, secret, hfToken }: Settings, defaultMode: number): Json[] {
+  const files = hfToken ? ['key', 'hf-token'] : ['key'];
+  const items = files.map((key) => ({ key, path: key }));
+  const source = claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } };
+  return [
+    { name: 'tmp', emptyDir: {} },
+    { name: 'secrets', secret: { secretName: secret, items, defaultMode } },
+    ...(baked ? [] : [{ name: 'model', ...source }]),
+  ];
+}

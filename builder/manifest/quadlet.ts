@@ -1,0 +1,62 @@
+import { environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
+import type { Settings } from './settings.js';
+
+const DOWNLOAD_SECONDS = 1800;
+
+/** A unit for podman's generator: goes into /etc/containers/systemd, or ~/.config/containers/systemd without root. */
+export function quadletUnit(settings: Settings): string {
+  const { name, modelId, image, baked, startSeconds } = settings;
+  const seconds = startSeconds + (baked ? 0 : DOWNLOAD_SECONDS);
+  return [
+    '[Unit]',
+    `Description=${escaped(modelId)}`,
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Container]',
+    `Image=${image}`,
+    `ContainerName=${name}`,
+    ...container(settings),
+    '',
+    '[Service]',
+    'Restart=always',
+    `TimeoutStartSec=${seconds}`,
+    `TimeoutStopSec=${GRACE_SECONDS + 10}`,
+    '',
+    '[Install]',
+    'WantedBy=multi-user.target default.target',
+  ].join('\n');
+}
+
+function container(settings: Settings): string[] {
+  const { name, baked, secret, hfToken, device, publish, memoryBytes, startSeconds } = settings;
+  const env = {
+    ...environment(settings, `/run/secrets/${secret}-key`),
+    ...(hfToken ? { HF_TOKEN_FILE: `/run/secrets/${secret}-hf-token` } : {}),
+  };
+  const secrets = hfToken ? ['key', 'hf-token'] : ['key'];
+  const memory = memoryBytes === undefined ? [] : [`--memory=${mebibytes(memoryBytes)}m`];
+  return [
+    `User=${USER}`,
+    `Group=${USER}`,
+    'ReadOnly=true',
+    'Tmpfs=/tmp',
+    'DropCapability=all',
+    'NoNewPrivileges=true',
+    ...Object.entries(env).map(([key, value]) => `Environment="${key}=${escaped(value)}"`),
+    ...secrets.map((file) => `Secret=${secret}-${file},uid=${USER},gid=${USER},mode=0400`),
+    // U: the volume becomes the user's.
+    ...(baked ? [] : [`Volume=${name}-model:${MODEL_DIR}:U`]),
+    ...(publish === undefined ? [] : [`PublishPort=${publish}:${PORT}`]),
+    ...(device === 'cuda' ? ['AddDevice=nvidia.com/gpu=all'] : []),
+    'HealthCmd=["node","/server/healthcheck.mjs"]',
+    'HealthInterval=15s',
+    `HealthStartPeriod=${startSeconds}s`,
+    `PodmanArgs=${[...memory, `--stop-timeout=${GRACE_SECONDS}`].join(' ')}`,
+  ];
+}
+
+/** systemd reads `%` as a specifier, and a backslash and a quote in its own way. */
+function escaped(text: string): string {
+  return text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%');
+}

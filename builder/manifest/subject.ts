@@ -1,0 +1,57 @@
+import { isModelId } from '../../runtime/core/ids.js';
+import type { Device } from '../../runtime/core/spec.js';
+import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
+import type { Docker } from '../docker/docker.js';
+import { BuilderError } from '../exit.js';
+import { figuresOf, LABEL } from '../images/labels.js';
+import type { Figures } from '../plan/figures.js';
+import { fileArchive, isFile, onlyImage } from '../transfer/sources.js';
+
+/** What an image says of itself, as far as it matters to those who run it. Labels may lie, but not break out. */
+export interface Subject {
+  /** Name of the image where it was found; undefined for a tarball without one. */
+  image: string | undefined;
+  modelId: string;
+  task: TaskId;
+  device: Device;
+  /** Its requests share runs, and so many of them may be under way. */
+  batches: boolean;
+  /** The weights are in the image. */
+  baked: boolean;
+  commit: string | undefined;
+  figures: Figures | undefined;
+}
+
+/**
+ * Reads the labels of an image of the engine, or of a tarball, which needs no engine.
+ * @throws BuilderError `refused` when it is no model image
+ */
+export async function subjectOf(given: string, docker: Docker): Promise<Subject> {
+  if (await isFile(given)) {
+    const { names, labels } = await onlyImage(fileArchive(given));
+    return { image: names[0], ...aboutOf(given, labels) };
+  }
+  const image = await docker.inspectImage(given);
+  if (!image) {
+    const remedy = '"builder list" lists those that are there; a tarball of "builder export" is taken, too';
+    throw new BuilderError('failure', `there is no image ${given} on this engine; ${remedy}`);
+  }
+  return { image: given, ...aboutOf(given, image.labels) };
+}
+
+function aboutOf(given: string, labels: Readonly<Record<string, string>>): Omit<Subject, 'image'> {
+  const [modelId, task] = [labels[LABEL.model] ?? '', labels[LABEL.task] ?? ''];
+  const device = labels[LABEL.device];
+  if (!isModelId(modelId) || !isTaskId(task) || (device !== 'cpu' && device !== 'cuda')) {
+    const what = `${given} is no model image of builder's: its labels name no model, task and device`;
+    throw new BuilderError('refused', `${what}; make one with "builder build"`);
+  }
+  const commit = labels[LABEL.commit] ?? '';
+  return {
+    ...{ modelId, task, device },
+    batches: labels[LABEL.engine] === 'transformers' && labels[LABEL.profile] === 'text',
+    baked: labels[LABEL.baked] === 'true',
+    commit: /^[\w-]{1,64}$/.test(commit) ? commit : undefined,
+    figures: figuresOf(labels),
+  };
+}
