@@ -27,6 +27,15 @@ export function describeWithTwoEngines(name: string, body: () => void): void {
   describeUnless(obstacle() ?? secondEngineObstacle(), name, body);
 }
 
+/** A suite that starts projects with docker-compose, which is installed where it may be. */
+export function describeWithCompose(name: string, body: () => void): void {
+  const lacks = () => {
+    const { status, stderr } = spawnSync('scripts/docker-compose.sh', { timeout: 300_000, encoding: 'utf8' });
+    return status === 0 ? undefined : stderr || 'docker-compose could not be installed';
+  };
+  describeUnless(obstacle() ?? lacks(), name, body);
+}
+
 function describeUnless(reason: string | undefined, name: string, body: () => void): void {
   // oxlint-disable-next-line jest/valid-describe-callback -- it is one, by its type
   if (reason === undefined) return describe(name, body);
