@@ -11,7 +11,7 @@ import { createLimits, type Limits } from './limits/limits.js';
 import { redisStore } from './limits/redis.js';
 import { readTiers } from './meters.js';
 import type { Rate } from './options.js';
-import { PACKAGE } from './package.js';
+import { PACKAGE, VERSION } from './package.js';
 import { createMetrics, type GatewayMetrics } from './records/metrics.js';
 import { openRecords } from './records/records.js';
 import { countWaiting } from './upstream/counted.js';
@@ -50,6 +50,9 @@ export interface Gateway {
 /** The longest that clients wait for a cold model. */
 const START_MS = 15 * 60_000;
 
+/** Of each key. A container reports once a second at most. */
+const CONTAINER_RATE = { calls: 6000, seconds: 60 };
+
 /** The composition root: what reads files and starts models is made here and handed on. */
 export async function composeGateway(
   flags: ServeFlags,
@@ -58,18 +61,19 @@ export async function composeGateway(
 ): Promise<Gateway> {
   const log = (line: string) => logger.info(line);
   const catalog = await catalogOf(flags, log);
-  const records = await openRecords(flags, logger);
+  const metrics = createMetrics({
+    running: () => upstream.status?.() ?? [],
+    waiting: () => upstream.waiting(),
+  });
+  const records = await openRecords(flags, { logger, metrics });
   const keys = await keysOf(flags, { log, onChange: records.keys });
   const upstream = countWaiting(upstreamOf(flags, { log, env: server, onEvent: records.model }));
-  const metrics = createMetrics({ running: () => upstream.status?.() ?? [], waiting: upstream.waiting });
   const app: AppParts = {
     ...{ catalog, keys, upstream, logger, startMs: START_MS },
     tiers: await readTiers(flags.prices),
     limits: await limitsOf(flags, redisUrl, logger),
-    onCall(call) {
-      metrics.count(call);
-      records.call(call);
-    },
+    onCall: records.call,
+    containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
     body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },
   };
   return {

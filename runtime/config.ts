@@ -82,6 +82,7 @@ const schema = z.object({
     ),
   ANALYTICS_URL: address,
   UPDATE_URL: address,
+  VALIDATE_URL: address,
   /** Set by the images: the user that a server started as root becomes. */
   RUN_AS: positive.optional(),
   THREADS: positive.optional(),
@@ -139,7 +140,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const sealed = existsSync(SEALED_MANIFEST);
   return Object.freeze({
     ...rest,
-    ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined } : {}),
+    ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined, VALIDATE_URL: undefined } : {}),
     sealed,
     exposed: Object.keys({ ...(KEY && { KEY }), ...(HF_TOKEN && { HF_TOKEN }) }),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createAnalytics, newerVersion } from './analytics.js';
+import { createAnalytics } from './analytics.js';
 import { parseArguments } from './arguments.js';
 import {
   type Config,
@@ -21,6 +21,7 @@ import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
 import { createLogger, type Logger } from './log.js';
 import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
+import { newerVersion, standingOf } from './notices.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
@@ -111,7 +112,9 @@ async function serve(): Promise<void> {
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
     maxPixels: config.MAX_PIXELS,
   }));
-  if (config.UPDATE_URL) void announceUpdate(config.UPDATE_URL, logger);
+  // Nobody waits for either.
+  void announceUpdate(config, logger);
+  void announceStanding(config, spec, logger);
 }
 
 /** Rows of an encoder share runs, so many may be under way; a generation holds its cache all the while. */
@@ -156,9 +159,21 @@ function logState(logger: Logger, state: EngineState): void {
   }
 }
 
-async function announceUpdate(url: string, logger: Logger): Promise<void> {
-  const version = await newerVersion(url, VERSION);
+async function announceUpdate({ UPDATE_URL, KEY }: Config, logger: Logger): Promise<void> {
+  const version = UPDATE_URL && (await newerVersion(UPDATE_URL, VERSION, KEY));
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
+}
+
+async function announceStanding(
+  { VALIDATE_URL, KEY }: Config,
+  { id, task }: ModelSpec,
+  logger: Logger,
+): Promise<void> {
+  if (VALIDATE_URL === undefined) return;
+  const standing = await standingOf(VALIDATE_URL, KEY, { model: id, task, version: VERSION });
+  if (standing === 'accepted') logger.info('KEY is accepted where VALIDATE_URL asks');
+  if (standing === 'refused')
+    logger.warn('KEY is not accepted where VALIDATE_URL asks; models answer all the same');
 }
 
 main().catch((error: unknown) => {

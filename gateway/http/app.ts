@@ -10,6 +10,7 @@ import type { Limits } from '../limits/limits.js';
 import { callLog } from '../records/call-log.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
 import { authorize } from './authorize.js';
+import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { only } from './methods.js';
 import { openAiRoutes } from './openai/routes.js';
@@ -21,7 +22,12 @@ export interface AppParts extends RunParts {
   logger: Logger;
   /** Told of every call that has ended, whatever became of it. */
   onCall?: (call: FinishedCall) => void;
+  /** What containers ask; none: they have to ask elsewhere. */
+  containers?: { limits: Limits } & Omit<ContainerParts, 'authorized'>;
 }
+
+/** Where containers ask. */
+export const CONTAINERS = '/container/v1';
 
 /** Where the hosted interface lies. */
 export const BASE = '/models/v2';
@@ -55,6 +61,9 @@ export function createApp(parts: AppParts): RequestListener {
   );
   models.use(runModel(parts));
   app.use(BASE, models);
+  const { containers } = parts;
+  if (containers)
+    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: authorize(keys, containers.limits) }));
   app.use(notFound, onError(logger));
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RunningModel } from '../upstream/upstream.js';
+import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
 export interface MetricsSources {
@@ -11,6 +12,8 @@ export interface MetricsSources {
 
 export interface GatewayMetrics {
   count(call: FinishedCall): void;
+  /** Counts what a key has used, here or in containers of its own. */
+  use(row: UsageRow): void;
   contentType: string;
   /** All of it in Prometheus' text format. */
   text(): Promise<string>;
@@ -22,6 +25,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 export function createMetrics(sources: MetricsSources): GatewayMetrics {
   const registry = new Registry();
   const meters = callMeters(registry);
+  const use = keyMeters(registry);
   stateGauges(registry, sources);
   return {
     count({ model, status, code, milliseconds, cold, waitedMs }) {
@@ -34,6 +38,7 @@ export function createMetrics(sources: MetricsSources): GatewayMetrics {
         meters.wait.observe({ model: modelId }, waitedMs / 1000);
       }
     },
+    use,
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -55,6 +60,25 @@ function callMeters(registry: Registry) {
     coldStarts: counter('cold_starts_total', 'Calls that a model was started for.', ['model']),
     seconds: histogram('call_seconds', 'From the arrival of a call that reached a model to its end.'),
     wait: histogram('wait_seconds', 'That a call waited until a server of its model was there.'),
+  };
+}
+
+/** Series for keys and models; what comes on top of so many goes to `other`. */
+const MOST_SERIES = 5000;
+
+function keyMeters(registry: Registry): (row: UsageRow) => void {
+  const labelNames = ['key', 'model', 'source'];
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `slipway_gateway_key_${name}`, help, labelNames, registers: [registry] });
+  const calls = counter('calls_total', 'Calls of a key to a model, or to a container of its own.');
+  const seconds = counter('seconds_total', 'That models were held or worked for a key.');
+  const known = new Set<string>();
+  return ({ key, model, source, ...row }) => {
+    const place = `${key} ${model} ${source}`;
+    if (known.size < MOST_SERIES) known.add(place);
+    const labels = known.has(place) ? { key, model, source } : { key: 'other', model: 'other', source };
+    calls.inc(labels, row.calls);
+    seconds.inc(labels, row.seconds);
   };
 }
 

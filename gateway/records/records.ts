@@ -5,9 +5,12 @@ import { createRefusals } from '../audit/refusals.js';
 import type { KeyChange } from '../keys/key-store.js';
 import { VERSION } from '../package.js';
 import type { ModelEvent } from '../upstream/upstream.js';
-import { type Journal, openJournal } from '../usage/journal.js';
+import { openJournal } from '../usage/journal.js';
+import { createReports, type ReportedRun } from '../usage/reported.js';
+import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
-import { usageOf } from './usage.js';
+import type { GatewayMetrics } from './metrics.js';
+import { today, usageOf } from './usage.js';
 
 export interface RecordFlags {
   /** File of the usage; none: it is not kept. */
@@ -21,7 +24,8 @@ export interface Records {
   call(call: FinishedCall): void;
   model(event: ModelEvent): void;
   keys(change: KeyChange): void;
-  usage: Journal | undefined;
+  /** What containers tell. */
+  report(keyId: string, runs: readonly ReportedRun[]): void;
   /** The gateway ends. */
   close(): Promise<void>;
 }
@@ -29,7 +33,11 @@ export interface Records {
 /** Between lines on refused calls. */
 const TELL_MS = 5000;
 
-export async function openRecords({ usage, audit }: RecordFlags, logger: Logger): Promise<Records> {
+/** @throws GatewayError when a file can't be written */
+export async function openRecords(
+  { usage, audit }: RecordFlags,
+  { logger, metrics }: { logger: Logger; metrics: GatewayMetrics },
+): Promise<Records> {
   const journal =
     usage === undefined
       ? undefined
@@ -37,16 +45,24 @@ export async function openRecords({ usage, audit }: RecordFlags, logger: Logger)
   const log =
     audit === undefined ? undefined : await openAuditLog(path.resolve(audit), (line) => logger.warn(line));
   const watch = log && watchRefusals(log);
+  const rowsOf = createReports(today);
+  const use = (row: UsageRow) => {
+    metrics.use(row);
+    journal?.add(row);
+  };
   log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
   return {
     call(call) {
+      metrics.count(call);
       const row = usageOf(call);
-      if (row) journal?.add(row);
+      if (row) use(row);
       watch?.count(call);
     },
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
     keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
-    usage: journal,
+    report(keyId, runs) {
+      for (const row of rowsOf(keyId, runs)) use(row);
+    },
     async close() {
       watch?.close();
       log?.write({ event: 'gateway-stopped' });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAnalytics, newerVersion, type RunEvent } from '../../runtime/analytics.js';
+import { createAnalytics, type RunEvent } from '../../runtime/analytics.js';
+import { newerVersion, standingOf } from '../../runtime/notices.js';
 
 const event: RunEvent = { model: 'a/b', task: 'chat', status: 200, milliseconds: 5 };
 
@@ -33,12 +34,12 @@ async function collect(count: number): Promise<{ url: string; bodies: Promise<st
   return { url, bodies: all };
 }
 
-test('events hold metadata and nothing else, a hundred to a request', async () => {
+test('events hold metadata and nothing else; those that wait go together', async () => {
   const { url, bodies } = await collect(151);
-  const analytics = createAnalytics(url, 'key');
+  const analytics = createAnalytics(url, 'key', { pauseMs: 1 });
   for (let i = 0; i < 151; i++) analytics.record(event);
   const sent = (await bodies).map((body) => JSON.parse(body) as { events: RunEvent[] });
-  expect(sent.map(({ events }) => events.length)).toEqual([1, 100, 50]);
+  expect(sent.map(({ events }) => events.length)).toEqual([1, 150]);
   expect(sent[0]).toEqual({ events: [event] });
 });
 
@@ -54,12 +55,12 @@ test('an endpoint that hangs gets one request, and what can wait is bounded', as
       else response.end();
     });
   });
-  const analytics = createAnalytics(url, 'key');
+  const analytics = createAnalytics(url, 'key', { pauseMs: 1 });
   for (let i = 0; i < 5000; i++) analytics.record(event);
   while (counts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   release();
-  while (counts.length < 11) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(counts).toEqual([1, ...Array.from({ length: 10 }, () => 100)]);
+  while (counts.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(counts).toEqual([1, 1000]);
 });
 
 test('an endpoint that breaks off is tried again with the next event', async () => {
@@ -68,7 +69,7 @@ test('an endpoint that breaks off is tried again with the next event', async () 
     seen.push(request.url!);
     response.writeHead(200, { 'content-length': '100' }).write('x', () => request.socket.destroy());
   });
-  const analytics = createAnalytics(url, 'key');
+  const analytics = createAnalytics(url, 'key', { pauseMs: 1 });
   for (const expected of [1, 2, 3]) {
     analytics.record(event);
     while (seen.length < expected) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -83,6 +84,9 @@ test('without an endpoint nothing happens', () => {
 
 test.each([
   ['{"version":"2.0.0"}', '2.0.0'],
+  ['{"version":"1.0.10"}', '1.0.10'],
+  ['{"error":null,"output":{"version":"2.0.0"}}', '2.0.0'],
+  ['{"version":"0.9.9"}', undefined],
   ['{"version":"1.0.0"}', undefined],
   ['{"version":"<b>2</b> click here"}', undefined],
   ['{"version":2}', undefined],
@@ -90,9 +94,22 @@ test.each([
   ['<html>', undefined],
 ])('the update endpoint says %s', async (body, expected) => {
   const url = await serve((_request, response) => response.end(body));
-  expect(await newerVersion(url, '1.0.0')).toBe(expected);
+  expect(await newerVersion(url, '1.0.0', 'key')).toBe(expected);
 });
 
 test('an update endpoint that is away is no error', async () => {
-  expect(await newerVersion('http://127.0.0.1:1/', '1.0.0')).toBeUndefined();
+  expect(await newerVersion('http://127.0.0.1:1/', '1.0.0', 'key')).toBeUndefined();
+});
+
+test.each([
+  [200, 'accepted'],
+  [401, 'refused'],
+  [403, 'refused'],
+  [500, undefined],
+] as const)('the validation endpoint answers %i: the key is %s', async (status, standing) => {
+  const url = await serve((request, response) => {
+    request.resume();
+    response.writeHead(request.headers.authorization === 'Key key' ? status : 400).end('{}');
+  });
+  expect(await standingOf(url, 'key', { model: 'a/b', task: 'chat', version: '1' })).toBe(standing);
 });

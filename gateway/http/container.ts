@@ -1,0 +1,69 @@
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { z } from 'zod';
+import { RunError } from '../../runtime/core/errors.js';
+import { isModelId } from '../../runtime/core/ids.js';
+import { isTaskId } from '../../runtime/core/task-ids.js';
+import { createByteBudget } from '../../runtime/wire/byte-budget.js';
+import { readJson } from '../../runtime/wire/json-body.js';
+import { sendEnvelope } from '../../runtime/wire/respond.js';
+import type { ReportedRun } from '../usage/reported.js';
+import { callOf } from './call.js';
+
+export interface ContainerParts {
+  /** Demands a key; its limits are not those of calls to models. */
+  authorized: RequestHandler;
+  /** Counts what containers of a key have answered. @param runs at most 1000 */
+  report(keyId: string, runs: readonly ReportedRun[]): void;
+  /** The newest version that containers are told of. */
+  version: string;
+}
+
+/** A thousand events with the longest ids. */
+const MAX_BYTES = 2 ** 19;
+
+const run = z.object({
+  model: z.string().max(200).refine(isModelId),
+  task: z.string().refine(isTaskId),
+  status: z.int().min(100).max(599),
+  milliseconds: z.number().min(0).max(86_400_000),
+});
+
+/** Fields that nobody knows are dropped unread: a body or a key that a changed server sends along gets nowhere. */
+const report = z.object({ events: z.array(run).max(1000) });
+
+/** What a container's KEY is for: is it valid, what has the container answered, is there a newer version. */
+export function containerRoutes({ authorized, report: count, version }: ContainerParts): Router {
+  const budget = createByteBudget(32 * MAX_BYTES);
+  const read = async (request: Request, response: Response) =>
+    (await readJson(request, response, { maxBytes: MAX_BYTES, budget })).json;
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(authorized);
+  router.post('/validate', async (request, response) => {
+    await read(request, response);
+    const { id, name } = callOf(response).key!;
+    sendEnvelope(response, 200, { error: null, output: { valid: true, key: { id, name } } });
+  });
+  router.post('/events', async (request, response) => {
+    const parsed = report.safeParse(await read(request, response));
+    if (!parsed.success) {
+      const { path, message } = parsed.error.issues[0]!;
+      throw new RunError('invalid_input', `${path.join('.') || 'body'}: ${message}`);
+    }
+    const { events } = parsed.data;
+    count(callOf(response).key!.id, events);
+    sendEnvelope(response, 200, { error: null, output: { counted: events.length } });
+  });
+  router.get('/version', (_request, response) =>
+    sendEnvelope(response, 200, { error: null, output: { version } }),
+  );
+  router.all(['/validate', '/events'], only('POST'));
+  router.all('/version', only('GET'));
+  return router;
+}
+
+function only(method: string): RequestHandler {
+  return (request, response) => {
+    response.setHeader('Allow', method);
+    throw new RunError('method_not_allowed', `${request.method} is not allowed here; allowed: ${method}`);
+  };
+}

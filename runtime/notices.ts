@@ -1,0 +1,41 @@
+const PATIENCE_MS = 5000;
+
+/** Versions as people number them. */
+const VERSION = /^[\w.-]{1,40}$/;
+
+/** The version that the update endpoint names, when it is newer than ours. Never fails. @param key goes along in Authorization */
+export async function newerVersion(url: string, current: string, key: string): Promise<string | undefined> {
+  const answer = await askOnce(url, { headers: { authorization: `Key ${key}` } });
+  const version = fieldOf(answer?.body, 'version') ?? fieldOf(fieldOf(answer?.body, 'output'), 'version');
+  if (typeof version !== 'string' || !VERSION.test(version)) return undefined;
+  return version.localeCompare(current, 'en', { numeric: true }) > 0 ? version : undefined;
+}
+
+/** What the endpoint says of our key; undefined when it says nothing. Never fails. */
+export async function standingOf(
+  url: string,
+  key: string,
+  about: { model: string; task: string; version: string },
+): Promise<'accepted' | 'refused' | undefined> {
+  const headers = { 'content-type': 'application/json', authorization: `Key ${key}` };
+  const answer = await askOnce(url, { method: 'POST', headers, body: JSON.stringify(about) });
+  if (answer?.status === 401 || answer?.status === 403) return 'refused';
+  return answer?.status === 200 ? 'accepted' : undefined;
+}
+
+/** Best effort by contract: an endpoint that is away, or says nothing sensible, must not be noticed. */
+async function askOnce(
+  url: string,
+  init: RequestInit,
+): Promise<{ status: number; body: unknown } | undefined> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
