@@ -4,6 +4,8 @@ export interface GatewayEnvironment {
   logLevel: string;
   /** REDIS_URL, with its password: limits are counted there. */
   redisUrl: string | undefined;
+  /** Host and port of the API server of Kubernetes, in its pods. */
+  kubernetes: string | undefined;
   /** What processes of models see: no secret but what a hub asks for. */
   server: NodeJS.ProcessEnv;
 }
@@ -14,6 +16,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     logFormat: env['LOG_FORMAT'] === 'json' ? 'json' : 'text',
     logLevel: env['LOG_LEVEL'] || 'info',
     redisUrl: redisUrl || undefined,
+    kubernetes: apiServerOf(env),
     server,
   };
+}
+
+function apiServerOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv) {
+  if (!host || !port) return undefined;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

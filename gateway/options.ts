@@ -45,3 +45,14 @@ export function address(text: string): { host: string; port: number } {
   const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?([^:]*)$/.exec(text) ?? [];
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port(digits) };
 }
+
+export function httpAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError('expected an http(s) address');
+}
+
+/** A name in a cluster. */
+export function dnsLabel(text: string): string {
+  if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError('expected lower-case letters, digits and dashes');
+}

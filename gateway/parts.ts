@@ -6,6 +6,11 @@ import type { Catalog } from './catalog/entry.js';
 import { fileCatalog, fixedCatalog } from './catalog/file.js';
 import type { GatewayEnvironment } from './config.js';
 import type { AppParts } from './http/app.js';
+import { kubernetesCatalog } from './catalog/kubernetes.js';
+import { mergedCatalog } from './catalog/merged.js';
+import { openKubeApi } from './kubernetes/api.js';
+import { type KubeFlags, kubeSettings } from './kubernetes/settings.js';
+import { kubernetesUpstream } from './upstream/kubernetes.js';
 import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
 import { createLimits, type Limits } from './limits/limits.js';
 import { redisStore } from './limits/redis.js';
@@ -20,10 +25,10 @@ import { processLauncher } from './upstream/process.js';
 import { staticUpstream } from './upstream/static.js';
 import type { ModelEvent, Upstream } from './upstream/upstream.js';
 
-export const UPSTREAMS = ['process', 'static'] as const;
+export const UPSTREAMS = ['process', 'static', 'kubernetes'] as const;
 
 /** What `gateway serve` is told, beside where to listen. */
-export interface ServeFlags {
+export interface ServeFlags extends KubeFlags {
   upstream: (typeof UPSTREAMS)[number];
   catalog?: string;
   keys?: string;
@@ -56,11 +61,11 @@ const CONTAINER_RATE = { calls: 6000, seconds: 60 };
 /** The composition root: what reads files and starts models is made here and handed on. */
 export async function composeGateway(
   flags: ServeFlags,
-  { server, redisUrl }: GatewayEnvironment,
+  { server, redisUrl, kubernetes }: GatewayEnvironment,
   logger: Logger,
 ): Promise<Gateway> {
   const log = (line: string) => logger.info(line);
-  const catalog = await catalogOf(flags, log);
+  const catalog = await catalogOf(flags, { log, kubernetes });
   const metrics = createMetrics({
     running: () => upstream.status?.() ?? [],
     waiting: () => upstream.waiting(),
@@ -89,8 +94,17 @@ export async function composeGateway(
   };
 }
 
-function catalogOf({ catalog }: ServeFlags, log: (line: string) => void): Promise<Catalog> | Catalog {
-  if (catalog !== undefined) return fileCatalog(path.resolve(catalog), log);
+async function catalogOf(
+  flags: ServeFlags,
+  { log, kubernetes }: { log: (line: string) => void; kubernetes: string | undefined },
+): Promise<Catalog> {
+  const file = flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), log);
+  if (flags.upstream === 'kubernetes') {
+    const settings = kubeSettings(flags, kubernetes);
+    const cluster = await kubernetesCatalog({ api: await openKubeApi(settings), settings, log });
+    return file ? mergedCatalog([file, cluster]) : cluster;
+  }
+  if (file) return file;
   const demo = {
     modelId: 'slipway/harbour-demo',
     task: 'text-generation',
@@ -126,6 +140,7 @@ function upstreamOf(
   }: { log: (line: string) => void; env: NodeJS.ProcessEnv; onEvent: (event: ModelEvent) => void },
 ): Upstream {
   if (upstream === 'static') return staticUpstream();
+  if (upstream === 'kubernetes') return kubernetesUpstream({ maxWaiting: queue });
   const launcher = processLauncher({ builder: path.join(PACKAGE, 'dist/builder/main.js'), env, log });
   return createPool({ launcher, memoryGb: memory, idleMs: idle, maxWaiting: queue, log, onEvent });
 }

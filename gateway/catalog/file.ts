@@ -9,7 +9,7 @@ import { followFile } from '../follow-file.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
 /** Smallest model image that has been measured: two processes and a tiny model. */
-const LEAST_GB = 0.3;
+export const LEAST_GB = 0.3;
 
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
@@ -79,7 +79,8 @@ export function fixedCatalog(models: readonly ModelEntry[]): Catalog {
   return { list: () => [...entries.values()], find: (modelId) => entries.get(modelId), close: () => {} };
 }
 
-function byId(models: readonly ModelEntry[]): Map<string, ModelEntry> {
+/** Sorted. */
+export function byId(models: readonly ModelEntry[]): Map<string, ModelEntry> {
   const sorted = models.toSorted((a, b) => (a.modelId < b.modelId ? -1 : 1));
   return new Map(sorted.map((entry) => [entry.modelId, entry]));
 }

@@ -7,13 +7,14 @@ import { readEnvironment } from '../config.js';
 import { listen, stopOnSignals } from '../listen.js';
 import { adminApp } from '../http/admin.js';
 import { BASE, createApp } from '../http/app.js';
-import { address, count, duration, gigabytes, port, rate } from '../options.js';
+import { address, count, dnsLabel, duration, gigabytes, httpAddress, port, rate } from '../options.js';
 import { PACKAGE } from '../package.js';
 import { composeGateway, type ServeFlags, UPSTREAMS } from '../parts.js';
 
 const NOTES = `
 Upstreams: "process" runs each model as a process of this machine, when it is asked for; "static" passes calls on to
-the addresses of the catalogue. Docker and Kubernetes are not there yet.
+the addresses of the catalogue; "kubernetes" to the Services that "builder manifest" has made in a namespace, which are
+its catalogue, with --catalog beside them. Docker is not there yet.
 
 The catalogue is YAML: models, each with id, task and, as wanted, params (billions), ramRequired (GB), addresses, from
 (a folder). Without one, the bundled demo model is served.
@@ -21,7 +22,8 @@ The catalogue is YAML: models, each with id, task and, as wanted, params (billio
 Examples:
   gateway serve                                            the demo model, with a key made for this run
   gateway serve --catalog models.yaml --keys keys.json --memory 8GB --idle 5m
-  gateway serve --catalog models.yaml --keys keys.json --upstream static`;
+  gateway serve --catalog models.yaml --keys keys.json --upstream static
+  gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
 
 /** `gateway serve`: the hosted interface. Its address on stdout, all else on stderr; ends with Ctrl-C. */
 export function serveCommand(program: Command): void {
@@ -46,6 +48,14 @@ export function serveCommand(program: Command): void {
     )
     .option('--usage <file>', 'keep what keys use of models, for "gateway usage"')
     .option('--audit <file>', 'keep who was refused and what was started; reopened on SIGHUP')
+    .option('--kube-api <url>', "API server of the cluster (default: a pod's own)", httpAddress)
+    .option('--kube-namespace <name>', "namespace of the models (default: the pod's own)", dnsLabel)
+    .option('--kube-token-file <file>', "token of an account (default: the pod's own)")
+    .option('--kube-ca-file <file>', "certificate of the API server (default: the pod's own)")
+    .option(
+      '--kube-address <template>',
+      'address of a Service (default: http://{service}.{namespace}.svc:{port})',
+    )
     .addHelpText('after', NOTES)
     .action(serve);
 }
