@@ -24,6 +24,26 @@ export function outputSchema(task: AnyTask): Schema {
   return toSchema(task.output, 'output');
 }
 
+/** The type of a field in words, for the generated pages. */
+export function typeText(schema: Schema): string {
+  const { enum: values, const: value, anyOf, oneOf, type, items } = schema as TypedSchema;
+  if (values) return values.map((one) => `\`${String(one)}\``).join(', ');
+  if (value !== undefined) return `\`${String(value)}\``;
+  const options = anyOf ?? oneOf;
+  if (options) return [...new Set(options.map(typeText))].join(' or ');
+  if (type === 'array') return `array of ${typeText(items ?? {})}`;
+  return [type ?? 'any'].flat().join(' or ');
+}
+
+interface TypedSchema {
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  type?: string | string[];
+  items?: Schema;
+}
+
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     target: 'draft-2020-12',

@@ -1,5 +1,5 @@
 /**
- * Writes what is generated: docs/tasks.md, docs/cli.md and the build folders under images/samples. With --check, compares instead and exits with 1 when
+ * Writes what is generated: docs/tasks.md, docs/cli.md, docs/hosted.md and the build folders under images/samples. With --check, compares instead and exits with 1 when
  * one of them is not what the sources give.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,12 @@ import { planModelImage, renderModelContext } from '../dist/builder/images/model
 import { predictedFigures } from '../dist/builder/plan/figures.js';
 import { planModel } from '../dist/builder/plan/index.js';
 import { createProgram } from '../dist/builder/cli.js';
+import { createProgram as createGateway } from '../dist/gateway/cli.js';
+import { hostedOpenApi } from '../dist/gateway/reference/openapi.js';
+import { referencePage } from '../dist/gateway/reference/page.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
-import { requestSchema } from '../dist/runtime/openapi.js';
+import { requestSchema, typeText } from '../dist/runtime/openapi.js';
 import { isPlanned } from '../dist/runtime/tasks/define.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
 
@@ -62,21 +65,12 @@ function taskSection(id, task) {
 
 function row(name, schema, note) {
   const text = [note, schema.description].filter(Boolean).join('; ');
-  return `| \`${name}\` | ${typeOf(schema)} | ${text} |`;
-}
-
-function typeOf(schema) {
-  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
-  if (schema.const !== undefined) return `\`${schema.const}\``;
-  const options = schema.anyOf ?? schema.oneOf;
-  if (options) return [...new Set(options.map(typeOf))].join(' or ');
-  if (schema.type === 'array') return `array of ${typeOf(schema.items ?? {})}`;
-  return Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any');
+  return `| \`${name}\` | ${typeText(schema)} | ${text} |`;
 }
 
 function cliPage() {
   const sink = { write() {}, isTTY: false };
-  const program = createProgram({
+  const builder = createProgram({
     config: {},
     docker: {},
     packageRoot: '.',
@@ -84,14 +78,16 @@ function cliPage() {
     stdout: sink,
     stderr: sink,
   });
-  const section = (command, title) => [`## ${title}`, '', '```text', helpOf(command), '```', ''].join('\n');
+  return [NOTICE, '# Command line', '', ...sections(builder), ...sections(createGateway())].join('\n');
+}
+
+/** A command and those below it, each with its help. */
+function sections(command, parent = '') {
+  const name = `${parent}${command.name()}`;
   return [
-    NOTICE,
-    '# Command line',
-    '',
-    section(program, program.name()),
-    ...program.commands.map((command) => section(command, `${program.name()} ${command.name()}`)),
-  ].join('\n');
+    [`## ${name}`, '', '```text', helpOf(command), '```', ''].join('\n'),
+    ...command.commands.flatMap((sub) => sections(sub, `${name} `)),
+  ];
 }
 
 /** The whole help, with the texts that commander adds when it prints. */
@@ -104,6 +100,19 @@ function helpOf(command) {
   });
   command.outputHelp();
   return text.trimEnd();
+}
+
+/** docs/hosted.md: the page that the gateway shows at its `/`. */
+function hostedPage() {
+  const cell = (text) => text.replaceAll('|', '\\|');
+  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+  const table = ({ head, rows }) => [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  const blocks = referencePage(hostedOpenApi('')).map((block) => {
+    if (block.heading) return `## ${block.heading}`;
+    if (block.code) return ['```' + block.language, block.code, '```'].join('\n');
+    return block.text ?? table(block);
+  });
+  return [NOTICE, '# The hosted interface', ...blocks].join('\n\n');
 }
 
 /** Reviewed samples of what `builder build` writes: id, folder, and whether the weights go in. */
@@ -136,7 +145,12 @@ async function samplePages() {
   return pages;
 }
 
-const pages = { 'docs/tasks.md': tasksPage(), 'docs/cli.md': cliPage(), ...(await samplePages()) };
+const pages = {
+  'docs/tasks.md': tasksPage(),
+  'docs/cli.md': cliPage(),
+  'docs/hosted.md': hostedPage(),
+  ...(await samplePages()),
+};
 const check = process.argv.includes('--check');
 for (const [path, text] of Object.entries(pages)) {
   const wanted = `${text.trimEnd()}\n`;

@@ -25,6 +25,8 @@ Examples:
   gateway serve --catalog models.yaml --keys keys.json --upstream static
   gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
 
+const PRICES = path.join(PACKAGE, 'gateway/prices.json');
+
 /** `gateway serve`: the hosted interface. Its address on stdout, all else on stderr; ends with Ctrl-C. */
 export function serveCommand(program: Command): void {
   program
@@ -35,7 +37,12 @@ export function serveCommand(program: Command): void {
     .addOption(new Option('--upstream <kind>', 'where models answer').choices(UPSTREAMS).default('process'))
     .option('--catalog <file>', 'the models')
     .option('--keys <file>', 'the keys of "gateway keys"; without it one is made for this run and shown')
-    .option('--prices <file>', 'tiers and prices', path.join(PACKAGE, 'gateway/prices.json'))
+    .addOption(
+      new Option('--prices <file>', 'tiers and prices').default(
+        PRICES,
+        'gateway/prices.json of this program',
+      ),
+    )
     .option('--memory <amount>', 'for all running models together', gigabytes, 8)
     .option('--idle <time>', 'stop a model that nobody has asked for so long', duration, 300_000)
     .option('--queue <callers>', 'callers that may wait for models to start', count, 256)

@@ -14,6 +14,7 @@ import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { only } from './methods.js';
 import { openAiRoutes } from './openai/routes.js';
+import { referenceRoutes } from './reference.js';
 import { runModel, type RunParts } from './run.js';
 
 export interface AppParts extends RunParts {
@@ -48,6 +49,7 @@ export function createApp(parts: AppParts): RequestListener {
   );
   app.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
   app.get('/health', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'ready' }));
+  app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
   const authorized = authorize(keys, limits);
   // Before all else: its errors have another shape.

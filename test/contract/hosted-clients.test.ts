@@ -1,6 +1,7 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
 import { JSON_TYPE, secret } from '../fakes/gateway.js';
+import { misfitOf } from '../fakes/hosted-document.js';
 import { type ZooGateway, zooGateway } from '../fakes/zoo-gateway.js';
 import { difference, type ZooCase } from '../parity/zoo.js';
 
@@ -74,6 +75,7 @@ describe.each(SUPPORTED_TASKS.map((task) => [task]))('%s', (task) => {
     async (key) => {
       const { error, output } = await python(task, { ...theCase().request, stream: false }, key);
       expect([error, wrong(output)]).toEqual([null, null]);
+      expect(misfitOf(`${task}.output`, output)).toBeNull();
     },
   );
 

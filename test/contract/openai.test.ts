@@ -1,5 +1,6 @@
 import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 import { secret as KEY } from '../fakes/gateway.js';
+import { misfitOf } from '../fakes/hosted-document.js';
 import { type ZooGateway, zooGateway } from '../fakes/zoo-gateway.js';
 
 /** The official client before a real gateway and real models. */
@@ -272,4 +273,26 @@ test.each([
   ).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(BadRequestError);
   expect(error).toMatchObject({ param: 'model', message: expect.stringContaining(`ask POST ${right}`) });
+});
+
+test('answers are what the interface’s own document says', async () => {
+  const told = { logprobs: true, top_logprobs: 1 };
+  const answers: [string, unknown][] = [
+    ['Chat', await client.chat.completions.create({ ...chat, ...told })],
+    ['Completion', await client.completions.create({ ...text, logprobs: 1 })],
+    ['Models', (await client.models.list().asResponse()).json()],
+    ['Model', await client.models.retrieve('zoo/chat')],
+  ];
+  for await (const chunk of await client.chat.completions.create({ ...chat, ...told, stream: true }))
+    answers.push(['ChatChunk', chunk]);
+  for await (const chunk of await client.completions.create({ ...text, stream: true }))
+    answers.push(['Completion', chunk]);
+  for (const encoding_format of ['float', 'base64'] as const) {
+    const asked = { model: 'zoo/sentence-similarity', input: 'x', encoding_format };
+    answers.push(['Embeddings', await client.embeddings.create(asked)]);
+  }
+  for (const [name, answer] of answers)
+    expect([name, misfitOf(`openai.${name}`, await answer)]).toEqual([name, null]);
+  const refused = await fetch(`${zoo.base}/openai/v1/models`);
+  expect(misfitOf('openai.Error', await refused.json())).toBeNull();
 });

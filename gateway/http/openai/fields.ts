@@ -3,7 +3,11 @@ import { RunError } from '../../../runtime/core/errors.js';
 import { deepest } from '../../../runtime/tasks/body.js';
 
 /** A field of OpenAI's interface that can't be honoured: only null, its absence in other words, is taken. */
-export const refused = (why: string) => z.null({ error: `is not supported: ${why}` }).optional();
+export const refused = (why: string) =>
+  z
+    .null({ error: `is not supported: ${why}` })
+    .optional()
+    .describe(`not supported: ${why}`);
 
 /** Fields that change no answer here. */
 export const meaningless = {

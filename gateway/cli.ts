@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { keysCommand } from './commands/keys.js';
+import { serveCommand } from './commands/serve.js';
+import { tasksCommand } from './commands/tasks.js';
+import { usageCommand } from './commands/usage.js';
+
+const EXAMPLES = `
+Examples:
+  gateway serve --catalog models.yaml --keys keys.json
+  gateway keys create --keys keys.json --name "the shop"
+  gateway tasks --json`;
+
+/** The command line of the gateway, for the program and for the generated documents. */
+export function createProgram(): Command {
+  const program = new Command('gateway')
+    .description('The hosted interface: many models behind one address')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(--help lists what there is)');
+  for (const register of [serveCommand, keysCommand, usageCommand, tasksCommand]) register(program);
+  return program;
+}
