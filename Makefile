@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway test check unit contract parity faults e2e manifests ci docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image test check unit contract parity faults e2e manifests ci docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ run: dist/.built ## Serve a model here: make run [MODEL=org/model] [PORT=8080], 
 
 gateway: dist/.built ## Put the bundled demo model behind the hosted interface: make gateway [ARGS='--catalog models.yaml']
 	@$(NODE) dist/gateway/main.js serve --port $(PORT) $(ARGS)
+
+gateway-image: dist/.built ## Build an image of the gateway for clusters: make gateway-image [IMAGE=slipway/gateway:latest]
+	@$(NODE) scripts/gateway-image.mjs $(IMAGE)
 
 test: dist/.built ## Run everything: check, unit, contract, parity, faults, e2e
 	@$(NODE) scripts/test.mjs check unit contract parity faults e2e

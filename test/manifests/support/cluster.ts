@@ -33,6 +33,7 @@ export interface Cluster {
   create(document: KubeObject): Promise<void>;
   /** What the server says to creating it, strictly, from the YAML where that is given; nothing is kept. */
   judge(document: KubeObject, yaml?: string): Promise<Answer>;
+  /** Again does nothing. */
   close(): Promise<void>;
 }
 
@@ -171,6 +172,7 @@ interface Parts extends Pick<Cluster, 'url' | 'caFile' | 'token' | 'close'> {
 function clusterOf({ url, caFile, token, accounts, close }: Parts): Cluster {
   // Its certificate is its own; that a client demands it is tested with the gateway.
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  let closed = false;
   const call: Cluster['call'] = async (method, at, body) => {
     const {
       statusCode,
@@ -201,6 +203,8 @@ function clusterOf({ url, caFile, token, accounts, close }: Parts): Cluster {
     judge: (document, yaml) =>
       call('POST', `${placeOf(document)}?dryRun=All&fieldValidation=Strict`, yaml ?? document),
     async close() {
+      if (closed) return;
+      closed = true;
       await dispatcher.close();
       await close();
     },
