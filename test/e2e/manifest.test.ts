@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseAllDocuments } from 'yaml';
 import { describeWithCompose, describeWithDocker } from './support/engine.js';
 import { dockerArguments, makeVolumes, type Pod } from './support/pod.js';
 import { docker, run } from './support/process.js';
@@ -34,15 +35,19 @@ async function addressOf(id: string): Promise<string> {
   return `http://${await docker('inspect', '--format', format, id)}:8080`;
 }
 
-/** @throws with the log when the server does not answer in time */
-async function expectAnswer(id: string, { cases }: ZooModel): Promise<void> {
-  const url = await addressOf(id);
+async function untilReady(url: string): Promise<void> {
   for (let tries = 0; tries < 120; tries++) {
     const health = await fetch(`${url}/health`).catch(() => undefined);
     await health?.body?.cancel();
-    if (health?.ok) break;
+    if (health?.ok) return;
     await delay(500);
   }
+  throw new Error('not ready in time');
+}
+
+async function expectAnswer(id: string, { cases }: ZooModel): Promise<void> {
+  const url = await addressOf(id);
+  await untilReady(url);
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify(cases[0]!.request);
@@ -101,6 +106,49 @@ describeWithDocker('a pod of a manifest, under exactly its restrictions', () => 
     expect(fetched).toBeGreaterThan(downloads);
     await expectAnswer(id, stream);
     expect(workshop.hub.downloads()).toBe(fetched);
+  });
+});
+
+describeWithDocker('the image of the gateway, confined as templates/gateway.yaml says', () => {
+  beforeAll(open);
+  afterAll(close);
+
+  test('serves the hosted interface with the keys of a mounted file', async () => {
+    const image = `${workshop.namespace}/gateway:test`;
+    const built = await run(process.execPath, ['scripts/gateway-image.mjs', image]);
+    expect({ code: built.code, stdout: built.stdout }).toEqual({ code: 0, stdout: `${image}\n` });
+    const deployment = parseAllDocuments(await readFile('templates/gateway.yaml', 'utf8'))
+      .map((document) => document.toJS() as { kind: string; spec: { template: { spec: Pod } } })
+      .find(({ kind }) => kind === 'Deployment')!;
+    const pod = deployment.spec.template.spec;
+    const [container] = pod.containers;
+    const keys = path.join(folder, 'keys.json');
+    const created = await run(process.execPath, [
+      'dist/gateway/main.js',
+      'keys',
+      'create',
+      '--keys',
+      keys,
+      '--name',
+      'x',
+    ]);
+    const models = 'models: [{ id: org/name, task: chat, addresses: ["http://127.0.0.1:9"] }]';
+    await makeVolumes(pod, folder, { 'keys.json': await readFile(keys, 'utf8'), 'models.yaml': models });
+    // No API server is there to ask: the models come from a file.
+    const args = container.args!.map((arg) => (arg === 'kubernetes' ? 'static' : arg));
+    args.push('--catalog', '/run/secrets/slipway/models.yaml');
+    const flags = dockerArguments(pod, { ...container, image, args }, folder);
+    const id = await docker('run', '--detach', ...flags);
+    try {
+      const url = await addressOf(id);
+      await untilReady(url);
+      const list = (headers: Record<string, string>) => fetch(`${url}/models/v2/list/models`, { headers });
+      expect((await list({})).status).toBe(401);
+      const answer = await list({ authorization: created.stdout.trim() });
+      expect(await answer.json()).toMatchObject({ output: [{ modelId: 'org/name' }] });
+    } finally {
+      await docker('rm', '--force', id);
+    }
   });
 });
 
