@@ -88,6 +88,7 @@ async function forecastOf(model: ModelPlan, flags: PlanFlags, deps: CommandDeps)
   return {
     spec,
     reasons,
+    parameters: model.parameters ?? null,
     files: { count: spec.files.length, bytes: totalBytes(spec) },
     cached: await cachedFiles(flags.from ?? path.join(cache, 'models'), spec),
     formats,

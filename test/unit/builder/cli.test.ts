@@ -69,6 +69,7 @@ describe('the command line', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       spec: { id: 'zoo/distilbert', task: 'text-classification' },
       reasons: expect.arrayContaining([expect.stringContaining('text-classification')]),
+      parameters: 33_828,
       files: { count: 5 },
       cached: { missingBytes: 0 },
       gate: { gated: false },
