@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCli } from '../../../../builder/cli.js';
 import { readConfig } from '../../../../builder/config.js';
 import { LABEL } from '../../../../builder/images/labels.js';
+import { savedLayout, tarOf } from '../../../fakes/archive.js';
 import { fakeDocker } from '../../../fakes/docker.js';
 import { LABELS, manifestOf } from '../../../fakes/manifests.js';
 import { sink } from '../support.js';
@@ -205,6 +206,20 @@ describe('builder manifest', () => {
     const result = await cli([IMAGE, ...args]);
     expect(result).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(told) });
     expect(result.stderr).not.toContain('=secret');
+  });
+
+  test('reads a tarball, which may name no image', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'slipway-manifest-'));
+    const layers = [await tarOf([])];
+    const tarball = async (names: string[]) => {
+      const name = path.join(folder, `${names.length}.tar`);
+      writeFileSync(name, await tarOf(savedLayout({ names, labels: LABELS, layers }).entries));
+      return name;
+    };
+    const named = await cli([await tarball(['a/b:1']), '--format', 'compose']);
+    expect(parse(named.stdout)).toMatchObject({ services: { server: { image: 'a/b:1' } } });
+    const unnamed = await cli([await tarball([]), '--format', 'compose']);
+    expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('give --image') });
   });
 
   test('of what is no model image there is none', async () => {
