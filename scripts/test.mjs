@@ -2,19 +2,26 @@
  * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
  * Usage: node scripts/test.mjs check unit contract parity faults e2e manifests
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-test-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-/** A command that is one test: it passes when it exits with 0. */
-function step(name, command, args) {
+/** A command that is one test: it passes when it exits with 0. What it says comes in one piece. */
+async function step(name, command, args) {
   const started = Date.now();
-  const { status } = spawnSync(command, args, { stdio: 'inherit' });
-  const passed = status === 0;
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (said += text));
+  const passed = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(!(said += error.message)));
+    child.on('close', (status) => resolve(status === 0));
+  });
+  process.stdout.write(said);
   total[passed ? 'passed' : 'failed']++;
   console.log(`${passed ? 'ok' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
@@ -22,22 +29,29 @@ function step(name, command, args) {
 const npm = (script) => ['run', '--silent', script];
 
 function check() {
-  step('types', 'npm', npm('typecheck'));
-  step('lint', 'npm', npm('lint'));
-  step('format', 'npm', npm('format:check'));
-  step('generated documents', process.execPath, ['scripts/docs.mjs', '--check']);
+  return Promise.all([
+    step('types', 'npm', npm('typecheck')),
+    step('lint', 'npm', npm('lint')),
+    step('format', 'npm', npm('format:check')),
+    step('generated documents', process.execPath, ['scripts/docs.mjs', '--check']),
+  ]);
 }
 
-function suite(name) {
+/** Tests of these wait for timers and other processes now and then: one more than there are cores keeps all busy. */
+const SIDE_BY_SIDE = ['unit', 'contract'];
+
+function suite(...names) {
+  const name = names.join('-');
   const file = join(folder, `${name}.json`);
   const jest = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
   ];
-  const inBand = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
-  const report = ['--json', `--outputFile=${file}`, '--selectProjects', name];
-  const { status } = spawnSync(process.execPath, [...jest, ...report, ...inBand], {
+  const workers = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
+  if (SIDE_BY_SIDE.includes(names[0])) workers.push(`--maxWorkers=${availableParallelism() + 1}`);
+  const report = ['--json', `--outputFile=${file}`, '--selectProjects', ...names];
+  const { status } = spawnSync(process.execPath, [...jest, ...report, ...workers], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   count(name, file, status);
@@ -79,9 +93,12 @@ function apiServer() {
   }
 }
 
-for (const name of process.argv.slice(2)) {
-  if (name === 'check') check();
-  else {
+const asked = process.argv.slice(2);
+const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
+for (const name of asked) {
+  if (name === 'check') await check();
+  else if (name === together[0]) suite(...together);
+  else if (!together.includes(name)) {
     if (name === 'e2e') dockerEngine();
     if (name === 'manifests') apiServer();
     suite(name);

@@ -201,7 +201,7 @@ describe('a text generator', () => {
   });
 
   test('/livez and /health answer at once while it computes', async () => {
-    const busy = [1, 2, 3, 4].map(() => server.run({ ...long, params: { ...long.params, num_beams: 8 } }));
+    const busy = [1, 2].map(() => server.run({ ...long, params: { ...long.params, num_beams: 8 } }));
     let finished = 0;
     for (const answer of busy) void answer.then(() => finished++);
     for (const route of Array.from({ length: 20 }, () => ['livez', 'health']).flat()) {
@@ -209,7 +209,7 @@ describe('a text generator', () => {
     }
     // Forty answers one after the other, and the work of seconds is still going on.
     expect(finished).toBe(0);
-    expect((await Promise.all(busy)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await Promise.all(busy)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
   test('a client that leaves frees its place', async () => {

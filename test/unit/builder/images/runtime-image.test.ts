@@ -31,7 +31,17 @@ async function packageRoot(server = 'export {};'): Promise<string> {
   return root;
 }
 
-async function planned(changes: Partial<RuntimeChoice> = {}, server?: string) {
+const plans = new Map<string, ReturnType<typeof planRuntimeImage>>();
+
+/** A plan is data: those that hash the same libraries for the same choice are made once. */
+function planned(changes: Partial<RuntimeChoice> = {}) {
+  const key = JSON.stringify(changes);
+  const plan = plans.get(key) ?? plannedAnew(changes);
+  plans.set(key, plan);
+  return plan;
+}
+
+async function plannedAnew(changes: Partial<RuntimeChoice> = {}, server?: string) {
   const root = await packageRoot(server);
   return planRuntimeImage({ packageRoot: root, cache: path.join(root, 'cache') }, { ...choice, ...changes });
 }
@@ -78,7 +88,11 @@ describe('content of a runtime image', () => {
   });
 
   test('the name follows the content', async () => {
-    const [first, same, other] = [await planned(), await planned(), await planned({}, 'export default 1;')];
+    const [first, same, other] = [
+      await planned(),
+      await plannedAnew(),
+      await plannedAnew({}, 'export default 1;'),
+    ];
     expect(first.name).toMatch(/^slipway\/runtime:text-cpu-1\.2\.3-[0-9a-f]{12}$/);
     expect(same.name).toBe(first.name);
     expect(other.name).not.toBe(first.name);

@@ -78,10 +78,10 @@ describe('stop strings in beams', () => {
   });
 
   test('cost no more than the steps', async () => {
-    // Decoding every beam anew with each step would run into the time limit of tests.
+    // Decoding every beam anew with each step would run into this time limit.
     const [text] = await search({ num_beams: 8, max_new_tokens: 400, stop: ['never'] }, tables[2]!);
     expect(text).not.toBe('');
-  });
+  }, 5000);
 });
 
 test.each<[string, GenerateOptions]>([
