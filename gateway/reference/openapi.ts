@@ -183,10 +183,14 @@ function open(summary: string): Schema {
   return { summary, security: [], responses: { 200: { description: summary, content } } };
 }
 
+/** Statuses whose answers say when to come back. */
+const COME_BACK: ReadonlySet<number> = new Set([STATUS.rate_limited, STATUS.overloaded]);
+
 /** @param only statuses; absent: all that a call of a model may end with */
 function errors(schema: string, only?: readonly number[]): Schema {
   const codes = Object.entries(STATUS).filter(([code]) => code !== 'cancelled');
   const statuses = new Set(codes.map(([, status]) => status));
+  const later = { headers: { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } } };
   return Object.fromEntries(
     [...statuses]
       .filter((status) => !only || only.includes(status))
@@ -194,6 +198,7 @@ function errors(schema: string, only?: readonly number[]): Schema {
         status,
         {
           description: codes.flatMap(([code, its]) => (its === status ? [code] : [])).join(', '),
+          ...(COME_BACK.has(status) ? later : {}),
           content: json(ref(schema)),
         },
       ]),

@@ -129,6 +129,7 @@ describe('errors have OpenAI’s shape', () => {
     ['chat/completions', { ...chat, logit_bias: { a: 1 } }, 'logit_bias.a'],
     ['chat/completions', { ...chat, stream_options: { include_usage: true } }, 'stream_options'],
     ['chat/completions', { ...chat, no_such: 1 }, 'no_such'],
+    ['chat/completions', { ...chat, constructor: 1 }, 'constructor'],
     ['chat/completions', { ...chat, messages: [] }, 'messages'],
     ['chat/completions', { ...chat, messages: [{ role: 'user' }] }, 'messages.0.content'],
     ['chat/completions', { ...chat, messages: [{ role: 'tool', content: '3' }] }, 'messages.0.role'],
@@ -273,7 +274,7 @@ test('one of several texts that fails ends the others', async () => {
     response.writeHead(422, { 'content-type': JSON_TYPE }).end('{"error":"text: too long","output":null}');
   });
   const { status, error } = await post(base, 'embeddings', { ...embedding, input: ['good', 'bad', 'fine'] });
-  expect([status, error['message']]).toEqual([422, 'prompt: too long']);
+  expect([status, error['message']]).toEqual([422, 'input: too long']);
   await waitFor(() => left.length === 3);
 });
 

@@ -17,19 +17,20 @@ const CODES: Partial<Record<RunError['code'], string>> = {
 };
 
 /** What a container calls a parameter that OpenAI's interface calls otherwise. */
-const NAMES: Record<string, string> = {
-  num_return_sequences: 'n',
-  max_new_tokens: 'max_tokens',
-  text: 'prompt',
-};
+const NAMES = new Map([
+  ['num_return_sequences', 'n'],
+  ['max_new_tokens', 'max_tokens'],
+]);
 
 /** Statuses of errors whose messages begin with the field that they are about. */
 const NAMING: ReadonlySet<number> = new Set([400, 404, 422]);
 const FIELD = /^(?:params\.)?(\w+(?:\.\w+)*): /;
 
-export function openAiError(error: RunError): OpenAiError {
+/** @param textField what the endpoint calls the text that the model reads */
+export function openAiError(error: RunError, textField = 'prompt'): OpenAiError {
   const found = NAMING.has(error.status) ? FIELD.exec(error.message) : null;
-  const param = found && (NAMES[found[1]!] ?? found[1]!);
+  const field = found?.[1] ?? null;
+  const param = field === 'text' ? textField : field && (NAMES.get(field) ?? field);
   const message = found ? `${param}: ${error.message.slice(found[0].length)}` : error.message;
   const code = error.status === 404 && param === 'model' ? 'model_not_found' : (CODES[error.code] ?? null);
   return { message, type: typeOf(error.status), param, code };
@@ -44,5 +45,6 @@ function typeOf(status: number): OpenAiError['type'] {
 export function sendOpenAiError(response: Response, error: RunError): void {
   if (error.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(error.retryAfter)));
   response.status(error.status).setHeader('Content-Type', JSON_TYPE);
-  response.end(JSON.stringify({ error: openAiError(error) }));
+  const textField = response.req.originalUrl.includes('/embeddings') ? 'input' : 'prompt';
+  response.end(JSON.stringify({ error: openAiError(error, textField) }));
 }
