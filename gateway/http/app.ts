@@ -47,8 +47,8 @@ export function createApp(parts: AppParts): RequestListener {
     identify,
     observeAnswers(new Set(), (answer, response) => tell(finishedCall(answer, response))),
   );
-  app.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
-  app.get('/health', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'ready' }));
+  app.route('/livez').get(says('alive')).all(only('GET'));
+  app.route('/health').get(says('ready')).all(only('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
   const authorized = authorize(keys, limits);
@@ -69,6 +69,10 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(notFound, onError(logger));
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));
+}
+
+function says(output: string): RequestHandler {
+  return (_request, response) => sendEnvelope(response, 200, { error: null, output });
 }
 
 const notFound: RequestHandler = () => {

@@ -8,6 +8,7 @@ import { readJson } from '../../runtime/wire/json-body.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { ReportedRun } from '../usage/reported.js';
 import { callOf } from './call.js';
+import { only } from './methods.js';
 
 export interface ContainerParts {
   /** Demands a key; its limits are not those of calls to models. */
@@ -59,11 +60,4 @@ export function containerRoutes({ authorized, report: count, version }: Containe
   router.all(['/validate', '/events'], only('POST'));
   router.all('/version', only('GET'));
   return router;
-}
-
-function only(method: string): RequestHandler {
-  return (request, response) => {
-    response.setHeader('Allow', method);
-    throw new RunError('method_not_allowed', `${request.method} is not allowed here; allowed: ${method}`);
-  };
 }

@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
+import { USAGE_HEADERS } from '../../runtime/core/usage.js';
+import { JSON_TYPE } from '../../runtime/wire/respond.js';
 import { noteCall } from './call.js';
 import { tokensOf, usageOf } from './usage.js';
 
@@ -12,16 +14,11 @@ const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connections: 256, p
 /** What the container needs to know of a caller: how it wants to be answered. */
 const PASSED_ON = ['accept', 'lang'];
 
-/** Headers that belong to one connection, and those that the gateway sets itself. */
-const OWN = new Set([
-  'connection',
-  'keep-alive',
-  'transfer-encoding',
-  'date',
-  'x-request-id',
-  'upgrade',
-  'trailer',
-]);
+/** What a caller is told of a container's headers: how to read the answer. */
+const PASSED_BACK = [
+  ...['content-type', 'content-length', 'cache-control', 'x-accel-buffering', 'retry-after'],
+  ...Object.values<string>(USAGE_HEADERS),
+];
 
 export interface Forward {
   url: string;
@@ -39,9 +36,11 @@ export interface Forward {
 export async function forward(request: Request, response: Response, to: Forward): Promise<void> {
   const answer = await askContainer(to.url, { ...to, headers: passedOn(request.headers) });
   response.status(answer.statusCode);
-  for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined && !OWN.has(name)) response.setHeader(name, value);
+  for (const name of PASSED_BACK) {
+    const value = answer.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
   }
+  if (isJson(answer)) response.setHeader('Content-Type', JSON_TYPE);
   for (const [name, value] of Object.entries(to.onHeaders())) response.setHeader(name, value);
   const tokens = tokensOf([usageOf(answer.headers)]);
   if (tokens) noteCall(response, { tokens });
@@ -59,13 +58,13 @@ export interface Question {
 
 /**
  * Sends a body to POST /run of a container.
- * @throws RunError `engine_crashed` when nobody answers, or the signal's reason
+ * @throws RunError `engine_crashed` when no model answers, or the signal's reason
  */
 export async function askContainer(
   url: string,
   { body, headers, signal }: Question,
 ): Promise<Dispatcher.ResponseData> {
-  return send(`${url}/run`, {
+  const answer = await send(`${url}/run`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     ...{ body, signal, dispatcher: agent },
@@ -73,6 +72,27 @@ export async function askContainer(
     signal.throwIfAborted();
     throw new RunError('engine_crashed', 'the model does not answer; try again', { cause: error });
   });
+  if (isModels(answer)) return answer;
+  void answer.body.dump().catch(() => undefined);
+  const cause = `${url} answers ${answer.statusCode} with ${String(answer.headers['content-type'])}`;
+  throw new RunError('engine_crashed', 'the model does not answer; try again', { cause });
+}
+
+/** False for what proxies and strangers say: pages, redirects, a demand for some other key. */
+function isModels(answer: Dispatcher.ResponseData): boolean {
+  if (answer.statusCode === 401) return false;
+  if (answer.statusCode !== 200) return isJson(answer);
+  return /^(?:application\/json|text\/plain|text\/event-stream|(?:image|audio|video)\/)/i.test(
+    typeOf(answer),
+  );
+}
+
+function isJson(answer: Dispatcher.ResponseData): boolean {
+  return /^application\/json\b/i.test(typeOf(answer));
+}
+
+function typeOf({ headers }: Dispatcher.ResponseData): string {
+  return String(headers['content-type'] ?? '');
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string> {

@@ -31,9 +31,13 @@ export function runModel(parts: RunParts): RequestHandler {
   };
 }
 
+/** Proxies may send the whole address instead of its path. */
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
 /** The id is two path segments as they were sent: nothing in it is decoded. */
 function entryOf(catalog: Catalog, { baseUrl, originalUrl }: Request): ModelEntry {
-  const modelId = originalUrl.split('?')[0]!.slice(baseUrl.length + 1);
+  const target = originalUrl.replace(ORIGIN, '').split('?')[0]!;
+  const modelId = target.slice(baseUrl.length + 1);
   const entry = isModelId(modelId) ? catalog.find(modelId) : undefined;
   if (!entry) throw new RunError('not_found', 'there is no such model; list/models names them');
   return entry;

@@ -31,10 +31,16 @@ export async function readJson(
   checkType(request.headers['content-type']);
   const decode = decoderOf(request.headers['content-encoding']);
   const hold = budget.open(response);
+  if (expectsContinue(request)) response.writeContinue();
   const sent = await readAll(request, { maxBytes, hold });
   if (sent.length === 0) return { json: {}, bytes: Buffer.from('{}') };
   const bytes = await decode(sent, { maxBytes, hold });
   return { json: parse(bytes), bytes };
+}
+
+/** Then the body comes when it is asked for; who is refused before that has not sent it in vain. */
+function expectsContinue({ headers, httpVersion }: Request): boolean {
+  return httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue';
 }
 
 interface Limits {

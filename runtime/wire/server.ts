@@ -36,6 +36,8 @@ export function createHttpServer(app: RequestListener, times: Partial<ServerTime
     response.setTimeout(stallMs, () => void (response.socket?.writableLength && response.destroy()));
     app(request, response);
   });
+  // Whoever reads the body asks for it.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
   // An expectation that we don't know may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuse(socket, 405, 'CONNECT is not allowed here'));
