@@ -3,6 +3,8 @@ const project = (name) => ({
   displayName: name,
   rootDir: import.meta.dirname,
   testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
+  // Benches keep copies of packages there.
+  modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testEnvironment: './test/jest-env.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -33,19 +33,23 @@ describe('warp', () => {
     got.forEach((p, id) => expect(p).toBeCloseTo(expected[id]!, 5));
   });
 
-  test.each<GenerateOptions>([
-    { top_k: 50 },
-    { top_k: 0 },
-    { top_k: 0, min_p: 0.1 },
-    { top_k: 0, typical_p: 0.9 },
-  ])('of a vocabulary of 200,000, %j leaves what sorting by hand leaves', (request) => {
+  describe('of a vocabulary of 200,000', () => {
     const uniform = createUniform({ seed: 1 });
-    const scores = Float32Array.from({ length: 200_000 }, () => Math.round((uniform() - 0.5) * 1e5) / 1e4);
-    const settings = settingsOf({ do_sample: true, ...request });
-    const { ids } = warp(scores, settings);
-    const order = Array.from(scores.keys()).sort((a, b) => scores[b]! - scores[a]! || a - b);
-    expect(ids.slice(0, 50)).toEqual(order.slice(0, ids.length).slice(0, 50));
-    if (request.top_k === 0 && Object.keys(request).length === 1) expect(ids).toEqual(order);
+    const many = Float32Array.from({ length: 200_000 }, () => Math.round((uniform() - 0.5) * 1e5) / 1e4);
+    const order = Array.from(many.keys()).sort((a, b) => many[b]! - many[a]! || a - b);
+
+    test.each<GenerateOptions>([
+      { top_k: 50 },
+      { top_k: 0 },
+      { top_k: 0, min_p: 0.1 },
+      { top_k: 0, typical_p: 0.9 },
+    ])('%j leaves what sorting by hand leaves', (request) => {
+      const { ids } = warp(many.slice(), settingsOf({ do_sample: true, ...request }));
+      expect(ids.slice(0, 50)).toEqual(order.slice(0, ids.length).slice(0, 50));
+      if (request.top_k !== 0 || Object.keys(request).length > 1) return;
+      expect(ids).toHaveLength(order.length);
+      expect(ids.findIndex((id, i) => id !== order[i])).toBe(-1);
+    });
   });
 
   test('keeps at least as many as it is told to', () => {
@@ -76,7 +80,7 @@ describe('createSampler', () => {
     { eta_cutoff: 0.3 },
     { temperature: 1.5, top_k: 7, top_p: 0.95, min_p: 0.05 },
   ])('%j draws with the probabilities that Python leaves (chi-square)', (request) => {
-    const count = 20_000;
+    const count = 10_000;
     // These are compared with Python's above.
     const expected = probabilities({ top_k: 0, ...request }, scores);
     const seen = new Array<number>(scores.length).fill(0);
