@@ -25,7 +25,7 @@ run: dist/.built ## Serve a model here: make run [MODEL=org/model] [PORT=8080], 
 	@$(NODE) dist/builder/main.js serve $(if $(MODEL),$(MODEL),--demo) --port $(PORT)
 
 gateway: dist/.built ## Put the bundled demo model behind the hosted interface: make gateway [ARGS='--catalog models.yaml']
-	@$(NODE) dist/gateway/main.js serve --port $(PORT) $(ARGS)
+	@$(NODE) dist/gateway/main.js serve --upstream process --port $(PORT) $(ARGS)
 
 gateway-image: dist/.built ## Build an image of the gateway for clusters: make gateway-image [IMAGE=slipway/gateway:latest]
 	@$(NODE) scripts/gateway-image.mjs $(IMAGE)

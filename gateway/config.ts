@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { GatewayError } from './errors.js';
+
 /** The only reader of the environment under gateway/. */
 export interface GatewayEnvironment {
   logFormat: 'json' | 'text';
@@ -8,6 +11,8 @@ export interface GatewayEnvironment {
   kubernetes: string | undefined;
   /** What processes of models see: no secret but what a hub asks for. */
   server: NodeJS.ProcessEnv;
+  /** Where containers of models whose weights are not in their images get them. */
+  hub: { endpoint?: string | undefined; token?: string | undefined };
 }
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEnvironment {
@@ -18,10 +23,24 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     redisUrl: redisUrl || undefined,
     kubernetes: apiServerOf(env),
     server,
+    hub: {
+      endpoint: env['HF_ENDPOINT'] || undefined,
+      token: env['HF_TOKEN']?.trim() || tokenFrom(env['HF_TOKEN_FILE'] || undefined),
+    },
   };
 }
 
 function apiServerOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv) {
   if (!host || !port) return undefined;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function tokenFrom(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new GatewayError(`HF_TOKEN_FILE names a file that can't be read (${code})`);
+  }
 }

@@ -56,3 +56,9 @@ export function dnsLabel(text: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError('expected lower-case letters, digits and dashes');
 }
+
+/** Part of the names of networks and containers. */
+export function gatewayName(text: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(text)) return text;
+  throw new InvalidArgumentError('expected small letters, digits and hyphens');
+}

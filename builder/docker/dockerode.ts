@@ -3,6 +3,14 @@ import type { Docker, EngineInfo } from './docker.js';
 import { build } from './dockerode/build.js';
 import { start } from './dockerode/containers.js';
 import {
+  ensureNetwork,
+  lastLine,
+  listServers,
+  removeServer,
+  serverEnd,
+  startServer,
+} from './dockerode/fleet.js';
+import {
   imageHistory,
   inspectImage,
   listImages,
@@ -12,6 +20,7 @@ import {
 } from './dockerode/images.js';
 import { startIsolated } from './dockerode/isolated.js';
 import { absent, guard } from './engine-errors.js';
+import type { Fleet } from './fleet.js';
 
 /** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
 export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
@@ -36,6 +45,21 @@ export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
     readImage: (at, use) => guard(() => readImage(client, at, use)),
     startContainer: (options) => guard(() => start(client, options)),
     startIsolated: (options) => guard(() => startIsolated(client, options)),
+  };
+}
+
+/** A Fleet over dockerode, at the same engine. */
+export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
+  const client = new Dockerode(options);
+  return {
+    info: () => guard(() => engineInfo(client)),
+    listImages: (label) => guard(() => listImages(client, label)),
+    ensureNetwork: (network) => guard(() => ensureNetwork(client, network)),
+    start: (options) => guard(() => startServer(client, options)),
+    list: (label) => guard(() => listServers(client, label)),
+    ended: (id) => serverEnd(client, id),
+    lastLine: (id) => guard(() => lastLine(client, id)),
+    remove: (id, graceSeconds) => guard(() => removeServer(client, id, graceSeconds)),
   };
 }
 

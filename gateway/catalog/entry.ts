@@ -11,8 +11,12 @@ export interface ModelEntry {
   ramRequired: number;
   /** Addresses of servers that answer for it already. */
   addresses: readonly string[];
+  /** Where `ramRequired` comes from; `assumed`: nobody knows before its first load. */
+  figures: 'given' | 'measured' | 'predicted' | 'assumed';
   /** Local folder that its files come from, instead of a hub. */
   from?: string | undefined;
+  /** Its image on the engine. */
+  image?: ModelImage | undefined;
 }
 
 /** The models of this gateway. May change while it runs. */
@@ -21,4 +25,13 @@ export interface Catalog {
   list(): readonly ModelEntry[];
   find(modelId: string): ModelEntry | undefined;
   close(): void;
+}
+
+export interface ModelImage {
+  id: string;
+  reference: string;
+  /** The weights are in it. */
+  baked: boolean;
+  /** It wants a GPU. */
+  gpu: boolean;
 }

@@ -6,10 +6,8 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';
 import { followFile } from '../follow-file.js';
+import { LEAST_GB, sortedById } from './entries.js';
 import type { Catalog, ModelEntry } from './entry.js';
-
-/** Smallest model image that has been measured: two processes and a tiny model. */
-export const LEAST_GB = 0.3;
 
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
@@ -17,7 +15,7 @@ const row = z.strictObject({
   id: z.string().refine(isModelId, 'expected org/name'),
   task: z.enum(TASK_IDS),
   params: z.number().positive().nullable().default(null),
-  ramRequired: z.number().positive().default(LEAST_GB),
+  ramRequired: z.number().positive().optional(),
   addresses: z.array(address).default([]),
   from: z.string().optional(),
 });
@@ -40,9 +38,11 @@ export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
       `the catalogue ${file} is not right at ${place.join('.') || 'its top'}: ${message}`,
     );
   }
-  const entries = parsed.data.models.map(({ id, from, ...rest }) => ({
+  const entries = parsed.data.models.map(({ id, from, ramRequired, ...rest }): ModelEntry => ({
     ...rest,
     modelId: id,
+    ramRequired: ramRequired ?? LEAST_GB,
+    figures: ramRequired === undefined ? 'assumed' : 'given',
     from: from === undefined ? undefined : path.resolve(path.dirname(file), from),
   }));
   const twice = entries.find(({ modelId }, i) => entries.findIndex((one) => one.modelId === modelId) !== i);
@@ -60,9 +60,9 @@ function parseYaml(file: string, text: string): unknown {
 
 /** A catalogue that follows its file. A change that can't be read leaves it as it was, and `log` is told. */
 export async function fileCatalog(file: string, log: (line: string) => void): Promise<Catalog> {
-  let entries = byId(await readCatalogFile(file));
+  let entries = sortedById(await readCatalogFile(file));
   const reload = async () => {
-    entries = byId(await readCatalogFile(file));
+    entries = sortedById(await readCatalogFile(file));
     log(`the catalogue has ${entries.size} models`);
   };
   const close = followFile(file, reload, { log, after: 'the last one that was right stays' });
@@ -71,16 +71,4 @@ export async function fileCatalog(file: string, log: (line: string) => void): Pr
     find: (modelId) => entries.get(modelId),
     close,
   };
-}
-
-/** A catalogue that never changes. */
-export function fixedCatalog(models: readonly ModelEntry[]): Catalog {
-  const entries = byId(models);
-  return { list: () => [...entries.values()], find: (modelId) => entries.get(modelId), close: () => {} };
-}
-
-/** Sorted. */
-export function byId(models: readonly ModelEntry[]): Map<string, ModelEntry> {
-  const sorted = models.toSorted((a, b) => (a.modelId < b.modelId ? -1 : 1));
-  return new Map(sorted.map((entry) => [entry.modelId, entry]));
 }

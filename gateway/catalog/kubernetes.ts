@@ -3,7 +3,8 @@ import { isTaskId } from '../../runtime/core/task-ids.js';
 import { type KubeApi, type KubeService } from '../kubernetes/api.js';
 import { addressOf, type KubeSettings } from '../kubernetes/settings.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { byId, LEAST_GB } from './file.js';
+import { LEAST_GB, sortedById } from './entries.js';
+import { polledCatalog } from './polled.js';
 
 export interface KubeCatalogOptions {
   api: KubeApi;
@@ -22,40 +23,11 @@ const EVERY_MS = 5000;
  */
 export async function kubernetesCatalog(options: KubeCatalogOptions): Promise<Catalog> {
   const { api, log, everyMs = EVERY_MS } = options;
-  let entries = await entriesOf(options);
-  let told: string | undefined;
-  let timer: NodeJS.Timeout;
-  let closed = false;
-
-  async function refresh(): Promise<void> {
-    try {
-      const now = await entriesOf(options);
-      if (told !== undefined) log('the API server answers again');
-      told = undefined;
-      tellChanges(entries, now, log);
-      entries = now;
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== told && !closed) log(`${message}; the last catalogue stays`);
-      told = message;
-    }
-    if (!closed) next();
-  }
-
-  function next(): void {
-    timer = setTimeout(() => void refresh(), everyMs).unref();
-  }
-
-  next();
-  return {
-    list: () => [...entries.values()],
-    find: (modelId) => entries.get(modelId),
-    close() {
-      closed = true;
-      clearTimeout(timer);
-      void api.close();
-    },
-  };
+  return polledCatalog({
+    ...{ everyMs, log, source: 'the API server' },
+    load: () => entriesOf(options),
+    close: () => void api.close(),
+  });
 }
 
 async function entriesOf({ api, settings }: KubeCatalogOptions): Promise<Map<string, ModelEntry>> {
@@ -68,7 +40,7 @@ async function entriesOf({ api, settings }: KubeCatalogOptions): Promise<Map<str
     if (same) entries.set(same.modelId, { ...same, addresses: [...same.addresses, ...entry.addresses] });
     else if (entry) entries.set(entry.modelId, entry);
   }
-  return byId([...entries.values()]);
+  return sortedById([...entries.values()]);
 }
 
 /** Undefined for a Service that says no model and task: its label is none of ours. */
@@ -87,19 +59,11 @@ function entryOf(
     task,
     params: parameters === undefined ? null : parameters / 1e9,
     ramRequired: memory === undefined ? LEAST_GB : memory / 1e9,
+    figures: memory === undefined ? 'assumed' : 'predicted',
     addresses: [addressOf(address, { service: name, namespace, port })],
   };
 }
 
 function figure(text = ''): number | undefined {
   return /^\d{1,15}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
-}
-
-function tellChanges(
-  before: ReadonlyMap<string, ModelEntry>,
-  now: ReadonlyMap<string, ModelEntry>,
-  log: (line: string) => void,
-): void {
-  for (const id of now.keys()) if (!before.has(id)) log(`${id} is there`);
-  for (const id of before.keys()) if (!now.has(id)) log(`${id} has gone`);
 }

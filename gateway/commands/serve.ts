@@ -3,24 +3,37 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { createLogger } from '../../runtime/log.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
+import { UPSTREAMS } from '../backend.js';
 import { readEnvironment } from '../config.js';
 import { listen, stopOnSignals } from '../listen.js';
 import { adminApp } from '../http/admin.js';
 import { BASE, createApp } from '../http/app.js';
-import { address, count, dnsLabel, duration, gigabytes, httpAddress, port, rate } from '../options.js';
+import {
+  address,
+  count,
+  dnsLabel,
+  duration,
+  gatewayName,
+  gigabytes,
+  httpAddress,
+  port,
+  rate,
+} from '../options.js';
 import { PACKAGE } from '../package.js';
-import { composeGateway, type ServeFlags, UPSTREAMS } from '../parts.js';
+import { composeGateway, type ServeFlags } from '../parts.js';
 
 const NOTES = `
-Upstreams: "process" runs each model as a process of this machine, when it is asked for; "static" passes calls on to
-the addresses of the catalogue; "kubernetes" to the Services that "builder manifest" has made in a namespace, which are
-its catalogue, with --catalog beside them. Docker is not there yet.
+Upstreams: "docker" runs each model as a container of its image ("builder build" makes one), "process" as a process of
+this machine, both when it is asked for; "static" passes calls on to the addresses of the catalogue, "kubernetes" to the
+Services that "builder manifest" has made in a namespace. Without --upstream: docker where an engine answers, else
+process.
 
 The catalogue is YAML: models, each with id, task and, as wanted, params (billions), ramRequired (GB), addresses, from
-(a folder). Without one, the bundled demo model is served.
+(a folder). With docker, all model images of the engine are served, with kubernetes all such Services, and the file adds to
+what is known of them. With process and no catalogue, the bundled demo model is served.
 
 Examples:
-  gateway serve                                            the demo model, with a key made for this run
+  gateway serve                                            all model images of the engine, or the demo model
   gateway serve --catalog models.yaml --keys keys.json --memory 8GB --idle 5m
   gateway serve --catalog models.yaml --keys keys.json --upstream static
   gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
@@ -34,8 +47,10 @@ export function serveCommand(program: Command): void {
     .description('Put many models behind one address')
     .option('--port <port>', 'port of this machine', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .addOption(new Option('--upstream <kind>', 'where models answer').choices(UPSTREAMS).default('process'))
+    .addOption(new Option('--upstream <kind>', 'where models answer').choices(UPSTREAMS))
     .option('--catalog <file>', 'the models')
+    .option('--name <name>', 'of this gateway, among others on the same engine', gatewayName, 'default')
+    .option('--offline', 'containers reach nothing outside: for images that hold their weights')
     .option('--keys <file>', 'the keys of "gateway keys"; without it one is made for this run and shown')
     .addOption(
       new Option('--prices <file>', 'tiers and prices').default(
@@ -46,6 +61,8 @@ export function serveCommand(program: Command): void {
     .option('--memory <amount>', 'for all running models together', gigabytes, 8)
     .option('--idle <time>', 'stop a model that nobody has asked for so long', duration, 300_000)
     .option('--queue <callers>', 'callers that may wait for models to start', count, 256)
+    .option('--replicas <servers>', 'most servers of one model, where memory allows', count, 2)
+    .option('--busy-at <calls>', 'calls at a time from which on a server is busy', count, 16)
     .option('--rate <calls/time>', 'of each key', rate, { calls: 600, seconds: 60 })
     .option('--concurrent <calls>', 'of each key, under way at the same time', count)
     .option(

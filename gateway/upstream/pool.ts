@@ -1,159 +1,127 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import type { Instance, Launcher, Lease, ModelEvent, RunningModel, Upstream } from './upstream.js';
+import { createServers } from './servers.js';
+import { gigabytes, longestUnused, nextServer, rowOf, serves, type Slot } from './slot.js';
+import type { Launcher, Lease, ModelEvent, Upstream } from './upstream.js';
 import { createLine } from './waiting-line.js';
 
 export interface PoolOptions {
   launcher: Launcher;
   /** GB that all running models together may take, by what their entries say. */
   memoryGb: number;
-  /** A model that nobody has asked for so long is stopped. */
+  /** A server that nobody has asked for so long is stopped. */
   idleMs: number;
   /** Callers that may wait for a model to start, or for room. */
   maxWaiting: number;
+  /** Most servers of one model; one by default. */
+  replicas?: number;
+  /** Calls at a time from which on a server is busy, and one more is started. */
+  busyAt?: number;
+  /** A caller who waits for room longer than this makes a busy model finish its work and go. */
+  patienceMs?: number;
   log: (line: string) => void;
   onEvent?: (event: ModelEvent) => void;
 }
 
-interface Slot {
-  entry: ModelEntry;
-  state: 'starting' | 'ready' | 'stopping';
-  instance?: Instance;
-  leases: number;
-  /** Turn of its last use; the smallest goes first. */
-  used: number;
-  idle?: NodeJS.Timeout;
-  giveUp: AbortController;
-  /** Settles when the start has succeeded or failed. */
-  started: Promise<void>;
+/** An upstream that starts and ends servers itself. */
+export interface Pool extends Upstream {
+  /** Takes over what an earlier run has left running, as far as it is wanted and fits; the rest is ended. */
+  adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void>;
 }
+
+const BUSY_AT = 16;
+const PATIENCE_MS = 10_000;
+/** After a failed start no further server of a model is tried for so long. */
+const PAUSE_MS = 30_000;
 
 /**
  * Starts models when they are asked for, within a budget of memory. What has been unused longest goes first, never what
- * has work under way; what nobody wants any more is stopped after a while. A model that ends is started again by the
- * next call.
+ * has work under way; what nobody wants any more is stopped after a while. A model with much to do gets more servers,
+ * where there is room without taking it from others. A server that ends is started again by the next call.
  */
-export function createPool(options: PoolOptions): Upstream {
+export function createPool(options: PoolOptions): Pool {
   const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
-  const slots = new Map<string, Slot>();
+  const { replicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
   const line = createLine(maxWaiting);
-  let clock = 0;
+  const servers = createServers({ idleMs, log, onEvent, onChange: () => line.wake() });
+  const { slots } = servers;
+  const growsAgain = new Map<string, number>();
   let closed = false;
 
   async function acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     refuseTooLarge(entry, memoryGb);
+    const since = performance.now();
     let cold = false;
     for (;;) {
       signal.throwIfAborted();
       if (closed) throw new RunError('not_ready', 'the gateway is stopping');
-      const slot = slots.get(entry.modelId) ?? (hasRoom(entry) ? start(entry) : undefined);
-      if (slot?.state === 'ready') return lease(slot, cold);
-      cold ||= slot?.state === 'starting';
+      const mine = serversOf(entry);
+      const server = nextServer(mine, busyAt);
+      if (server) {
+        if (server.leases >= busyAt) grow(entry, mine);
+        return servers.lease(server, cold);
+      }
+      const impatient = performance.now() - since > patienceMs;
+      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry, impatient);
+      cold ||= starting !== undefined;
       // A start that fails does so for all who wait for it.
-      await line.wait(slot?.state === 'starting' ? slot.started : line.change(), signal);
+      await line.wait(starting?.started ?? line.change(patienceMs), signal);
     }
   }
 
-  /** True when it fits now; else makes the one that was unused longest go, unless enough is going already. */
-  function hasRoom({ ramRequired }: ModelEntry): boolean {
-    const all = [...slots.values()];
-    const going = all.filter(({ state }) => state === 'stopping');
-    const taken = gigabytes(all);
-    if (taken + ramRequired <= memoryGb) return true;
-    if (taken - gigabytes(going) + ramRequired > memoryGb) {
-      const idle = all.filter(({ state, leases }) => state === 'ready' && leases === 0);
-      const oldest = idle.sort((a, b) => a.used - b.used)[0];
-      if (oldest) void stop(oldest, 'makes room');
-    }
-    return false;
+  /** Those that still serve what the entry means; the others go as soon as they may. */
+  function serversOf(entry: ModelEntry): Slot[] {
+    const named = [...slots].filter((slot) => slot.entry.modelId === entry.modelId);
+    for (const slot of named) if (!serves(slot, entry)) servers.drain(slot, 'its entry has changed');
+    return named.filter((slot) => serves(slot, entry));
+  }
+
+  function fits({ ramRequired }: ModelEntry, beside: Iterable<Slot> = slots): boolean {
+    return gigabytes(beside) + ramRequired <= memoryGb;
   }
 
   function start(entry: ModelEntry): Slot {
-    log(`starts ${entry.modelId}`);
-    const slot = newSlot(entry, clock++);
-    slots.set(entry.modelId, slot);
-    slot.started = launch(slot);
-    // Everyone may have left by the time it fails.
-    slot.started.catch(() => undefined);
-    return slot;
+    return servers.start(entry, (signal) => launcher.launch(entry, signal));
   }
 
-  async function launch(slot: Slot): Promise<void> {
-    const { entry } = slot;
-    try {
-      slot.instance = await launcher.launch(entry, slot.giveUp.signal);
-    } catch (error) {
-      slots.delete(entry.modelId);
-      line.wake();
-      onEvent({ event: 'failed', modelId: entry.modelId, reason: (error as Error).message });
-      throw new RunError('not_ready', `${entry.modelId} does not start: ${(error as Error).message}`);
+  /** Starts it when it fits now; else makes others go, unless enough are going already. */
+  function startWithin(entry: ModelEntry, impatient: boolean): Slot | undefined {
+    if (fits(entry)) return start(entry);
+    const staying = [...slots].filter(({ state }) => state === 'ready' || state === 'starting');
+    if (fits(entry, staying)) return undefined;
+    const ready = staying.filter(({ state }) => state === 'ready');
+    const unused = longestUnused(ready.filter(({ leases }) => leases === 0));
+    if (unused) void servers.stop(unused, 'makes room');
+    else if (impatient && ready.length > 0) servers.drain(longestUnused(ready)!, 'makes room');
+    return undefined;
+  }
+
+  function grow(entry: ModelEntry, mine: readonly Slot[]): void {
+    const { modelId } = entry;
+    if (mine.length >= replicas || mine.some(({ state }) => state === 'starting') || !fits(entry)) return;
+    if ((growsAgain.get(modelId) ?? 0) > performance.now()) return;
+    start(entry).started.catch(() => growsAgain.set(modelId, performance.now() + PAUSE_MS));
+  }
+
+  async function adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void> {
+    for (const leftover of (await launcher.leftovers?.()) ?? []) {
+      const entry = find(leftover.modelId);
+      const wanted = entry && leftover.isOf(entry) && serversOf(entry).length < replicas && fits(entry);
+      if (wanted) servers.start(entry, leftover.resume);
+      else await leftover.discard();
     }
-    void slot.instance.ended.then((reason) => gone(slot, reason));
-    slot.state = 'ready';
-    onEvent({ event: 'started', modelId: entry.modelId });
-    rest(slot);
-    line.wake();
-  }
-
-  function gone(slot: Slot, reason: string): void {
-    clearTimeout(slot.idle);
-    if (slots.get(slot.entry.modelId) === slot) slots.delete(slot.entry.modelId);
-    log(`${slot.entry.modelId} ${reason}`);
-    onEvent({ event: 'stopped', modelId: slot.entry.modelId, reason });
-    line.wake();
-  }
-
-  function lease(slot: Slot, cold: boolean): Lease {
-    slot.leases++;
-    slot.used = clock++;
-    clearTimeout(slot.idle);
-    let held = true;
-    const release = () => {
-      if (!held) return;
-      held = false;
-      slot.leases--;
-      rest(slot);
-      line.wake();
-    };
-    return { url: slot.instance!.url, cold, release };
-  }
-
-  function rest(slot: Slot): void {
-    if (slot.leases > 0 || slot.state !== 'ready') return;
-    slot.idle = setTimeout(() => void stop(slot, 'was idle'), idleMs).unref();
-  }
-
-  async function stop(slot: Slot, why: string): Promise<void> {
-    if (slot.state === 'stopping') return;
-    slot.state = 'stopping';
-    clearTimeout(slot.idle);
-    log(`stops ${slot.entry.modelId}: ${why}`);
-    slot.giveUp.abort(new Error('the gateway is stopping'));
-    await slot.instance?.stop();
   }
 
   return {
     acquire,
-    status: () => [...slots.values()].map(rowOf),
+    adopt,
+    status: () => [...slots].map(rowOf),
     async close() {
       closed = true;
       line.wake();
-      await Promise.all([...slots.values()].map((slot) => stop(slot, 'the gateway ends')));
+      await Promise.all([...slots].map((slot) => servers.stop(slot, 'the gateway ends')));
     },
   };
-}
-
-function newSlot(entry: ModelEntry, used: number): Slot {
-  const started = Promise.resolve();
-  return { ...{ entry, used, started }, state: 'starting', leases: 0, giveUp: new AbortController() };
-}
-
-function rowOf({ entry, state, leases }: Slot): RunningModel {
-  return { modelId: entry.modelId, state, leases, ramRequired: entry.ramRequired };
-}
-
-function gigabytes(slots: readonly Slot[]): number {
-  return slots.reduce((sum, { entry }) => sum + entry.ramRequired, 0);
 }
 
 function refuseTooLarge({ modelId, ramRequired }: ModelEntry, memoryGb: number): void {

@@ -16,7 +16,7 @@ export interface Upstream {
 /** One server of a model: a model with several has several rows. */
 export interface RunningModel {
   modelId: string;
-  state: 'starting' | 'ready' | 'stopping';
+  state: 'starting' | 'ready' | 'draining' | 'stopping';
   /** Calls that it answers now. */
   leases: number;
   /** GB. */
@@ -45,6 +45,8 @@ export interface Instance {
   url: string;
   /** Settles with the reason when it is gone. */
   ended: Promise<string>;
+  /** GB that it takes, where that has been measured; else what its entry says counts. */
+  gigabytes?: number;
   stop(): Promise<void>;
 }
 
@@ -52,4 +54,15 @@ export interface Instance {
 export interface Launcher {
   /** Resolves once the model answers. @throws Error with the reason, for callers too */
   launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance>;
+  /** Servers that an earlier run has left running. Those that end with the gateway leave none. */
+  leftovers?(): Promise<Leftover[]>;
+}
+
+export interface Leftover {
+  modelId: string;
+  /** It is what would be started for this entry now. */
+  isOf(entry: ModelEntry): boolean;
+  /** As `launch`. */
+  resume(signal: AbortSignal): Promise<Instance>;
+  discard(): Promise<void>;
 }

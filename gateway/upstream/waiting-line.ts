@@ -2,8 +2,8 @@ import { RunError } from '../../runtime/core/errors.js';
 
 /** Callers who wait for a model or for room. */
 export interface WaitingLine {
-  /** The next time that something changes. */
-  change(): Promise<void>;
+  /** The next time that something changes, or a time later. */
+  change(ms: number): Promise<void>;
   /** Tells all that something has changed; each looks again. */
   wake(): void;
   /** @throws RunError `overloaded` when too many wait already, what the event throws, or the signal's reason */
@@ -14,10 +14,18 @@ export function createLine(maxWaiting: number): WaitingLine {
   const wakers = new Set<() => void>();
   let waiting = 0;
   return {
-    change: () => new Promise((resolve) => void wakers.add(resolve)),
+    change: (ms) =>
+      new Promise((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          wakers.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, ms).unref();
+        wakers.add(wake);
+      }),
     wake() {
       for (const wake of wakers) wake();
-      wakers.clear();
     },
     async wait(event, signal) {
       if (waiting >= maxWaiting)

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppParts, createApp } from '../../gateway/http/app.js';
-import { fixedCatalog } from '../../gateway/catalog/file.js';
+import { fixedCatalog } from '../../gateway/catalog/entries.js';
 import type { ModelEntry } from '../../gateway/catalog/entry.js';
 import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
 import { createLimits, type LimitOptions } from '../../gateway/limits/limits.js';

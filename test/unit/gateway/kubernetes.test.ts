@@ -3,8 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { kubernetesCatalog } from '../../../gateway/catalog/kubernetes.js';
-import { mergedCatalog } from '../../../gateway/catalog/merged.js';
-import { fixedCatalog } from '../../../gateway/catalog/file.js';
+import { fixedCatalog, mergedCatalog } from '../../../gateway/catalog/entries.js';
 import type { Catalog, ModelEntry } from '../../../gateway/catalog/entry.js';
 import { openKubeApi } from '../../../gateway/kubernetes/api.js';
 import { kubeSettings } from '../../../gateway/kubernetes/settings.js';
@@ -162,12 +161,12 @@ describe('the catalogue of a cluster', () => {
 
   test('can have a file’s models beside it, which come first', () => {
     const entry = (modelId: string, address: string): ModelEntry => ({
-      ...{ modelId, task: 'chat', params: null, ramRequired: 1 },
+      ...{ modelId, task: 'chat', params: null, ramRequired: 1, figures: 'given' },
       addresses: [address],
     });
     const file = fixedCatalog([entry('b/b', 'file')]);
     const cluster = fixedCatalog([entry('a/a', 'cluster'), entry('b/b', 'cluster')]);
-    const both = mergedCatalog([file, cluster]);
+    const both = mergedCatalog(file, cluster);
     expect(both.list().map(({ modelId, addresses }) => [modelId, ...addresses])).toEqual([
       ['a/a', 'cluster'],
       ['b/b', 'file'],
@@ -189,7 +188,7 @@ describe('where the API server is', () => {
 
 describe('servers that a cluster runs', () => {
   const entry = (...addresses: string[]): ModelEntry => ({
-    ...{ modelId: 'a/b', task: 'chat', params: null, ramRequired: 1, addresses },
+    ...{ modelId: 'a/b', task: 'chat', params: null, ramRequired: 1, figures: 'given', addresses },
   });
   const upstream = (maxWaiting = 8) => kubernetesUpstream({ maxWaiting, trustMs: 60_000, lookEveryMs: 5 });
   const patience = () => AbortSignal.timeout(10_000);

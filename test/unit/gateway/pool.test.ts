@@ -4,7 +4,7 @@ import { createPool, type PoolOptions } from '../../../gateway/upstream/pool.js'
 import type { Instance, Launcher } from '../../../gateway/upstream/upstream.js';
 
 const entry = (modelId: string, ramRequired = 1): ModelEntry => ({
-  ...{ modelId, ramRequired, task: 'chat', params: null, addresses: [] },
+  ...{ modelId, ramRequired, task: 'chat', params: null, addresses: [], figures: 'given' },
 });
 
 interface FakeServer extends Instance {
@@ -68,7 +68,7 @@ test('a start that fails does so for all who wait for it, and the next call trie
   for (const { status, ...rest } of await Promise.allSettled(calls)) {
     expect(status).toBe('rejected');
     expect(rest).toMatchObject({
-      reason: { code: 'not_ready', message: 'a/a does not start: no such file' },
+      reason: { code: 'not_ready', message: "a/a does not start; the gateway's log says why" },
     });
   }
   expect(fake.starts).toHaveLength(1);

@@ -1,0 +1,142 @@
+import path from 'node:path';
+import { dockerodeFleet } from '../builder/docker/dockerode.js';
+import type { Fleet } from '../builder/docker/fleet.js';
+import { LABEL } from '../builder/images/labels.js';
+import { fixedCatalog, LEAST_GB, measuredCatalog, mergedCatalog } from './catalog/entries.js';
+import type { Catalog } from './catalog/entry.js';
+import { fileCatalog } from './catalog/file.js';
+import { imageCatalog } from './catalog/images.js';
+import { kubernetesCatalog } from './catalog/kubernetes.js';
+import type { GatewayEnvironment } from './config.js';
+import { GatewayError } from './errors.js';
+import { openKubeApi } from './kubernetes/api.js';
+import { type KubeFlags, kubeSettings } from './kubernetes/settings.js';
+import { PACKAGE } from './package.js';
+import { dockerLauncher } from './upstream/docker.js';
+import { kubernetesUpstream } from './upstream/kubernetes.js';
+import { measuredLauncher } from './upstream/measured.js';
+import { createPool } from './upstream/pool.js';
+import { processLauncher } from './upstream/process.js';
+import { staticUpstream } from './upstream/static.js';
+import type { Launcher, ModelEvent, Upstream } from './upstream/upstream.js';
+
+export const UPSTREAMS = ['docker', 'process', 'static', 'kubernetes'] as const;
+
+export interface BackendFlags extends KubeFlags {
+  /** Docker where an engine answers, else processes. */
+  upstream?: (typeof UPSTREAMS)[number];
+  catalog?: string;
+  /** Of this gateway, among those of one engine. */
+  name: string;
+  offline?: boolean;
+  /** GB. */
+  memory: number;
+  /** Milliseconds. */
+  idle: number;
+  queue: number;
+  replicas: number;
+  busyAt: number;
+}
+
+/** Which models there are, and what answers for them: one choice decides both. */
+export interface Backend {
+  catalog: Catalog;
+  upstream: Upstream;
+}
+
+export interface BackendParts {
+  environment: GatewayEnvironment;
+  log: (line: string) => void;
+  onEvent: (event: ModelEvent) => void;
+}
+
+/** @throws GatewayError or BuilderError that says what the operator does */
+export async function openBackend(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
+  const file =
+    flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), parts.log);
+  const kind = flags.upstream ?? (await firstChoice(parts.log));
+  if (kind === 'static') return { catalog: required(file), upstream: staticUpstream() };
+  if (kind === 'kubernetes') return kubernetesBackend(flags, parts, file);
+  if (kind === 'docker') return dockerBackend(flags, parts, file);
+  return processBackend(flags, parts, file);
+}
+
+async function firstChoice(log: BackendParts['log']): Promise<'docker' | 'process'> {
+  const engine = await dockerodeFleet()
+    .info()
+    .catch(() => undefined);
+  log(
+    engine ? `models run on Docker ${engine.version}` : 'no Docker Engine answers: models run as processes',
+  );
+  return engine ? 'docker' : 'process';
+}
+
+function required(file: Catalog | undefined): Catalog {
+  if (file) return file;
+  throw new GatewayError('--upstream static needs a --catalog that gives addresses');
+}
+
+async function kubernetesBackend(
+  flags: BackendFlags,
+  { environment, log }: BackendParts,
+  file: Catalog | undefined,
+): Promise<Backend> {
+  const settings = kubeSettings(flags, environment.kubernetes);
+  const cluster = await kubernetesCatalog({ api: await openKubeApi(settings), settings, log });
+  const catalog = file ? mergedCatalog(file, cluster) : cluster;
+  return { catalog, upstream: kubernetesUpstream({ maxWaiting: flags.queue }) };
+}
+
+async function dockerBackend(
+  flags: BackendFlags,
+  parts: BackendParts,
+  file: Catalog | undefined,
+): Promise<Backend> {
+  const { environment, log } = parts;
+  const fleet = dockerodeFleet();
+  const images = await imagesOf(fleet, log);
+  const launcher = dockerLauncher({
+    ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
+    hub: environment.hub,
+  });
+  return pooled(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
+}
+
+async function imagesOf(fleet: Fleet, log: BackendParts['log']): Promise<Catalog> {
+  const { platform, nvidia } = await fleet.info();
+  const listImages = () => fleet.listImages(LABEL.model);
+  const images = await imageCatalog({ listImages, platform, gpus: nvidia, log });
+  log(`${images.list().length} models have an image on the engine; "builder build" adds one`);
+  return images;
+}
+
+function processBackend(flags: BackendFlags, parts: BackendParts, file: Catalog = demo()): Promise<Backend> {
+  const builder = path.join(PACKAGE, 'dist/builder/main.js');
+  return pooled(file, processLauncher({ builder, env: parts.environment.server, log: parts.log }), {
+    flags,
+    ...parts,
+  });
+}
+
+function demo(): Catalog {
+  const modelId = 'slipway/harbour-demo';
+  const from = path.join(PACKAGE, 'demo/model');
+  const figures = { params: null, ramRequired: LEAST_GB, figures: 'assumed' } as const;
+  return fixedCatalog([{ modelId, from, task: 'text-generation', addresses: [], ...figures }]);
+}
+
+/** A pool whose models, once measured, are listed with what they take. */
+async function pooled(
+  models: Catalog,
+  launcher: Launcher,
+  { flags, log, onEvent }: { flags: BackendFlags } & BackendParts,
+): Promise<Backend> {
+  const { memory, idle, queue, replicas, busyAt } = flags;
+  const catalog = measuredCatalog(models);
+  const pool = createPool({
+    launcher: measuredLauncher(launcher, (modelId, gigabytes) => catalog.measured(modelId, gigabytes)),
+    ...{ memoryGb: memory, idleMs: idle, maxWaiting: queue, replicas, busyAt, log, onEvent },
+  });
+  await pool.adopt((modelId) => catalog.find(modelId));
+  return { catalog, upstream: pool };
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import type { Fleet, FleetServer, ServerOptions } from '../../builder/docker/fleet.js';
+import { LABEL } from '../../builder/images/labels.js';
+import type { ModelEntry } from '../catalog/entry.js';
+import { untilReady } from './server-status.js';
+import type { Instance, Launcher, Leftover } from './upstream.js';
+
+export interface DockerOptions {
+  fleet: Fleet;
+  /** Name of this gateway: by it its containers are known after a restart. */
+  name: string;
+  /** The containers reach nothing outside: all weights are in their images. */
+  offline: boolean;
+  hub: { token?: string | undefined; endpoint?: string | undefined };
+  log: (line: string) => void;
+}
+
+/** On containers, networks and volumes: which gateway they belong to. */
+export const GATEWAY_LABEL = 'io.slipway.gateway';
+
+const PORT = 8080;
+const STOP_GRACE_SECONDS = 10;
+const SECRETS = '/run/secrets';
+
+/**
+ * Runs each model as a container of its image: on a network of the gateway's own, without ports of the host, with its
+ * secrets in files. Containers outlive a gateway that is killed; the next one of the same name takes them over.
+ */
+export function dockerLauncher(options: DockerOptions): Launcher {
+  const { fleet, name, offline, log } = options;
+  const label = [GATEWAY_LABEL, name] as const;
+
+  // Of two that make it at the same time, engines may make two of one name.
+  let network: Promise<void> | undefined;
+  const ensureNetwork = () =>
+    (network ??= fleet.ensureNetwork({
+      name: networkOf(name),
+      labels: { [GATEWAY_LABEL]: name },
+      internal: offline,
+    }));
+
+  async function launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance> {
+    const settings = serverOptions(entry, options);
+    try {
+      await ensureNetwork();
+      return await follow(await fleet.start(settings), signal);
+    } catch (error) {
+      // Somebody may have taken it away.
+      network = undefined;
+      throw error;
+    }
+  }
+
+  /** Resolves once it is ready; one that never is, or has ended, is taken away. */
+  async function follow({ id, address }: FleetServer, signal: AbortSignal): Promise<Instance> {
+    const url = `http://${address}:${PORT}`;
+    const end = fleet.ended(id);
+    const ended = end.then(async (reason) => {
+      await fleet.remove(id, 0).catch((error: Error) => log(error.message));
+      return reason;
+    });
+    const died = new AbortController();
+    void end.then((reason) => died.abort(new Error(reason)));
+    try {
+      await untilReady(url, AbortSignal.any([signal, died.signal]));
+    } catch (error) {
+      throw await failure(id, error as Error);
+    }
+    return { url, ended, stop: () => fleet.remove(id, STOP_GRACE_SECONDS) };
+  }
+
+  async function failure(id: string, error: Error): Promise<Error> {
+    const line = await fleet.lastLine(id).catch(() => '');
+    await fleet.remove(id, 0);
+    return line === '' ? error : new Error(`${error.message}; its last words: ${line}`, { cause: error });
+  }
+
+  async function leftovers(): Promise<Leftover[]> {
+    const servers = await fleet.list(label);
+    return servers.map((server) => ({
+      modelId: server.labels[LABEL.model] ?? '',
+      isOf: (entry) => server.running && server.address !== '' && server.image === entry.image?.id,
+      resume: (signal) => follow(server, signal),
+      discard: () => fleet.remove(server.id, STOP_GRACE_SECONDS),
+    }));
+  }
+
+  return { launch, leftovers };
+}
+
+function networkOf(gateway: string): string {
+  return `slipway-${gateway}`;
+}
+
+function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions): ServerOptions {
+  const { modelId, image, ramRequired, figures } = entry;
+  if (!image) throw new Error(`there is no image of it on this engine; "builder build ${modelId}" makes one`);
+  const title = modelId.replace('/', '_');
+  const labels = { [GATEWAY_LABEL]: name };
+  const token = image.baked || offline ? undefined : hub.token;
+  const secrets = {
+    KEY: randomBytes(16).toString('hex'),
+    ...(token === undefined ? {} : { HF_TOKEN: token }),
+  };
+  const volume = { name: `slipway-weights-${title}`, path: '/server/model', labels };
+  return {
+    image: image.id,
+    name: `slipway-${name}-${title.slice(0, 60)}-${randomBytes(3).toString('hex')}`,
+    network: networkOf(name),
+    env: {
+      PORT: String(PORT),
+      ...(hub.endpoint === undefined ? {} : { HF_ENDPOINT: hub.endpoint }),
+      ...Object.fromEntries(Object.keys(secrets).map((secret) => [`${secret}_FILE`, `${SECRETS}/${secret}`])),
+    },
+    labels,
+    files: Object.fromEntries(
+      Object.entries(secrets).map(([secret, value]) => [`${SECRETS}/${secret}`, value]),
+    ),
+    // Nobody knows yet what it takes: a guess must not end it.
+    memoryBytes: figures === 'assumed' ? 0 : Math.round(ramRequired * 1e9),
+    gpus: image.gpu,
+    volume: image.baked ? undefined : volume,
+  };
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+
+const answer = z.object({
+  output: z.object({
+    state: z.string(),
+    reason: z.string().nullish(),
+    memory_bytes: z.object({ server: z.number(), engine: z.number().nullable() }),
+  }),
+});
+
+/** What a model server says of itself. */
+export type ServerStatus = z.output<typeof answer>['output'];
+
+const TIMEOUT_MS = 5000;
+
+/** @throws Error when nobody answers there, or nobody of ours */
+export async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStatus> {
+  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(`${url}/status`, { signal: signal ? AbortSignal.any([signal, late]) : late });
+  return answer.parse(await response.json()).output;
+}
+
+const POLL_MS = 100;
+
+/**
+ * Waits until the server has loaded its model.
+ * @throws Error with its reason when it can't, or the signal's reason
+ */
+export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    // Nobody listens yet; that its process has ended is seen elsewhere.
+    const status = await readStatus(url, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (status?.state === 'ready') return;
+    if (status?.state === 'failed') throw new Error(status.reason ?? 'its model can not be loaded');
+    await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** GB of memory that the server and its engine take now. */
+export async function memoryOf(url: string): Promise<number> {
+  const { memory_bytes: memory } = await readStatus(url);
+  return (memory.server + (memory.engine ?? 0)) / 1e9;
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { docker, run } from './process.js';
+
+export interface TestGateway {
+  port: number;
+  process: ChildProcess;
+  /** All that it has written on stderr. */
+  log(): string;
+  /** POST to a model, or GET without a body. */
+  ask(path: string, body?: unknown, signal?: AbortSignal): Promise<Response>;
+  /** Ends it with a signal and waits for that. @returns the exit code */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+}
+
+/** A key for the gateways of one suite. */
+export async function newKey(keys: string): Promise<string> {
+  const made = await run(process.execPath, ['dist/gateway/main.js', 'keys', 'create', '--keys', keys]);
+  return made.stdout.trim();
+}
+
+/** `gateway serve` as operators start it; resolves when it has said its address. */
+export async function startGateway(key: string, args: string[]): Promise<TestGateway> {
+  const child = spawn(process.execPath, ['dist/gateway/main.js', 'serve', ...args]);
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+  const [address] = (await Promise.race([
+    once(child.stdout.setEncoding('utf8'), 'data'),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the gateway ended with ${String(code)}:\n${log}`);
+    }),
+  ])) as [string];
+  const headers = { authorization: `Key ${key}`, 'content-type': 'application/json' };
+  return {
+    port: Number(new URL(address).port),
+    process: child,
+    log: () => log,
+    ask: (path, body, signal) =>
+      fetch(`${address.trim()}/${path}`, {
+        headers,
+        signal: signal ?? AbortSignal.timeout(120_000),
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      }),
+    async end(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      child.kill(signal);
+      await once(child, 'exit');
+      return child.exitCode;
+    },
+  };
+}
+
+export interface GatewayContainer {
+  id: string;
+  model: string;
+  /** Bytes. */
+  limit: number;
+  secrets: string;
+  ports: string;
+}
+
+/** The containers of a gateway that run now, or all of them. */
+export async function containersOf(gateway: string, { all = false } = {}): Promise<GatewayContainer[]> {
+  const filter = ['--filter', `label=io.slipway.gateway=${gateway}`, '--quiet', '--no-trunc'];
+  const ids = (await docker('ps', ...(all ? ['--all'] : []), ...filter)).split('\n').filter(Boolean);
+  if (ids.length === 0) return [];
+  const format =
+    '{{.Id}}\t{{index .Config.Labels "io.slipway.model"}}\t{{.HostConfig.Memory}}\t{{.Config.Env}}\t{{.NetworkSettings.Ports}}';
+  // One that has gone since then is no error.
+  const { stdout } = await run('docker', ['inspect', '--format', format, ...ids]);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [id, model, limit, secrets, ports] = line.split('\t') as [string, string, string, string, string];
+      return { id, model, limit: Number(limit), secrets, ports };
+    });
+}
