@@ -56,7 +56,7 @@ export async function gateway({
   const address = container ? await started(createServer(container)) : `http://127.0.0.1:${await freePort()}`;
   const entries = models.map((model) => ({
     ...{ modelId: 'org/name', task: 'text-generation' as const, params: 0.1, ramRequired: 1 },
-    addresses: [address],
+    ...{ addresses: [address], figures: 'given' as const },
     ...model,
   }));
   const app = createApp({
