@@ -3,6 +3,14 @@ import type { Catalog, ModelEntry } from './entry.js';
 /** Smallest model image that has been measured: two processes and a tiny model. */
 export const LEAST_GB = 0.3;
 
+/** What several requests at a time take beyond one. */
+const HEADROOM = 1.3;
+
+/** GB that a server is given whose memory came to so many bytes with one request at a time. */
+export function ramFor(bytes: number): number {
+  return Math.ceil((bytes / 1e9) * HEADROOM * 1000) / 1000;
+}
+
 /** By id, in the order of the ids. */
 export function sortedById(models: readonly ModelEntry[]): Map<string, ModelEntry> {
   const sorted = models.toSorted((a, b) => (a.modelId < b.modelId ? -1 : 1));
@@ -58,5 +66,12 @@ function merged(said: ModelEntry | undefined, found: ModelEntry | undefined): Mo
   if (said === undefined || found === undefined) return said ?? found;
   const { ramRequired, figures } = said.figures === 'given' ? said : found;
   const addresses = said.addresses.length > 0 ? said.addresses : found.addresses;
-  return { ...said, params: said.params ?? found.params, ramRequired, figures, addresses, image: found.image };
+  return {
+    ...said,
+    params: said.params ?? found.params,
+    ramRequired,
+    figures,
+    addresses,
+    image: found.image,
+  };
 }

@@ -2,9 +2,8 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';
 import type { ImageSummary } from '../../builder/docker/docker.js';
 import { LABEL } from '../../builder/images/labels.js';
-import { HEADROOM } from '../upstream/measured.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { LEAST_GB, sortedById } from './entries.js';
+import { LEAST_GB, ramFor, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface ImageCatalogOptions {
@@ -74,7 +73,7 @@ function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
     modelId: labels[LABEL.model]!,
     task: labels[LABEL.task] as ModelEntry['task'],
     params: parameters > 0 ? parameters / 1e9 : null,
-    ramRequired: memory > 0 ? rounded((memory / 1e9) * HEADROOM) : LEAST_GB,
+    ramRequired: memory > 0 ? ramFor(memory) : LEAST_GB,
     figures: memory > 0 ? predicted : 'assumed',
     addresses: [],
     image: {
@@ -84,8 +83,4 @@ function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
       gpu: labels[LABEL.device] === 'cuda',
     },
   };
-}
-
-function rounded(gigabytes: number): number {
-  return Math.ceil(gigabytes * 1000) / 1000;
 }

@@ -3,7 +3,7 @@ import { isTaskId } from '../../runtime/core/task-ids.js';
 import { type KubeApi, type KubeService } from '../kubernetes/api.js';
 import { addressOf, type KubeSettings } from '../kubernetes/settings.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { LEAST_GB, sortedById } from './entries.js';
+import { LEAST_GB, ramFor, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface KubeCatalogOptions {
@@ -58,7 +58,7 @@ function entryOf(
     modelId,
     task,
     params: parameters === undefined ? null : parameters / 1e9,
-    ramRequired: memory === undefined ? LEAST_GB : memory / 1e9,
+    ramRequired: memory === undefined ? LEAST_GB : ramFor(memory),
     figures: memory === undefined ? 'assumed' : 'predicted',
     addresses: [addressOf(address, { service: name, namespace, port })],
   };

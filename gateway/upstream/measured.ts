@@ -1,9 +1,7 @@
+import { ramFor } from '../catalog/entries.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { memoryOf } from './server-status.js';
 import type { Instance, Launcher } from './upstream.js';
-
-/** What several requests at a time take beyond one. */
-export const HEADROOM = 1.3;
 
 /**
  * Measures the servers of models whose memory nobody knew, when they have loaded.
@@ -15,7 +13,7 @@ export function measuredLauncher(
 ): Launcher {
   const measure = async (entry: ModelEntry, instance: Instance): Promise<Instance> => {
     if (entry.figures !== 'assumed') return instance;
-    const gigabytes = Math.ceil((await memoryOf(instance.url)) * HEADROOM * 1000) / 1000;
+    const gigabytes = ramFor(await memoryOf(instance.url));
     tell(entry.modelId, gigabytes);
     return { ...instance, gigabytes };
   };

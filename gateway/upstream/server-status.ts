@@ -38,8 +38,8 @@ export async function untilReady(url: string, signal: AbortSignal): Promise<void
   }
 }
 
-/** GB of memory that the server and its engine take now. */
+/** Bytes of memory that the server and its engine take now. */
 export async function memoryOf(url: string): Promise<number> {
   const { memory_bytes: memory } = await readStatus(url);
-  return (memory.server + (memory.engine ?? 0)) / 1e9;
+  return memory.server + (memory.engine ?? 0);
 }

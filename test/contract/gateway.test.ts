@@ -239,7 +239,7 @@ describe('a call', () => {
 describe('gateway serve', () => {
   test('runs the demo model when it is asked for, and nothing stays when the gateway is killed', async () => {
     const port = await freePort();
-    const args = ['dist/gateway/main.js', 'serve', '--port', String(port)];
+    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'process', '--port', String(port)];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));

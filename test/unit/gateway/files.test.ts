@@ -22,9 +22,12 @@ models:
   - { id: org/two, task: fill-mask, params: 0.1, ramRequired: 2.5, addresses: ["http://10.0.0.1:80/"], from: files }
 `);
   expect(await read()).toEqual([
-    { modelId: 'org/one', task: 'chat', params: null, ramRequired: 0.3, addresses: [], from: undefined },
     {
-      ...{ modelId: 'org/two', task: 'fill-mask', params: 0.1, ramRequired: 2.5 },
+      ...{ modelId: 'org/one', task: 'chat', params: null, ramRequired: 0.3, figures: 'assumed' },
+      ...{ addresses: [], from: undefined },
+    },
+    {
+      ...{ modelId: 'org/two', task: 'fill-mask', params: 0.1, ramRequired: 2.5, figures: 'given' },
       ...{ addresses: ['http://10.0.0.1:80'], from: path.join(path.dirname(file), 'files') },
     },
   ]);

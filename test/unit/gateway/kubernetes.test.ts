@@ -84,12 +84,12 @@ describe('the catalogue of a cluster', () => {
     const { catalog } = await open(cluster);
     expect(catalog.list()).toEqual([
       {
-        ...{ modelId: 'Org/Model', task: 'text-classification', params: 0.06695501, ramRequired: 0.7 },
-        addresses: ['http://b.models.svc:8000'],
+        ...{ modelId: 'Org/Model', task: 'text-classification', params: 0.06695501, ramRequired: 0.91 },
+        ...{ addresses: ['http://b.models.svc:8000'], figures: 'predicted' },
       },
       {
         ...{ modelId: 'a/first', task: 'text-classification', params: null, ramRequired: 0.3 },
-        addresses: ['http://a.models.svc:80'],
+        ...{ addresses: ['http://a.models.svc:80'], figures: 'assumed' },
       },
     ]);
     expect(cluster.asked[0]!.url).toBe(
