@@ -1,0 +1,15 @@
+import { SUPPORTED_TASKS } from '../../runtime/tasks/registry.js';
+import { type ZooGateway, zooGateway } from '../fakes/zoo-gateway.js';
+import { openAiClient } from './zoo/openai-client.js';
+import { publishedClients } from './zoo/published-clients.js';
+
+/** A model of every task behind one gateway. Loading them takes as long as all that is asked of them. */
+
+let zoo: ZooGateway;
+beforeAll(async () => {
+  zoo = await zooGateway(SUPPORTED_TASKS);
+}, 120_000);
+afterAll(() => zoo.close());
+
+describe('the published clients', () => publishedClients(() => zoo));
+describe('OpenAI’s client', () => openAiClient(() => zoo));
