@@ -44,9 +44,30 @@ export async function forward(request: Request, response: Response, to: Forward)
   for (const [name, value] of Object.entries(to.onHeaders())) response.setHeader(name, value);
   const tokens = tokensOf([usageOf(answer.headers)]);
   if (tokens) noteCall(response, { tokens });
+  if (isShort(answer)) return endWith(response, answer, to.signal);
   // Log, limits, budget and the pipeline all watch for its end: no leak.
   response.setMaxListeners(32);
   await pipeline(answer.body, response);
+}
+
+const SHORT_BYTES = 2 ** 16;
+
+function isShort(answer: Dispatcher.ResponseData): boolean {
+  return isJson(answer) && Number(answer.headers['content-length'] ?? Infinity) <= SHORT_BYTES;
+}
+
+/** In one write, and so that an answer that breaks off is still an error with a status: nothing of it has gone out. */
+async function endWith(
+  response: Response,
+  { body }: Dispatcher.ResponseData,
+  signal: AbortSignal,
+): Promise<void> {
+  const bytes = await body.bytes().catch((error: unknown) => {
+    signal.throwIfAborted();
+    for (const name of PASSED_BACK) response.removeHeader(name);
+    throw new RunError('engine_crashed', 'the model broke off; try again', { cause: error });
+  });
+  response.end(bytes);
 }
 
 export interface Question {

@@ -65,13 +65,19 @@ async function acquire(
   signal: AbortSignal,
   { upstream, startMs }: ModelParts,
 ): Promise<Lease> {
-  const late = new AbortController();
+  const giveUp = new AbortController();
   const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
-  const timer = setTimeout(() => late.abort(new RunError('not_ready', why, { retryAfter: 30 })), startMs);
+  const late = () => giveUp.abort(new RunError('not_ready', why, { retryAfter: 30 }));
+  const left = () => giveUp.abort(signal.reason);
+  const timer = setTimeout(late, startMs);
+  // Cheaper than AbortSignal.any, which every call would pay.
+  signal.addEventListener('abort', left);
+  if (signal.aborted) left();
   try {
-    return await upstream.acquire(entry, AbortSignal.any([signal, late.signal]));
+    return await upstream.acquire(entry, giveUp.signal);
   } finally {
     // The longest wait is many minutes: a timer left behind by each call would add up.
     clearTimeout(timer);
+    signal.removeEventListener('abort', left);
   }
 }

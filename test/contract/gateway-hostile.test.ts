@@ -356,12 +356,17 @@ describe('what a model’s server answers', () => {
     expect(answer.head).not.toMatch(/set-cookie|keep-alive: x|remaining: 7|secret|proxy-auth/i);
   });
 
-  test('an answer that is cut off cuts the caller off', async () => {
-    const base = await gateway(
-      await behind(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`),
-    );
-    const answer = await exchange(base, post('/models/v2/org/name', HEAD.replace('close', 'keep-alive')));
-    expect(answer).toMatch(/\r\nContent-Length: 99\r\n/i);
+  test('a short answer that is cut off is an error; a long one cuts the caller off', async () => {
+    const cut = (length: number) =>
+      behind(
+        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"error":null`,
+      );
+    expect(await ask(post('/models/v2/org/name'), await cut(99))).toMatchObject({
+      ...{ status: 503, error: 'the model broke off; try again' },
+    });
+    const answer = await exchange(await gateway(await cut(99_999)), post('/models/v2/org/name'));
+    expect(answer).toMatch(/\r\nContent-Length: 99999\r\n/i);
+    expect(answer).toMatch(/\{"error":null$/);
   });
 });
 
