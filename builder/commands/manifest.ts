@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { isDnsLabel } from '../manifest/names.js';
-import { renderManifest } from '../manifest/render.js';
 import { FORMATS, type ManifestFlags, settingsOf } from '../manifest/settings.js';
 import { subjectOf } from '../manifest/subject.js';
 import { addOutputOptions, byteSize, imageReference, type OutputFlags } from '../options.js';
@@ -56,6 +55,8 @@ async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise
   const report = reportOf(deps, flags);
   const env = variablesOf(flags.env);
   const settings = settingsOf(await subjectOf(given, deps.docker), { ...flags, env });
+  // Its YAML library is none of the other commands' business.
+  const { renderManifest } = await import('../manifest/render.js');
   const { text, documents, notes } = renderManifest(flags.format, settings);
   for (const note of notes) report.note(note);
   const { name, modelId: model, image } = settings;
