@@ -32,9 +32,12 @@ The catalogue is YAML: models, each with id, task and, as wanted, params (billio
 (a folder). With docker, all model images of the engine are served, with kubernetes all such Services, and the file adds to
 what is known of them. With process and no catalogue, the bundled demo model is served.
 
+REDIS_URL in the environment lets several gateways share the limits of keys: redis://:password@host:6379.
+
 Examples:
   gateway serve                                            all model images of the engine, or the demo model
   gateway serve --catalog models.yaml --keys keys.json --memory 8GB --idle 5m
+  gateway serve --catalog models.yaml --keys keys.json --usage usage.jsonl --audit audit.jsonl --metrics 9464
   gateway serve --catalog models.yaml --keys keys.json --upstream static
   gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
 
