@@ -11,7 +11,7 @@ type Flags = Omit<ManifestFlags, 'env'> & OutputFlags & { env: string[]; output?
 
 const NOTES = `
 Everything comes from the image's labels: which model it is, whether it holds its weights, what memory and time it
-takes. Memory is limited to the peak and a quarter; a start may take three times as long as it should. The container
+takes. Memory is limited to the peak and 30 %; a start may take three times as long as it should. The container
 runs as user 1000 on a read-only root file system without capabilities. KEY and HF_TOKEN are mounted files: the first
 lines say how to make them, and no secret is in the output.
 

@@ -89,8 +89,8 @@ const usage = (message: string) => new BuilderError('usage', message);
 
 const dashed = (flag: string) => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Figures are of requests of usual size, one after the other. */
-const HEADROOM = 1.25;
+/** Figures are of requests of usual size, one after the other. The gateway reckons with as much. */
+const HEADROOM = 1.3;
 const STEP = 2 ** 24;
 
 /** The limit of memory: the peak with some room, in steps that people can read. */
