@@ -22,6 +22,7 @@ const parts = (values.only ?? 'refused,overhead').split(',');
 
 const dir = mkdtempSync(join(tmpdir(), 'slipway-bench-gateway-'));
 const children = [];
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => process.exit(1));
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   rmSync(dir, { recursive: true, force: true });
@@ -130,8 +131,14 @@ async function overhead() {
   const { url, child } = await startGateway(containers, ['--rate', '1000000/1s']);
   const ask = async (target, connections, time = seconds) => {
     const requests = [{ url: target, headers: headers(one.secret), body: BODY }];
+    const before = cpuOfTree(child.pid);
     const { times, statuses } = await run({ requests, connections, seconds: time });
-    return { median: median(times), rate: times.length / time, failed: times.length - (statuses[200] ?? 0) };
+    return {
+      cpuMs: ((cpuOfTree(child.pid) - before) * 1000) / times.length,
+      median: median(times),
+      rate: times.length / time,
+      failed: times.length - (statuses[200] ?? 0),
+    };
   };
   const rows = [];
   for (const { id, address } of containers) {
@@ -152,7 +159,11 @@ async function overhead() {
           direct: mid(({ direct }) => direct.median),
           through: mid(({ through }) => through.median),
         },
-        ...{ more: mid(({ more }) => more), 'direct/s': mid(({ direct }) => direct.rate, 0) },
+        ...{
+          more: mid(({ more }) => more),
+          'CPU ms': mid(({ through }) => through.cpuMs),
+          'direct/s': mid(({ direct }) => direct.rate, 0),
+        },
         ...{
           'through/s': mid(({ through }) => through.rate, 0),
           failed: seen.reduce((sum, { direct, through }) => sum + direct.failed + through.failed, 0),

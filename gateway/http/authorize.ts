@@ -5,6 +5,9 @@ import { hashOf, type Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
 import { noteCall } from './call.js';
 
+/** Made once: a stack for each would be most of what a refusal costs. */
+const UNAUTHORIZED = new RunError('unauthorized', 'Unauthorized');
+
 /** Demands a key that was given out, in whichever of the three forms, and counts the call. */
 export function authorize(keys: Keys, limits: Limits): RequestHandler {
   return async (request, response, next) => {
@@ -14,7 +17,7 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
     const key = keys.find(secret);
     if (!key) {
       if (secret !== '') noteCall(response, { refusedKey: hashOf(secret).slice(0, 12) });
-      throw new RunError('unauthorized', 'Unauthorized');
+      throw UNAUTHORIZED;
     }
     noteCall(response, { key });
     const { most, remaining, leave } = await limits.enter(key.id);
