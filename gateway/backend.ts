@@ -29,6 +29,8 @@ export interface BackendFlags extends KubeFlags {
   /** Of this gateway, among those of one engine. */
   name: string;
   offline?: boolean;
+  /** Of images; all when absent. */
+  namespace?: string;
   /** GB. */
   memory: number;
   /** Milliseconds. */
@@ -94,7 +96,7 @@ async function dockerBackend(
 ): Promise<Backend> {
   const { environment, log } = parts;
   const fleet = dockerodeFleet();
-  const images = await imagesOf(fleet, log);
+  const images = await imagesOf(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
     hub: environment.hub,
@@ -102,10 +104,14 @@ async function dockerBackend(
   return pooled(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }
 
-async function imagesOf(fleet: Fleet, log: BackendParts['log']): Promise<Catalog> {
+async function imagesOf(
+  fleet: Fleet,
+  { namespace }: BackendFlags,
+  log: BackendParts['log'],
+): Promise<Catalog> {
   const { platform, nvidia } = await fleet.info();
   const listImages = () => fleet.listImages(LABEL.model);
-  const images = await imageCatalog({ listImages, platform, gpus: nvidia, log });
+  const images = await imageCatalog({ listImages, platform, gpus: nvidia, namespace, log });
   log(`${images.list().length} models have an image on the engine; "builder build" adds one`);
   return images;
 }

@@ -13,6 +13,8 @@ export interface ImageCatalogOptions {
   platform: string;
   /** The engine has GPUs to give. */
   gpus: boolean;
+  /** First part of the names of the images that count; all when absent. */
+  namespace?: string | undefined;
   everyMs?: number;
   log: (line: string) => void;
 }
@@ -31,27 +33,30 @@ export async function imageCatalog(options: ImageCatalogOptions): Promise<Catalo
   });
 }
 
-type Machine = Pick<ImageCatalogOptions, 'platform' | 'gpus'>;
+type Wanted = Pick<ImageCatalogOptions, 'platform' | 'gpus' | 'namespace'>;
 
-function entriesOf(images: readonly ImageSummary[], machine: Machine): Map<string, ModelEntry> {
+function entriesOf(images: readonly ImageSummary[], wanted: Wanted): Map<string, ModelEntry> {
   const best = new Map<string, ImageSummary>();
   for (const image of images) {
     const id = image.labels[LABEL.model]!;
     const known = best.get(id);
-    if (runs(image, machine) && (known === undefined || rank(image) > rank(known))) best.set(id, image);
+    if (runs(image, wanted) && (known === undefined || rank(image) > rank(known))) best.set(id, image);
   }
   return sortedById([...best.values()].map(entryOf));
 }
 
 /** An image without a name is what a newer build has left; one that is being sealed is not proven yet. */
-function isNamed({ references }: ImageSummary): boolean {
-  return references.some((reference) => !reference.includes(':sealing-'));
+function isNamed({ references }: ImageSummary, namespace: string | undefined): boolean {
+  return references.some(
+    (reference) =>
+      !reference.includes(':sealing-') && (namespace === undefined || reference.startsWith(`${namespace}/`)),
+  );
 }
 
-function runs(image: ImageSummary, { platform, gpus }: Machine): boolean {
+function runs(image: ImageSummary, { platform, gpus, namespace }: Wanted): boolean {
   const { labels } = image;
   return (
-    isNamed(image) &&
+    isNamed(image, namespace) &&
     isModelId(labels[LABEL.model] ?? '') &&
     isTaskId(labels[LABEL.task] ?? '') &&
     labels[LABEL.platform] === platform &&

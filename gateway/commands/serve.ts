@@ -53,6 +53,10 @@ export function serveCommand(program: Command): void {
     .addOption(new Option('--upstream <kind>', 'where models answer').choices(UPSTREAMS))
     .option('--catalog <file>', 'the models')
     .option('--name <name>', 'of this gateway, among others on the same engine', gatewayName, 'default')
+    .option(
+      '--namespace <name>',
+      'serve images of this namespace only, as "builder build --namespace" has made them',
+    )
     .option('--offline', 'containers reach nothing outside: for images that hold their weights')
     .option('--keys <file>', 'the keys of "gateway keys"; without it one is made for this run and shown')
     .addOption(

@@ -23,8 +23,12 @@ export interface ModelServer {
   headers(): Record<string, string>;
 }
 
+/** Servers that are asked in turn when they turn out to be gone. */
+const TRIES = 3;
+
 /**
- * Holds a server of the model while `use` asks it, and notes what that cost.
+ * Holds a server of the model while `use` asks it, and notes what that cost. A server that is gone before it has seen
+ * the request costs the caller nothing but time: the next one is asked.
  * @throws RunError `not_ready` when the model has not started in time, or what the upstream or `use` throws
  */
 export async function withModel(
@@ -36,19 +40,38 @@ export async function withModel(
   const asked = performance.now();
   noteCall(response, { model: entry });
   const signal = gone(response);
-  const { url, cold, release } = await acquire(entry, signal, parts);
-  const started = performance.now();
   const meter = meterOf(entry, parts.tiers);
-  noteCall(response, { cold, waitedMs: started - asked, work: { started, perSecond: meter.perSecond } });
-  const headers = () => ({
-    ...costHeaders(meter, (performance.now() - started) / 1000),
-    ...(cold ? { 'inference-cold-start': 'true' } : {}),
-  });
-  try {
-    await use({ url, signal, headers });
-  } finally {
-    release();
+  for (let tries = 1; ; tries++) {
+    const lease = await acquire(entry, signal, parts);
+    const started = performance.now();
+    const { url, cold } = lease;
+    noteCall(response, { cold, waitedMs: started - asked, work: { started, perSecond: meter.perSecond } });
+    const headers = () => ({
+      ...costHeaders(meter, (performance.now() - started) / 1000),
+      ...(cold ? { 'inference-cold-start': 'true' } : {}),
+    });
+    try {
+      return await use({ url, signal, headers });
+    } catch (error) {
+      if (!isSilence(error)) throw error;
+      // Before the caller is told: its next call must not end there, too.
+      await lease.suspect?.();
+      if (!isUnseen(error) || response.headersSent || tries === TRIES) throw error;
+    } finally {
+      lease.release();
+    }
   }
+}
+
+function isSilence(error: unknown): error is RunError {
+  return error instanceof RunError && error.code === 'engine_crashed';
+}
+
+/** Of connections that never came about: nobody has begun to work. */
+const UNSEEN = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function isUnseen({ cause }: RunError): boolean {
+  return UNSEEN.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
 function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): Record<string, string> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Fleet, FleetServer, ServerOptions } from '../../builder/docker/fleet.js';
 import { LABEL } from '../../builder/images/labels.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { untilReady } from './server-status.js';
+import { lives, untilReady } from './server-status.js';
 import type { Instance, Launcher, Leftover } from './upstream.js';
 
 export interface DockerOptions {
@@ -66,7 +66,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     } catch (error) {
       throw await failure(id, error as Error);
     }
-    return { url, ended, stop: () => fleet.remove(id, STOP_GRACE_SECONDS) };
+    return { url, ended, lives: () => lives(url), stop: () => fleet.remove(id, STOP_GRACE_SECONDS) };
   }
 
   async function failure(id: string, error: Error): Promise<Error> {

@@ -38,6 +38,14 @@ export async function untilReady(url: string, signal: AbortSignal): Promise<void
   }
 }
 
+/** @returns false when nobody answers there; a model that is ill is another matter */
+export async function lives(url: string): Promise<boolean> {
+  return fetch(`${url}/livez`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
 /** Bytes of memory that the server and its engine take now. */
 export async function memoryOf(url: string): Promise<number> {
   const { memory_bytes: memory } = await readStatus(url);

@@ -85,7 +85,12 @@ export function createServers({ idleMs, log, onEvent, onChange }: ServersOptions
       rest(slot);
       onChange();
     };
-    return { url: slot.instance!.url, cold, release };
+    return { url: slot.instance!.url, cold, release, suspect: () => suspect(slot) };
+  }
+
+  async function suspect(slot: Slot): Promise<void> {
+    if (slot.state === 'stopping' || (await slot.instance!.lives())) return;
+    void stop(slot, 'it does not answer');
   }
 
   function rest(slot: Slot): void {

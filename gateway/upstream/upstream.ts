@@ -38,6 +38,10 @@ export interface Lease {
   /** The model had to be started for this call. */
   cold: boolean;
   release(): void;
+  /**
+   * To be called when the server has not answered. Resolves when it is known to live, or when calls no longer go there.
+   */
+  suspect?(): Promise<void>;
 }
 
 /** A running server of one model. */
@@ -47,6 +51,8 @@ export interface Instance {
   ended: Promise<string>;
   /** GB that it takes, where that has been measured; else what its entry says counts. */
   gigabytes?: number;
+  /** False when nobody answers there any more, though its end may not have been told yet. */
+  lives(): Promise<boolean>;
   stop(): Promise<void>;
 }
 

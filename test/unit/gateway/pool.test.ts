@@ -1,50 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ModelEntry } from '../../../gateway/catalog/entry.js';
-import { createPool, type PoolOptions } from '../../../gateway/upstream/pool.js';
-import type { Instance, Launcher } from '../../../gateway/upstream/upstream.js';
-
-const entry = (modelId: string, ramRequired = 1): ModelEntry => ({
-  ...{ modelId, ramRequired, task: 'chat', params: null, addresses: [], figures: 'given' },
-});
-
-interface FakeServer extends Instance {
-  modelId: string;
-  die(reason: string): void;
-}
-
-/** Servers that are started at once, or when the test says so. */
-function fakeLauncher({ held = false } = {}) {
-  const running: FakeServer[] = [];
-  const starts: string[] = [];
-  const gates: ((error?: Error) => void)[] = [];
-  const launcher: Launcher = {
-    async launch({ modelId }, signal) {
-      starts.push(modelId);
-      if (held)
-        await new Promise<void>((resolve, reject) => {
-          gates.push((error) => (error ? reject(error) : resolve()));
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-        });
-      let die!: (reason: string) => void;
-      const ended = new Promise<string>((resolve) => (die = resolve));
-      const server: FakeServer = {
-        modelId,
-        url: `http://${modelId}`,
-        ended,
-        die,
-        stop: async () => die('stopped'),
-      };
-      running.push(server);
-      void ended.then(() => running.splice(running.indexOf(server), 1));
-      return server;
-    },
-  };
-  return { launcher, running, starts, gates, names: () => running.map(({ modelId }) => modelId) };
-}
-
-const pool = (launcher: Launcher, options: Partial<PoolOptions> = {}) =>
-  createPool({ launcher, memoryGb: 2, idleMs: 60_000, maxWaiting: 100, log: () => {}, ...options });
-const never = new AbortController().signal;
+import { entry, fakeLauncher, never, pool } from '../../fakes/launcher.js';
 
 test('one start serves all who ask; the first to come is told that it was cold', async () => {
   const fake = fakeLauncher({ held: true });
