@@ -29,6 +29,10 @@ export interface Pool extends Upstream {
   adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void>;
 }
 
+interface Waiter {
+  modelId: string;
+}
+
 const BUSY_AT = 16;
 const PATIENCE_MS = 10_000;
 /** After a failed start no further server of a model is tried for so long. */
@@ -45,11 +49,22 @@ export function createPool(options: PoolOptions): Pool {
   const line = createLine(maxWaiting);
   const servers = createServers({ idleMs, log, onEvent, onChange: () => line.wake() });
   const { slots } = servers;
+  /** Those who have waited for room too long, in their order: nobody else gets any before them. */
+  const owed = new Set<Waiter>();
   const growsAgain = new Map<string, number>();
   let closed = false;
 
   async function acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     refuseTooLarge(entry, memoryGb);
+    const waiter = { modelId: entry.modelId };
+    try {
+      return await acquireAs(waiter, entry, signal);
+    } finally {
+      if (owed.delete(waiter)) line.wake();
+    }
+  }
+
+  async function acquireAs(waiter: Waiter, entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     const since = performance.now();
     let cold = false;
     for (;;) {
@@ -61,8 +76,8 @@ export function createPool(options: PoolOptions): Pool {
         if (server.leases >= busyAt) grow(entry, mine);
         return servers.lease(server, cold);
       }
-      const impatient = performance.now() - since > patienceMs;
-      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry, impatient);
+      if (performance.now() - since > patienceMs) owed.add(waiter);
+      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry);
       cold ||= starting !== undefined;
       // A start that fails does so for all who wait for it.
       await line.wait(starting?.started ?? line.change(patienceMs), signal);
@@ -85,20 +100,28 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Starts it when it fits now; else makes others go, unless enough are going already. */
-  function startWithin(entry: ModelEntry, impatient: boolean): Slot | undefined {
+  function startWithin(entry: ModelEntry): Slot | undefined {
+    const [first] = owed;
+    if (first && first.modelId !== entry.modelId) return undefined;
     if (fits(entry)) return start(entry);
     const staying = [...slots].filter(({ state }) => state === 'ready' || state === 'starting');
     if (fits(entry, staying)) return undefined;
     const ready = staying.filter(({ state }) => state === 'ready');
     const unused = longestUnused(ready.filter(({ leases }) => leases === 0));
     if (unused) void servers.stop(unused, 'makes room');
-    else if (impatient && ready.length > 0) servers.drain(longestUnused(ready)!, 'makes room');
+    else if (first && ready.length > 0) servers.drain(longestUnused(ready)!, 'makes room');
     return undefined;
   }
 
   function grow(entry: ModelEntry, mine: readonly Slot[]): void {
     const { modelId } = entry;
-    if (mine.length >= replicas || mine.some(({ state }) => state === 'starting') || !fits(entry)) return;
+    if (
+      owed.size > 0 ||
+      mine.length >= replicas ||
+      mine.some(({ state }) => state === 'starting') ||
+      !fits(entry)
+    )
+      return;
     if ((growsAgain.get(modelId) ?? 0) > performance.now()) return;
     start(entry).started.catch(() => growsAgain.set(modelId, performance.now() + PAUSE_MS));
   }

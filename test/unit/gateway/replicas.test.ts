@@ -18,7 +18,7 @@ describe('servers of one model', () => {
     expect(fake.starts).toHaveLength(2);
     expect(third.cold).toBe(false);
     const more = [await ask(), await ask(), await ask()];
-    expect(upstream.status!().map(({ leases }) => leases)).toEqual([4, 2]);
+    expect(upstream.status!().map(({ leases }) => leases)).toEqual([3, 3]);
     await delay(1);
     // No room for a third.
     expect(fake.starts).toHaveLength(2);
