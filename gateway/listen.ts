@@ -1,24 +1,45 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
 import type { Logger } from '../runtime/log.js';
 import { GatewayError } from './errors.js';
 
+export interface Place {
+  port: number;
+  host: string;
+  /** The option that gives it. */
+  flag: '--port' | '--metrics';
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: 'it is taken',
+  EACCES: 'this user may not open it',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such address',
+};
+
 /** @throws GatewayError with the remedy when the port can't be had */
-export async function listen(
-  server: Server,
-  { port: wanted, host }: { port: number; host: string },
-): Promise<void> {
-  server.listen(wanted, host);
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const remedy = error.code === 'EADDRINUSE' ? 'it is taken; give another --port' : error.code;
-    throw new GatewayError(`port ${wanted} of ${host} can't be opened: ${remedy}`);
+export async function listen(server: Server, { port, host, flag }: Place): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening').catch(({ code = '' }: NodeJS.ErrnoException) => {
+    const flags = flag === '--port' ? '--port or --host' : flag;
+    throw new GatewayError(
+      `port ${port} of ${host} can't be opened: ${REASONS[code] ?? code}; give another ${flags}`,
+    );
   });
+}
+
+/** To be asked before anything is started: what an earlier run has left is taken over by one that can go on. */
+export async function tryPlace(place: Place): Promise<void> {
+  const server = createServer();
+  await listen(server, place);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 const GRACE_MS = 30_000;
 
 /** Resolves when a signal has closed the server: no new calls, and those under way may finish. */
-export async function stopOnSignals(server: Server, logger: Logger): Promise<void> {
+export async function stopOnSignals(server: HttpServer, logger: Logger): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name));
   });

@@ -8,5 +8,6 @@ try {
 } catch (error) {
   const ours = error instanceof GatewayError || error instanceof BuilderError;
   process.stderr.write(`gateway: ${ours ? error.message : String((error as Error).stack)}\n`);
-  process.exitCode = ours ? 2 : 1;
+  // Whatever was open by then, such as a connection to Redis, would keep it from ending.
+  process.exit(ours ? 2 : 1);
 }

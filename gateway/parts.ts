@@ -52,12 +52,13 @@ export async function composeGateway(
   });
   const records = await openRecords(flags, { logger, metrics });
   const keys = await keysOf(flags, { log, onChange: records.keys });
+  const tiers = await readTiers(flags.prices);
+  const limits = await limitsOf(flags, environment.redisUrl, logger);
+  // The last that can fail: it takes over the models that an earlier run has left.
   const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
   const upstream = countWaiting(backend.upstream);
   const app: AppParts = {
-    ...{ catalog, keys, upstream, logger, startMs: START_MS },
-    tiers: await readTiers(flags.prices),
-    limits: await limitsOf(flags, environment.redisUrl, logger),
+    ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS },
     onCall: records.call,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
     body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },

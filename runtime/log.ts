@@ -7,8 +7,13 @@ export type { Logger };
 /**
  * JSON lines for machines, or plain lines for a person at a terminal. Request bodies, keys and tokens are never given
  * to it; the redaction is the second lock on that door.
+ * @param jsonTo stderr for programs whose stdout is a result; plain lines always go there
  */
-export function createLogger(format: 'json' | 'text', level: string): Logger {
+export function createLogger(
+  format: 'json' | 'text',
+  level: string,
+  jsonTo: 'stdout' | 'stderr' = 'stdout',
+): Logger {
   const options = {
     level,
     base: undefined,
@@ -16,20 +21,22 @@ export function createLogger(format: 'json' | 'text', level: string): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: ['key', 'token', 'authorization', '*.authorization', '*.key', '*.token'],
   };
-  return pino(options, { write: format === 'json' ? writeJson : writeText });
+  return pino(options, { write: format === 'json' ? WRITE_JSON[jsonTo] : writeText });
 }
 
 /** One system call for the lines of one turn of the event loop; none is lost when the process exits. */
-const writeJson = (() => {
+function jsonWriter(dest: 1 | 2): (line: string) => void {
   let outbox: Outbox<string> | undefined;
   const open = () => {
-    const stdout = pino.destination({ dest: 1, sync: true });
-    const opened = createOutbox<string>((lines) => void stdout.write(lines.join('')));
+    const stream = pino.destination({ dest, sync: true });
+    const opened = createOutbox<string>((lines) => void stream.write(lines.join('')));
     process.on('exit', opened.flush);
     return opened;
   };
-  return (line: string) => (outbox ??= open()).put(line);
-})();
+  return (line) => (outbox ??= open()).put(line);
+}
+
+const WRITE_JSON = { stdout: jsonWriter(1), stderr: jsonWriter(2) };
 
 function writeText(line: string): void {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;

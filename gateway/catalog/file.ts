@@ -29,7 +29,7 @@ const document = z.strictObject({ models: z.array(row) });
  */
 export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new GatewayError(`the catalogue ${file} can't be read (${error.code})`);
+    throw new GatewayError(`the catalogue ${file} can't be read (${error.code}); give another --catalog`);
   });
   const parsed = document.safeParse(parseYaml(file, text));
   if (!parsed.success) {

@@ -5,7 +5,7 @@ import { createLogger } from '../../runtime/log.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import { UPSTREAMS } from '../backend.js';
 import { readEnvironment } from '../config.js';
-import { listen, stopOnSignals } from '../listen.js';
+import { listen, type Place, stopOnSignals, tryPlace } from '../listen.js';
 import { adminApp } from '../http/admin.js';
 import { BASE, createApp } from '../http/app.js';
 import {
@@ -98,17 +98,21 @@ interface ListenFlags {
 }
 
 async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
+  const calls: Place = { port: flags.port, host: flags.host, flag: '--port' };
+  const metrics: Place | undefined = flags.metrics && { ...flags.metrics, flag: '--metrics' };
   const environment = readEnvironment();
-  const logger = createLogger(environment.logFormat, environment.logLevel);
+  const logger = createLogger(environment.logFormat, environment.logLevel, 'stderr');
+  for (const place of [calls, metrics]) if (place) await tryPlace(place);
   const gateway = await composeGateway(flags, environment, logger);
   const server = createHttpServer(createApp(gateway.app));
-  await listen(server, flags);
-  const admin = flags.metrics && createHttpServer(adminApp(gateway.metrics));
-  if (admin) await listen(admin, flags.metrics!);
+  await listen(server, calls);
+  const admin = createHttpServer(adminApp(gateway.metrics));
+  if (metrics) await listen(admin, metrics);
   const { port: taken } = server.address() as AddressInfo;
-  process.stdout.write(`http://${flags.host}:${taken}${BASE}\n`);
+  const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
+  process.stdout.write(`http://${host}:${taken}${BASE}\n`);
   await stopOnSignals(server, logger);
   await gateway.close();
-  admin?.close();
-  admin?.closeAllConnections();
+  admin.close();
+  admin.closeAllConnections();
 }

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { GatewayError } from '../errors.js';
+import { GatewayError, whyUnusable } from '../errors.js';
 import { followFile } from '../follow-file.js';
 
 const key = z.strictObject({
@@ -47,21 +47,31 @@ export async function readKeys(file: string): Promise<StoredKey[]> {
   try {
     return document.parse(JSON.parse(await readFile(file, 'utf8'))).keys;
   } catch (error) {
-    throw new GatewayError(`the keys in ${file} can't be used: ${(error as Error).message.split('\n')[0]}`);
+    throw new GatewayError(`the keys in ${file} can't be used: ${whyUnusable(error)}`);
   }
 }
 
-/** Replaces the file at one stroke; only its owner may read it. */
+/** Replaces the file at one stroke; only its owner may read it. @throws GatewayError when it can't be written */
 export async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
-  const handle = await open(temporary, 'w', 0o600);
   try {
-    await handle.writeFile(`${JSON.stringify({ version: 1, keys }, null, 1)}\n`);
+    await writeSynced(temporary, `${JSON.stringify({ version: 1, keys }, null, 1)}\n`);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new GatewayError(`${file} stays as it was: it can't be written (${code}); give another --keys`);
+  }
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(temporary, file);
 }
 
 export function fixedKeys(records: readonly StoredKey[]): Keys {
@@ -84,6 +94,8 @@ export interface KeyFileOptions {
 /** Keys that follow their file: one that is revoked stops working within seconds. */
 export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFileOptions): Promise<Keys> {
   let records = await readKeys(file);
+  if (records.length === 0)
+    log(`${file} has no keys, so nobody may call; "gateway keys create --keys ${file}" makes one`);
   let keys = fixedKeys(records);
   const reload = async () => {
     const before = records;

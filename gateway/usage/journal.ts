@@ -32,7 +32,7 @@ export async function openJournal(file: string, options: JournalOptions): Promis
   const lock = await takeLock(file);
   let out = await openSums(file).catch(async (error: NodeJS.ErrnoException) => {
     await lock.release();
-    throw error instanceof GatewayError ? error : new GatewayError(`the usage can't be kept: ${why(error)}`);
+    throw error instanceof GatewayError ? error : notKept(file, error);
   });
   let waiting = createSums();
   let failing = false;
@@ -74,7 +74,7 @@ async function takeLock(file: string): Promise<Lock> {
   return acquireLock(`${file}.lock`, { signal, heartbeatMs: 500 }).catch((error: Error) => {
     if (signal.aborted)
       throw new GatewayError(`${file} is written by another gateway; give each its own --usage`);
-    throw new GatewayError(`the usage can't be kept: ${why(error)}`);
+    throw notKept(file, error);
   });
 }
 
@@ -112,6 +112,10 @@ async function append(out: Output, text: string): Promise<void> {
     await out.handle.truncate(out.size);
     throw error;
   }
+}
+
+function notKept(file: string, error: Error): GatewayError {
+  return new GatewayError(`the usage can't be kept in ${file}: ${why(error)}; give another --usage`);
 }
 
 function why(error: Error): string {

@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { closeServers, gateway, JSON_TYPE, record, secret, started } from '../fakes/gateway.js';
 import { freePort, waitFor } from '../fakes/server.js';
 
 afterEach(closeServers);
@@ -260,6 +264,38 @@ describe('gateway serve', () => {
         () => false,
         () => true,
       ),
+    );
+  });
+
+  test('its address is all that stdout gets; lines for machines go to stderr', async () => {
+    const catalog = path.join(await mkdtemp(path.join(tmpdir(), 'slipway-serve-')), 'models.yaml');
+    await writeFile(catalog, 'models: []');
+    const args = [
+      'dist/gateway/main.js',
+      'serve',
+      '--upstream',
+      'static',
+      '--catalog',
+      catalog,
+      '--port',
+      '0',
+    ];
+    const env = { ...process.env, LOG_FORMAT: 'json' };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [said, told] = [child.stdout, child.stderr].map((stream) => text(stream));
+    const base = String((await once(child.stdout, 'data'))[0]).trim();
+    await (await fetch(`${base}/no/such`)).text();
+    child.kill('SIGTERM');
+    expect([await said, await once(child, 'exit')]).toEqual([`${base}\n`, [0, null]]);
+    expect(JSON.parse((await told!).trim().split('\n').at(-1)!)).toMatchObject({ level: 'info' });
+  });
+
+  test('with a port that is taken it ends before it starts anything', async () => {
+    const taken = new URL(await started(createServer())).port;
+    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'static', '--port', taken];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    expect(await text(child.stderr)).toBe(
+      `gateway: port ${taken} of 127.0.0.1 can't be opened: it is taken; give another --port or --host\n`,
     );
   });
 });

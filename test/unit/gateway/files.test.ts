@@ -63,8 +63,15 @@ test('keys are kept by their hashes, for their owner only', async () => {
 test('a broken file of keys is told, not taken for none', async () => {
   const file = path.join(await folder(), 'keys.json');
   await writeFile(file, '{"version":1,"keys":[{"id":"x"}]}');
-  await expect(readKeys(file)).rejects.toThrow(/can't be used/);
+  await expect(readKeys(file)).rejects.toThrow(/can't be used: keys\.0\.name/);
+  await writeFile(file, '{');
+  await expect(readKeys(file)).rejects.toThrow(/can't be used: .*JSON/);
   expect(await readKeys(`${file}.none`)).toEqual([]);
+});
+
+test('keys that can not be written are told, and nothing is left beside them', async () => {
+  const file = path.join(await folder(), 'none', 'keys.json');
+  await expect(writeKeys(file, [])).rejects.toThrow(/can't be written \(ENOENT\); give another --keys/);
 });
 
 test('the smallest tier that holds a model; language models have prices of their own', async () => {
