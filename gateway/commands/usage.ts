@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { GatewayError } from '../errors.js';
 import { readUsage } from '../usage/file.js';
-import { addTo, type UsageAmounts, type UsageRow } from '../usage/row.js';
+import { addTo, NO_USAGE, type UsageAmounts, type UsageRow } from '../usage/row.js';
 
 const EXAMPLES = `
 A gateway that was started with --usage writes its file every two seconds. Days are those of UTC, cost is in dollars.
@@ -25,7 +25,7 @@ interface UsageFlags {
 export function usageCommand(program: Command): void {
   program
     .command('usage')
-    .description('Report what keys have used of models: calls, errors, cold starts, seconds, cost')
+    .description('Report what keys have used of models: calls, errors, cold starts, seconds, cost, tokens')
     .requiredOption('--usage <file>', 'file that a gateway was started with')
     .option('--key <id>', 'of this key')
     .option('--model <id>', 'of this model')
@@ -63,15 +63,18 @@ function byPlace(a: UsageRow, b: UsageRow): number {
 }
 
 function tableOf(rows: readonly UsageRow[]): string {
-  const sum: UsageAmounts = { calls: 0, errors: 0, coldStarts: 0, seconds: 0, cost: 0 };
+  const sum = { ...NO_USAGE };
   for (const row of rows) addTo(sum, row);
-  const head = ['day', 'key', 'model', 'source', 'calls', 'errors', 'cold', 'seconds', 'cost'];
+  const head = [
+    ...['day', 'key', 'model', 'source', 'calls', 'errors', 'cold'],
+    ...['seconds', 'cost', 'tokens in', 'tokens out'],
+  ];
   const lines = rows.map((row) => [row.day, row.key, row.model, row.source, ...amounts(row)]);
   return columns([head, ...lines, ['total', '', '', '', ...amounts(sum)]]);
 }
 
-function amounts({ calls, errors, coldStarts, seconds, cost }: UsageAmounts): string[] {
-  return [calls, errors, coldStarts, seconds.toFixed(3), cost.toFixed(8)].map(String);
+function amounts({ calls, errors, coldStarts, seconds, cost, tokensIn, tokensOut }: UsageAmounts): string[] {
+  return [calls, errors, coldStarts, seconds.toFixed(3), cost.toFixed(8), tokensIn, tokensOut].map(String);
 }
 
 /** Words to the left, numbers to the right. */

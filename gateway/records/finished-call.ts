@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Answer } from '../../runtime/wire/answers.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { callOf } from '../http/call.js';
+import type { Tokens } from '../http/usage.js';
 
 /** A call that has ended, as the log, the metrics, the usage and the audit log know it. Never a key or a body. */
 export interface FinishedCall extends Answer {
@@ -20,16 +21,27 @@ export interface FinishedCall extends Answer {
   seconds: number;
   /** Dollars. */
   cost: number;
+  /** Undefined where the model counts none, or the caller has left before. */
+  tokens: Tokens | undefined;
 }
 
 /** @param response closed by now */
 export function finishedCall(answer: Answer, response: Response): FinishedCall {
-  const { address = 'unknown', key, refusedKey, model, cold = false, waitedMs, work } = callOf(response);
+  const {
+    address = 'unknown',
+    key,
+    refusedKey,
+    model,
+    cold = false,
+    waitedMs,
+    work,
+    tokens,
+  } = callOf(response);
   const seconds = work ? (performance.now() - work.started) / 1000 : 0;
   return {
     ...answer,
     keyId: key?.id,
-    ...{ address, refusedKey, model, cold, waitedMs, seconds },
+    ...{ address, refusedKey, model, cold, waitedMs, seconds, tokens },
     cost: seconds * (work?.perSecond ?? 0),
   };
 }

@@ -2,14 +2,15 @@ import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
 /** What a call adds to the usage of its key and model; nothing for one that named no model of the catalogue. */
-export function usageOf({ keyId, model, status, cold, seconds, cost }: FinishedCall): UsageRow | undefined {
+export function usageOf(call: FinishedCall): UsageRow | undefined {
+  const { keyId, model, status, cold, seconds, cost, tokens } = call;
   if (keyId === undefined || model === undefined) return undefined;
   return {
     day: today(),
     ...{ key: keyId, model: model.modelId, source: 'gateway', calls: 1 },
     errors: Number(status >= 400),
     coldStarts: Number(cold),
-    ...{ seconds, cost },
+    ...{ seconds, cost, tokensIn: tokens?.in ?? 0, tokensOut: tokens?.out ?? 0 },
   };
 }
 

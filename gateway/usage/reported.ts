@@ -1,4 +1,4 @@
-import { createSums, type UsageRow } from './row.js';
+import { createSums, NO_USAGE, type UsageRow } from './row.js';
 
 /** One request that a container has answered, as it tells. */
 export interface ReportedRun {
@@ -30,8 +30,9 @@ export function createReports(today: () => string) {
     const sums = createSums();
     for (const { model, status, milliseconds } of runs)
       sums.add({
+        ...NO_USAGE,
         ...{ day, key: keyId, model: modelOf(keyId, model), source: 'container', calls: 1 },
-        ...{ errors: Number(status >= 400), coldStarts: 0, seconds: milliseconds / 1000, cost: 0 },
+        ...{ errors: Number(status >= 400), seconds: milliseconds / 1000 },
       });
     return sums.rows();
   };

@@ -18,12 +18,21 @@ const row = z.strictObject({
   seconds: amount,
   /** Dollars. */
   cost: amount,
+  /** That models have read and written, where they count them. Rows of earlier versions have none. */
+  tokensIn: amount.default(0),
+  tokensOut: amount.default(0),
 });
 
 /** What one key has used of one model on one day. */
 export type UsageRow = z.output<typeof row>;
 
-export type UsageAmounts = Pick<UsageRow, 'calls' | 'errors' | 'coldStarts' | 'seconds' | 'cost'>;
+const AMOUNTS = ['calls', 'errors', 'coldStarts', 'seconds', 'cost', 'tokensIn', 'tokensOut'] as const;
+
+export type UsageAmounts = Pick<UsageRow, (typeof AMOUNTS)[number]>;
+
+export const NO_USAGE: Readonly<UsageAmounts> = Object.freeze({
+  ...{ calls: 0, errors: 0, coldStarts: 0, seconds: 0, cost: 0, tokensIn: 0, tokensOut: 0 },
+});
 
 /** A row from its line in the file; undefined for what is none, such as a line that was cut off. */
 export function parseRow(line: string): UsageRow | undefined {
@@ -58,5 +67,5 @@ export function createSums(): UsageSums {
 }
 
 export function addTo(sum: UsageAmounts, more: UsageAmounts): void {
-  for (const name of ['calls', 'errors', 'coldStarts', 'seconds', 'cost'] as const) sum[name] += more[name];
+  for (const name of AMOUNTS) sum[name] += more[name];
 }

@@ -102,7 +102,14 @@ test('a server that is pointed at the gateway is known, hears of the new version
   const key = newKey('container', new Date());
   await writeKeys(join(dir, 'keys.json'), [key.record]);
   const port = await freePort();
-  const files = ['--keys', join(dir, 'keys.json'), '--usage', join(dir, 'usage.jsonl')];
+  const files = [
+    '--keys',
+    join(dir, 'keys.json'),
+    '--usage',
+    join(dir, 'usage.jsonl'),
+    '--upstream',
+    'process',
+  ];
   const child = spawn(process.execPath, ['dist/gateway/main.js', 'serve', '--port', String(port), ...files], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

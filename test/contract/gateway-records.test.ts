@@ -13,7 +13,9 @@ afterEach(closeServers);
 
 const container: RequestListener = (request, response) => {
   request.resume();
-  response.setHeader('Content-Type', JSON_TYPE).end('{"error":null,"output":"done"}');
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('inference-tokens-in', '5').setHeader('inference-tokens-out', '2');
+  response.end('{"error":null,"output":"done"}');
 };
 
 /** A gateway whose model has just been started, and all that is counted of its calls. */
@@ -93,9 +95,10 @@ test('usage is of known keys and models', async () => {
   await post('org/name', '{}', 'slw_wrong');
   const [done, refused, ...others] = calls.map(usageOf);
   expect(done).toMatchObject({ key: record.id, model: 'org/name', calls: 1, errors: 0, coldStarts: 1 });
+  expect(done).toMatchObject({ tokensIn: 5, tokensOut: 2 });
   expect(done!.cost).toBeCloseTo(done!.seconds * 0.0000872083, 12);
   expect(done!.seconds).toBeGreaterThan(0);
-  expect(refused).toMatchObject({ calls: 1, errors: 1, seconds: 0, cost: 0 });
+  expect(refused).toMatchObject({ calls: 1, errors: 1, seconds: 0, cost: 0, tokensIn: 0 });
   expect(others).toEqual([undefined, undefined]);
 });
 

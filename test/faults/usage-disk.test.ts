@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readUsage } from '../../gateway/usage/file.js';
 import { openJournal } from '../../gateway/usage/journal.js';
+import { NO_USAGE } from '../../gateway/usage/row.js';
 import { waitFor } from '../fakes/server.js';
 import { openSmallDisk } from './small-disk.js';
 
@@ -15,7 +16,7 @@ afterAll(() => void (can && disk.close()));
     const file = join(dir, 'usage.jsonl');
     const lines: string[] = [];
     const journal = await openJournal(file, { log: (line) => lines.push(line), everyMs: 20 });
-    const amounts = { calls: 1, errors: 0, coldStarts: 0, seconds: 1, cost: 1 };
+    const amounts = { ...NO_USAGE, calls: 1, seconds: 1, cost: 1 };
     const add = (model: string) =>
       journal.add({ day: '2026-11-22', key: 'k', model, source: 'gateway', ...amounts });
     add('a/before');

@@ -9,7 +9,7 @@ import { waitFor } from '../../fakes/server.js';
 const place = async () => path.join(await mkdtemp(path.join(tmpdir(), 'slipway-usage-')), 'usage.jsonl');
 const row = (more: Partial<UsageRow> = {}): UsageRow => ({
   ...{ day: '2026-11-22', key: 'k1', model: 'a/b', source: 'gateway' },
-  ...{ calls: 1, errors: 0, coldStarts: 0, seconds: 0.5, cost: 0.25 },
+  ...{ calls: 1, errors: 0, coldStarts: 0, seconds: 0.5, cost: 0.25, tokensIn: 7, tokensOut: 3 },
   ...more,
 });
 const lines: string[] = [];
@@ -35,7 +35,7 @@ test('adds up by day, key, model and source; what a killed process has cut off d
   await again.close();
   const rows = (await readUsage(file)).rows();
   expect(rows).toHaveLength(5);
-  expect(rows[0]).toEqual(row({ calls: 3, errors: 1, seconds: 1.5, cost: 0.75 }));
+  expect(rows[0]).toEqual(row({ calls: 3, errors: 1, seconds: 1.5, cost: 0.75, tokensIn: 21, tokensOut: 9 }));
   expect(lines).toEqual([]);
 });
 
@@ -57,7 +57,9 @@ test('sums itself up when it has grown', async () => {
     size = Math.max(size, (await readFile(file)).length);
   }
   await journal.close();
-  expect((await readUsage(file)).rows()).toEqual([row({ calls: 40, seconds: 20, cost: 10 })]);
+  expect((await readUsage(file)).rows()).toEqual([
+    row({ calls: 40, seconds: 20, cost: 10, tokensIn: 280, tokensOut: 120 }),
+  ]);
   expect(size).toBeLessThan(2400);
 });
 
@@ -86,4 +88,14 @@ test('lines of another kind and fields that nobody knows are no usage', async ()
   ];
   await writeFile(file, wrong.map((line) => `${JSON.stringify(line)}\n`).join(''));
   expect((await readUsage(file)).size).toBe(0);
+});
+
+test('rows from before tokens were counted have none, and add up with those that have', async () => {
+  const file = await place();
+  const { tokensIn: _in, tokensOut: _out, ...old } = row();
+  await writeFile(file, `${JSON.stringify(old)}\n`);
+  const journal = await openJournal(file, { log });
+  journal.add(row());
+  await journal.close();
+  expect((await readUsage(file)).rows()).toEqual([row({ calls: 2, seconds: 1, cost: 0.5 })]);
 });
