@@ -1,6 +1,7 @@
 import { figureLabels, LABEL } from '../images/labels.js';
 import { labelValue } from './names.js';
 import {
+  DOWNLOAD_SECONDS,
   environment,
   GRACE_SECONDS,
   LEAVE_SECONDS,
@@ -148,9 +149,6 @@ function resources({ cpus, memoryBytes, device }: Settings): Json {
 }
 
 const PERIOD_SECONDS = 5;
-
-/** Where no step before the start fetches the weights. */
-const DOWNLOAD_SECONDS = 1800;
 
 function probes(startSeconds: number, port: { port?: string }): Json {
   const get = (path: string) => ({ httpGet: { path, ...port }, timeoutSeconds: 4 });

@@ -1,7 +1,5 @@
-import { environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
+import { DOWNLOAD_SECONDS, environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
 import type { Settings } from './settings.js';
-
-const DOWNLOAD_SECONDS = 1800;
 
 /** A unit for podman's generator: goes into /etc/containers/systemd, or ~/.config/containers/systemd without root. */
 export function quadletUnit(settings: Settings): string {

@@ -8,9 +8,11 @@ export const USER = 1000;
 export const MODEL_DIR = '/server/model';
 export const SECRETS_DIR = '/run/secrets/slipway';
 /** Seconds that requests under way have after SIGTERM; a load balancer needs some more to look elsewhere. */
-export const DRAIN_SECONDS = 60;
+const DRAIN_SECONDS = 60;
 export const LEAVE_SECONDS = 5;
 export const GRACE_SECONDS = LEAVE_SECONDS + DRAIN_SECONDS + 10;
+/** That a start may take longer where no step before it fetches the weights. */
+export const DOWNLOAD_SECONDS = 1800;
 
 /** Variables of the server. Secrets are files, so none of these is one. */
 export function environment({ cpus, device, env }: Settings, keyFile: string): Record<string, string> {

@@ -1,4 +1,5 @@
 import { BuilderError } from '../exit.js';
+import { withHeadroom } from '../plan/headroom.js';
 import { dnsName, isDnsLabel } from './names.js';
 import type { Subject } from './subject.js';
 
@@ -89,13 +90,11 @@ const usage = (message: string) => new BuilderError('usage', message);
 
 const dashed = (flag: string) => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Figures are of requests of usual size, one after the other. The gateway reckons with as much. */
-const HEADROOM = 1.3;
 const STEP = 2 ** 24;
 
 /** The limit of memory: the peak with some room, in steps that people can read. */
 function limitOf({ figures }: Subject): number | undefined {
-  return figures?.memoryBytes && Math.ceil((figures.memoryBytes * HEADROOM) / STEP) * STEP;
+  return figures?.memoryBytes && Math.ceil(withHeadroom(figures.memoryBytes) / STEP) * STEP;
 }
 
 /** Weights may come from a slow disk, and nothing is won by giving up early. */

@@ -3,7 +3,7 @@ import { isTaskId } from '../../runtime/core/task-ids.js';
 import type { ImageSummary } from '../../builder/docker/docker.js';
 import { LABEL } from '../../builder/images/labels.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { LEAST_GB, ramFor, sortedById } from './entries.js';
+import { figuresFrom, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface ImageCatalogOptions {
@@ -71,15 +71,10 @@ function rank({ labels }: ImageSummary): number {
 }
 
 function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
-  const memory = Number(labels[LABEL.memory] ?? 0);
-  const parameters = Number(labels[LABEL.parameters] ?? 0);
-  const predicted = labels[LABEL.figures] === 'measured' ? 'measured' : 'predicted';
   return {
     modelId: labels[LABEL.model]!,
     task: labels[LABEL.task] as ModelEntry['task'],
-    params: parameters > 0 ? parameters / 1e9 : null,
-    ramRequired: memory > 0 ? ramFor(memory) : LEAST_GB,
-    figures: memory > 0 ? predicted : 'assumed',
+    ...figuresFrom(labels),
     addresses: [],
     image: {
       id,

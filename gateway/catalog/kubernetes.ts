@@ -1,9 +1,10 @@
 import { isModelId } from '../../runtime/core/ids.js';
+import { LABEL } from '../../builder/images/labels.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';
-import { type KubeApi, type KubeService } from '../kubernetes/api.js';
+import type { KubeApi, KubeService } from '../kubernetes/api.js';
 import { addressOf, type KubeSettings } from '../kubernetes/settings.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { LEAST_GB, ramFor, sortedById } from './entries.js';
+import { figuresFrom, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface KubeCatalogOptions {
@@ -48,22 +49,14 @@ function entryOf(
   { name, annotations, ports }: KubeService,
   { namespace, address }: KubeCatalogOptions['settings'],
 ): ModelEntry | undefined {
-  const modelId = annotations['io.slipway.model'] ?? '';
-  const task = annotations['io.slipway.task'] ?? '';
+  const modelId = annotations[LABEL.model] ?? '';
+  const task = annotations[LABEL.task] ?? '';
   if (!isModelId(modelId) || !isTaskId(task)) return undefined;
-  const parameters = figure(annotations['io.slipway.parameters']);
-  const memory = figure(annotations['io.slipway.memory']);
   const port = (ports.find((each) => each.name === 'http') ?? ports[0])?.port ?? 80;
   return {
     modelId,
     task,
-    params: parameters === undefined ? null : parameters / 1e9,
-    ramRequired: memory === undefined ? LEAST_GB : ramFor(memory),
-    figures: memory === undefined ? 'assumed' : 'predicted',
+    ...figuresFrom(annotations),
     addresses: [addressOf(address, { service: name, namespace, port })],
   };
-}
-
-function figure(text = ''): number | undefined {
-  return /^\d{1,15}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { LABEL } from '../../builder/images/labels.js';
 import { GatewayError } from '../errors.js';
 import type { KubeSettings } from './settings.js';
 
@@ -33,7 +34,7 @@ export interface KubeApi {
 }
 
 /** Those that Knative makes for its own use carry the labels of what they were made from. */
-const MODELS = 'io.slipway.model,!serving.knative.dev/service,!serving.knative.dev/route';
+const MODELS = `${LABEL.model},!serving.knative.dev/service,!serving.knative.dev/route`;
 
 const TIMEOUT_MS = 10_000;
 

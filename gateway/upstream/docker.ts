@@ -16,7 +16,7 @@ export interface DockerOptions {
 }
 
 /** On containers, networks and volumes: which gateway they belong to. */
-export const GATEWAY_LABEL = 'io.slipway.gateway';
+const GATEWAY_LABEL = 'io.slipway.gateway';
 
 const PORT = 8080;
 const STOP_GRACE_SECONDS = 10;

@@ -10,12 +10,12 @@ const answer = z.object({
 });
 
 /** What a model server says of itself. */
-export type ServerStatus = z.output<typeof answer>['output'];
+type ServerStatus = z.output<typeof answer>['output'];
 
 const TIMEOUT_MS = 5000;
 
 /** @throws Error when nobody answers there, or nobody of ours */
-export async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStatus> {
+async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStatus> {
   const late = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(`${url}/status`, { signal: signal ? AbortSignal.any([signal, late]) : late });
   return answer.parse(await response.json()).output;

@@ -71,7 +71,11 @@ async function open(cluster: Stand, flags: { kubeTokenFile?: string; kubeApi?: s
 
 describe('the catalogue of a cluster', () => {
   test('has the Services that name a model, with what they say of it', async () => {
-    const figures = { 'io.slipway.parameters': '66955010', 'io.slipway.memory': '700000000' };
+    const figures = {
+      'io.slipway.parameters': '66955010',
+      'io.slipway.memory': '700000000',
+      'io.slipway.figures': 'measured',
+    };
     const cluster = stand([
       service('b', 'Org/Model', figures, [
         { name: 'metrics', port: 9 },
@@ -85,7 +89,7 @@ describe('the catalogue of a cluster', () => {
     expect(catalog.list()).toEqual([
       {
         ...{ modelId: 'Org/Model', task: 'text-classification', params: 0.06695501, ramRequired: 0.91 },
-        ...{ addresses: ['http://b.models.svc:8000'], figures: 'predicted' },
+        ...{ addresses: ['http://b.models.svc:8000'], figures: 'measured' },
       },
       {
         ...{ modelId: 'a/first', task: 'text-classification', params: null, ramRequired: 0.3 },
