@@ -8,7 +8,7 @@ export interface Fleet {
   info(): Promise<EngineInfo>;
   /** Images that carry the label; newest first. */
   listImages(label: string): Promise<ImageSummary[]>;
-  /** Makes the network unless it is there. Servers on it can't reach each other. */
+  /** Makes the network unless it is there. Servers on it can't reach each other. Fails on one of the other kind. */
   ensureNetwork(network: Network): Promise<void>;
   /** Creates a server, gives it its files, and starts it. Nothing of it is left when that fails. */
   start(options: ServerOptions): Promise<FleetServer>;

@@ -1,10 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import tar from 'tar-stream';
-import { dockerodeDocker } from '../../builder/docker/dockerode.js';
+import { dockerodeDocker, dockerodeFleet } from '../../builder/docker/dockerode.js';
 import { tarStream } from '../../builder/images/tar.js';
 import { membersOf } from '../fakes/docker.js';
 import { describeWithDocker } from './support/engine.js';
+import { docker as run } from './support/process.js';
 
 const BASE = process.env.BASE_IMAGE ?? 'node:24-bookworm-slim';
 const NAME = `slipway-e2e-docker-${process.pid}`;
@@ -32,6 +33,20 @@ describeWithDocker('the Docker adapter', () => {
     expect(image!.layers.at(-1)).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect((await docker.imageHistory(reference))[0]!.createdBy).toContain('ENTRYPOINT');
     expect((await docker.listImages()).map(({ id }) => id)).toContain(image!.id);
+  });
+
+  test('a network that is there serves its own kind only', async () => {
+    const fleet = dockerodeFleet();
+    const wanted = { name: NAME, labels: {}, internal: false };
+    try {
+      await fleet.ensureNetwork(wanted);
+      await fleet.ensureNetwork(wanted);
+      await expect(fleet.ensureNetwork({ ...wanted, internal: true })).rejects.toThrow(
+        `--offline forbids that: end the gateway that uses it, then "docker network rm ${NAME}"`,
+      );
+    } finally {
+      await run('network', 'rm', NAME);
+    }
   });
 
   test('what is saved, removed and loaded is the same image', async () => {

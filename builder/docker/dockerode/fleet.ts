@@ -1,6 +1,7 @@
 import type Dockerode from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pack, type Pack } from 'tar-stream';
+import { BuilderError } from '../../exit.js';
 import { absent, type EngineError, explained } from '../engine-errors.js';
 import type { FleetServer, Network, ServerOptions } from '../fleet.js';
 import { stop } from './containers.js';
@@ -12,7 +13,9 @@ const MOST_PROCESSES = 1024;
 const LOG = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } };
 
 export async function ensureNetwork(client: Dockerode, { name, labels, internal }: Network): Promise<void> {
-  if (await absent(client.getNetwork(name).inspect())) return;
+  const there = (await absent(client.getNetwork(name).inspect())) as { Internal?: boolean } | undefined;
+  if (there && (there.Internal ?? false) !== internal) throw otherKind(name, internal);
+  if (there) return;
   await client
     .createNetwork({
       ...{ Name: name, Driver: 'bridge', Internal: internal, Labels: labels, CheckDuplicate: true },
@@ -22,6 +25,12 @@ export async function ensureNetwork(client: Dockerode, { name, labels, internal 
       // Somebody was faster.
       if (error.statusCode !== 409) throw error;
     });
+}
+
+function otherKind(name: string, internal: boolean): BuilderError {
+  const kind = internal ? 'leads outside, and --offline forbids that' : 'was made with --offline';
+  const remedy = `end the gateway that uses it, then "docker network rm ${name}"`;
+  return new BuilderError('failure', `the network ${name} ${kind}: ${remedy}`);
 }
 
 export async function startServer(client: Dockerode, options: ServerOptions): Promise<FleetServer> {
