@@ -57,10 +57,17 @@ export async function openBackend(flags: BackendFlags, parts: BackendParts): Pro
   const file =
     flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), parts.log);
   const kind = flags.upstream ?? (await firstChoice(parts.log));
+  if (kind !== 'docker') refuseDockerOptions(flags, kind);
   if (kind === 'static') return { catalog: required(file), upstream: staticUpstream() };
   if (kind === 'kubernetes') return kubernetesBackend(flags, parts, file);
   if (kind === 'docker') return dockerBackend(flags, parts, file);
   return processBackend(flags, parts, file);
+}
+
+/** Rather than that models reach what they were not to reach. */
+function refuseDockerOptions({ offline, namespace }: BackendFlags, kind: string): void {
+  const given = offline ? '--offline' : namespace === undefined ? undefined : '--namespace';
+  if (given) throw new GatewayError(`${given} is for --upstream docker, and this is ${kind}; leave it out`);
 }
 
 async function firstChoice(log: BackendParts['log']): Promise<'docker' | 'process'> {

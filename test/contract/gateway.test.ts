@@ -290,6 +290,14 @@ describe('gateway serve', () => {
     expect(JSON.parse((await told!).trim().split('\n').at(-1)!)).toMatchObject({ level: 'info' });
   });
 
+  test('what only containers can keep is refused for processes', async () => {
+    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'process', '--offline', '--port', '0'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    expect(await text(child.stderr)).toMatch(
+      /gateway: --offline is for --upstream docker.*; leave it out\n$/,
+    );
+  });
+
   test('with a port that is taken it ends before it starts anything', async () => {
     const taken = new URL(await started(createServer())).port;
     const args = ['dist/gateway/main.js', 'serve', '--upstream', 'static', '--port', taken];
