@@ -66,11 +66,23 @@ export async function askStream(url: string, { body, signal }: Question): Promis
   throw refusal(answer.statusCode, error, answer.headers);
 }
 
-async function envelopeOf(body: { json(): Promise<unknown> }, signal: AbortSignal): Promise<Envelope> {
-  return body.json().catch((cause: unknown) => {
+async function envelopeOf(body: { text(): Promise<string> }, signal: AbortSignal): Promise<Envelope> {
+  const text = await body.text().catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new RunError('engine_crashed', 'the model broke off; try again', { cause });
-  }) as Promise<Envelope>;
+  });
+  return parsed(text) as Envelope;
+}
+
+/** What the parser says quotes the text, which may not get into a log. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RunError('engine_crashed', 'the model broke off; try again', {
+      cause: 'its answer is no JSON',
+    });
+  }
 }
 
 const CODES = new Map(Object.entries(STATUS).map(([code, status]) => [status, code as ErrorCode]));
@@ -85,7 +97,7 @@ function refusal(status: number, error: string | null, headers: IncomingHttpHead
 async function* pieces(body: Readable): AsyncGenerator<Told> {
   let over = false;
   for await (const { event, data } of events(body)) {
-    const told = JSON.parse(data) as Record<string, unknown>;
+    const told = parsed(data) as Record<string, unknown>;
     if (event === undefined) yield { text: told['text'] as string };
     else if (event === 'error') throw new RunError('engine_crashed', String(told['error']));
     else {
