@@ -381,20 +381,3 @@ test('neither keys nor bytes that terminals obey get into the log', async () => 
   expect(lines.length).toBeGreaterThanOrEqual(3);
   expect(lines.join('\n')).not.toMatch(/slw_[\w-]{5}|[\x7f-\xff]/);
 });
-
-test.each([
-  ['application/json', false],
-  ['text/event-stream', true],
-])('what a model says in broken %s does not get into the log', async (type, stream) => {
-  const lines: string[] = [];
-  const logger = createLogger('json', 'silent');
-  logger.error = ((facts: object, line: string) => lines.push(JSON.stringify(facts) + line)) as never;
-  const container: RequestListener = (_request, response) => {
-    response.setHeader('Content-Type', type).end('data: private words\n\n');
-  };
-  const base = await gateway({ container, parts: { logger } });
-  const body = JSON.stringify({ model: 'org/name', prompt: 'x', stream });
-  await exchange(base, post('/models/v2/openai/v1/completions', HEAD, body));
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).not.toContain('private');
-});
