@@ -37,7 +37,12 @@ export function createApp(dependencies: AppDependencies): RequestListener {
     response.end(openapi);
   });
   const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
-  app.post('/run', ...guards, jsonBody({ maxBytes: maxBodyBytes, budget }), runHandler(dependencies));
+  app.post(
+    '/run',
+    ...guards,
+    jsonBody({ maxBytes: maxBodyBytes, setting: 'MAX_BODY_BYTES', budget }),
+    runHandler(dependencies),
+  );
   app.use(notFound, onError(logger));
   return (request, response) =>
     app(request as Request, response as Response, () => unroutable(response as Response));

@@ -5,8 +5,10 @@ import { RunError } from '../core/errors.js';
 import type { ByteBudget, Hold } from './byte-budget.js';
 
 export interface JsonBodyOptions {
-  /** Longest body, as sent and after decompression (MAX_BODY_BYTES). */
+  /** Longest body, as sent and after decompression. */
   maxBytes: number;
+  /** The variable that sets it, for whoever meets it; none where it is fixed. */
+  setting?: string;
   budget: ByteBudget;
 }
 
@@ -26,15 +28,15 @@ export function jsonBody(options: JsonBodyOptions): RequestHandler {
 export async function readJson(
   request: Request,
   response: Response,
-  { maxBytes, budget }: JsonBodyOptions,
+  { maxBytes, setting, budget }: JsonBodyOptions,
 ): Promise<{ json: unknown; bytes: Buffer }> {
   checkType(request.headers['content-type']);
   const decode = decoderOf(request.headers['content-encoding']);
   const hold = budget.open(response);
   if (expectsContinue(request)) response.writeContinue();
-  const sent = await readAll(request, { maxBytes, hold });
+  const sent = await readAll(request, { maxBytes, setting, hold });
   if (sent.length === 0) return { json: {}, bytes: Buffer.from('{}') };
-  const bytes = await decode(sent, { maxBytes, hold });
+  const bytes = await decode(sent, { maxBytes, setting, hold });
   return { json: parse(bytes), bytes };
 }
 
@@ -45,6 +47,7 @@ function expectsContinue({ headers, httpVersion }: Request): boolean {
 
 interface Limits {
   maxBytes: number;
+  setting: string | undefined;
   hold: Hold;
 }
 
@@ -58,14 +61,15 @@ function checkType(type = 'application/json'): void {
     throw new RunError('unsupported_media', 'the body must be UTF-8');
 }
 
-async function readAll(request: Request, { maxBytes, hold }: Limits): Promise<Buffer> {
+async function readAll(request: Request, limits: Limits): Promise<Buffer> {
+  const { maxBytes, hold } = limits;
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     // Ending the loop early would close the connection that the answer has to go out on.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
+      if (size > maxBytes) throw tooLarge(limits);
       hold(chunk.length);
       chunks.push(chunk);
     }
@@ -91,10 +95,11 @@ function decoderOf(encoding = 'identity'): (bytes: Buffer, limits: Limits) => Pr
   const inflated = Object.hasOwn(INFLATE, name) ? INFLATE[name] : undefined;
   if (!inflated)
     throw new RunError('unsupported_media', 'the body may be plain or compressed with gzip, deflate or br');
-  return async (bytes, { maxBytes, hold }) => {
+  return async (bytes, limits) => {
+    const { maxBytes, hold } = limits;
     const plain = await inflated(bytes, { maxOutputLength: maxBytes }).catch(
       (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+        if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits);
         throw new RunError('invalid_input', `the body is not valid ${name}`);
       },
     );
@@ -111,6 +116,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function tooLarge(maxBytes: number): RunError {
-  return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes (MAX_BODY_BYTES)`);
+function tooLarge({ maxBytes, setting }: Limits): RunError {
+  const where = setting === undefined ? '' : ` (${setting})`;
+  return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes${where}`);
 }
