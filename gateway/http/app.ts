@@ -13,6 +13,7 @@ import { authorize } from './authorize.js';
 import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { only } from './methods.js';
+import { modelCalls } from './model-calls.js';
 import { openAiRoutes } from './openai/routes.js';
 import { referenceRoutes } from './reference.js';
 import { runModel, type RunParts } from './run.js';
@@ -43,10 +44,11 @@ export function createApp(parts: AppParts): RequestListener {
   };
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  app.use(
+  const observed = [
     identify,
     observeAnswers(new Set(), (answer, response) => tell(finishedCall(answer, response))),
-  );
+  ];
+  app.use(...observed);
   app.route('/livez').get(says('alive')).all(only('GET'));
   app.route('/health').get(says('ready')).all(only('GET'));
   app.use(referenceRoutes());
@@ -58,17 +60,20 @@ export function createApp(parts: AppParts): RequestListener {
   models.route('/list/models').get(listModels(catalog, tiers)).all(only('GET'));
   models.route('/list/tasks').get(listTasks).all(only('GET'));
   models.use('/list', notFound);
-  models.use((request, response, next) =>
-    request.method === 'POST' ? next() : only('POST')(request, response, next),
-  );
-  models.use(runModel(parts));
+  const run = runModel(parts);
+  models.route('/{*model}').post(run).all(only('POST'));
   app.use(BASE, models);
   const { containers } = parts;
   if (containers)
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: authorize(keys, containers.limits) }));
-  app.use(notFound, onError(logger));
-  return (request, response) =>
-    app(request as Request, response as Response, () => unroutable(response as Response));
+  const fail = onError(logger);
+  app.use(notFound, fail);
+  return modelCalls({
+    ...{ base: BASE, reserved: ['list', 'openai'], onError: fail },
+    handlers: [...observed, authorized, run],
+    otherwise: (request, response) =>
+      app(request as Request, response as Response, () => unroutable(response as Response)),
+  });
 }
 
 function says(output: string): RequestHandler {

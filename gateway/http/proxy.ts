@@ -35,7 +35,7 @@ export interface Forward {
  */
 export async function forward(request: Request, response: Response, to: Forward): Promise<void> {
   const answer = await askContainer(to.url, { ...to, headers: passedOn(request.headers) });
-  response.status(answer.statusCode);
+  response.statusCode = answer.statusCode;
   for (const name of PASSED_BACK) {
     const value = answer.headers[name];
     if (value !== undefined) response.setHeader(name, value);

@@ -15,7 +15,8 @@ export function envelope({ error, output }: Envelope): string {
 }
 
 export function sendEnvelope(response: Response, status: number, content: Envelope): void {
-  response.status(status).setHeader('Content-Type', JSON_TYPE);
+  response.statusCode = status;
+  response.setHeader('Content-Type', JSON_TYPE);
   response.end(envelope(content));
 }
 
