@@ -85,15 +85,17 @@ describeWithDocker('builder build', () => {
     expect(labels).toMatchObject({ 'io.slipway.license': HOSTILE_LICENSE });
   });
 
-  test('a second build of the same model takes at most 5 s and downloads nothing', async () => {
+  test('a second build of the same model builds and downloads nothing', async () => {
     const { about } = workshop.hub.models.image;
-    await workshop.build(about.id, '--bake');
+    const image = await workshop.build(about.id, '--bake');
+    // An engine that builds gives the name anew, to the same image even.
+    const tagged = () => docker('inspect', '--format', '{{.Id}} {{.Metadata.LastTagTime}}', image);
+    const before = await tagged();
     workshop.hub.requests.length = 0;
     await workshop.builder(['plan', about.id]);
     const planning = workshop.hub.requests.length;
-    const started = performance.now();
     await workshop.build(about.id, '--bake');
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(await tagged()).toBe(before);
     expect(workshop.hub.requests).toHaveLength(2 * planning);
   });
 
