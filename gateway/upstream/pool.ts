@@ -1,7 +1,8 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
+import { createRoom } from './room.js';
 import { createServers } from './servers.js';
-import { gigabytes, longestUnused, nextServer, rowOf, serves, type Slot } from './slot.js';
+import { nextServer, rowOf, serves, type Slot } from './slot.js';
 import type { Launcher, Lease, ModelEvent, Upstream } from './upstream.js';
 import { createLine } from './waiting-line.js';
 
@@ -29,10 +30,6 @@ export interface Pool extends Upstream {
   adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void>;
 }
 
-interface Waiter {
-  modelId: string;
-}
-
 const BUSY_AT = 16;
 const PATIENCE_MS = 10_000;
 /** After a failed start no further server of a model is tried for so long. */
@@ -49,22 +46,12 @@ export function createPool(options: PoolOptions): Pool {
   const line = createLine(maxWaiting);
   const servers = createServers({ idleMs, log, onEvent, onChange: () => line.wake() });
   const { slots } = servers;
-  /** Those who have waited for room too long, in their order: nobody else gets any before them. */
-  const owed = new Set<Waiter>();
+  const room = createRoom(memoryGb, servers);
   const growsAgain = new Map<string, number>();
   let closed = false;
 
   async function acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     refuseTooLarge(entry, memoryGb);
-    const waiter = { modelId: entry.modelId };
-    try {
-      return await acquireAs(waiter, entry, signal);
-    } finally {
-      if (owed.delete(waiter)) line.wake();
-    }
-  }
-
-  async function acquireAs(waiter: Waiter, entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     const since = performance.now();
     let cold = false;
     for (;;) {
@@ -76,11 +63,20 @@ export function createPool(options: PoolOptions): Pool {
         if (server.leases >= busyAt) grow(entry, mine);
         return servers.lease(server, cold);
       }
-      if (performance.now() - since > patienceMs) owed.add(waiter);
-      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry);
+      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry, since);
       cold ||= starting !== undefined;
-      // A start that fails does so for all who wait for it.
-      await line.wait(starting?.started ?? line.change(patienceMs), signal);
+      if (starting) starting.expected++;
+      try {
+        // A start that fails does so for all who wait for it.
+        await line.wait(starting?.started ?? line.change(patienceMs), signal);
+      } catch (error) {
+        // Others who wait for this model will say so again.
+        if (room.settle(entry.modelId)) line.wake();
+        throw error;
+      } finally {
+        // Nobody comes between this and the lease.
+        if (starting) starting.expected--;
+      }
     }
   }
 
@@ -91,36 +87,20 @@ export function createPool(options: PoolOptions): Pool {
     return named.filter((slot) => serves(slot, entry));
   }
 
-  function fits({ ramRequired }: ModelEntry, beside: Iterable<Slot> = slots): boolean {
-    return gigabytes(beside) + ramRequired <= memoryGb;
-  }
-
   function start(entry: ModelEntry): Slot {
+    room.settle(entry.modelId);
     return servers.start(entry, (signal) => launcher.launch(entry, signal));
   }
 
-  /** Starts it when it fits now; else makes others go, unless enough are going already. */
-  function startWithin(entry: ModelEntry): Slot | undefined {
-    const [first] = owed;
-    if (first && first.modelId !== entry.modelId) return undefined;
-    if (fits(entry)) return start(entry);
-    const staying = [...slots].filter(({ state }) => state === 'ready' || state === 'starting');
-    if (fits(entry, staying)) return undefined;
-    const ready = staying.filter(({ state }) => state === 'ready');
-    const unused = longestUnused(ready.filter(({ leases }) => leases === 0));
-    if (unused) void servers.stop(unused, 'makes room');
-    else if (first && ready.length > 0) servers.drain(longestUnused(ready)!, 'makes room');
-    return undefined;
+  /** Undefined while there is no room for it. */
+  function startWithin(entry: ModelEntry, since: number): Slot | undefined {
+    if (performance.now() - since > patienceMs) room.owe(entry.modelId);
+    return room.make(entry) ? start(entry) : undefined;
   }
 
   function grow(entry: ModelEntry, mine: readonly Slot[]): void {
     const { modelId } = entry;
-    if (
-      owed.size > 0 ||
-      mine.length >= replicas ||
-      mine.some(({ state }) => state === 'starting') ||
-      !fits(entry)
-    )
+    if (mine.length >= replicas || mine.some(({ state }) => state === 'starting') || !room.fits(entry))
       return;
     if ((growsAgain.get(modelId) ?? 0) > performance.now()) return;
     start(entry).started.catch(() => growsAgain.set(modelId, performance.now() + PAUSE_MS));
@@ -129,7 +109,7 @@ export function createPool(options: PoolOptions): Pool {
   async function adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void> {
     for (const leftover of (await launcher.leftovers?.()) ?? []) {
       const entry = find(leftover.modelId);
-      const wanted = entry && leftover.isOf(entry) && serversOf(entry).length < replicas && fits(entry);
+      const wanted = entry && leftover.isOf(entry) && serversOf(entry).length < replicas && room.fits(entry);
       if (wanted) servers.start(entry, leftover.resume);
       else await leftover.discard();
     }

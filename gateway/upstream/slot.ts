@@ -8,6 +8,8 @@ export interface Slot {
   state: 'starting' | 'ready' | 'draining' | 'stopping';
   instance?: Instance;
   leases: number;
+  /** Callers who wait for its start, and will have a lease at once. */
+  expected: number;
   /** Turn of its last use; the smallest goes first. */
   used: number;
   idle?: NodeJS.Timeout;
@@ -20,7 +22,13 @@ export interface Slot {
 
 export function newSlot(entry: ModelEntry, used: number): Slot {
   const started = Promise.resolve();
-  return { ...{ entry, used, started }, state: 'starting', leases: 0, giveUp: new AbortController() };
+  return {
+    ...{ entry, used, started },
+    state: 'starting',
+    leases: 0,
+    expected: 0,
+    giveUp: new AbortController(),
+  };
 }
 
 export function rowOf(slot: Slot): RunningModel {

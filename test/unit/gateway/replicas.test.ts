@@ -85,6 +85,34 @@ test('who waits for room too long gets that of a busy model, once its work is do
   expect(fake.starts).toEqual(['m/a', 'm/b', 'm/a']);
 });
 
+test('a model that starts slowly keeps nobody else waiting, however long its callers have waited', async () => {
+  const fake = fakeLauncher({ held: true });
+  const upstream = pool(fake.launcher, { patienceMs: 10 });
+  const slow = [upstream.acquire(entry('m/slow'), never), upstream.acquire(entry('m/slow'), never)];
+  await delay(30);
+  const other = upstream.acquire(entry('m/other'), never);
+  await delay(30);
+  expect(fake.starts).toEqual(['m/slow', 'm/other']);
+  for (const open of fake.gates) open();
+  await Promise.all([...slow, other]);
+});
+
+test('who leaves after waiting too long lets the others through', async () => {
+  const fake = fakeLauncher();
+  const upstream = pool(fake.launcher, { memoryGb: 2, patienceMs: 10 });
+  const busy = await upstream.acquire(entry('m/busy'), never);
+  const leaving = new AbortController();
+  const large = upstream.acquire(entry('m/large', 2), leaving.signal);
+  await delay(40);
+  const small = upstream.acquire(entry('m/small'), never);
+  await delay(5);
+  expect(fake.starts).toEqual(['m/busy']);
+  leaving.abort(new Error('left'));
+  await expect(large).rejects.toThrow('left');
+  expect((await small).url).toBe('http://m/small');
+  busy.release();
+});
+
 test('what a call gives up while it starts is stopped when it has started after all', async () => {
   const fake = fakeLauncher({ held: true, deaf: true });
   const upstream = pool(fake.launcher);
