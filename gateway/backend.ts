@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { dockerodeFleet } from '../builder/docker/dockerode.js';
 import type { Fleet } from '../builder/docker/fleet.js';
 import { LABEL } from '../builder/images/labels.js';
 import { fixedCatalog, LEAST_GB, measuredCatalog, mergedCatalog } from './catalog/entries.js';
@@ -15,6 +14,7 @@ import { PACKAGE } from './package.js';
 import { dockerLauncher } from './upstream/docker.js';
 import { kubernetesUpstream } from './upstream/kubernetes.js';
 import { measuredLauncher } from './upstream/measured.js';
+import { openFleet } from './upstream/open-fleet.js';
 import { createPool } from './upstream/pool.js';
 import { processLauncher } from './upstream/process.js';
 import { staticUpstream } from './upstream/static.js';
@@ -71,9 +71,8 @@ function refuseDockerOptions({ offline, namespace }: BackendFlags, kind: string)
 }
 
 async function firstChoice(log: BackendParts['log']): Promise<'docker' | 'process'> {
-  const engine = await dockerodeFleet()
-    .info()
-    .catch(() => undefined);
+  const fleet = await openFleet();
+  const engine = await fleet.info().catch(() => undefined);
   log(
     engine ? `models run on Docker ${engine.version}` : 'no Docker Engine answers: models run as processes',
   );
@@ -102,7 +101,7 @@ async function dockerBackend(
   file: Catalog | undefined,
 ): Promise<Backend> {
   const { environment, log } = parts;
-  const fleet = dockerodeFleet();
+  const fleet = await openFleet();
   const images = await imagesOf(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },

@@ -24,6 +24,8 @@ try {
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
+    // Clusters start containers themselves.
+    external: ['*/builder/docker/dockerode.js'],
     legalComments: 'external',
     logLevel: 'warning',
     logOverride: { 'import-is-undefined': 'silent' },
