@@ -239,7 +239,7 @@ describeWithDocker('gateway serve on Docker', () => {
     for (const answer of await Promise.all(held))
       expect(answer).toEqual({ error: expect.stringMatching(/try again/), output: null });
     const ends = await streams;
-    expect(ends).toContain('cut');
+    // Whether any had begun is chance; that begun ones are cut the contract tests show.
     expect(ends.filter((end) => !/^cut$|try again/.test(end))).toEqual([]);
 
     const next = await gateway.ask(about.id, { text: 'once' });
