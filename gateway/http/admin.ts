@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
-import express, { type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
+import { bareApplication } from '../../runtime/wire/application.js';
 import type { GatewayMetrics } from '../records/metrics.js';
 
 /** What operators ask, on an address of its own: it needs no key, so nobody else may reach it. */
 export function adminApp(metrics: GatewayMetrics): RequestListener {
-  const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  const app = bareApplication();
   app.get('/metrics', async (_request, response) => {
     response.setHeader('Content-Type', metrics.contentType);
     response.end(await metrics.text());

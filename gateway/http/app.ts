@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
-import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { observeAnswers } from '../../runtime/wire/answers.js';
+import { bareApplication } from '../../runtime/wire/application.js';
 import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
@@ -42,8 +43,7 @@ export function createApp(parts: AppParts): RequestListener {
     log(call);
     onCall?.(call);
   };
-  const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  const app = bareApplication();
   const observed = [
     identify,
     observeAnswers(new Set(), (answer, response) => tell(finishedCall(answer, response))),

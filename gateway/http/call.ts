@@ -30,7 +30,10 @@ const known = new WeakMap<Response, CallFacts>();
 
 /** Adds to what is known of a call. */
 export function noteCall(response: Response, facts: CallFacts): void {
-  known.set(response, { ...known.get(response), ...facts });
+  const before = known.get(response);
+  // Several times a call: no new object each.
+  if (before) Object.assign(before, facts);
+  else known.set(response, { ...facts });
 }
 
 /** What is known of a call so far. */

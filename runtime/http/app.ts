@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import type { Logger } from '../log.js';
 import { type Answer, observeAnswers } from '../wire/answers.js';
@@ -7,8 +7,9 @@ import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
 import { jsonBody } from '../wire/json-body.js';
 import type { Metrics } from './metrics.js';
+import { bareApplication } from '../wire/application.js';
 import { identify, onError, unroutable } from '../wire/plumbing.js';
-import { JSON_TYPE } from '../wire/respond.js';
+import { sendJson } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
@@ -27,14 +28,12 @@ export interface AppDependencies extends RunDependencies {
 export function createApp(dependencies: AppDependencies): RequestListener {
   const { service, metrics, logger, requiredKey, maxBodyBytes, budget } = dependencies;
   const openapi = JSON.stringify(dependencies.openapi);
-  const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  const app = bareApplication();
   app.use(identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies)), methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
   app.get('/openapi.json', (_request, response) => {
-    response.setHeader('Content-Type', JSON_TYPE);
-    response.end(openapi);
+    sendJson(response, 200, openapi);
   });
   const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
   app.post(

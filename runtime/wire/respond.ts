@@ -15,9 +15,14 @@ export function envelope({ error, output }: Envelope): string {
 }
 
 export function sendEnvelope(response: Response, status: number, content: Envelope): void {
+  sendJson(response, status, envelope(content));
+}
+
+/** @param text JSON, ready to go */
+export function sendJson(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', JSON_TYPE);
-  response.end(envelope(content));
+  response.end(text);
 }
 
 /** Whatever was thrown, as the error a caller may see. */
@@ -25,8 +30,13 @@ export function asRunError(error: unknown): RunError {
   return error instanceof RunError ? error : fromWireError(toWireError(error));
 }
 
+/** In whole seconds. */
+export function setRetryAfter(response: Response, { retryAfter }: RunError): void {
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfter)));
+}
+
 export function sendError(response: Response, error: RunError, requestId: string): void {
-  if (error.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(error.retryAfter)));
+  setRetryAfter(response, error);
   const hint = error.code === 'engine_failed' ? ` (request ${requestId})` : '';
   sendEnvelope(response, error.status, { error: error.message + hint, output: null });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import { readJson } from '../../../runtime/wire/json-body.js';
-import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { noteCall } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
@@ -29,10 +29,9 @@ export function answerText(
 async function whole(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
   const { answers, tokens } = await complete(asked, server);
   setHeaders(response, server);
-  response.setHeader('Content-Type', JSON_TYPE);
   const choices = answers.map((answer, index) => ({ index, ...asked.shape.choice(answer) }));
   const usage = usageOf(response, tokens);
-  response.end(JSON.stringify({ ...head(asked, asked.shape.object), choices, usage }));
+  sendJson(response, 200, JSON.stringify({ ...head(asked, asked.shape.object), choices, usage }));
 }
 
 async function streamed(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {

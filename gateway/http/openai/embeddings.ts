@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { readJson } from '../../../runtime/wire/json-body.js';
-import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+import { sendJson } from '../../../runtime/wire/respond.js';
 import { noteCall } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
 import { tokensOf } from '../usage.js';
@@ -49,7 +49,6 @@ export function embed(parts: RunParts): RequestHandler {
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
       setHeaders(response, server);
-      response.setHeader('Content-Type', JSON_TYPE);
       const data = vectors.map((vector, index) => ({
         ...{ object: 'embedding', index },
         embedding: encoding_format === 'base64' ? base64(vector) : vector,
@@ -57,7 +56,7 @@ export function embed(parts: RunParts): RequestHandler {
       const tokens = tokensOf(all.map(({ usage }) => usage));
       if (tokens) noteCall(response, { tokens });
       const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
-      response.end(JSON.stringify({ object: 'list', data, model: entry.modelId, usage }));
+      sendJson(response, 200, JSON.stringify({ object: 'list', data, model: entry.modelId, usage }));
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { RunError } from '../../../runtime/core/errors.js';
-import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+import { sendJson, setRetryAfter } from '../../../runtime/wire/respond.js';
 
 /** OpenAI's own shape of an error. */
 export interface OpenAiError {
@@ -43,8 +43,7 @@ function typeOf(status: number): OpenAiError['type'] {
 
 /** Answers an error, as `sendError` does for everybody else. */
 export function sendOpenAiError(response: Response, error: RunError): void {
-  if (error.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(error.retryAfter)));
-  response.status(error.status).setHeader('Content-Type', JSON_TYPE);
+  setRetryAfter(response, error);
   const textField = response.req.originalUrl.includes('/embeddings') ? 'input' : 'prompt';
-  response.end(JSON.stringify({ error: openAiError(error, textField) }));
+  sendJson(response, error.status, JSON.stringify({ error: openAiError(error, textField) }));
 }

@@ -4,7 +4,7 @@ import { isModelId } from '../../../runtime/core/ids.js';
 import type { TaskId } from '../../../runtime/core/task-ids.js';
 import { isPlanned } from '../../../runtime/tasks/define.js';
 import { TASKS } from '../../../runtime/tasks/registry.js';
-import { JSON_TYPE } from '../../../runtime/wire/respond.js';
+import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';
 
 /** The endpoints of the dialect, and the tasks of the models that each of them asks. */
@@ -42,8 +42,7 @@ export function modelFor(endpoint: Endpoint, name: string, catalog: Catalog): Mo
 export function listModels(catalog: Catalog): RequestHandler {
   return (_request, response) => {
     const data = catalog.list().flatMap((entry) => modelOf(entry) ?? []);
-    response.setHeader('Content-Type', JSON_TYPE);
-    response.end(JSON.stringify({ object: 'list', data }));
+    sendJson(response, 200, JSON.stringify({ object: 'list', data }));
   };
 }
 
@@ -57,8 +56,7 @@ export function showModel(catalog: Catalog): RequestHandler {
     const entry = isModelId(id) ? catalog.find(id) : undefined;
     const model = entry && modelOf(entry);
     if (!model) throw new RunError('not_found', 'model: there is no such model; GET models names them');
-    response.setHeader('Content-Type', JSON_TYPE);
-    response.end(JSON.stringify(model));
+    sendJson(response, 200, JSON.stringify(model));
   };
 }
 
