@@ -8,7 +8,6 @@ import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
-import { callLog } from '../records/call-log.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
 import { authorize } from './authorize.js';
 import { type ContainerParts, containerRoutes } from './container.js';
@@ -24,7 +23,7 @@ export interface AppParts extends RunParts {
   limits: Limits;
   logger: Logger;
   /** Told of every call that has ended, whatever became of it. */
-  onCall?: (call: FinishedCall) => void;
+  onCall(call: FinishedCall): void;
   /** What containers ask; none: they have to ask elsewhere. */
   containers?: { limits: Limits } & Omit<ContainerParts, 'authorized'>;
 }
@@ -38,15 +37,10 @@ export const BASE = '/models/v2';
 /** The hosted interface. Builds the application only; listening is the caller's. */
 export function createApp(parts: AppParts): RequestListener {
   const { catalog, tiers, keys, limits, logger, onCall } = parts;
-  const log = callLog(logger);
-  const tell = (call: FinishedCall) => {
-    log(call);
-    onCall?.(call);
-  };
   const app = bareApplication();
   const observed = [
     identify,
-    observeAnswers(new Set(), (answer, response) => tell(finishedCall(answer, response))),
+    observeAnswers(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
   ];
   app.use(...observed);
   app.route('/livez').get(says('alive')).all(only('GET'));

@@ -3,7 +3,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import { keyOf } from '../../runtime/wire/key.js';
 import { hashOf, type Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
-import { noteCall } from './call.js';
+import { callOf } from './call.js';
 
 /** Made once: a stack for each would be most of what a refusal costs. */
 const UNAUTHORIZED = new RunError('unauthorized', 'Unauthorized');
@@ -12,14 +12,15 @@ const UNAUTHORIZED = new RunError('unauthorized', 'Unauthorized');
 export function authorize(keys: Keys, limits: Limits): RequestHandler {
   return async (request, response, next) => {
     // Once the connection has ended, its address is not known any more.
-    noteCall(response, { address: request.socket.remoteAddress });
+    const call = callOf(response);
+    call.address = request.socket.remoteAddress;
     const secret = keyOf(request.headers.authorization);
     const key = keys.find(secret);
     if (!key) {
-      if (secret !== '') noteCall(response, { refusedKey: hashOf(secret).slice(0, 12) });
+      if (secret !== '') call.refusedKey = hashOf(secret).slice(0, 12);
       throw UNAUTHORIZED;
     }
-    noteCall(response, { key });
+    call.key = key;
     const { most, remaining, leave } = await limits.enter(key.id);
     response.once('close', leave);
     response.setHeader('X-RateLimit-Limit', most);

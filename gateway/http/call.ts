@@ -16,7 +16,7 @@ export interface CallFacts {
   /** Milliseconds that the caller was held until a server was there. */
   waitedMs?: number;
   /** What the model has read and written for it, where it counts; not of plain text streams. */
-  tokens?: Tokens;
+  tokens?: Tokens | undefined;
   /** Nothing for calls that reached no model. Ends with the answer: the response's `close`. */
   work?: {
     /** On the clock of performance.now(). */
@@ -26,17 +26,7 @@ export interface CallFacts {
   };
 }
 
-const known = new WeakMap<Response, CallFacts>();
-
-/** Adds to what is known of a call. */
-export function noteCall(response: Response, facts: CallFacts): void {
-  const before = known.get(response);
-  // Several times a call: no new object each.
-  if (before) Object.assign(before, facts);
-  else known.set(response, { ...facts });
-}
-
-/** What is known of a call so far. */
-export function callOf(response: Response): CallFacts {
-  return known.get(response) ?? {};
+/** What is known of a call so far; handlers add to it. */
+export function callOf({ locals }: Response): CallFacts {
+  return (locals['call'] ??= {}) as CallFacts;
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import { Agent, type Dispatcher, request as send } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { JSON_TYPE } from '../../runtime/wire/respond.js';
-import { noteCall } from './call.js';
+import { callOf } from './call.js';
 import { tokensOf, usageOf } from './usage.js';
 
 /** No time limits: a model may think for long, and the container has its own deadline. */
@@ -42,8 +42,7 @@ export async function forward(request: Request, response: Response, to: Forward)
   }
   if (isJson(answer)) response.setHeader('Content-Type', JSON_TYPE);
   for (const [name, value] of Object.entries(to.onHeaders())) response.setHeader(name, value);
-  const tokens = tokensOf([usageOf(answer.headers)]);
-  if (tokens) noteCall(response, { tokens });
+  callOf(response).tokens = tokensOf([usageOf(answer.headers)]);
   if (isShort(answer)) return endWith(response, answer, to.signal);
   // Log, limits, budget and the pipeline all watch for its end: no leak.
   response.setMaxListeners(32);
@@ -85,11 +84,9 @@ export async function askContainer(
   url: string,
   { body, headers, signal }: Question,
 ): Promise<Dispatcher.ResponseData> {
-  const answer = await send(`${url}/run`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    ...{ body, signal, dispatcher: agent },
-  }).catch((error: unknown) => {
+  const question = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } } as const;
+  const asked = agent.request({ ...placeOf(url), ...question, body, signal });
+  const answer = await asked.catch((error: unknown) => {
     signal.throwIfAborted();
     throw new RunError('engine_crashed', 'the model does not answer; try again', { cause: error });
   });
@@ -97,6 +94,14 @@ export async function askContainer(
   void answer.body.dump().catch(() => undefined);
   const cause = `${url} answers ${answer.statusCode} with ${String(answer.headers['content-type'])}`;
   throw new RunError('engine_crashed', 'the model does not answer; try again', { cause });
+}
+
+/** Cheaper than an address that undici takes apart, and that every call would pay. @param url may have a path, no query */
+function placeOf(url: string): { origin: string; path: string } {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end < 0
+    ? { origin: url, path: '/run' }
+    : { origin: url.slice(0, end), path: `${url.slice(end)}/run` };
 }
 
 /** False for what proxies and strangers say: pages, redirects, a demand for some other key. */

@@ -6,7 +6,7 @@ import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import { type JsonBodyOptions, readJson } from '../../runtime/wire/json-body.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
-import { noteCall } from './call.js';
+import { callOf } from './call.js';
 import { forward } from './proxy.js';
 import { type ModelParts, withModel } from './with-model.js';
 
@@ -22,7 +22,7 @@ export interface RunParts extends ModelParts {
 export function runModel(parts: RunParts): RequestHandler {
   return async (request, response) => {
     const entry = entryOf(parts.catalog, request);
-    noteCall(response, { model: entry });
+    callOf(response).model = entry;
     const { json, bytes } = await readJson(request, response, parts.body);
     checkRequest(entry, json);
     await withModel(entry, response, parts, ({ url, signal, headers }) =>

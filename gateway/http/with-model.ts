@@ -1,10 +1,10 @@
 import type { Response } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
-import { gone } from '../../runtime/wire/plumbing.js';
+import { aborter } from '../../runtime/wire/plumbing.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { type Meter, meterOf, type Tier } from '../meters.js';
 import type { Lease, Upstream } from '../upstream/upstream.js';
-import { noteCall } from './call.js';
+import { callOf } from './call.js';
 
 export interface ModelParts {
   upstream: Upstream;
@@ -17,7 +17,7 @@ export interface ModelParts {
 export interface ModelServer {
   /** Without a path. */
   url: string;
-  /** Aborted when the caller has left. */
+  /** Aborted when the caller has left, or waits for too long. */
   signal: AbortSignal;
   /** What the call cost so far, as headers of its answer: of a streamed answer, until its first piece. */
   headers(): Record<string, string>;
@@ -38,14 +38,18 @@ export async function withModel(
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
   const asked = performance.now();
-  noteCall(response, { model: entry });
-  const signal = gone(response);
+  callOf(response).model = entry;
+  const giveUp = aborter(response);
+  const { signal } = giveUp;
   const meter = meterOf(entry, parts.tiers);
   for (let tries = 1; ; tries++) {
-    const lease = await acquire(entry, signal, parts);
+    const lease = await acquire(entry, giveUp, parts);
     const started = performance.now();
     const { url, cold } = lease;
-    noteCall(response, { cold, waitedMs: started - asked, work: { started, perSecond: meter.perSecond } });
+    Object.assign(callOf(response), {
+      ...{ cold, waitedMs: started - asked },
+      work: { started, perSecond: meter.perSecond },
+    });
     const headers = () => ({
       ...costHeaders(meter, (performance.now() - started) / 1000),
       ...(cold ? { 'inference-cold-start': 'true' } : {}),
@@ -85,22 +89,16 @@ function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): 
 
 async function acquire(
   entry: ModelEntry,
-  signal: AbortSignal,
+  giveUp: AbortController,
   { upstream, startMs }: ModelParts,
 ): Promise<Lease> {
-  const giveUp = new AbortController();
   const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
   const late = () => giveUp.abort(new RunError('not_ready', why, { retryAfter: 30 }));
-  const left = () => giveUp.abort(signal.reason);
   const timer = setTimeout(late, startMs);
-  // Cheaper than AbortSignal.any, which every call would pay.
-  signal.addEventListener('abort', left);
-  if (signal.aborted) left();
   try {
     return await upstream.acquire(entry, giveUp.signal);
   } finally {
     // The longest wait is many minutes: a timer left behind by each call would add up.
     clearTimeout(timer);
-    signal.removeEventListener('abort', left);
   }
 }

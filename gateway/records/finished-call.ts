@@ -34,14 +34,28 @@ export function finishedCall(answer: Answer, response: Response): FinishedCall {
     model,
     cold = false,
     waitedMs,
-    work,
     tokens,
+    work,
   } = callOf(response);
   const seconds = work ? (performance.now() - work.started) / 1000 : 0;
+  const cost = seconds * (work?.perSecond ?? 0);
+  const { requestId, method, route, path, status, code, milliseconds } = answer;
   return {
-    ...answer,
+    requestId,
+    method,
+    route,
+    path,
+    status,
+    code,
+    milliseconds,
+    address,
     keyId: key?.id,
-    ...{ address, refusedKey, model, cold, waitedMs, seconds, tokens },
-    cost: seconds * (work?.perSecond ?? 0),
+    refusedKey,
+    model,
+    cold,
+    waitedMs,
+    seconds,
+    cost,
+    tokens,
   };
 }

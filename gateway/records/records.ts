@@ -3,11 +3,13 @@ import type { Logger } from '../../runtime/log.js';
 import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
 import { createRefusals } from '../audit/refusals.js';
 import type { KeyChange } from '../keys/key-store.js';
+import { createOutbox } from '../../runtime/core/outbox.js';
 import { VERSION } from '../package.js';
 import type { ModelEvent } from '../upstream/upstream.js';
 import { openJournal } from '../usage/journal.js';
 import { createReports, type ReportedRun } from '../usage/reported.js';
 import type { UsageRow } from '../usage/row.js';
+import { callLog } from './call-log.js';
 import type { FinishedCall } from './finished-call.js';
 import type { GatewayMetrics } from './metrics.js';
 import { today, usageOf } from './usage.js';
@@ -19,7 +21,7 @@ export interface RecordFlags {
   audit?: string;
 }
 
-/** What is kept of what happens, beside the log. */
+/** What is kept of what happens, and told in the log. */
 export interface Records {
   call(call: FinishedCall): void;
   model(event: ModelEvent): void;
@@ -51,19 +53,25 @@ export async function openRecords(
     journal?.add(row);
   };
   log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
+  const tell = callLog(logger);
+  const record = (call: FinishedCall) => {
+    tell(call);
+    metrics.count(call);
+    const row = usageOf(call);
+    if (row) use(row);
+    watch?.count(call);
+  };
+  // After the answers that go out in the same turn: nobody waits for these.
+  const calls = createOutbox<FinishedCall>((ended) => ended.forEach(record));
   return {
-    call(call) {
-      metrics.count(call);
-      const row = usageOf(call);
-      if (row) use(row);
-      watch?.count(call);
-    },
+    call: calls.put,
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
     keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
     report(keyId, runs) {
       for (const row of rowsOf(keyId, runs)) use(row);
     },
     async close() {
+      calls.flush();
       watch?.close();
       log?.write({ event: 'gateway-stopped' });
       await Promise.all([journal?.close(), log?.close()]);

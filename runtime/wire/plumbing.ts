@@ -33,12 +33,15 @@ export function onError(logger: Logger, send: typeof sendError = sendError): Err
 }
 
 /** Aborts when the client leaves before its answer is complete. */
-export function gone(response: Response): AbortSignal {
+export const gone = (response: Response): AbortSignal => aborter(response).signal;
+
+/** As `gone`, for those who may give up for other reasons: one controller a call, which costs more than it looks. */
+export function aborter(response: Response): AbortController {
   const controller = new AbortController();
   const leave = () => {
     if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
   };
   if (response.closed) leave();
   else response.once('close', leave);
-  return controller.signal;
+  return controller;
 }

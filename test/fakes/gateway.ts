@@ -8,6 +8,7 @@ import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
 import { createLimits, type LimitOptions } from '../../gateway/limits/limits.js';
 import { readTiers } from '../../gateway/meters.js';
 import { staticUpstream } from '../../gateway/upstream/static.js';
+import { callLog } from '../../gateway/records/call-log.js';
 import { createLogger } from '../../runtime/log.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createHttpServer, type ServerTimes } from '../../runtime/wire/server.js';
@@ -59,6 +60,7 @@ export async function gateway({
     ...{ addresses: [address], figures: 'given' as const },
     ...model,
   }));
+  const { logger = createLogger('json', 'silent') } = parts;
   const app = createApp({
     catalog: fixedCatalog(entries),
     upstream: staticUpstream(),
@@ -67,7 +69,8 @@ export async function gateway({
     tiers: await readTiers('gateway/prices.json'),
     body: { maxBytes: 2 ** 20, budget: createByteBudget(2 ** 22) },
     startMs: 5000,
-    logger: createLogger('json', 'silent'),
+    logger,
+    onCall: callLog(logger),
     ...parts,
   });
   return `${await started(createHttpServer(app, times))}/models/v2`;

@@ -3,7 +3,7 @@ import type { RequestHandler, Response } from 'express';
 import { readJson } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
-import { noteCall } from '../call.js';
+import { callOf } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
 import type { Tokens } from '../usage.js';
 import { type ModelServer, withModel } from '../with-model.js';
@@ -49,7 +49,7 @@ async function streamed(asked: TextRequest, response: Response, server: ModelSer
 /** Usage in OpenAI's words, for the caller; in ours for those who count. */
 function usageOf(response: Response, tokens: Tokens | undefined): object | undefined {
   if (!tokens) return undefined;
-  noteCall(response, { tokens });
+  callOf(response).tokens = tokens;
   const total = tokens.in + tokens.out;
   return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { readJson } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
-import { noteCall } from '../call.js';
+import { callOf } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
 import { tokensOf } from '../usage.js';
 import { withModel } from '../with-model.js';
@@ -54,7 +54,7 @@ export function embed(parts: RunParts): RequestHandler {
         embedding: encoding_format === 'base64' ? base64(vector) : vector,
       }));
       const tokens = tokensOf(all.map(({ usage }) => usage));
-      if (tokens) noteCall(response, { tokens });
+      callOf(response).tokens = tokens;
       const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
       sendJson(response, 200, JSON.stringify({ object: 'list', data, model: entry.modelId, usage }));
     });
