@@ -4,6 +4,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { observeAnswers } from '../../runtime/wire/answers.js';
 import { bareApplication } from '../../runtime/wire/application.js';
+import { direct } from '../../runtime/wire/direct.js';
 import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
@@ -13,7 +14,6 @@ import { authorize } from './authorize.js';
 import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { only } from './methods.js';
-import { modelCalls } from './model-calls.js';
 import { openAiRoutes } from './openai/routes.js';
 import { referenceRoutes } from './reference.js';
 import { runModel, type RunParts } from './run.js';
@@ -33,6 +33,9 @@ export const CONTAINERS = '/container/v1';
 
 /** Where the hosted interface lies. */
 export const BASE = '/models/v2';
+
+/** Paths of models, as far as they are not our own: an organisation can't have these names. */
+const MODEL = new RegExp(`^${BASE}/(?!(?:list|openai)(?:[/?]|$))`);
 
 /** The hosted interface. Builds the application only; listening is the caller's. */
 export function createApp(parts: AppParts): RequestListener {
@@ -62,8 +65,9 @@ export function createApp(parts: AppParts): RequestListener {
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: authorize(keys, containers.limits) }));
   const fail = onError(logger);
   app.use(notFound, fail);
-  return modelCalls({
-    ...{ base: BASE, reserved: ['list', 'openai'], onError: fail },
+  return direct({
+    takes: ({ method, url }) => method === 'POST' && MODEL.test(url!),
+    ...{ baseUrl: BASE, onError: fail },
     handlers: [...observed, authorized, run],
     otherwise: (request, response) =>
       app(request as Request, response as Response, () => unroutable(response as Response)),

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
+import { createOutbox } from '../core/outbox.js';
 import type { Logger } from '../log.js';
 import { type Answer, observeAnswers } from '../wire/answers.js';
 import { authorize } from './authorize.js';
@@ -8,6 +9,7 @@ import { healthRoutes } from './health.js';
 import { jsonBody } from '../wire/json-body.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
+import { direct } from '../wire/direct.js';
 import { identify, onError, unroutable } from '../wire/plumbing.js';
 import { sendJson } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
@@ -29,31 +31,38 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   const { service, metrics, logger, requiredKey, maxBodyBytes, budget } = dependencies;
   const openapi = JSON.stringify(dependencies.openapi);
   const app = bareApplication();
-  app.use(identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies)), methods);
+  const observed = [identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies))];
+  app.use(...observed, methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
   app.get('/openapi.json', (_request, response) => {
     sendJson(response, 200, openapi);
   });
-  const guards = requiredKey === undefined ? [] : [authorize(requiredKey)];
-  app.post(
-    '/run',
-    ...guards,
+  const run = [
+    ...(requiredKey === undefined ? [] : [authorize(requiredKey)]),
     jsonBody({ maxBytes: maxBodyBytes, setting: 'MAX_BODY_BYTES', budget }),
     runHandler(dependencies),
-  );
-  app.use(notFound, onError(logger));
-  return (request, response) =>
-    app(request as Request, response as Response, () => unroutable(response as Response));
+  ];
+  app.post('/run', ...run);
+  const fail = onError(logger);
+  app.use(notFound, fail);
+  return direct({
+    takes: ({ method, url }) => method === 'POST' && /^\/run(?:\?|$)/.test(url!),
+    ...{ baseUrl: '', handlers: [...observed, ...run], onError: fail },
+    otherwise: (request, response) =>
+      app(request as Request, response as Response, () => unroutable(response as Response)),
+  });
 }
 
 function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) => void {
-  return (answer) => {
+  const tell = (answer: Answer) => {
     metrics.count(answer);
     log(logger, answer);
     const milliseconds = Math.round(answer.milliseconds);
     if (answer.route === '/run') onRun?.({ status: answer.status, milliseconds });
   };
+  // After the answers that go out in the same turn: nobody waits for their records.
+  return createOutbox<Answer>((answers) => answers.forEach(tell)).put;
 }
 
 /** Method, route, status and time of each answer; health checks only when debugging. Never a body or a header. */

@@ -1,3 +1,4 @@
+import accepts from 'accepts';
 import type { Request, Response } from 'express';
 import type { RunError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
@@ -14,13 +15,13 @@ export interface StreamWriter {
 
 /** Plain text chunks, or server-sent events where the client asks for them. */
 export function createStreamWriter(request: Request, response: Response): StreamWriter {
-  const wanted = request.accepts(['text/plain', 'text/event-stream']);
+  const wanted = accepts(request).type(['text/plain', 'text/event-stream']);
   return wanted === 'text/event-stream' ? eventStream(response) : plainStream(response);
 }
 
 function open(response: Response, type: string): void {
   if (response.headersSent) return;
-  response.status(200);
+  response.statusCode = 200;
   response.setHeader('Content-Type', type);
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('X-Accel-Buffering', 'no');

@@ -1,27 +1,26 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 
-export interface ModelCalls {
-  /** Where models lie. */
-  base: string;
-  /** First segments below it that are no organisations. */
-  reserved: readonly string[];
-  /** In their order; each either throws or leaves the call to the next. */
+export interface Direct {
+  /** The requests that are meant. */
+  takes(request: IncomingMessage): boolean;
+  /** What a router would be mounted on. */
+  baseUrl: string;
+  /** In their order; each either throws or leaves the request to the next. */
   handlers: readonly RequestHandler[];
   onError: ErrorRequestHandler;
-  /** Takes all other calls. */
+  /** Answers all other requests. */
   otherwise: RequestListener;
 }
 
 /**
- * Calls of models are nearly all that a gateway answers. They go to their handlers without a router: that gives each
+ * Requests for models are nearly all that a server answers. They go to their handlers without a router: that gives each
  * request and response other prototypes, which makes all later work on them slow (bench/gateway.mjs).
  */
-export function modelCalls(calls: ModelCalls): RequestListener {
-  const { base, reserved, otherwise } = calls;
-  const path = new RegExp(`^${base}/(?!(?:${reserved.join('|')})(?:[/?]|$))`);
+export function direct(way: Direct): RequestListener {
+  const { takes, otherwise } = way;
   return (request, response) => {
-    if (request.method === 'POST' && path.test(request.url!)) void answer(request, response, calls);
+    if (takes(request)) void answer(request, response, way);
     else otherwise(request, response);
   };
 }
@@ -29,10 +28,10 @@ export function modelCalls(calls: ModelCalls): RequestListener {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { base, handlers, onError }: ModelCalls,
+  { baseUrl, handlers, onError }: Direct,
 ): Promise<void> {
   const asked = Object.assign(request, {
-    ...{ originalUrl: request.url!, baseUrl: base, path: request.url!.split('?', 1)[0]! },
+    ...{ originalUrl: request.url!, baseUrl, path: request.url!.split('?', 1)[0]! },
   }) as Request;
   const answered = Object.assign(response, { locals: {} }) as unknown as Response;
   try {
