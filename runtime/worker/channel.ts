@@ -27,6 +27,9 @@ export interface ForkOptions {
   onOutput(line: string): void;
 }
 
+/** The processors are the sessions': V8's helper threads would take turns with them (bench/embeddings.mjs: 6 %). */
+const NODE_FLAGS = ['--single-threaded-gc'];
+
 /** An engine in a process of its own: a native crash or an out-of-memory kill there leaves the server up. */
 export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel {
   return ({ onMessage, onExit }) => {
@@ -34,7 +37,7 @@ export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel 
       env,
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
+      execArgv: NODE_FLAGS,
     });
     child.on('message', (messages) => (messages as FromEngine[]).forEach(onMessage));
     for (const stream of [child.stdout!, child.stderr!]) {
