@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { embedding, maxLength, params } from './fragments.js';
-import { finite } from './scores.js';
+import { finiteList } from './scores.js';
 
 /** Files from which pooling, normalisation, prompts and lengths are read. */
 export const EMBEDDING_FILES = [
@@ -39,7 +39,7 @@ export default defineTask({
       async run(handle, { text, params: { pooling, normalize, max_length } }, { signal, count }) {
         const onTokens = (tokensIn: number) => count({ tokensIn });
         const options = { pooling, normalize, maxLength: max_length, signal, onTokens };
-        return Array.from(await handle.embed(text, options), finite);
+        return finiteList(await handle.embed(text, options));
       },
     },
   },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTask } from './define.js';
 import { EMBEDDING_FILES } from './feature-extraction.js';
 import { embedding, params } from './fragments.js';
-import { finite } from './scores.js';
+import { finiteList } from './scores.js';
 
 export default defineTask({
   title: 'Sentence similarity',
@@ -37,7 +37,7 @@ export default defineTask({
           signal,
           onTokens: (tokensIn: number) => count({ tokensIn }),
         };
-        return Array.from(await handle.encode(text, options), finite);
+        return finiteList(await handle.encode(text, options));
       },
     },
   },

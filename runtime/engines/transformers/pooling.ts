@@ -17,10 +17,14 @@ const weightedSum = (states: HiddenStates, weight: (token: number) => number): F
   let total = 0;
   for (let token = from; token < tokens; token++) {
     const w = weight(token);
+    const start = token * width;
     total += w;
-    for (let i = 0; i < width; i++) sum[i]! += values[token * width + i]! * w;
+    for (let i = 0; i < width; i++) sum[i]! += values[start + i]! * w;
   }
-  return Float32Array.from(sum, (value) => value / Math.max(total, 1e-9));
+  const result = new Float32Array(width);
+  // Not Float32Array.from(sum, …): that asks an iterator for each value.
+  for (let i = 0; i < width; i++) result[i] = sum[i]! / Math.max(total, 1e-9);
+  return result;
 };
 
 const row = ({ values, width }: HiddenStates, token: number): Float32Array =>

@@ -24,20 +24,40 @@ export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId
   const length = Math.max(...rows.map(({ ids }) => ids.length));
   const entries = inputs.map((port) => {
     const valueOf = INPUTS[port.name]!;
-    const padding = port.name === 'input_ids' ? padId : 0;
-    const values = rows.flatMap((row) =>
-      Array.from({ length }, (_, token) => (token < row.ids.length ? valueOf(row, token) : padding)),
-    );
-    return [port.name, integerTensor(port, values, [rows.length, length])] as const;
+    const { tensor, put } = integerTensor(port, [rows.length, length]);
+    rows.forEach((row, r) => {
+      for (let token = 0; token < row.ids.length; token++) put(r * length + token, valueOf(row, token));
+      if (port.name !== 'input_ids') return;
+      for (let token = row.ids.length; token < length; token++) put(r * length + token, padId);
+    });
+    return [port.name, tensor] as const;
   });
   return Object.fromEntries(entries);
 }
 
+interface IntegerTensor {
+  /** Zeros at first. */
+  tensor: TensorLike;
+  /** @param value of 32 bits */
+  put(at: number, value: number): void;
+}
+
 /** In the type (int64 or int32) that the graph declares. */
-function integerTensor({ type }: Port, values: number[], dims: number[]): TensorLike {
-  return type === 'int32'
-    ? { type, data: Int32Array.from(values), dims }
-    : { type: 'int64', data: BigInt64Array.from(values, BigInt), dims };
+function integerTensor({ type }: Port, dims: [number, number]): IntegerTensor {
+  const count = dims[0] * dims[1];
+  if (type === 'int32') {
+    const data = new Int32Array(count);
+    return { tensor: { type, data, dims }, put: (at, value) => void (data[at] = value) };
+  }
+  // A BigInt for each token would cost more than all the rest.
+  const words = new Int32Array(2 * count);
+  const tensor: TensorLike = { type: 'int64', data: new BigInt64Array(words.buffer), dims };
+  const put = (at: number, value: number) => {
+    words[2 * at] = value;
+    // Its sign: some configurations pad with -1.
+    words[2 * at + 1] = value >> 31;
+  };
+  return { tensor, put };
 }
 
 /** What a run gave, row by row: batch axis of 1, padding cut off. Views, no copies. */
