@@ -88,7 +88,7 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       if (dead !== undefined) throw crashed(dead);
       signal.throwIfAborted();
       const id = nextId++;
-      channel.send({ type: 'run', id, input });
+      channel.send({ type: 'run', id, input, deltas: told.onDelta !== undefined });
       const cancel = () => channel.send({ type: 'cancel', id });
       signal.addEventListener('abort', cancel, { once: true });
       const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, told }));

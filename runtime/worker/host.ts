@@ -48,7 +48,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
     }
   }
 
-  async function run(id: number, input: Resolved<unknown>): Promise<void> {
+  async function run({ id, input, deltas }: Extract<ToEngine, { type: 'run' }>): Promise<void> {
     const controller = new AbortController();
     // Every row of a request listens; there are as many as the engine has under way.
     setMaxListeners(0, controller.signal);
@@ -58,7 +58,9 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       let usage: Usage | undefined;
       const count = (told: Usage) => (usage = told);
       const outcome = loaded.run(input, { signal: controller.signal, count });
-      const output = await collect(outcome, (text) => send({ type: 'delta', id, text }));
+      // A message that nobody reads would still be a system call for each token.
+      const say = deltas ? (text: string) => send({ type: 'delta', id, text }) : () => {};
+      const output = await collect(outcome, say);
       send({ type: 'done', id, output, usage });
     } catch (error) {
       const cancelled = controller.signal.aborted && !(error instanceof RunError);
@@ -75,7 +77,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
   return {
     receive(message) {
       if (message.type === 'load') void load(message.request);
-      else if (message.type === 'run') void run(message.id, message.input);
+      else if (message.type === 'run') void run(message);
       else if (message.type === 'cancel') running.get(message.id)?.abort();
     },
   };

@@ -9,7 +9,8 @@ import type { Resolved } from '../tasks/define.js';
  */
 export type ToEngine =
   | { type: 'load'; request: LoadRequest }
-  | { type: 'run'; id: number; input: Resolved<unknown> }
+  /** `deltas`: text is sent as it comes; it is in the output in any case. */
+  | { type: 'run'; id: number; input: Resolved<unknown>; deltas: boolean }
   | { type: 'cancel'; id: number };
 
 export type FromEngine =
