@@ -1,0 +1,25 @@
+import { createEngineClient } from '../../../runtime/worker/client.js';
+import type { FromEngine } from '../../../runtime/worker/protocol.js';
+
+/** An engine that answers each run with one piece of text, where it is asked for, and the whole. */
+const engine = () =>
+  createEngineClient(({ onMessage }) => ({
+    pid: undefined,
+    kill: () => {},
+    send(message) {
+      if (message.type !== 'run') return;
+      const { id, deltas } = message;
+      const piece: FromEngine[] = deltas ? [{ type: 'delta', id, text: 'piece' }] : [];
+      const answers: FromEngine[] = [...piece, { type: 'done', id, output: deltas }];
+      setImmediate(() => answers.forEach(onMessage));
+    },
+  }));
+
+test('text as it comes is sent to those who stream, and only to them', async () => {
+  const [{ signal }, input] = [new AbortController(), { media: undefined } as never];
+  const pieces: string[] = [];
+  const streamed = engine().run(input, { signal, onDelta: (text) => pieces.push(text) });
+  await expect(streamed).resolves.toBe(true);
+  expect(pieces).toEqual(['piece']);
+  await expect(engine().run(input, { signal })).resolves.toBe(false);
+});
