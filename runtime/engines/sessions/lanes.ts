@@ -29,10 +29,15 @@ export async function openLanes(request: LoadRequest, path: string): Promise<Lan
   if (workers === 0) return singleLane(localHost(), request, path);
   if (workers === 1 || device !== 'cpu') return singleLane(threadHost(), request, path);
   const first = threadHost();
+  // They come up while the first writes.
+  const others = Array.from({ length: workers - 1 }, threadHost);
   const shared = await shareWeights(first, { path, bytes: weightBytes(request, path) });
-  if (!shared && !request.copyWeights) return singleLane(first, request, path);
+  if (!shared && !request.copyWeights) {
+    await Promise.all(others.map((host) => host.end()));
+    return singleLane(first, request, path);
+  }
   try {
-    return await parallelLanes(first, request, shared?.path ?? path);
+    return await parallelLanes([first, ...others], request, shared?.path ?? path);
   } finally {
     shared?.unlink();
   }
@@ -43,10 +48,14 @@ async function singleLane(host: SessionHost, { device, threads }: LoadRequest, p
   return { inputs, outputs, lanes: [{ run: (feeds) => host.run(key, feeds), runWide: undefined }] };
 }
 
-async function parallelLanes(first: SessionHost, request: LoadRequest, path: string): Promise<Lanes> {
-  const { workers, device, threads } = request;
-  const hosts = [first, ...Array.from({ length: workers - 1 }, threadHost)];
-  const own = Math.max(1, Math.floor(threads / workers));
+async function parallelLanes(
+  hosts: readonly SessionHost[],
+  request: LoadRequest,
+  path: string,
+): Promise<Lanes> {
+  const { device, threads } = request;
+  const first = hosts[0]!;
+  const own = Math.max(1, Math.floor(threads / hosts.length));
   const [wide, ...narrow] = await Promise.all([
     first.open(path, { device, threads, arena: true }),
     ...hosts.map((host) => host.open(path, { device, threads: own, arena: true })),

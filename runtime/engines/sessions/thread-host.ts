@@ -6,11 +6,16 @@ import type { SessionHost } from './host.js';
 /** Script of the worker thread: beside the bundle, or beside this module when it is not bundled. */
 const SCRIPT = import.meta.url.endsWith('.mjs') ? './session-thread.mjs' : './thread.js';
 
+export interface SessionThread extends SessionHost {
+  /** Ends a thread that has opened nothing. */
+  end(): Promise<unknown>;
+}
+
 /**
  * Sessions on a thread of their own. Feeds are handed over to it: their memory is gone for the caller.
  * A thread that dies takes its process with it, which the parent then replaces.
  */
-export function threadHost(): SessionHost {
+export function threadHost(): SessionThread {
   // Messages are all that lives there; tensors are outside of V8's heap.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
   const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), { resourceLimits });
@@ -40,5 +45,6 @@ export function threadHost(): SessionHost {
     open: (path, options) => call('open', [path, options]),
     run: (key, feeds) => call('run', [key, feeds], buffersOf(feeds)),
     writeOptimized: (path, dir) => call('writeOptimized', [path, dir]),
+    end: () => worker.terminate(),
   };
 }
