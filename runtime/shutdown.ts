@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from './log.js';
 import type { Supervisor } from './worker/supervisor.js';
 
@@ -38,5 +39,7 @@ async function stop(
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
   await Promise.race([Promise.all([tidied, closed]), new Promise((resolve) => setTimeout(resolve, 500))]);
+  // Answers are recorded at the end of their turn.
+  await nextTurn();
   process.exit(0);
 }
