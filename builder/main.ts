@@ -4,6 +4,7 @@ import path from 'node:path';
 import { runCli } from './cli.js';
 import { readConfig } from './config.js';
 import type { CommandDeps } from './deps.js';
+import { EXIT } from './exit.js';
 import { dockerodeDocker } from './docker/dockerode.js';
 
 /** The nearest folder above this file that has a package.json: the checkout or the installed package. */
@@ -28,7 +29,10 @@ try {
     stdout: process.stdout,
     stderr: process.stderr,
   };
-  process.exitCode = await runCli(process.argv.slice(2), deps);
+  const code = await runCli(process.argv.slice(2), deps);
+  // Whoever has pressed Ctrl-C waits for no connection that is still open.
+  if (code === EXIT.interrupted) process.exit(code);
+  process.exitCode = code;
 } catch (error) {
   process.stderr.write(`builder: ${(error as Error).message}\n`);
   process.exitCode = 2;

@@ -101,11 +101,16 @@ export async function* bodyOf(
   let bytes = 0;
   // Only the time spent on waiting counts: a slow disk is not the hub's fault.
   let waitedMs = 0;
+  const leave = () => void reader.cancel().catch(() => undefined);
+  // Not left to fetch alone, whose own tie to the signal is a weak one.
+  signal?.addEventListener('abort', leave);
   try {
     for (;;) {
+      signal?.throwIfAborted();
       const started = performance.now();
       const chunk = await nextChunk(reader, stallMs - waitedMs);
       if (chunk === undefined) throw new Error(`${bytes || 'no'} bytes for ${stallMs / 1000} s`);
+      signal?.throwIfAborted();
       if (chunk.done) return;
       waitedMs += performance.now() - started;
       bytes += chunk.value.length;
@@ -116,7 +121,8 @@ export async function* bodyOf(
     signal?.throwIfAborted();
     throw unreachable(endpoint, error);
   } finally {
-    void reader.cancel().catch(() => undefined);
+    signal?.removeEventListener('abort', leave);
+    leave();
   }
 }
 
