@@ -38,7 +38,8 @@ export async function withModel(
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
   const asked = performance.now();
-  callOf(response).model = entry;
+  const call = callOf(response);
+  call.model = entry;
   const giveUp = aborter(response);
   const { signal } = giveUp;
   const meter = meterOf(entry, parts.tiers);
@@ -46,10 +47,9 @@ export async function withModel(
     const lease = await acquire(entry, giveUp, parts);
     const started = performance.now();
     const { url, cold } = lease;
-    Object.assign(callOf(response), {
-      ...{ cold, waitedMs: started - asked },
-      work: { started, perSecond: meter.perSecond },
-    });
+    call.cold = cold;
+    call.waitedMs = started - asked;
+    call.work = { started, perSecond: meter.perSecond };
     const headers = () => ({
       ...costHeaders(meter, (performance.now() - started) / 1000),
       ...(cold ? { 'inference-cold-start': 'true' } : {}),

@@ -39,6 +39,7 @@ export function finishedCall(answer: Answer, response: Response): FinishedCall {
   } = callOf(response);
   const seconds = work ? (performance.now() - work.started) / 1000 : 0;
   const cost = seconds * (work?.perSecond ?? 0);
+  // Field by field: spreading both into one was 4 % of what a call costs.
   const { requestId, method, route, path, status, code, milliseconds } = answer;
   return {
     requestId,

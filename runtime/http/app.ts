@@ -43,6 +43,7 @@ export function createApp(dependencies: AppDependencies): RequestListener {
     jsonBody({ maxBytes: maxBodyBytes, setting: 'MAX_BODY_BYTES', budget }),
     runHandler(dependencies),
   ];
+  // For what goes to the router all the same: a proxy may send the whole address instead of its path.
   app.post('/run', ...run);
   const fail = onError(logger);
   app.use(notFound, fail);
