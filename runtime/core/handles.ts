@@ -154,6 +154,8 @@ export interface EmbedOptions {
   /** Scale to length 1. */
   normalize?: boolean | undefined;
   maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
   /** Takes the text out of the queue when it aborts. */
   signal?: AbortSignal | undefined;
   /** Told how many tokens the model reads. */

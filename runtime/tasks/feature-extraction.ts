@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { embedding, maxLength, params } from './fragments.js';
+import { embedding, maxLength, params, tokenizerArguments, truncation } from './fragments.js';
 import { finiteList } from './scores.js';
 
 /** Files from which pooling, normalisation, prompts and lengths are read. */
@@ -27,6 +27,8 @@ export default defineTask({
       pooling: z.enum(['mean', 'cls', 'max', 'mean_sqrt_len_tokens', 'weightedmean', 'lasttoken']).optional(),
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
       max_length: maxLength,
+      truncation,
+      tokenize_kwargs: tokenizerArguments,
     }),
   }),
   output: embedding,
@@ -36,9 +38,15 @@ export default defineTask({
       head: 'embedding',
       graphs: ['model'],
       files: EMBEDDING_FILES,
-      async run(handle, { text, params: { pooling, normalize, max_length } }, { signal, count }) {
-        const onTokens = (tokensIn: number) => count({ tokensIn });
-        const options = { pooling, normalize, maxLength: max_length, signal, onTokens };
+      async run(handle, { text, params: { pooling, normalize, max_length, tokenize_kwargs } }, context) {
+        const options = {
+          pooling,
+          normalize,
+          maxLength: tokenize_kwargs?.max_length ?? max_length,
+          specialTokens: tokenize_kwargs?.add_special_tokens ?? true,
+          signal: context.signal,
+          onTokens: (tokensIn: number) => context.count({ tokensIn }),
+        };
         return finiteList(await handle.embed(text, options));
       },
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { params, TOKENIZER_FILES, truncation } from './fragments.js';
+import { params, TOKENIZER_FILES, tokenizerArguments } from './fragments.js';
 import { finite } from './scores.js';
 
 const row = z.object({
@@ -24,13 +24,7 @@ export default defineTask({
         .union([z.string(), z.array(z.string()).min(1)])
         .nullish()
         .describe('only these tokens; of a text that is no token, the first'),
-      tokenizer_kwargs: z
-        .strictObject({
-          truncation: z.union([truncation, z.literal(false)]),
-          max_length: z.int().min(1).nullish(),
-          add_special_tokens: z.boolean().nullish(),
-        })
-        .nullish(),
+      tokenizer_kwargs: tokenizerArguments,
     }),
   }),
   output: z.array(z.union([row, z.array(row)])),

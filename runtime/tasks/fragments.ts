@@ -41,4 +41,13 @@ export const truncation = z
   .nullish()
   .describe('long texts are always cut');
 
+/** Keyword arguments of the tokenizer under which it gives the same tokens, or fewer. */
+export const tokenizerArguments = z
+  .strictObject({
+    truncation: z.union([truncation, z.literal(false)]),
+    max_length: z.int().min(1).nullish(),
+    add_special_tokens: z.boolean().nullish(),
+  })
+  .nullish();
+
 export const embedding = z.array(z.number().nullable());

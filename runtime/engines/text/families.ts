@@ -13,6 +13,9 @@ export interface Family {
   config?: Json;
 }
 
+/** The class hands its model no segment numbers. */
+const ONE_SEGMENT = { model_input_names: ['input_ids', 'attention_mask'] };
+
 const BERT = {
   ...{ unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]' },
   ...{ cls_token: '[CLS]', mask_token: '[MASK]' },
@@ -23,29 +26,31 @@ const ROBERTA = {
   ...{ unk_token: '<unk>', pad_token: '<pad>', mask_token: '<mask>' },
 };
 const XLNET = { ...ROBERTA, sep_token: '<sep>', cls_token: '<cls>' };
-const LLAMA = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', padding_side: 'left' };
-const GEMMA = { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', padding_side: 'left' };
-const COHERE = { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', padding_side: 'left' };
-const NEOX = { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>' };
+const LEFT = { ...ONE_SEGMENT, padding_side: 'left' };
+const LLAMA = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', ...LEFT };
+const GEMMA = { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', ...LEFT };
+const COHERE = { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', ...LEFT };
+const NEOX = { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>', ...ONE_SEGMENT };
 
 /** By the class that tokenizer_config.json names, else by the model type. */
 const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
-  [/^MPNet$/, /^mpnet$/, { bert: true, config: { ...ROBERTA, unk_token: '[UNK]' } }],
+  [/^MPNet$/, /^mpnet$/, { bert: true, config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
   [/^Funnel$/, /^funnel$/, { bert: true, config: XLNET }],
+  [/^DistilBert$/, /^distilbert$/, { bert: true, config: { ...BERT, ...ONE_SEGMENT } }],
   [
-    /^(Bert|DistilBert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*|Splinter)$/,
-    /^(bert|distilbert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha|splinter)$/,
+    /^(Bert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*|Splinter)$/,
+    /^(bert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha|splinter)$/,
     { bert: true, config: BERT },
   ],
   [
     /^(Roberta|XLMRoberta|Camembert|Bart|Longformer|LED|MBart|MBart50|Barthez|LayoutLMv3|Blenderbot|Mvp)$/,
     /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|bart|longformer|led|mbart|data2vec-text|roberta-prelayernorm|xmod|ibert)$/,
-    { trims: true, config: ROBERTA },
+    { trims: true, config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
   [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
-  [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, bos_token: '<s>', eos_token: '</s>' } }],
+  [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, ...ONE_SEGMENT, bos_token: '<s>', eos_token: '</s>' } }],
   [/^Deberta(V2)?$/, /^deberta(-v2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],
-  [/^XLNet$/, /^xlnet$/, { config: { ...XLNET, padding_side: 'left' } }],
+  [/^XLNet$/, /^xlnet$/, { config: { ...XLNET, padding_side: 'left', pad_token_type_id: 3 } }],
   [
     /^(Code)?Llama$/,
     /^(llama|code_llama|mistral|mixtral|ministral|phi3|phimoe|persimmon|jamba)$/,

@@ -8,6 +8,8 @@ export interface Encoded {
   ids: number[];
   /** Segment of each token: 0, or what the post-processor says. */
   typeIds: number[];
+  /** 1 for each token, 0 for padding; absent: there is no padding. */
+  mask?: number[];
 }
 
 /** A row whose tokens know where they come from; one entry for each in every list. */

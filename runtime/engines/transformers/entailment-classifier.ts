@@ -5,7 +5,8 @@ import type { Json } from '../model-folder.js';
 import { toFloat32 } from '../session.js';
 import type { Encoded, TextTokenizer, Tokens } from '../text/tokenizer.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, openTextModel, positionsOf } from './text-encoder.js';
+import { longestInput, positionsOf } from './input-limits.js';
+import { openTextModel } from './text-encoder.js';
 
 /** *ForSequenceClassification trained on natural language inference: logits [1, labels] over two texts. */
 export async function loadEntailmentClassifier(request: LoadRequest): Promise<EntailmentClassifier> {
@@ -27,16 +28,16 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
 }
 
 interface Limits {
-  limit: number | undefined;
-  positions: number | undefined;
+  limit: number;
+  positions: number;
 }
 
 /** Where the hypothesis alone fills the row, Python cuts nothing; that works as long as there are positions. */
 function pairOf(tokenizer: TextTokenizer, texts: [Tokens, Tokens], { limit, positions }: Limits): Encoded {
-  const room = (limit ?? Infinity) - tokenizer.specialCount(2);
+  const room = limit - tokenizer.specialCount(2);
   const maxLength = texts[1].ids.length < room ? limit : undefined;
   const row = tokenizer.row(texts, { maxLength, truncation: 'only_first' });
-  if (positions !== undefined && row.ids.length > positions) {
+  if (row.ids.length > positions) {
     throw new RunError(
       'unprocessable',
       `candidate_labels: a label has ${texts[1].ids.length} tokens, the model takes ${positions} in all`,

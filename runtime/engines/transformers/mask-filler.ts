@@ -4,7 +4,8 @@ import type { FilledMask, FillOptions, MaskFiller } from '../../core/handles.js'
 import type { LoadRequest } from '../handle.js';
 import type { TensorLike } from '../session.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
-import { longestInput, openTextModel, tighter } from './text-encoder.js';
+import { longestInput, tighter } from './input-limits.js';
+import { openTextModel } from './text-encoder.js';
 import { positionOf } from './positions.js';
 import { probabilities, topOf } from './vocabulary-scores.js';
 

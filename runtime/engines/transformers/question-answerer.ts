@@ -6,7 +6,8 @@ import { codePointsOf } from '../text/code-points.js';
 import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { bestSpans, type Span, spanProbabilities } from './answer-spans.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, openTextModel, positionsOf, tighter } from './text-encoder.js';
+import { longestInput, positionsOf } from './input-limits.js';
+import { openTextModel } from './text-encoder.js';
 import { placeOf } from './word-places.js';
 
 /** Tokens of a window where nothing says otherwise. */
@@ -19,8 +20,8 @@ const LONGEST_ANSWERS = 2 ** 26;
 /** *ForQuestionAnswering: start_logits and end_logits [1, tokens] over a question and a context. */
 export async function loadQuestionAnswerer(request: LoadRequest): Promise<QuestionAnswerer> {
   const { config, tokenizer, encoder } = await openTextModel(request, 'start_logits', 'end_logits');
-  const limit = tighter(longestInput(tokenizer, config), WINDOW)!;
-  const positions = positionsOf(config) ?? Infinity;
+  const limit = Math.min(longestInput(tokenizer, config), WINDOW);
+  const positions = positionsOf(config);
   const cls = tokenizer.namedId('cls_token');
   return {
     async answer({ question, context }, options, signal) {

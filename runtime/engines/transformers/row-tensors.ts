@@ -6,14 +6,17 @@ import type { Encoded } from '../text/tokenizer.js';
 /** Inputs that can be made from tokens alone: the value of each token, and of padding. */
 const INPUTS: Record<string, (row: Encoded, token: number) => number> = {
   input_ids: (row, token) => row.ids[token]!,
-  attention_mask: () => 1,
+  attention_mask: (row, token) => row.mask?.[token] ?? 1,
   token_type_ids: (row, token) => row.typeIds[token]!,
   position_ids: (_, token) => token,
 };
 
+/** Inputs that are zero for a text without a page, as Python has it: left, top, right and bottom of each token's box. */
+const ZEROS: Record<string, number> = { bbox: 4 };
+
 /** @throws RunError `not_ready` for a graph that wants more than tokens */
 export function checkInputs(inputs: readonly Port[]): void {
-  const unknown = inputs.map(({ name }) => name).filter((name) => !(name in INPUTS));
+  const unknown = inputs.map(({ name }) => name).filter((name) => !(name in INPUTS || name in ZEROS));
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
   }
@@ -23,7 +26,8 @@ export function checkInputs(inputs: readonly Port[]): void {
 export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId: number): Tensors {
   const length = Math.max(...rows.map(({ ids }) => ids.length));
   const entries = inputs.map((port) => {
-    const valueOf = INPUTS[port.name]!;
+    const [valueOf, size] = [INPUTS[port.name], ZEROS[port.name]];
+    if (!valueOf) return [port.name, integerTensor(port, [rows.length, length, size!]).tensor] as const;
     const { tensor, put } = integerTensor(port, [rows.length, length]);
     rows.forEach((row, r) => {
       for (let token = 0; token < row.ids.length; token++) put(r * length + token, valueOf(row, token));
@@ -43,8 +47,8 @@ interface IntegerTensor {
 }
 
 /** In the type (int64 or int32) that the graph declares. */
-function integerTensor({ type }: Port, dims: [number, number]): IntegerTensor {
-  const count = dims[0] * dims[1];
+function integerTensor({ type }: Port, dims: number[]): IntegerTensor {
+  const count = dims.reduce((a, b) => a * b, 1);
   if (type === 'int32') {
     const data = new Int32Array(count);
     return { tensor: { type, data, dims }, put: (at, value) => void (data[at] = value) };

@@ -12,7 +12,8 @@ export interface SentenceModules {
   includePrompt: boolean;
   /** Dense layers and normalisation, in order. */
   steps: VectorStep[];
-  prompts: Record<string, string>;
+  /** By name; null is an empty one. */
+  prompts: Record<string, string | null>;
   defaultPrompt: string | undefined;
   truncateDim: number | undefined;
   maxSeqLength: number | undefined;
@@ -38,15 +39,16 @@ export async function readSentenceModules(dir: string): Promise<SentenceModules>
     readOptionalJson<{ type?: string; path?: string }[]>(dir, 'modules.json'),
     readOptionalJson(dir, 'config_sentence_transformers.json'),
   ]);
-  // Without modules.json the library makes its own transformer, and looks for no settings of one.
+  // Without modules.json the library makes its own modules, and looks for no settings of them.
   const transformer = modules ? await readTransformer(dir) : {};
+  const named = modules ? (settings ?? {}) : {};
   const result: SentenceModules = {
     pooling: undefined,
     includePrompt: true,
     steps: [],
-    prompts: (settings?.['prompts'] ?? {}) as Record<string, string>,
-    defaultPrompt: (settings?.['default_prompt_name'] ?? undefined) as string | undefined,
-    truncateDim: (settings?.['truncate_dim'] ?? undefined) as number | undefined,
+    prompts: { query: '', document: '', ...(named['prompts'] as Record<string, string | null> | undefined) },
+    defaultPrompt: (named['default_prompt_name'] ?? undefined) as string | undefined,
+    truncateDim: (named['truncate_dim'] ?? undefined) as number | undefined,
     maxSeqLength: (transformer['max_seq_length'] ?? undefined) as number | undefined,
     lowerCase: transformer['do_lower_case'] === true,
   };

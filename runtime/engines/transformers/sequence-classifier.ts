@@ -2,7 +2,8 @@ import type { SequenceClassifier } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { toFloat32 } from '../session.js';
 import { labelsOf, problemOf } from './labels.js';
-import { longestInput, openTextModel, tighter } from './text-encoder.js';
+import { longestInput, tighter } from './input-limits.js';
+import { openTextModel } from './text-encoder.js';
 
 /** *ForSequenceClassification: logits [1, labels] over a whole text. */
 export async function loadSequenceClassifier(request: LoadRequest): Promise<SequenceClassifier> {

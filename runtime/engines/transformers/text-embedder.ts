@@ -6,7 +6,8 @@ import { type TensorLike, toFloat32 } from '../session.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { poolAll, type HiddenStates, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
-import { longestInput, openTextModel, type Outputs, positionsOf, tighter } from './text-encoder.js';
+import { longestInput, positionsOf, tighter } from './input-limits.js';
+import { openTextModel, type Outputs } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
 export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
@@ -26,8 +27,8 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
   return {
-    async embed(text, { pooling, normalize, maxLength, signal, onTokens } = {}) {
-      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
+    async embed(text, { pooling, normalize, maxLength, specialTokens, signal, onTokens } = {}) {
+      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength), specialTokens });
       onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, signal);
       const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : (modules.pooling ?? ['mean']));
@@ -74,9 +75,8 @@ function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOption
   if (prompt !== undefined) return prompt;
   const name = promptName ?? modules.defaultPrompt;
   if (name === undefined) return '';
-  const found = modules.prompts[name];
-  if (found !== undefined && Object.hasOwn(modules.prompts, name)) return found;
-  const known = Object.keys(modules.prompts).join(', ') || 'none';
+  if (Object.hasOwn(modules.prompts, name)) return modules.prompts[name] ?? '';
+  const known = Object.keys(modules.prompts).join(', ');
   throw new RunError(
     'unprocessable',
     `params.prompt_name: this model has no prompt "${name}" (it has: ${known})`,

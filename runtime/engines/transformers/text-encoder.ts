@@ -6,6 +6,7 @@ import type { Tensors } from '../sessions/host.js';
 import { type Lane, type Lanes, openLanes } from '../sessions/lanes.js';
 import { type Encoded, loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { findBatchLimits } from './batch-limits.js';
+import { positionsOf } from './input-limits.js';
 import { createRowBatcher } from './row-batcher.js';
 import { checkInputs, feedsOf, splitRows } from './row-tensors.js';
 
@@ -91,30 +92,4 @@ function sampler(tokenizer: TextTokenizer, longest = Infinity): (length: number,
     tokenizer.encode(SAMPLES[seed % SAMPLES.length]!.repeat(length), {
       maxLength: Math.min(length, longest),
     });
-}
-
-/** Families whose position table starts after the padding index, so two of its rows are never used. */
-const OFFSET_POSITIONS =
-  /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|longformer|mpnet|xmod|data2vec-text|ibert)$/;
-
-/** Families with relative positions: their position number is no limit. */
-const UNLIMITED_POSITIONS = /^(t5|mt5|umt5|xlnet|funnel)$/;
-
-/** Longest input of a model in tokens: the tokenizer's limit, cut to the position table. */
-export function longestInput(tokenizer: TextTokenizer, config: Json): number | undefined {
-  return tighter(tokenizer.modelMaxLength, positionsOf(config));
-}
-
-/** How many tokens have positions; undefined where there are as many as one likes. */
-export function positionsOf(config: Json): number | undefined {
-  const type = String(config['model_type'] ?? '');
-  const relative = /^deberta(-v2)?$/.test(type) && config['position_biased_input'] === false;
-  if (relative || UNLIMITED_POSITIONS.test(type)) return undefined;
-  const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
-  return table !== undefined && OFFSET_POSITIONS.test(type) ? table - 2 : table;
-}
-
-/** The smaller of two limits, either of which may be missing. */
-export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
-  return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);
 }

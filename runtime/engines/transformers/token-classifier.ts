@@ -6,7 +6,9 @@ import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from './labels.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, openTextModel } from './text-encoder.js';
+import { longestInput } from './input-limits.js';
+import { padRow } from './pad-row.js';
+import { openTextModel } from './text-encoder.js';
 import { positionOf } from './positions.js';
 import { probabilities } from './vocabulary-scores.js';
 
@@ -23,14 +25,15 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
       let [windows, longest] = [0, 0];
       const tagged = async (row: TracedRow) => {
         longest ||= row.ids.length;
-        // Python pads the last window, and counts positions with the padding.
-        const padding = tokenizer.paddingSide === 'left' ? longest - row.ids.length : 0;
-        const logits = (await encoder.forward(row, signal))['logits']!;
+        // Python pads the last window, which some models see, and counts positions with the padding.
+        const whole = padRow(tokenizer, row, longest);
+        const padding = tokenizer.paddingSide === 'left' ? whole.ids.length - row.ids.length : 0;
+        const logits = (await encoder.forward(whole, signal))['logits']!;
         const labels = labelsOf(config, logits.dims[2]!);
         const tokens = describe(row).map((token) => ({
           ...token,
           index: token.index + padding,
-          scores: probabilities(positionOf(logits, token.index)),
+          scores: probabilities(positionOf(logits, token.index + padding)),
         }));
         return aggregate(tokens, { labels, aggregation: options.aggregation, join: tokenizer.join });
       };

@@ -21,6 +21,18 @@ test('shorter rows are padded on the right with the model’s padding id and a m
   });
 });
 
+test('a row may bring padding of its own', () => {
+  const feeds = feedsOf([mask], [{ ids: [1, 5, 6], typeIds: [0, 0, 0], mask: [0, 1, 1] }, rows[0]!], 1);
+  expect(feeds['attention_mask']!.data).toEqual(Int32Array.from([0, 1, 1, 1, 1, 0]));
+});
+
+test('a text without a page has boxes of zeros', () => {
+  const bbox = { name: 'bbox', type: 'int64', shape: ['batch', 'sequence', 4] };
+  expect(feedsOf([bbox], rows, 1)).toEqual({
+    bbox: { type: 'int64', data: new BigInt64Array(2 * 3 * 4), dims: [2, 3, 4] },
+  });
+});
+
 test('each row gets its own tokens of what has a token axis, and all of what has none', () => {
   const outputs = {
     hidden: {

@@ -45,6 +45,16 @@ test('a repository without modules has no pooling of its own, nor settings', asy
   expect(found).toMatchObject({ pooling: undefined, maxSeqLength: undefined, steps: [] });
 });
 
+test('prompts count only beside modules; two are always known', async () => {
+  const settings = { prompts: { query: 'q: ', none: null }, default_prompt_name: 'query', truncate_dim: 3 };
+  const alone = await modules({ 'config_sentence_transformers.json': settings });
+  const known = { query: '', document: '' };
+  expect(alone).toMatchObject({ prompts: known, defaultPrompt: undefined, truncateDim: undefined });
+  const beside = await modules({ 'modules.json': [] });
+  expect(beside.prompts).toEqual({ query: 'q: ', document: '', none: null });
+  expect(beside).toMatchObject({ defaultPrompt: 'query', truncateDim: 3 });
+});
+
 test.each<[config: object, expected: string[]]>([
   [{ pooling_mode_mean_tokens: true, pooling_mode_cls_token: true }, ['cls', 'mean']],
   [{ pooling_mode: ['lasttoken', 'cls'] }, ['lasttoken', 'cls']],
