@@ -64,7 +64,7 @@ export const generationParams = {
     .nullish()
     .describe('join English punctuation to the word before it, as Python’s pipeline does unless told not to'),
   skip_special_tokens: z.boolean().nullish().describe('false: special tokens are text too'),
-  stop_sequence: z.string().min(1).nullish().describe('the text ends with the first token of this one'),
+  stop_sequence: z.string().min(1).nullish().describe('each token of this text ends the answer'),
   num_return_sequences: z
     .int()
     .min(1)

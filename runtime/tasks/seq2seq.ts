@@ -11,6 +11,7 @@ export const seq2seqParams = {
   clean_up_tokenization_spaces: shared.clean_up_tokenization_spaces.describe(
     'join English punctuation to the word before it; false by default',
   ),
+  stop_sequence: shared.stop_sequence.describe('the first token of this text ends the answer'),
   truncation,
 };
 

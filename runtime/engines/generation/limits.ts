@@ -13,10 +13,12 @@ export function newTokens({
   request,
   repository,
   promptLength,
+  prefixLength = 0,
   contextLength: context = Infinity,
   hardLimit,
 }: SettingsInput): number {
   const room = context - promptLength;
+  const counted = promptLength - prefixLength;
   if (room < 1) {
     throw new RunError(
       'unprocessable',
@@ -26,7 +28,7 @@ export function newTokens({
   }
   return Math.min(
     hardLimit ? room : Infinity,
-    request.max_new_tokens ?? fromLength(request.max_length, promptLength) ?? repositoryLimit(),
+    request.max_new_tokens ?? fromLength(request.max_length, counted) ?? repositoryLimit(),
   );
 
   function repositoryLimit(): number {
@@ -34,17 +36,17 @@ export function newTokens({
     const total = firstNumber(repository, 'max_length');
     if (added !== undefined) return added;
     if (total === undefined || total === UNSET_MAX_LENGTH) return DEFAULT_NEW_TOKENS;
-    return fromLength(total, promptLength)!;
+    return fromLength(total, counted)!;
   }
 }
 
-/** `max_length` counts the prompt; one that the prompt already fills is an error, as in Python. */
-function fromLength(maxLength: number | null | undefined, promptLength: number): number | undefined {
+/** `max_length` counts the prompt, but not its prefix; one that is full already is an error, as in Python. */
+function fromLength(maxLength: number | null | undefined, counted: number): number | undefined {
   if (maxLength == null) return undefined;
-  if (maxLength > promptLength) return maxLength - promptLength;
+  if (maxLength > counted) return maxLength - counted;
   throw new RunError(
     'unprocessable',
-    `the prompt has ${promptLength} tokens, but max_length is ${maxLength} with the prompt included; raise ` +
+    `the prompt has ${counted} tokens, but max_length is ${maxLength} with the prompt included; raise ` +
       'params.max_length or set params.max_new_tokens',
   );
 }
@@ -58,6 +60,7 @@ export function contextLengthOf(config: Json): number | undefined {
     'n_positions',
     'n_ctx',
     'max_sequence_length',
+    'max_seq_len',
     'seq_length',
   );
 }

@@ -10,7 +10,7 @@ import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
 import { sourceReader } from './prompts/source.js';
 import type { Source } from './prompts/source-text.js';
-import { withStopToken } from './stop-token.js';
+import { withStopTokens } from './stop-tokens.js';
 
 interface Model {
   graphs: EncoderDecoder;
@@ -52,7 +52,7 @@ async function* answer(
   const repository = { ...model.repository, ...source.own };
   const prompt = [startToken(repository)];
   const settings = readSettings({
-    request: withStopToken(tokenizer, withFirst(options, source.forcedBos)),
+    request: withStopTokens(tokenizer, withFirst(options, source.forcedBos), 1),
     ...{ repository, source: source.ids },
     promptLength: prompt.length,
     contextLength: decoderPositions(config),

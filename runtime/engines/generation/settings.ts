@@ -58,6 +58,8 @@ export interface SettingsInput {
   /** generation_config.json, or the generation fields of config.json where there is none. */
   repository: Json;
   promptLength: number;
+  /** Tokens of a prefix, by which limits on the whole length are moved. */
+  prefixLength?: number | undefined;
   /** Longest prompt of the model in tokens, with room for one more; where it has a limit. */
   contextLength: number | undefined;
   /** False: the model goes on past `contextLength`, as Python lets models with rotary positions do. */
@@ -125,11 +127,18 @@ export function readSettings(input: SettingsInput): GenerationSettings {
   return settings;
 }
 
-/** `min_length` counts the prompt. The request's word counts before the repository's, whichever of the two it gives. */
-function minNewTokens({ request, repository, promptLength }: SettingsInput): number {
-  for (const { min_new_tokens, min_length } of [request, repository as GenerateOptions]) {
-    if (min_new_tokens != null) return min_new_tokens;
-    if (min_length != null) return Math.max(0, min_length - promptLength);
+/**
+ * `min_length` counts the prompt, but in a request not the prefix. The request's word counts before the repository's,
+ * whichever of the two it gives.
+ */
+function minNewTokens({ request, repository, promptLength, prefixLength = 0 }: SettingsInput): number {
+  const rules = [
+    { from: request, counted: promptLength - prefixLength },
+    { from: repository as GenerateOptions, counted: promptLength },
+  ];
+  for (const { from, counted } of rules) {
+    if (from.min_new_tokens != null) return from.min_new_tokens;
+    if (from.min_length != null) return Math.max(0, from.min_length - counted);
   }
   return 0;
 }

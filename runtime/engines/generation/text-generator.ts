@@ -8,7 +8,7 @@ import { type Decoder, openDecoder } from './decoding/decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { contextLengthOf, endsAtContext } from './limits.js';
 import { readSettings } from './settings.js';
-import { withStopToken } from './stop-token.js';
+import { withStopTokens } from './stop-tokens.js';
 
 interface Model {
   decoder: Decoder;
@@ -40,8 +40,10 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     hasChatTemplate: template !== undefined,
     generate(text, options, signal) {
       const specialTokens = options.add_special_tokens ?? undefined;
-      const { ids } = tokenizer.encode((options.prefix ?? prefix) + text, { specialTokens });
-      return continued(model, { prompt: withStart(ids, model), options, signal });
+      const before = options.prefix ?? prefix;
+      const { ids } = tokenizer.encode(before + text, { specialTokens });
+      const prefixLength = tokenizer.encode(before, { specialTokens: specialTokens ?? false }).ids.length;
+      return continued(model, { prompt: withStart(ids, model), prefixLength, options, signal });
     },
     chat(messages, variables, options, signal) {
       if (!template) throw new RunError('unprocessable', 'this model has no chat template');
@@ -70,19 +72,22 @@ function withStart(ids: number[], { repository }: Model): number[] {
 
 interface Request {
   prompt: number[];
+  /** Tokens of what the repository or the request puts before the text. */
+  prefixLength?: number;
   options: GenerateOptions;
   signal: AbortSignal;
 }
 
 async function* continued(
   model: Model,
-  { prompt, options, signal }: Request,
+  { prompt, prefixLength, options, signal }: Request,
 ): AsyncGenerator<string, Generated[]> {
   const { decoder, tokenizer } = model;
   const settings = readSettings({
     ...model,
-    request: withStopToken(tokenizer, options),
+    request: withStopTokens(tokenizer, options),
     promptLength: prompt.length,
+    prefixLength,
     source: prompt,
   });
   const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };

@@ -77,11 +77,18 @@ function forced(tokens: number[], length: number): LogitsProcessor {
   };
 }
 
-/** Raises EOS more with every token after `start`. */
+/**
+ * Raises EOS more with every token after `start`. One that may not come gets no number in Python, which it then takes
+ * for the highest.
+ */
 function decayingLength(rule: { start: number; factor: number; eos: ReadonlySet<number> }): LogitsProcessor {
   return (scores, ids) => {
     if (ids.length <= rule.start) return;
     const gain = rule.factor ** (ids.length - rule.start) - 1;
-    for (const id of rule.eos) if (id < scores.length) scores[id]! += Math.abs(scores[id]!) * gain;
+    for (const id of rule.eos) {
+      if (id >= scores.length) continue;
+      const score = scores[id]! + Math.abs(scores[id]!) * gain;
+      scores[id] = Number.isNaN(score) ? Infinity : score;
+    }
   };
 }

@@ -68,6 +68,7 @@ describe('lengths', () => {
   test('the limit is found under the names that families give it', () => {
     const found = [{ n_positions: 8 }, { max_position_embeddings: 9 }, { text_config: { n_ctx: 7 } }, {}];
     expect(found.map(contextLengthOf)).toEqual([8, 9, 7, undefined]);
+    expect(contextLengthOf({ model_type: 'mpt', max_seq_len: 64 })).toBe(64);
   });
 
   test('learned tables and graphs without position input end at it', () => {
