@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image test check unit contract parity faults e2e manifests docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image test check unit contract processes parity faults e2e manifests docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,8 @@ gateway: dist/.built ## Put the bundled demo model behind the hosted interface: 
 gateway-image: dist/.built ## Build an image of the gateway for clusters: make gateway-image [IMAGE=slipway/gateway:latest]
 	@$(NODE) scripts/gateway-image.mjs $(IMAGE)
 
-test: dist/.built ## Run everything: check, unit, contract, parity, faults, e2e, manifests
-	@$(NODE) scripts/test.mjs check unit contract parity faults e2e manifests
+test: dist/.built ## Run everything: check, unit, contract, processes, parity, faults, e2e, manifests
+	@$(NODE) scripts/test.mjs check unit contract processes parity faults e2e manifests
 
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract
@@ -48,7 +48,7 @@ faults: dist/.built ## Downloads that are killed, stopped, cut and starved of di
 manifests: dist/.built ## Manifests before a real API server of Kubernetes, which is built the first time (minutes)
 	@$(NODE) scripts/test.mjs manifests
 
-unit contract: dist/.built
+unit contract processes: dist/.built
 	@$(NODE) scripts/test.mjs $@
 
 docs: dist/.built ## Write the generated documents and samples again

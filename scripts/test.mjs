@@ -1,6 +1,6 @@
 /**
  * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract parity faults e2e manifests
+ * Usage: node scripts/test.mjs check unit contract processes parity faults e2e manifests
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ function check() {
 }
 
 /** Tests of these wait for timers and other processes now and then: one more than there are cores keeps all busy. */
-const SIDE_BY_SIDE = ['unit', 'contract'];
+const SIDE_BY_SIDE = ['unit', 'contract', 'processes'];
 
 function suite(...names) {
   const name = names.join('-');

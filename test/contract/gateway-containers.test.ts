@@ -1,17 +1,8 @@
-import { jest } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createLimits } from '../../gateway/limits/limits.js';
-import { newKey, writeKeys } from '../../gateway/keys/key-store.js';
 import type { ReportedRun } from '../../gateway/usage/reported.js';
 import { createReports } from '../../gateway/usage/reported.js';
 import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
-import { freePort, modelEnv, ROOT, startServer, waitFor } from '../fakes/server.js';
 
-jest.setTimeout(60_000);
 afterEach(closeServers);
 
 async function containers() {
@@ -95,58 +86,4 @@ test('names of models that come from outside are not without end', () => {
   expect(rowsOf('k2', [run])).toMatchObject([{ model: 'org/name', seconds: 0.012 }]);
   day = '2026-11-23';
   expect(rowsOf('k', [run])).toMatchObject([{ model: 'org/name', day }]);
-});
-
-test('a server that is pointed at the gateway is known, hears of the new version and is in the usage', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'slipway-gateway-'));
-  const key = newKey('container', new Date());
-  await writeKeys(join(dir, 'keys.json'), [key.record]);
-  const port = await freePort();
-  const files = [
-    '--keys',
-    join(dir, 'keys.json'),
-    '--usage',
-    join(dir, 'usage.jsonl'),
-    '--upstream',
-    'process',
-  ];
-  const child = spawn(process.execPath, ['dist/gateway/main.js', 'serve', '--port', String(port), ...files], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  await once(child.stdout, 'data');
-  const at = `http://127.0.0.1:${port}/container/v1`;
-  const server = await startServer({
-    ...(await modelEnv(join(ROOT, 'test/fixtures/zoo/text-classification/distilbert/repo'), {
-      task: 'text-classification',
-      id: 'org/tiny',
-    })),
-    ...{
-      KEY: key.secret,
-      ANALYTICS_URL: `${at}/events`,
-      UPDATE_URL: `${at}/version`,
-      VALIDATE_URL: `${at}/validate`,
-    },
-  });
-  await server.ready();
-  expect((await server.run({ text: 'the sea is calm' })).status).toBe(200);
-  expect((await server.run({ text: 3 })).status).toBe(400);
-  const rows = async () =>
-    (await readFile(join(dir, 'usage.jsonl'), 'utf8'))
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as { calls: number; errors: number });
-  const sum = async () => (await rows()).reduce((all, { calls }) => all + calls, 0);
-  await waitFor(async () => (await sum()) === 2);
-  expect((await rows())[0]).toMatchObject({
-    key: key.record.id,
-    model: 'org/tiny',
-    source: 'container',
-    cost: 0,
-  });
-  expect(server.output()).toContain('KEY is accepted where VALIDATE_URL asks');
-  expect(server.output()).not.toContain(key.secret);
-  await server.stop();
-  child.kill();
-  await once(child, 'exit');
 });

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { closeServers, gateway, JSON_TYPE, record, secret, started } from '../fakes/gateway.js';
-import { freePort, waitFor } from '../fakes/server.js';
+import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
+import { waitFor } from '../fakes/server.js';
 
 afterEach(closeServers);
 
@@ -237,73 +232,5 @@ describe('a call', () => {
     expect(left).toBe(false);
     socket.destroy();
     await waitFor(() => left);
-  });
-});
-
-describe('gateway serve', () => {
-  test('runs the demo model when it is asked for, and nothing stays when the gateway is killed', async () => {
-    const port = await freePort();
-    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'process', '--port', String(port)];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-    const base = String((await once(child.stdout, 'data'))[0]).trim();
-    const key = /slw_\S+/.exec(said)![0];
-    const asked = { text: 'The harbour', params: { max_new_tokens: 4 } };
-    const answer = await call(`${base}/slipway/harbour-demo`, asked, { authorization: `Key ${key}` });
-    expect({ status: answer.status, ...((await answer.json()) as object) }).toMatchObject({
-      status: 200,
-      error: null,
-      output: expect.stringMatching(/^The harbour \w+/),
-    });
-    expect(answer.headers.get('inference-cold-start')).toBe('true');
-    const model = Number(/listens on port (\d+)/.exec(said)![1]);
-    child.kill('SIGKILL');
-    await waitFor(() =>
-      fetch(`http://127.0.0.1:${model}/livez`).then(
-        () => false,
-        () => true,
-      ),
-    );
-  });
-
-  test('its address is all that stdout gets; lines for machines go to stderr', async () => {
-    const catalog = path.join(await mkdtemp(path.join(tmpdir(), 'slipway-serve-')), 'models.yaml');
-    await writeFile(catalog, 'models: []');
-    const args = [
-      'dist/gateway/main.js',
-      'serve',
-      '--upstream',
-      'static',
-      '--catalog',
-      catalog,
-      '--port',
-      '0',
-    ];
-    const env = { ...process.env, LOG_FORMAT: 'json' };
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const [said, told] = [child.stdout, child.stderr].map((stream) => text(stream));
-    const base = String((await once(child.stdout, 'data'))[0]).trim();
-    await (await fetch(`${base}/no/such`)).text();
-    child.kill('SIGTERM');
-    expect([await said, await once(child, 'exit')]).toEqual([`${base}\n`, [0, null]]);
-    expect(JSON.parse((await told!).trim().split('\n').at(-1)!)).toMatchObject({ level: 'info' });
-  });
-
-  test('what only containers can keep is refused for processes', async () => {
-    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'process', '--offline', '--port', '0'];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    expect(await text(child.stderr)).toMatch(
-      /gateway: --offline is for --upstream docker.*; leave it out\n$/,
-    );
-  });
-
-  test('with a port that is taken it ends before it starts anything', async () => {
-    const taken = new URL(await started(createServer())).port;
-    const args = ['dist/gateway/main.js', 'serve', '--upstream', 'static', '--port', taken];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    expect(await text(child.stderr)).toBe(
-      `gateway: port ${taken} of 127.0.0.1 can't be opened: it is taken; give another --port or --host\n`,
-    );
   });
 });
