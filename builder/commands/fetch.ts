@@ -7,7 +7,6 @@ import { downloadDir } from '../../runtime/store/paths.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import type { Weights } from '../../runtime/store/weights.js';
 import { type CommandDeps, reportOf } from '../deps.js';
-import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
   addSourceOptions,
@@ -15,6 +14,7 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
+import { interruptible } from '../interrupt.js';
 import { haveWeights } from '../fetch-weights.js';
 import { decideModel } from '../source.js';
 
@@ -31,6 +31,9 @@ Examples:
   builder fetch org/model --to /media/stick            for a machine without a network
   builder fetch org/model --revision v1.0 --json
   builder fetch org/model --verify                     read and hash again what is there`;
+
+/** A download that is interrupted gives its lock back and keeps its parts. */
+const KEPT = 'what has been downloaded is kept, the next call goes on';
 
 /** `builder fetch`: prints the folder that holds the model's verified files. */
 export function fetchCommand(program: Command, deps: CommandDeps): void {
@@ -52,31 +55,13 @@ async function fetchFiles(id: string, flags: FetchFlags, deps: CommandDeps): Pro
   const report = reportOf(deps, flags);
   const { to, verify } = flags;
   const model = await decideModel({ id, flags, report }, deps);
-  const weights = await untilInterrupted((signal) =>
-    haveWeights({ id, flags, report, model, to, rehash: verify, signal }, deps),
+  const stopped = new AbortController();
+  const weights = await interruptible({ stop: () => stopped.abort(), note: KEPT }, () =>
+    haveWeights({ id, flags, report, model, to, rehash: verify, signal: stopped.signal }, deps),
   );
   const description = to === undefined ? null : await writeDescription(model.spec, to);
   report.result(weights.dir, resultOf(model.spec, weights, description));
   if (to !== undefined) report.note(`mount ${to} at /server/model: -v ${to}:/server/model:ro`);
-}
-
-/** A download that is interrupted gives its lock back and keeps its parts. */
-async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const stop = (signal: NodeJS.Signals) =>
-    controller.abort(
-      new BuilderError(
-        'interrupted',
-        `stopped by ${signal}; what has been downloaded is kept, the next call goes on`,
-      ),
-    );
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, stop);
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const signal of signals) process.removeListener(signal, stop);
-  }
 }
 
 /** Puts model.json beside the files of its commit; one that says the same stays as it is. */

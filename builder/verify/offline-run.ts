@@ -58,7 +58,7 @@ async function runOnce(docker: Docker, options: OfflineOptions, env: Record<stri
     onOutput,
   });
   const answer = () => goldenAnswer(container, options).catch(expected);
-  return interruptible(container.remove, async () => {
+  return interruptible({ stop: container.remove }, async () => {
     try {
       const found = await answer();
       await sleep(SETTLE_MS);
