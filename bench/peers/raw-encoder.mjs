@@ -37,6 +37,7 @@ function feedsOf(rows) {
   return Object.fromEntries(session.inputNames.map((name) => [name, all[name]]));
 }
 
+/** Sorted by length. */
 function batchesOf(rows, budget) {
   const batches = [];
   for (const row of rows.toSorted((a, b) => a.length - b.length)) {
@@ -44,10 +45,16 @@ function batchesOf(rows, budget) {
     if (last && (last.length + 1) * row.length <= budget) last.push(row);
     else batches.push([row]);
   }
-  // Any stretch of them shall be like the whole: the odd step visits short and long ones in turn.
-  const step = 7;
-  return batches.map((_, i) => batches[(i * step) % batches.length]);
+  return batches;
 }
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * The place of the i-th run in a sorted list, so that every stretch of runs holds short and long ones as the whole does:
+ * a second is not enough to visit all of them.
+ */
+const visited = (i, count) => Math.floor((((i + 0.5) * GOLDEN) % 1) * count);
 
 async function throughput({ texts, seconds, budget }) {
   const batches = batchesOf(texts.map(idsOf), budget).map((rows) => ({
@@ -58,9 +65,10 @@ async function throughput({ texts, seconds, budget }) {
   const started = performance.now();
   const cpu = process.cpuUsage();
   let items = 0;
-  for (let i = 0; performance.now() - started < seconds * 1000; i = (i + 1) % batches.length) {
-    await session.run(batches[i].feeds);
-    items += batches[i].items;
+  for (let i = 0; performance.now() - started < seconds * 1000; i++) {
+    const { feeds, items: count } = batches[visited(i, batches.length)];
+    await session.run(feeds);
+    items += count;
   }
   const { user, system } = process.cpuUsage(cpu);
   return { items, rate: (items * 1000) / (performance.now() - started), cpuSeconds: (user + system) / 1e6 };

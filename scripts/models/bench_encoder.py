@@ -178,9 +178,10 @@ class Encoder:
 
     def gelu(self, value):
         graph = self.graph
-        half = graph.op("Mul", value, graph.float("half", 0.5))
-        bell = graph.op("Erf", graph.op("Mul", value, graph.float("inverse_root_two", 0.5**0.5)))
-        return graph.op("Mul", half, graph.op("Add", bell, graph.float("one", 1.0)))
+        # The form of PyTorch's exports, which runtimes know how to fuse.
+        bell = graph.op("Erf", graph.op("Div", value, graph.float("root_two", 2**0.5)))
+        product = graph.op("Mul", value, graph.op("Add", bell, graph.float("one", 1.0)))
+        return graph.op("Mul", product, graph.float("half", 0.5))
 
     def embeddings(self):
         graph = self.graph

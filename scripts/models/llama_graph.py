@@ -19,9 +19,12 @@ MICROSOFT = "com.microsoft"
 
 
 def rms_norm(graph, value, weight, epsilon):
-    square = graph.op("ReduceMean", graph.op("Mul", value, value), axes=[-1], keepdims=1)
-    root = graph.op("Sqrt", graph.op("Add", square, graph.float("rms_epsilon", epsilon)))
-    return graph.op("Mul", graph.op("Div", value, root), weight)
+    # The form of PyTorch's exports, which runtimes know how to fuse.
+    square = graph.op("Pow", value, graph.float("two", 2.0))
+    mean = graph.op("ReduceMean", square, axes=[-1], keepdims=1)
+    root = graph.op("Sqrt", graph.op("Add", mean, graph.float("rms_epsilon", epsilon)))
+    inverse = graph.op("Div", graph.float("one", 1.0), root)
+    return graph.op("Mul", weight, graph.op("Mul", value, inverse))
 
 
 def linear(graph, value, name, weights):

@@ -55,13 +55,12 @@ const FLAT = 'slipway.flat';
 
 function constants(): Uint8Array[] {
   return [
-    ...[floatScalar(LEAST, 1e-30), floatScalar(MOST, 255)],
+    ...[floatScalar(LEAST, 1e-25), floatScalar(MOST, 255)],
     ...[int64Tensor(AXES, [1, 2]), int64Tensor(FLAT, [-1])],
   ];
 }
 
 const INT32 = 6;
-const UINT8 = 2;
 
 /** Scale, zero point and values of each row; `${name}.zero` has the zero points as int32 [rows, 1, 1]. */
 function quantized({ inputs, outputs }: GraphNode, name: string, opset: number): GraphNode[] {
@@ -74,20 +73,16 @@ function quantized({ inputs, outputs }: GraphNode, name: string, opset: number):
   return [
     reduced('ReduceMax', at('max')),
     reduced('ReduceMin', at('min')),
-    // The range has to hold zero: from -below to above.
-    node('Relu', [at('max')], at('above')),
+    // The range has to hold zero, from -below to above, and be more than nothing for a row of zeros.
+    node('Max', [at('max'), LEAST], at('above')),
     node('Neg', [at('min')], at('negated')),
     node('Relu', [at('negated')], at('below')),
     node('Add', [at('above'), at('below')], at('range')),
-    node('Div', [at('range'), MOST], at('step')),
-    // A row of zeros has no range.
-    node('Max', [at('step'), LEAST], scale),
-    node('Div', [at('below'), scale], at('exactZero')),
-    node('Round', [at('exactZero')], at('rounded')),
-    node('Cast', [at('rounded')], at('zero'), [intAttribute('to', INT32)]),
-    node('Cast', [at('rounded')], at('zero8'), [intAttribute('to', UINT8)]),
-    node('Reshape', [at('zero8'), FLAT], at('zeros')),
+    node('Div', [at('range'), MOST], scale),
     node('Reshape', [scale, FLAT], at('scales')),
+    node('QuantizeLinear', [at('below'), at('scales')], at('zero8'), [intAttribute('axis', 0)]),
+    node('Cast', [at('zero8')], at('zero'), [intAttribute('to', INT32)]),
+    node('Reshape', [at('zero8'), FLAT], at('zeros')),
     node('QuantizeLinear', [x, at('scales'), at('zeros')], y, [intAttribute('axis', 0)]),
   ];
 }
