@@ -10,6 +10,8 @@ import { floatScalar, int64Tensor, intAttribute, intsAttribute, onesTensor } fro
  * @returns the same graph where nothing is quantised like that
  */
 export function withScalesPerRow(graph: Graph): Graph {
+  // Before version 13 a tensor is quantised by one scale.
+  if (opsetOf(graph) < 13) return graph;
   const shapes = initializerShapes(graph);
   const quantizers = graph.nodes.filter(({ op }) => op === 'DynamicQuantizeLinear');
   const extra = new Map<GraphNode, GraphNode[]>();
