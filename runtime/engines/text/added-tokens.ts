@@ -15,11 +15,18 @@ export type FindAdded = (value: Aligned) => Stretch[];
 /** Tokens by the first UTF-16 unit of what they look like, the longest first. */
 type Index = Map<string, { look: string; token: AddedToken }[]>;
 
-/**
- * Finds added tokens in a text: leftmost, longest first, as the Rust library does. `normalize` is what the tokens went
- * through before (nothing for those that are matched before normalisation).
- */
-export function addedTokenFinder(tokens: readonly AddedToken[], normalize?: Normalize): FindAdded {
+export interface FindSettings {
+  /** What the tokens went through before; absent for those that are matched before normalisation. */
+  normalize?: Normalize;
+  /** True: special tokens are text, in which no shorter token is looked for. */
+  splitSpecial: boolean;
+}
+
+/** Finds added tokens in a text: leftmost, longest first, as the Rust library does. */
+export function addedTokenFinder(
+  tokens: readonly AddedToken[],
+  { normalize, splitSpecial }: FindSettings,
+): FindAdded {
   const index: Index = new Map();
   for (const token of tokens) {
     const look = normalize ? normalizedText(normalize, token.content) : token.content;
@@ -29,10 +36,12 @@ export function addedTokenFinder(tokens: readonly AddedToken[], normalize?: Norm
     index.set(look[0]!, list);
   }
   for (const list of index.values()) list.sort((a, b) => b.look.length - a.look.length);
-  return (value) => (index.size === 0 ? [{ ...value, id: undefined, start: 0 }] : stretches(value, index));
+  const isText = ({ special }: AddedToken) => splitSpecial && special;
+  return (value) =>
+    index.size === 0 ? [{ ...value, id: undefined, start: 0 }] : stretches(value, index, isText);
 }
 
-function stretches(value: Aligned, index: Index): Stretch[] {
+function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => boolean): Stretch[] {
   const { text } = value;
   const out: Stretch[] = [];
   let done = 0;
@@ -49,7 +58,7 @@ function stretches(value: Aligned, index: Index): Stretch[] {
     const { look, token } = found;
     const [from, to] = [at, at + look.length];
     at = to;
-    if (token.single_word && isInsideWord(text, from, to)) continue;
+    if (isText(token) || (token.single_word && isInsideWord(text, from, to))) continue;
     put(token.lstrip ? blanksBefore(text, from, done) : from);
     put(token.rstrip ? blanksAfter(text, to) : to, token.id);
     at = Math.max(at, done);

@@ -3,8 +3,8 @@ import type { TokenizerFiles } from './python-loading.js';
 
 /** What one of transformers' tokenizer classes knows by itself. */
 export interface Family {
-  /** The class sets lower case, accents and Chinese characters itself. */
-  bert?: boolean;
+  /** The class sets lower case and accents itself; `all`: Chinese characters, too. */
+  bert?: 'letters' | 'all';
   /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
   frame?: { bos: boolean };
   /** The class sets whether blanks count in offsets itself. */
@@ -27,25 +27,52 @@ const ROBERTA = {
 };
 const XLNET = { ...ROBERTA, sep_token: '<sep>', cls_token: '<cls>' };
 const LEFT = { ...ONE_SEGMENT, padding_side: 'left' };
-const LLAMA = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', ...LEFT };
-const GEMMA = { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', ...LEFT };
-const COHERE = { bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>', ...LEFT };
-const NEOX = { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>', ...ONE_SEGMENT };
+const LLAMA = {
+  ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', add_prefix_space: null },
+  ...LEFT,
+};
+const GEMMA = { bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', pad_token: '<pad>', ...LEFT };
+const COHERE = {
+  ...{ unk_token: '<UNK>', bos_token: '<BOS_TOKEN>', eos_token: '<|END_OF_TURN_TOKEN|>' },
+  ...LEFT,
+};
+const GPT = {
+  ...{ unk_token: '<|endoftext|>', bos_token: '<|endoftext|>', eos_token: '<|endoftext|>' },
+  ...ONE_SEGMENT,
+};
+const QWEN = {
+  ...{ unk_token: '<|endoftext|>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
+  ...ONE_SEGMENT,
+};
+const BLOOM = {
+  ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
+  ...ONE_SEGMENT,
+};
+const T5 = {
+  ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>', add_prefix_space: null },
+  ...ONE_SEGMENT,
+};
 
 /** By the class that tokenizer_config.json names, else by the model type. */
 const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
-  [/^MPNet$/, /^mpnet$/, { bert: true, config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
-  [/^Funnel$/, /^funnel$/, { bert: true, config: XLNET }],
-  [/^DistilBert$/, /^distilbert$/, { bert: true, config: { ...BERT, ...ONE_SEGMENT } }],
+  [/^MPNet$/, /^mpnet$/, { bert: 'letters', config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
+  [/^Funnel$/, /^funnel$/, { bert: 'all', config: XLNET }],
+  [/^(Splinter|RoFormer)$/, /^(splinter|roformer)$/, { bert: 'letters', config: BERT }],
+  [/^DistilBert$/, /^distilbert$/, { bert: 'all', config: { ...BERT, ...ONE_SEGMENT } }],
   [
-    /^(Bert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*|Splinter)$/,
-    /^(bert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha|splinter)$/,
-    { bert: true, config: BERT },
+    /^(Bert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*)$/,
+    /^(bert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha)$/,
+    { bert: 'all', config: BERT },
   ],
   [
-    /^(Roberta|XLMRoberta|Camembert|Bart|Longformer|LED|MBart|MBart50|Barthez|LayoutLMv3|Blenderbot|Mvp)$/,
-    /^(roberta|xlm-roberta|xlm-roberta-xl|camembert|bart|longformer|led|mbart|data2vec-text|roberta-prelayernorm|xmod|ibert)$/,
+    /^(Roberta|Bart|Longformer|LED|LayoutLMv3|Blenderbot|Mvp)$/,
+    /^(roberta|bart|longformer|led|data2vec-text|roberta-prelayernorm|ibert)$/,
     { trims: true, config: { ...ROBERTA, ...ONE_SEGMENT } },
+  ],
+  [
+    /^(XLMRoberta|Camembert|MBart|MBart50|Barthez)$/,
+    /^(xlm-roberta|xlm-roberta-xl|camembert|mbart|xmod)$/,
+    { config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
   [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
   [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, ...ONE_SEGMENT, bos_token: '<s>', eos_token: '</s>' } }],
@@ -58,7 +85,11 @@ const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
   ],
   [/^Gemma$/, /^(gemma|gemma2|gemma3|gemma3_text|recurrent_gemma)$/, { frame: { bos: true }, config: GEMMA }],
   [/^Cohere$/, /^cohere2?$/, { frame: { bos: true }, config: COHERE }],
-  [/^GPTNeoX$/, /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/, { frame: { bos: false }, config: NEOX }],
+  [/^GPTNeoX$/, /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/, { frame: { bos: false }, config: GPT }],
+  [/^(GPT2|CodeGen|Whisper)$/, /^(gpt2|gpt_neo|gptj|gpt_bigcode|codegen|opt|whisper)$/, { config: GPT }],
+  [/^Qwen2$/, /^(qwen2|qwen3|qwen2_moe|qwen3_moe)$/, { config: QWEN }],
+  [/^(T5|MT5)$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, { config: T5 }],
+  [/^Bloom$/, /^bloom$/, { config: BLOOM }],
 ];
 
 export function familyOf({ config, model }: TokenizerFiles): Family {

@@ -33,7 +33,7 @@ export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; con
     json: {
       ...files.json,
       added_tokens: added,
-      normalizer: family.bert ? bertNormalizer(files.json.normalizer, config) : files.json.normalizer,
+      normalizer: bertNormalizer(files.json.normalizer, family, config),
       pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
       post_processor: family.frame
         ? bosEosTemplate(family.frame, config, added)
@@ -47,18 +47,19 @@ function legacyTokens({ config, specialTokens }: TokenizerFiles): Json {
   return config['added_tokens_decoder'] === undefined ? (specialTokens ?? {}) : {};
 }
 
-function bertNormalizer(normalizer: Component | null, config: Json): Component | null {
-  if (normalizer?.type !== 'BertNormalizer') return normalizer;
+function bertNormalizer(normalizer: Component | null, { bert }: Family, config: Json): Component | null {
+  if (!bert || normalizer?.type !== 'BertNormalizer') return normalizer;
   return {
     ...normalizer,
     lowercase: config['do_lower_case'] ?? true,
     strip_accents: config['strip_accents'] ?? null,
-    handle_chinese_chars: config['tokenize_chinese_chars'] ?? true,
+    ...(bert === 'all' ? { handle_chinese_chars: config['tokenize_chinese_chars'] ?? true } : {}),
   };
 }
 
+/** Where the configuration says null, what tokenizer.json says stands. */
 function withPrefixSpace(preTokenizer: Component | null, config: Json): Component | null {
-  if (preTokenizer?.type !== 'ByteLevel') return preTokenizer;
+  if (preTokenizer?.type !== 'ByteLevel' || config['add_prefix_space'] === null) return preTokenizer;
   return { ...preTokenizer, add_prefix_space: config['add_prefix_space'] === true };
 }
 

@@ -58,13 +58,11 @@ export function createTokenize({ json, model, splitSpecial }: TokenizeSettings):
 }
 
 function createSplit(json: TokenizerJson, splitSpecial: boolean): (value: Aligned) => Word[] {
-  const matched = json.added_tokens.filter((token) => !(splitSpecial && token.special));
   const normalize = createNormalizer(json.normalizer);
-  const findRaw = addedTokenFinder(matched.filter((token) => !token.normalized));
-  const findNormalized = addedTokenFinder(
-    matched.filter((token) => token.normalized),
-    normalize,
-  );
+  const raw = json.added_tokens.filter((token) => !token.normalized);
+  const normalized = json.added_tokens.filter((token) => token.normalized);
+  const findRaw = addedTokenFinder(raw, { splitSpecial });
+  const findNormalized = addedTokenFinder(normalized, { normalize, splitSpecial });
   const preTokenize = createPreTokenizer(json.pre_tokenizer);
   return (value) => split(value, { findRaw, findNormalized, normalize, preTokenize });
 }

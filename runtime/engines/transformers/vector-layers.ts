@@ -51,6 +51,7 @@ async function readWeights(dir: string, path: string): Promise<Map<string, Float
 }
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+const hardSigmoid = (x: number): number => Math.min(1, Math.max(0, x / 6 + 0.5));
 const softplus = (x: number): number => (x > 20 ? x : Math.log1p(Math.exp(x)));
 
 const ACTIVATIONS: Record<string, (x: number) => number> = {
@@ -65,6 +66,14 @@ const ACTIVATIONS: Record<string, (x: number) => number> = {
   Softplus: softplus,
   Mish: (x) => x * Math.tanh(softplus(x)),
   GELU: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+  SELU: (x) => 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * Math.expm1(x) : x),
+  CELU: (x) => (x < 0 ? Math.expm1(x) : x),
+  LogSigmoid: (x) => -softplus(-x),
+  Softsign: (x) => x / (1 + Math.abs(x)),
+  Tanhshrink: (x) => x - Math.tanh(x),
+  Hardtanh: (x) => Math.min(1, Math.max(-1, x)),
+  Hardsigmoid: (x) => hardSigmoid(x),
+  Hardswish: (x) => x * hardSigmoid(x),
 };
 
 /** Only PyTorch's own classes are trusted; for others sentence-transformers takes its default. */

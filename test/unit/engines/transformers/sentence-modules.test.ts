@@ -101,6 +101,24 @@ describe('steps after pooling', () => {
     expect(await run(files, 1, 2)).toEqual(expected);
   });
 
+  // What PyTorch makes of these four.
+  test.each([
+    ['SELU', [-1.725899, -0.691758, 0.52535, 4.202804]],
+    ['CELU', [-0.981684, -0.393469, 0.5, 4]],
+    ['LogSigmoid', [-4.01815, -0.974077, -0.474077, -0.01815]],
+    ['Softsign', [-0.8, -0.333333, 0.333333, 0.8]],
+    ['Tanhshrink', [-3.000671, -0.037883, 0.037883, 3.000671]],
+    ['Hardtanh', [-1, -0.5, 0.5, 1]],
+    ['Hardsigmoid', [0, 0.416667, 0.583333, 1]],
+    ['Hardswish', [0, -0.208333, 0.291667, 4]],
+  ])('Dense with %s', async (name, expected) => {
+    const files = dense(
+      { activation_function: `torch.nn.${name}` },
+      { 'linear.weight': f32(-4, -0.5, 0.5, 4) },
+    );
+    expect(await run(files, 1)).toEqual(expected.map((value) => expect.closeTo(value, 5)));
+  });
+
   test('half-precision weights', async () => {
     const half = { dtype: 'F16', data: Buffer.from(Uint16Array.of(0x3c00, 0xc000).buffer) };
     const brain = { dtype: 'BF16', data: Buffer.from(Uint16Array.of(0x3f80).buffer) };
@@ -125,8 +143,8 @@ describe('steps after pooling', () => {
     ],
     [
       'an unknown activation',
-      dense({ activation_function: 'torch.nn.Hardswish' }, { 'linear.weight': weight }),
-      /Hardswish is not supported/,
+      dense({ activation_function: 'torch.nn.RReLU' }, { 'linear.weight': weight }),
+      /RReLU is not supported/,
     ],
     [
       'a layer over tokens',
