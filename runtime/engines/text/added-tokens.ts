@@ -45,9 +45,8 @@ function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => 
   const { text } = value;
   const out: Stretch[] = [];
   let done = 0;
-  const put = (end: number, id?: number) => {
-    if (end > done) out.push({ ...part(value, done, end), id, start: done });
-    done = end;
+  const put = (start: number, end: number, id?: number) => {
+    if (end > start) out.push({ ...part(value, start, end), id, start });
   };
   for (let at = 0; at < text.length;) {
     const found = index.get(text[at]!)?.find(({ look }) => text.startsWith(look, at));
@@ -59,11 +58,14 @@ function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => 
     const [from, to] = [at, at + look.length];
     at = to;
     if (isText(token) || (token.single_word && isInsideWord(text, from, to))) continue;
-    put(token.lstrip ? blanksBefore(text, from, done) : from);
-    put(token.rstrip ? blanksAfter(text, to) : to, token.id);
-    at = Math.max(at, done);
+    // A token that takes the blanks behind it doesn't take those that are tokens themselves: they come twice.
+    const start = token.lstrip ? Math.max(blanksBefore(text, from, done), done) : from;
+    const end = token.rstrip ? blanksAfter(text, to) : to;
+    put(done, start);
+    put(start, end, token.id);
+    done = end;
   }
-  put(text.length);
+  put(done, text.length);
   return out;
 }
 

@@ -26,7 +26,7 @@ export interface TokenizerFiles {
  */
 export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
   const family = familyOf(files);
-  const config = { ...family.config, ...files.config, ...legacyTokens(files) };
+  const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
   const added = addedTokens(files.json, config);
   return {
     config,
@@ -40,6 +40,11 @@ export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; con
         : withTrims(files.json.post_processor, family, config),
     },
   };
+}
+
+/** The padding token that tokenizer.json pads with, where neither class nor configuration names one. */
+function padToken({ padding }: TokenizerJson): Json {
+  return padding?.pad_token === undefined ? {} : { pad_token: padding.pad_token };
 }
 
 /** special_tokens_map.json counts only beside a tokenizer_config.json of the older kind. */

@@ -22,6 +22,8 @@ export interface TokenizerJson {
   model: Component & { vocab: Record<string, number> | [string, number][] };
   post_processor: Component | null;
   decoder: Component | null;
+  padding?: { direction?: string; pad_token?: string } | null;
+  truncation?: { direction?: string } | null;
 }
 
 /** Names of the special tokens in tokenizer_config.json. */

@@ -125,13 +125,11 @@ function segmented(layouts: Layouts, config: Json): Layouts {
 }
 
 function cutsLeft({ config, json }: TokenizerFiles): boolean {
-  const truncation = (json as unknown as Json)['truncation'] as { direction?: string } | null | undefined;
-  return String(config['truncation_side'] ?? truncation?.direction).toLowerCase() === 'left';
+  return String(config['truncation_side'] ?? json.truncation?.direction).toLowerCase() === 'left';
 }
 
 /** The class's own side comes last. */
 function paddingSideOf({ config, json }: TokenizerFiles, merged: Json): 'left' | 'right' {
-  const padding = (json as unknown as Json)['padding'] as { direction?: string } | null | undefined;
-  const side = config['padding_side'] ?? padding?.direction ?? merged['padding_side'];
+  const side = config['padding_side'] ?? json.padding?.direction ?? merged['padding_side'];
   return String(side).toLowerCase() === 'left' ? 'left' : 'right';
 }

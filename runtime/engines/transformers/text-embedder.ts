@@ -39,9 +39,9 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
       const row = sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
       options.onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, options.signal);
-      const pooled = outputs['sentence_embedding'];
-      // Graphs exported by sentence-transformers end in the pooled vector: every module is inside.
       const from = modules.includePrompt || !prompt ? 0 : promptTokens(prompt);
+      // Graphs exported by sentence-transformers end in the pooled vector: every module is inside, and no prompt left out.
+      const pooled = from === 0 ? outputs['sentence_embedding'] : undefined;
       const vector = pooled
         ? toFloat32(pooled)
         : applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
