@@ -5,7 +5,10 @@ import { RunError } from '../../../core/errors.js';
 import type { ChatMessage } from '../../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../../model-folder.js';
 import { OUTPUT_VARIABLES, rewriteOutput } from './python-output.js';
-import { rewriteStripCalls, STRIP_VARIABLES } from './strip-calls.js';
+import { FILTER_VARIABLES, pythonFilter } from './python-filters.js';
+import { OPERATOR_VARIABLES, pythonOperator } from './python-operators.js';
+import { rewriteNodes } from './rewrite.js';
+import { METHOD_VARIABLES, stringMethod } from './string-methods.js';
 import { SPECIAL_TOKENS, tokenText } from '../../text/tokenizer-json.js';
 
 export interface RenderOptions {
@@ -57,8 +60,7 @@ export function createChatTemplate({
         render(parsed[name]!, {
           // Python always hands these over; templates ask whether they are none.
           ...{
-            ...STRIP_VARIABLES,
-            ...OUTPUT_VARIABLES,
+            ...PYTHON,
             ...tokens,
             tools: null,
             documents: null,
@@ -92,6 +94,9 @@ async function templateFiles(dir: string): Promise<Record<string, string>> {
   }
   return files;
 }
+
+/** What rewritten templates call. */
+const PYTHON = { ...METHOD_VARIABLES, ...OPERATOR_VARIABLES, ...FILTER_VARIABLES, ...OUTPUT_VARIABLES };
 
 const CONTINUE_TAG = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
@@ -128,7 +133,7 @@ function namedTemplates(value: unknown): Record<string, string> {
 function parse(text: string): Template {
   try {
     const template = new Template(text);
-    rewriteStripCalls(template.parsed);
+    rewriteNodes(template.parsed, (node) => pythonFilter(pythonOperator(stringMethod(node))));
     rewriteOutput(template.parsed);
     return template;
   } catch (cause) {

@@ -1,8 +1,5 @@
-/** A value inside the template engine: nested values keep the engine's own boxes. */
-interface Boxed {
-  type: string;
-  value: unknown;
-}
+import { type Boxed, isBoxed } from './python-values.js';
+import { callOf, type Node, noneTest } from './rewrite.js';
 
 /** Statements of a template; every other node in a body is an expression that is printed. */
 const STATEMENTS = new Set([
@@ -40,14 +37,21 @@ export function rewriteOutput(node: unknown): void {
   }
 }
 
-function printed(node: { type: string }): object {
+function printed(node: Node): Node {
   rewriteOutput(node);
-  if (STATEMENTS.has(node.type)) return node;
-  return { type: 'CallExpression', callee: { type: 'Identifier', value: NAME }, args: [node] };
+  return STATEMENTS.has(node.type) ? node : printable(node);
 }
 
-/** Gives numbers and texts back as they are, so that the engine prints them itself. None can't be told from undefined. */
-function pythonStr(value: unknown): unknown {
+/** An expression that gives what Python prints for another one. */
+export const printable = (node: Node): Node => callOf(NAME, [node, ...noneTest(node)]);
+
+/**
+ * What Python prints. Gives numbers and texts back as they are, so that the engine prints them itself.
+ * @param isNone None and undefined look the same here; without this, nothing is printed for either
+ */
+export function pythonStr(value: unknown, isNone = false): unknown {
+  if (isNone) return 'None';
+  if (isBoxed(value)) return value.type === 'NullValue' ? 'None' : pythonStr(value.value);
   if (value === undefined) return '';
   return typeof value === 'boolean' || typeof value === 'object' ? repr(value) : value;
 }
