@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import type { Pooling } from '../../core/handles.js';
-import { type Json, readOptionalJson } from '../model-folder.js';
+import { firstNumber, type Json, readOptionalJson } from '../model-folder.js';
 import { unit } from './pooling.js';
 import { readDense, readLayerNorm, type VectorStep } from './vector-layers.js';
 
@@ -18,6 +18,12 @@ export interface SentenceModules {
   truncateDim: number | undefined;
   maxSeqLength: number | undefined;
   lowerCase: boolean;
+  /** True where modules.json lists the modules. */
+  listed: boolean;
+  /** How texts become messages: `flat`, `structured` or `auto`; undefined: they don't. */
+  messageFormat: string | undefined;
+  /** What the chat template is told, such as `add_generation_prompt`. */
+  templateArguments: Json;
 }
 
 /** Flags of older 1_Pooling/config.json files in the order in which sentence-transformers concatenates. */
@@ -49,8 +55,11 @@ export async function readSentenceModules(dir: string): Promise<SentenceModules>
     prompts: { query: '', document: '', ...(named['prompts'] as Record<string, string | null> | undefined) },
     defaultPrompt: (named['default_prompt_name'] ?? undefined) as string | undefined,
     truncateDim: (named['truncate_dim'] ?? undefined) as number | undefined,
-    maxSeqLength: (transformer['max_seq_length'] ?? undefined) as number | undefined,
+    maxSeqLength: maxLengthOf(transformer),
     lowerCase: transformer['do_lower_case'] === true,
+    listed: modules !== undefined,
+    messageFormat: messageFormatOf(transformer),
+    templateArguments: processing(transformer)['chat_template'] ?? {},
   };
   for (const module of modules ?? []) await readModule(dir, module, result);
   return result;
@@ -62,6 +71,21 @@ async function readTransformer(dir: string): Promise<Json> {
     if (found) return found;
   }
   return {};
+}
+
+/** Arguments of the tokenizer's calls, by what they are for. */
+function processing(transformer: Json): Record<string, Json | undefined> {
+  return (transformer['processing_kwargs'] ?? {}) as Record<string, Json | undefined>;
+}
+
+function maxLengthOf(transformer: Json): number | undefined {
+  const { common, text } = processing(transformer);
+  return firstNumber({ ...transformer, ...text, ...common }, 'max_length', 'max_seq_length');
+}
+
+function messageFormatOf(transformer: Json): string | undefined {
+  const modalities = transformer['modality_config'] as { message?: { format?: string } } | undefined;
+  return modalities?.message && (modalities.message.format ?? 'auto');
 }
 
 async function readModule(dir: string, module: { type?: string; path?: string }, into: SentenceModules) {

@@ -7,6 +7,7 @@ import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { poolAll, type HiddenStates, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
 import { longestInput, positionsOf, tighter } from './input-limits.js';
+import { loadMessageReader } from './message-reader.js';
 import { openTextModel, type Outputs } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
@@ -20,6 +21,8 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     : tokenizer;
   const limit = longestInput(tokenizer, config);
   const sentenceLimit = longestSentence({ modules, tokenizer, config });
+  const reader = { dir: request.dir, tokenizer: sentenceTokenizer, config, modules, limit: sentenceLimit };
+  const readMessage = await loadMessageReader(reader);
   const causal = String((config['architectures'] as string[] | undefined)?.[0]).endsWith('ForCausalLM');
   const sentencePooling: Pooling[] = modules.pooling ?? [
     causal && config['is_causal'] !== false ? 'lasttoken' : 'mean',
@@ -36,10 +39,11 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     },
     async encode(text, options = {}) {
       const prompt = promptOf(modules, options);
-      const row = sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
+      const row =
+        readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
       options.onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, options.signal);
-      const from = modules.includePrompt || !prompt ? 0 : promptTokens(prompt);
+      const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
       // Graphs exported by sentence-transformers end in the pooled vector: every module is inside, and no prompt left out.
       const pooled = from === 0 ? outputs['sentence_embedding'] : undefined;
       const vector = pooled

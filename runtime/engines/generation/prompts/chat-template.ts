@@ -16,9 +16,13 @@ export interface RenderOptions {
   variables: Record<string, unknown>;
   /** True: the prompt ends inside the last message, which the model goes on with. */
   continues: boolean;
+  /** False: nothing behind the last message asks for an answer. Default true. */
+  asks?: boolean;
 }
 
 export interface ChatTemplate {
+  /** The template for plain conversations, as it is written. */
+  readonly source: string;
   /** The conversation as the model wants to read it, ending where the assistant begins or goes on. */
   render(messages: ChatMessage[], options: RenderOptions): string;
 }
@@ -53,7 +57,8 @@ export function createChatTemplate({
   const parsed = Object.fromEntries(Object.entries(templates).map(([name, text]) => [name, parse(text)]));
   const tokens = tokenVariables(tokenizerConfig);
   return {
-    render(messages, { variables, continues }) {
+    source: templates['default'],
+    render(messages, { variables, continues, asks = true }) {
       const name = variables['tools'] && parsed['tool_use'] ? 'tool_use' : 'default';
       const fitting = walksBlocks(templates[name]!) ? messages : messages.map(flatten);
       const write = (given: ChatMessage[]) =>
@@ -67,7 +72,7 @@ export function createChatTemplate({
             ...variables,
           },
           messages: given,
-          add_generation_prompt: !continues,
+          add_generation_prompt: asks && !continues,
         });
       return continues ? continued(fitting, write) : write(fitting);
     },
