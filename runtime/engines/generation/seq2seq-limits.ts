@@ -5,12 +5,18 @@ const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|u
 
 /** Longest text of the encoder in tokens by its position table; Infinity where there is none. */
 export function encoderPositions(config: Json): number {
-  return positions(config, 'max_encoder_position_embeddings');
+  return positions(partOf(config, 'encoder'), 'max_encoder_position_embeddings');
 }
 
 /** Longest sequence of the decoder in tokens, its start token included. */
 export function decoderPositions(config: Json): number {
-  return positions(config, 'max_decoder_position_embeddings', 'max_target_positions');
+  return positions(partOf(config, 'decoder'), 'max_decoder_position_embeddings', 'max_target_positions');
+}
+
+/** Models that were put together of two keep a configuration of each. */
+function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
+  const own = config[part];
+  return typeof own === 'object' && own !== null ? (own as Json) : config;
 }
 
 function positions(config: Json, ...names: string[]): number {

@@ -90,7 +90,8 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     maxTimeMs: pick('max_time', Infinity) * 1000,
     doSample: pick('do_sample', false) && temperature > COLDEST,
     temperature,
-    topK: pick('top_k', 50),
+    // A repository's null means none, as in Python.
+    topK: pick('top_k', repository['top_k'] === null ? 0 : 50),
     topP: pick('top_p', 1),
     minP: pick('min_p', 0),
     typicalP: pick('typical_p', 1),

@@ -3,8 +3,11 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { firstNumber, type Json } from '../../model-folder.js';
 import { shapeOf, typeOf } from '../../session.js';
 
-/** Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`). */
-export const CACHE_INPUT = /^past_key_values\.\d+\.(?:decoder|encoder)\.(?:key|value)$/;
+/**
+ * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`).
+ * Decoders that were made for text alone keep only those of the tokens, under plain names.
+ */
+export const CACHE_INPUT = /^past_key_values\.\d+\.(?:(?:decoder|encoder)\.)?(?:key|value)$/;
 
 /** The output that fills a cache input. */
 export const presentOf = (input: string): string => input.replace('past_key_values', 'present');

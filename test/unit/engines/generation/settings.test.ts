@@ -17,6 +17,11 @@ describe('precedence', () => {
     });
   });
 
+  test('a repository without top_k says null', () => {
+    expect(settingsOf({}, { repository: { top_k: null } }).topK).toBe(0);
+    expect(settingsOf({ top_k: 7 }, { repository: { top_k: null } }).topK).toBe(7);
+  });
+
   test('nothing samples or searches beams unless someone says so', () => {
     expect(settingsOf({})).toMatchObject({ doSample: false, numBeams: 1, topK: 50, maxNewTokens: 256 });
   });
