@@ -44,7 +44,8 @@ export function addedTokenFinder(
 function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => boolean): Stretch[] {
   const { text } = value;
   const out: Stretch[] = [];
-  let done = 0;
+  // `run`: where the blanks end that were looked at last; a long run is not looked at again.
+  let [done, run] = [0, 0];
   const put = (start: number, end: number, id?: number) => {
     if (end > start) out.push({ ...part(value, start, end), id, start });
   };
@@ -60,7 +61,8 @@ function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => 
     if (isText(token) || (token.single_word && isInsideWord(text, from, to))) continue;
     // A token that takes the blanks behind it doesn't take those that are tokens themselves: they come twice.
     const start = token.lstrip ? Math.max(blanksBefore(text, from, done), done) : from;
-    const end = token.rstrip ? blanksAfter(text, to) : to;
+    if (token.rstrip && to > run) run = blanksAfter(text, to);
+    const end = token.rstrip ? run : to;
     put(done, start);
     put(start, end, token.id);
     done = end;
