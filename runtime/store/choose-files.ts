@@ -9,7 +9,7 @@ export interface ChooseRequest {
   graphs: readonly string[];
   /** Other sets of roles, taken where there is no better export of the first one. */
   otherGraphs?: readonly (readonly string[])[] | undefined;
-  /** Other files as names or `*` patterns, taken where they exist. */
+  /** Other files as names or patterns of `*` and `[0-9]`, taken where they exist. */
   extra: readonly string[];
   /** Weight format that must be taken; without it the best one that is there. */
   dtype?: Dtype | undefined;
@@ -122,8 +122,11 @@ function noGraphs({ id, files }: ChooseRequest['info'], roles: readonly string[]
   return new StoreError('not_found', present.length > 0 ? `${reason} (there is ${listed})` : reason);
 }
 
-/** A name, or a name with `*` for any run of characters but slashes. */
+const WILDCARDS: Readonly<Record<string, string>> = { '*': '[^/]*', '[0-9]': '[0-9]' };
+
+/** A name, or a name with `*` for any run of characters but slashes, and `[0-9]` for a digit. */
 function pattern(text: string): RegExp {
-  const escaped = text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');
-  return new RegExp(`^${escaped}$`);
+  const parts = text.split(/(\*|\[0-9\])/);
+  const escaped = parts.map((part) => WILDCARDS[part] ?? part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${escaped.join('')}$`);
 }

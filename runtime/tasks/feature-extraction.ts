@@ -14,8 +14,8 @@ export const EMBEDDING_FILES = [
   'modules.json',
   'config_sentence_transformers.json',
   'sentence_*_config.json',
-  '[0-9]_*/*.json',
-  '[0-9]_*/model.safetensors',
+  '[0-9]*_*/config.json',
+  '[0-9]*_*/model.safetensors',
 ];
 
 export default defineTask({

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import request from 'supertest';
+import { planModel } from '../../builder/plan/index.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
@@ -10,6 +13,7 @@ import { createFetchMedia } from '../../runtime/media/fetch-media.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
 import { openApiOf } from '../../runtime/openapi.js';
 import { createService } from '../../runtime/service.js';
+import { folderSource } from '../../runtime/store/folder.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { inlineChannel } from '../../runtime/worker/inline-channel.js';
 import { createScheduler } from '../../runtime/worker/scheduler.js';
@@ -71,6 +75,21 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     },
     stop: () => supervisor.stop(),
   };
+}
+
+/** What an image of a fixture holds: the files that the plan chooses, alone in a folder, and the spec that goes with them. */
+export async function plannedModel(
+  task: ModelSpec['task'],
+  id: string,
+  repo: string,
+): Promise<{ spec: ModelSpec; dir: string }> {
+  const { spec } = await planModel({ source: folderSource(repo), id, task });
+  const dir = await mkdtemp(join(tmpdir(), 'planned-'));
+  for (const { path } of spec.files) {
+    await mkdir(dirname(join(dir, path)), { recursive: true });
+    await copyFile(join(repo, path), join(dir, path));
+  }
+  return { spec, dir };
 }
 
 /** A spec by hand, for a fixture whose files are known to be right. */

@@ -1,18 +1,24 @@
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { outputSchema } from '../../runtime/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
-import { fixtureSpec, type ServedModel, serveInline } from './load.js';
+import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { difference, zooModels } from './zoo.js';
 
 for (const model of await zooModels()) {
   describe(`${model.task}: ${model.about.id} answers as the Python library does`, () => {
     const published = z.fromJSONSchema(outputSchema(taskOf(model.task as TaskId)));
+    let planned: Awaited<ReturnType<typeof plannedModel>>;
     let served: ServedModel;
     beforeAll(async () => {
-      served = await serveInline(fixtureSpec(model.task as TaskId, model.about.id, model.repo), model.repo);
+      planned = await plannedModel(model.task as TaskId, model.about.id, model.repo);
+      served = await serveInline(planned.spec, planned.dir);
     });
-    afterAll(() => served.stop());
+    afterAll(async () => {
+      served.stop();
+      await rm(planned.dir, { recursive: true });
+    });
 
     test.each(model.cases)('$name: $why', async (zooCase) => {
       const { status, body } = await served.run(zooCase.request);

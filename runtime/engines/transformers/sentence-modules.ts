@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import type { Pooling } from '../../core/handles.js';
-import { firstNumber, type Json, readOptionalJson } from '../model-folder.js';
+import { firstNumber, type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { unit } from './pooling.js';
 import { readDense, readLayerNorm, type VectorStep } from './vector-layers.js';
 
@@ -93,7 +93,7 @@ async function readModule(dir: string, module: { type?: string; path?: string },
   const path = module.path ?? '';
   if (kind === 'Transformer' || kind === 'Dropout') return;
   if (kind === 'Normalize') into.steps.push(unit);
-  else if (kind === 'Pooling') readPooling((await readOptionalJson(dir, `${path}/config.json`)) ?? {}, into);
+  else if (kind === 'Pooling') readPooling(await readJson(dir, `${path}/config.json`), into);
   else if (kind === 'Dense') into.steps.push(await readDense(dir, path));
   else if (kind === 'LayerNorm') into.steps.push(await readLayerNorm(dir, path));
   else throw new RunError('not_ready', `sentence-transformers module ${kind} is not supported`);

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
-import { type Json, readOptionalJson } from '../model-folder.js';
+import { type Json, readJson } from '../model-folder.js';
 import { readSafetensors } from './safetensors.js';
 
 /** One step from pooled vector to sentence vector. */
@@ -9,7 +9,7 @@ export type VectorStep = (vector: Float32Array) => Float32Array;
 
 /** sentence-transformers' Dense: y = activation(W x + b), W as [out x in]. */
 export async function readDense(dir: string, path: string): Promise<VectorStep> {
-  const config = (await readOptionalJson(dir, `${path}/config.json`)) ?? {};
+  const config = await readJson(dir, `${path}/config.json`);
   const input = config['module_input_name'] ?? 'sentence_embedding';
   if (input !== 'sentence_embedding') {
     throw new RunError('not_ready', `${path}: a Dense layer over ${String(input)} is not supported`);

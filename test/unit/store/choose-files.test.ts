@@ -217,6 +217,20 @@ test('config.json and the extra files that exist, sorted, nothing else', () => {
   ]);
 });
 
+test('the folders of sentence modules, by their numbers', () => {
+  const files = listing(
+    ...['onnx/model.onnx', '1_Pooling/config.json', '2_Dense_8/config.json', '2_Dense_8/model.safetensors'],
+    ...['10_Dense/config.json', 'x_Dense/config.json', '[0-9]_x/config.json'],
+  );
+  expect(choose({ files, extra: ['[0-9]*_*/config.json', '[0-9]*_*/model.safetensors'] }).files).toEqual([
+    '10_Dense/config.json',
+    '1_Pooling/config.json',
+    '2_Dense_8/config.json',
+    '2_Dense_8/model.safetensors',
+    'onnx/model.onnx',
+  ]);
+});
+
 test('no graph at all', () => {
   expect(() => choose({ files: listing('model.safetensors') })).toThrow(
     'org/m has no ONNX export with model.onnx',

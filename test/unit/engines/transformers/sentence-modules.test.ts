@@ -68,6 +68,11 @@ test.each<[config: object, expected: string[]]>([
   expect(found.pooling).toEqual(expected);
 });
 
+test('a pooling module without its settings is no mean', async () => {
+  const listed = { 'modules.json': list(['Pooling', '1_Pooling']) };
+  await expect(modules(listed)).rejects.toThrow('the model has no 1_Pooling/config.json');
+});
+
 test('lengths, case, prompts and dimensions are read', async () => {
   const found = await modules({
     'modules.json': list(['Transformer', '']),
@@ -138,7 +143,7 @@ describe('steps after pooling', () => {
     ['an unknown module', { 'modules.json': list(['CNN', '2_CNN']) }, /module CNN is not supported/],
     [
       'weights that are missing',
-      { 'modules.json': list(['Dense', '2_Dense']) },
+      { 'modules.json': list(['Dense', '2_Dense']), '2_Dense/config.json': {} },
       /model.safetensors is missing/,
     ],
     [
