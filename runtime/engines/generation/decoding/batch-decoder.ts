@@ -63,7 +63,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
               sequence,
               tokens.map(([token]) => token!),
             ));
-        sequence.seen.push(...tokens[0]!);
+        for (const token of tokens[0]!) sequence.seen.push(token);
         growBeyond(contextLength, sequence, perToken);
         return scores;
       },

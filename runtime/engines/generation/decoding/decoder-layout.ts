@@ -1,8 +1,24 @@
 import { elementType, type Graph, shapeOf } from '../../../onnx/graph.js';
-import type { Json } from '../../model-folder.js';
+import { firstNumber, type Json } from '../../model-folder.js';
 import { cacheShape } from './cache-shape.js';
 import { writesIntoSlots } from './decoder-graph.js';
 import type { CacheLayout } from './kv-cache.js';
+
+/** True where parts of the graph are computed or not by what is fed. A merged graph is nothing but two such parts. */
+export function branches(graph: Graph): boolean {
+  return graph.nodes.some(({ op }) => op === 'If');
+}
+
+/**
+ * Longest text, in tokens, that a graph with two sets of rotary positions reads by the short one: in transformers a
+ * text that grows beyond it is read again from its beginning. Infinity where a graph has one set.
+ */
+export function switchLength(graph: Graph, config: Json): number {
+  const text = (config['text_config'] ?? config) as Json;
+  const own = (text['rope_scaling'] ?? {}) as Json;
+  const name = 'original_max_position_embeddings';
+  return (branches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
+}
 
 /** Inputs that a step can fill. Merged graphs (use_cache_branch) and other caches are not among them. */
 const KNOWN_INPUTS =
@@ -13,10 +29,11 @@ const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16'
 
 /**
  * Where a graph keeps its keys and values; undefined for graphs whose steps need more than that, or whose attention
- * counts places in the cache as distances.
+ * counts places in the cache as distances, or which branch by the width of the mask, unused places included.
  */
 export function layoutOf(graph: Graph, config: Json): CacheLayout | undefined {
   if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
+  if (branches(graph)) return undefined;
   if (hasWindow(config) && !writesIntoSlots(graph)) return undefined;
   const caches = graph.inputs.filter(({ name }) => name.startsWith('past_key_values.'));
   const outputs = new Set(graph.outputs.map(({ name }) => name));

@@ -1,4 +1,6 @@
 import { firstNumber, type Json } from '../../model-folder.js';
+import type { CacheInput } from './cache-inputs.js';
+import type { Decoding } from './decoder.js';
 import { appended, emptyCache } from './kv-cache.js';
 import { createKvRows } from './kv-rows.js';
 import type { StepOutput, StepSession } from './step-session.js';
@@ -19,12 +21,34 @@ const TOLERANCE = { float32: 2e-4, float16: 1e-2 };
  */
 export async function tryDecoder(session: StepSession, config: Json): Promise<DecoderAbilities | undefined> {
   try {
-    return await trial(session, firstNumber((config['text_config'] ?? config) as Json, 'vocab_size') ?? 100);
+    return await trial(session, vocabularyOf(config));
   } catch {
     // A graph that refuses these shapes.
     return undefined;
   }
 }
+
+/** Whether a text fed in two parts gets what it gets whole. */
+export async function takesPromptsInParts(
+  start: () => Decoding,
+  caches: readonly CacheInput[],
+  config: Json,
+): Promise<boolean> {
+  const text = tokensOf(9, 0, vocabularyOf(config));
+  try {
+    const [whole] = await start().step([text]);
+    const parts = start();
+    await parts.step([text.slice(0, 4)]);
+    const [last] = await parts.step([text.slice(4)]);
+    return similar(whole!, last!, TOLERANCE[caches[0]!.type]);
+  } catch {
+    // A graph that refuses these shapes.
+    return false;
+  }
+}
+
+const vocabularyOf = (config: Json): number =>
+  firstNumber((config['text_config'] ?? config) as Json, 'vocab_size') ?? 100;
 
 async function trial(session: StepSession, vocabulary: number): Promise<DecoderAbilities | undefined> {
   const { layout } = session;

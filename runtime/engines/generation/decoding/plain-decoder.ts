@@ -1,20 +1,18 @@
-import { join } from 'node:path';
-import ort from 'onnxruntime-node';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { dirname, join } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
+import { type Graph, readGraph, writeGraph } from '../../../onnx/graph.js';
 import type { LoadRequest } from '../../handle.js';
-import type { Decoder, Decoding } from './decoder.js';
 import type { Json } from '../../model-folder.js';
-import { cacheShape, promptChunk } from './cache-shape.js';
-import { integers, openSession, shapeOf, typeOf } from '../../session.js';
+import { openSession } from '../../session.js';
 import { contextLengthOf } from '../limits.js';
-import { gatherRows, lastScores } from './gather-rows.js';
-
-/** Keys and values of all tokens seen, one tensor per cache input, and how many tokens that is. */
-interface Cache {
-  tensors: Record<string, Tensor>;
-  length: number;
-}
+import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
+import { promptChunk } from './cache-shape.js';
+import { withLastScores } from './decoder-graph.js';
+import { branches, switchLength } from './decoder-layout.js';
+import { takesPromptsInParts } from './decoder-trial.js';
+import type { Decoder } from './decoder.js';
+import { type PlainGraph, startPlainDecoding } from './plain-decoding.js';
 
 export interface PlainDecoder extends Decoder {
   /** Bytes of cache that a token takes. */
@@ -24,30 +22,37 @@ export interface PlainDecoder extends Decoder {
 }
 
 /**
- * Opens the graph as it is: each generation runs by itself, and all of its cache comes out of the graph and goes back in
- * with each step. For graphs that batches can't be made of (openDecoder).
+ * Opens a graph whose generations run by themselves: all of the cache comes out of the graph and goes back in with each
+ * step. For graphs that batches can't be made of (openDecoder).
  */
 export async function openPlainDecoder(request: LoadRequest, config: Json): Promise<PlainDecoder> {
-  const session = await openSession(join(request.dir, request.spec.graphs['model']!), request);
-  const cacheInputs = session.inputNames.filter((name) => name.startsWith('past_key_values.'));
-  checkInputs(session, cacheInputs);
-  const shapes = Object.fromEntries(
-    cacheInputs.map((name) => [name, cacheShape({ name, shape: shapeOf(session, name) }, config)]),
-  );
-  // A merged graph's cached branch was traced with one token at a time, and takes a whole prompt only at first.
-  const merged = session.inputNames.includes('use_cache_branch');
-  const bytesPerToken = Object.entries(shapes).reduce(
-    (sum, [name, [heads, width]]) => sum + heads * width * (typeOf(session, name) === 'float16' ? 2 : 4),
-    0,
-  );
+  const path = join(request.dir, request.spec.graphs['model']!);
+  const whole = readGraph(path);
+  const session = await openShort(path, whole, request);
+  const caches = cacheInputsOf(session, config);
+  checkInputs(session, caches);
+  const graph: PlainGraph = { session, caches, switchesAfter: switchLength(whole, config) };
   return {
-    bytesPerToken,
+    bytesPerToken: bytesPerToken(caches),
     contextLength: contextLengthOf(config),
     inputNames: session.inputNames,
     shares: false,
-    chunk: merged ? Infinity : promptChunk(config),
-    start: async () => startDecoding(session, emptyCache(session, shapes)),
+    chunk: (await inParts(graph, whole, config)) ? promptChunk(config) : Infinity,
+    start: async () => startPlainDecoding(graph),
   };
+}
+
+/** Scores of the last token only, where the graph's end has a form that allows it. */
+function openShort(path: string, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
+  const short = withLastScores(graph);
+  return short === graph
+    ? openSession(path, request)
+    : openSession(writeGraph(short), { ...request, weightsIn: dirname(path) });
+}
+
+/** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */
+async function inParts(graph: PlainGraph, whole: Graph, config: Json): Promise<boolean> {
+  return !branches(whole) && takesPromptsInParts(() => startPlainDecoding(graph), graph.caches, config);
 }
 
 const KNOWN_INPUTS = new Set([
@@ -55,66 +60,16 @@ const KNOWN_INPUTS = new Set([
   ...['num_logits_to_keep', 'logits_to_keep'],
 ]);
 
-function checkInputs(session: InferenceSession, cacheInputs: string[]): void {
-  const odd = session.inputNames.filter((name) => !KNOWN_INPUTS.has(name) && !cacheInputs.includes(name));
+function checkInputs(session: InferenceSession, caches: readonly CacheInput[]): void {
+  const known = new Set([...KNOWN_INPUTS, ...caches.map(({ name }) => name)]);
+  const odd = session.inputNames.filter((name) => !known.has(name));
   if (odd.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${odd.join(', ')}`);
   }
-  if (cacheInputs.length === 0 || !session.outputNames.includes('logits')) {
+  if (caches.length === 0 || !session.outputNames.includes('logits')) {
     throw new RunError(
       'not_ready',
       'the graph has no key-value cache; export it with "text-generation-with-past"',
     );
   }
-}
-
-/** A cache of one row that has seen nothing. */
-function emptyCache(session: InferenceSession, shapes: Record<string, [number, number]>): Cache {
-  const tensors = Object.entries(shapes).map(([name, [heads, width]]) => {
-    const type = typeOf(session, name) === 'float16' ? 'float16' : 'float32';
-    const data = type === 'float16' ? new Uint16Array(0) : new Float32Array(0);
-    return [name, new ort.Tensor(type, data as Float32Array, [1, heads, 0, width])];
-  });
-  return { tensors: Object.fromEntries(tensors) as Record<string, Tensor>, length: 0 };
-}
-
-function startDecoding(session: InferenceSession, cache: Cache): Decoding {
-  return {
-    async step(rows) {
-      const outputs = await session.run({ ...tokenFeeds(session, rows, cache.length), ...cache.tensors });
-      for (const name of Object.keys(cache.tensors)) {
-        cache.tensors[name] = outputs[name.replace('past_key_values', 'present')]!;
-      }
-      cache.length += rows[0]!.length;
-      return lastScores(outputs['logits']!);
-    },
-    reorder(from) {
-      const rows = Object.values(cache.tensors)[0]!.dims[0];
-      if (from.length === rows && from.every((source, i) => source === i)) return;
-      for (const [name, tensor] of Object.entries(cache.tensors))
-        cache.tensors[name] = gatherRows(tensor, from);
-    },
-    end() {
-      cache.tensors = {};
-    },
-  };
-}
-
-function tokenFeeds(session: InferenceSession, rows: number[][], past: number): Record<string, Tensor> {
-  const [batch, length] = [rows.length, rows[0]!.length];
-  const total = past + length;
-  const values: Record<string, () => Tensor> = {
-    input_ids: () => integers(session, 'input_ids', rows.flat(), [batch, length]),
-    attention_mask: () =>
-      integers(session, 'attention_mask', new BigInt64Array(batch * total).fill(1n), [batch, total]),
-    position_ids: () => {
-      const positions = rows.flatMap((row) => row.map((_, i) => past + i));
-      return integers(session, 'position_ids', positions, [batch, length]);
-    },
-    use_cache_branch: () => new ort.Tensor('bool', [past > 0], [1]),
-    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
-    logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
-  };
-  const wanted = session.inputNames.filter((name) => name in values);
-  return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));
 }

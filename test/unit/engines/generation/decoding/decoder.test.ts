@@ -1,5 +1,6 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { readFile } from 'node:fs/promises';
 import { openDecoder, type Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
 import {
   withLastScores,
@@ -10,7 +11,8 @@ import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/d
 import { openPlainDecoder } from '../../../../../runtime/engines/generation/decoding/plain-decoder.js';
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/step-session.js';
 import { openSession } from '../../../../../runtime/engines/session.js';
-import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
+import { type Graph, readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
+import { writeField, writeNumber } from '../../../../../runtime/onnx/protobuf.js';
 import { fixtureSpec } from '../../../../parity/load.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures');
@@ -42,6 +44,18 @@ async function greedy(decoder: Decoder, prompt: number[], count: number, part = 
   } finally {
     decoding.end();
   }
+}
+
+/** Scores of three rows that went on from one text, each its own way. */
+async function branched(decoder: Decoder): Promise<number[][]> {
+  const decoding = await decoder.start({ rows: 3, tokens: 40, signal: new AbortController().signal });
+  await decoding.step([tokens(9, 6)]);
+  decoding.reorder([0, 0, 0]);
+  await decoding.step([[5], [6], [7]]);
+  decoding.reorder([2, 2, 0]);
+  const scores = await decoding.step([[8], [9], [10]]);
+  decoding.end();
+  return scores.map((row) => Array.from(row));
 }
 
 test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
@@ -110,19 +124,33 @@ test('a prompt that begins like an earlier text is fed from where they part', as
 
 test('rows that branch go on from the same text', async () => {
   const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
-  const run = async (opened: Decoder) => {
-    const decoding = await opened.start({ rows: 3, tokens: 40, signal: new AbortController().signal });
-    await decoding.step([tokens(9, 6)]);
-    decoding.reorder([0, 0, 0]);
-    await decoding.step([[5], [6], [7]]);
-    decoding.reorder([2, 2, 0]);
-    const scores = await decoding.step([[8], [9], [10]]);
-    decoding.end();
-    return scores.map((row) => Array.from(row));
-  };
-  const [ours, theirs] = [await run(decoder), await run(plain)];
+  const [ours, theirs] = [await branched(decoder), await branched(plain)];
   ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
 });
+
+test('a graph made for one row gets its rows one after the other', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'one-row-'));
+  try {
+    await copyFile(path, join(folder, 'model.onnx'));
+    await writeFile(join(folder, 'single.onnx'), writeGraph(withOneRow(readGraph(path))));
+    const spec = { ...request.spec, graphs: { model: 'single.onnx' } };
+    const single = await openDecoder({ ...request, dir: folder, spec }, config);
+    expect(single.shares).toBe(false);
+    const [ours, theirs] = [await branched(single), await branched(await openPlainDecoder(request, config))];
+    ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** The graph with `input_ids` of the shape [1, tokens]. */
+function withOneRow(graph: Graph): Graph {
+  const [one, tokens] = [writeNumber(1, 1), writeField(2, 'tokens')];
+  const shape = writeField(2, writeField(1, one), writeField(1, tokens));
+  const type = writeField(1, writeNumber(1, 7), shape);
+  const inputs = graph.inputs.map((value) => (value.name === 'input_ids' ? { ...value, type } : value));
+  return { ...graph, inputs };
+}
 
 test('a generation that needs more cache than is left is refused before it begins', async () => {
   const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
