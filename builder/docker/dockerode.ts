@@ -1,4 +1,5 @@
-import Dockerode from 'dockerode';
+import { createRequire } from 'node:module';
+import type Dockerode from 'dockerode';
 import type { Docker, EngineInfo } from './docker.js';
 import { build } from './dockerode/build.js';
 import { start } from './dockerode/containers.js';
@@ -19,48 +20,67 @@ import {
   saveImages,
 } from './dockerode/images.js';
 import { startIsolated } from './dockerode/isolated.js';
+import { BuilderError } from '../exit.js';
 import { absent, guard } from './engine-errors.js';
 import type { Fleet } from './fleet.js';
 
 /** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
 export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
-  const client = new Dockerode(options);
+  const client = lazyClient(options);
   return {
-    info: () => guard(() => engineInfo(client)),
-    inspectImage: (reference) => guard(() => inspectImage(client, reference)),
-    imageHistory: (reference) => guard(() => imageHistory(client, reference)),
-    buildImage: (context, options, onLine) => guard(() => build(client, context, options, onLine)),
-    listImages: (label) => guard(() => listImages(client, label)),
+    info: () => guard(() => engineInfo(client())),
+    inspectImage: (reference) => guard(() => inspectImage(client(), reference)),
+    imageHistory: (reference) => guard(() => imageHistory(client(), reference)),
+    buildImage: (context, options, onLine) => guard(() => build(client(), context, options, onLine)),
+    listImages: (label) => guard(() => listImages(client(), label)),
     async tagImage(reference, target) {
       const colon = target.lastIndexOf(':');
       await guard(() =>
-        client.getImage(reference).tag({ repo: target.slice(0, colon), tag: target.slice(colon + 1) }),
+        client()
+          .getImage(reference)
+          .tag({ repo: target.slice(0, colon), tag: target.slice(colon + 1) }),
       );
     },
     async removeImage(reference) {
-      await guard(() => absent(client.getImage(reference).remove()));
+      await guard(() => absent(client().getImage(reference).remove()));
     },
-    saveImages: (references) => guard(() => saveImages(client, references)),
-    loadImages: (tar, onLine) => guard(() => loadImages(client, tar, onLine)),
-    readImage: (at, use) => guard(() => readImage(client, at, use)),
-    startContainer: (options) => guard(() => start(client, options)),
-    startIsolated: (options) => guard(() => startIsolated(client, options)),
+    saveImages: (references) => guard(() => saveImages(client(), references)),
+    loadImages: (tar, onLine) => guard(() => loadImages(client(), tar, onLine)),
+    readImage: (at, use) => guard(() => readImage(client(), at, use)),
+    startContainer: (options) => guard(() => start(client(), options)),
+    startIsolated: (options) => guard(() => startIsolated(client(), options)),
   };
 }
 
 /** A Fleet over dockerode, at the same engine. */
 export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
-  const client = new Dockerode(options);
+  const client = lazyClient(options);
   return {
-    info: () => guard(() => engineInfo(client)),
-    listImages: (label) => guard(() => listImages(client, label)),
-    ensureNetwork: (network) => guard(() => ensureNetwork(client, network)),
-    start: (options) => guard(() => startServer(client, options)),
-    list: (label) => guard(() => listServers(client, label)),
-    ended: (id) => serverEnd(client, id),
-    lastLine: (id) => guard(() => lastLine(client, id)),
-    remove: (id, graceSeconds) => guard(() => removeServer(client, id, graceSeconds)),
+    info: () => guard(() => engineInfo(client())),
+    listImages: (label) => guard(() => listImages(client(), label)),
+    ensureNetwork: (network) => guard(() => ensureNetwork(client(), network)),
+    start: (options) => guard(() => startServer(client(), options)),
+    list: (label) => guard(() => listServers(client(), label)),
+    ended: (id) => serverEnd(client(), id),
+    lastLine: (id) => guard(() => lastLine(client(), id)),
+    remove: (id, graceSeconds) => guard(() => removeServer(client(), id, graceSeconds)),
   };
+}
+
+/** Made at the first call: to load the library takes as long as all else that a command line needs to start. */
+function lazyClient(options?: Dockerode.DockerOptions): () => Dockerode {
+  let client: Dockerode | undefined;
+  return () => (client ??= connect(options));
+}
+
+/** @throws BuilderError when DOCKER_HOST can't be read */
+function connect(options?: Dockerode.DockerOptions): Dockerode {
+  const Client = createRequire(import.meta.url)('dockerode') as typeof Dockerode;
+  try {
+    return new Client(options);
+  } catch (error) {
+    throw new BuilderError('docker', (error as Error).message, { cause: error });
+  }
 }
 
 async function engineInfo(client: Dockerode): Promise<EngineInfo> {

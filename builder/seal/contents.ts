@@ -16,7 +16,6 @@ import {
 } from './manifest.js';
 import type { Notices } from './notices.js';
 import { bundledPackages, debianPackages, shippedPackages } from './packages.js';
-import { sbomOf } from './sbom.js';
 
 /** Folder of the build context that becomes the sealing layer. */
 const LAYER = `sealed${SEALED_DIR}`;
@@ -76,5 +75,7 @@ async function bomOf(
     ...debianPackages(status ?? ''),
   ];
   const model = weights.filter((file) => !file.path.endsWith(`/${MANIFEST_NAME}`));
+  // Loaded here: commands that seal nothing start without the library behind it.
+  const { sbomOf } = await import('./sbom.js');
   return sbomOf({ spec: plan.spec, image: plan.image.repository, weights: model, packages });
 }

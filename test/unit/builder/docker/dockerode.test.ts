@@ -88,6 +88,21 @@ test('no engine: the exit code for it, and what to do', async () => {
   });
 });
 
+test('a DOCKER_HOST that is no address: the exit code for engines, once one is asked for', async () => {
+  const before = process.env['DOCKER_HOST'];
+  process.env['DOCKER_HOST'] = 'tcp://::x';
+  try {
+    const docker = dockerodeDocker();
+    await expect(docker.info()).rejects.toMatchObject({
+      exit: 'docker',
+      message: expect.stringMatching(/DOCKER_HOST/),
+    });
+  } finally {
+    if (before === undefined) delete process.env['DOCKER_HOST'];
+    else process.env['DOCKER_HOST'] = before;
+  }
+});
+
 test('lists the images with a label, newest first, without nameless tags', async () => {
   let url = '';
   const docker = await engineWith((request, response) => {
