@@ -4,7 +4,7 @@ import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';
-import { generate } from './generate.js';
+import { generate, rowsOf } from './generate.js';
 import { languagesOf } from './prompts/languages.js';
 import { decoderPositions } from './seq2seq-limits.js';
 import { readSettings } from './settings.js';
@@ -59,10 +59,11 @@ async function* answer(
     hardLimit: true,
     cleanUp: false,
   });
+  const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal, echoes: true },
     chunk: Infinity,
-    start: () => graphs.start(source.ids),
+    start: () => graphs.start(source.ids, need),
   });
 }
 

@@ -14,7 +14,7 @@ export function decoderPositions(config: Json): number {
 }
 
 /** Models that were put together of two keep a configuration of each. */
-function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
+export function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
   const own = config[part];
   return typeof own === 'object' && own !== null ? (own as Json) : config;
 }

@@ -31,3 +31,16 @@ function emptyTensor(session: InferenceSession, name: string, config: Json): Ten
     ? new ort.Tensor('float16', new Uint16Array(0), dims)
     : new ort.Tensor('float32', new Float32Array(0), dims);
 }
+
+/** Inputs that come from the text. */
+export const isCross = (name: string): boolean => name.includes('.encoder.');
+
+/** Bytes that a token of the answer (`self`) and one of the text (`cross`) take, by the cache of no tokens. */
+export function bytesPerToken(empty: Record<string, Tensor>): { self: number; cross: number } {
+  const bytes = { self: 0, cross: 0 };
+  for (const [name, { type, dims }] of Object.entries(empty)) {
+    const [, heads, , width] = dims as [number, number, number, number];
+    bytes[isCross(name) ? 'cross' : 'self'] += heads * width * (type === 'float16' ? 2 : 4);
+  }
+  return bytes;
+}

@@ -11,6 +11,7 @@ import { layoutOf } from './decoder-layout.js';
 import { tryDecoder } from './decoder-trial.js';
 import { contextLengthOf } from '../limits.js';
 import { openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
+import { startReserved } from './reserved.js';
 import { withScalesPerRow } from './row-scales.js';
 import { createStepSession } from './step-session.js';
 
@@ -90,17 +91,10 @@ function limited(decoder: PlainDecoder, { cacheBytes }: LoadRequest): Decoder {
   const budget = createCacheBudget(cacheBytes);
   return {
     ...decoder,
-    async start(need) {
+    start(need) {
       const tokens = Math.min(need.tokens, decoder.contextLength ?? need.tokens);
-      const reserved = budget.reserve(need.rows * tokens * decoder.bytesPerToken);
-      const decoding = await decoder.start(need);
-      return {
-        ...decoding,
-        end() {
-          reserved.release();
-          decoding.end();
-        },
-      };
+      const footprint = { rows: need.rows, tokens, perToken: decoder.bytesPerToken };
+      return startReserved(budget, footprint, () => decoder.start(need));
     },
   };
 }

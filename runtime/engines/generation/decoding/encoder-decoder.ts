@@ -5,13 +5,20 @@ import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../handle.js';
 import { firstNumber, type Json } from '../../model-folder.js';
 import { integers, openSession } from '../../session.js';
-import { CACHE_INPUT, emptyCache, presentOf } from './cross-cache.js';
-import type { Decoding } from './decoder.js';
+import { contextLengthOf } from '../limits.js';
+import { partOf } from '../seq2seq-limits.js';
+import { createCacheBudget } from './cache-budget.js';
+import { bytesPerToken, CACHE_INPUT, emptyCache, isCross, presentOf } from './cross-cache.js';
+import type { Decoding, Need } from './decoder.js';
 import { gatherRows, lastScores } from './gather-rows.js';
+import { type Footprint, startReserved } from './reserved.js';
 
 export interface EncoderDecoder {
-  /** Encodes a text and starts one row that has seen nothing but it. */
-  start(source: readonly number[]): Promise<Decoding>;
+  /**
+   * Encodes a text and starts one row that has seen nothing but it.
+   * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
+   */
+  start(source: readonly number[], need: Need): Promise<Decoding>;
 }
 
 /** The graphs of one model. In a merged export `first` and `next` are the same session. */
@@ -36,9 +43,30 @@ export async function openEncoderDecoder(request: LoadRequest, config: Json): Pr
   checkGraphs(graphs);
   const empty = emptyCache(graphs.first, config);
   const least = leastTokens(config);
+  const budget = createCacheBudget(request.cacheBytes);
+  const footprint = footprintOf(empty, config);
   return {
-    start: async (source) => startDecoding(graphs, { empty, ...(await encode(graphs, source, least)) }),
+    start: (source, need) =>
+      startReserved(budget, footprint(source.length, need), async () =>
+        startDecoding(graphs, { empty, ...(await encode(graphs, source, least)) }),
+      ),
   };
+}
+
+const FLOAT = 4;
+
+/** Room from the beginning where a model that reckons by distance names no length: what T5 was trained on. */
+const USUAL_LENGTH = 512;
+
+/** Every row has keys and values of its tokens, and of the text, and the states that those of the text come from. */
+function footprintOf(empty: Record<string, Tensor>, config: Json) {
+  const { self, cross } = bytesPerToken(empty);
+  const states = (firstNumber(partOf(config, 'encoder'), 'd_model', 'hidden_size') ?? 0) * FLOAT;
+  const longest = contextLengthOf(partOf(config, 'decoder')) ?? USUAL_LENGTH;
+  return (length: number, { rows, tokens }: Need): Footprint => ({
+    ...{ rows, tokens: Math.min(tokens, longest) },
+    ...{ perToken: self, fixed: length * (cross + states) },
+  });
 }
 
 const ENCODER_INPUTS = ['input_ids', 'attention_mask'];
@@ -111,7 +139,6 @@ function startDecoding(graphs: Graphs, encoded: Encoded & { empty: Record<string
   const { first, next } = graphs;
   let { states } = encoded;
   let cache: Record<string, Tensor> | undefined;
-  const isCross = (name: string) => name.includes('.encoder.');
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
   const growing = inputs.filter((name) => !isCross(name));
 

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEncoderDecoder } from '../../../../../runtime/engines/generation/decoding/encoder-decoder.js';
+import { fixtureSpec } from '../../../../parity/load.js';
+
+const dir = join(import.meta.dirname, '../../../../fixtures/zoo/text2text-generation/t5/repo');
+const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+const { signal } = new AbortController();
+const SOURCE = [7, 8, 9, 10, 1];
+/** Two layers of four heads, twelve wide, keys and values of four bytes; states of 48 numbers. */
+const TOKEN = 2 * 4 * 12 * 2 * 4;
+const ROW = SOURCE.length * (TOKEN + 48 * 4);
+
+const open = (cacheBytes: number, own = {}) =>
+  openEncoderDecoder(
+    {
+      ...{ spec: fixtureSpec('text2text-generation', 'zoo/t5', dir), dir, device: 'cpu', threads: 1 },
+      ...{ workers: 0, copyWeights: false, cacheBytes, maxPixels: 1 },
+    },
+    { ...config, ...own },
+  );
+
+test('the cache of its text and of its longest answer has to fit before a generation begins', async () => {
+  const model = await open(2 * (ROW + 10 * TOKEN));
+  const taken = await model.start(SOURCE, { rows: 1, tokens: 10, signal });
+  await expect(model.start(SOURCE, { rows: 1, tokens: 11, signal })).rejects.toMatchObject({
+    code: 'overloaded',
+  });
+  await expect(model.start(SOURCE, { rows: 4, tokens: 10, signal })).rejects.toMatchObject({
+    code: 'unprocessable',
+    message: expect.stringContaining('CACHE_BYTES'),
+  });
+  taken.end();
+  (await model.start(SOURCE, { rows: 2, tokens: 10, signal })).end();
+});
+
+test('a text that can’t be encoded takes no room', async () => {
+  const model = await open(ROW + 10 * TOKEN);
+  await expect(model.start([10 ** 6, 1, 1, 1, 1], { rows: 1, tokens: 10, signal })).rejects.toThrow();
+  (await model.start(SOURCE, { rows: 1, tokens: 10, signal })).end();
+});
+
+test('an answer beyond the length of its model takes room as it grows', async () => {
+  const model = await open(ROW + 5 * TOKEN, { n_positions: 3 });
+  const decoding = await model.start(SOURCE, { rows: 1, tokens: 10 ** 9, signal });
+  for (let step = 0; step < 5; step++) await decoding.step([[step]]);
+  await expect(decoding.step([[5]])).rejects.toMatchObject({ code: 'overloaded' });
+  decoding.end();
+  (await model.start(SOURCE, { rows: 1, tokens: 5, signal })).end();
+});
