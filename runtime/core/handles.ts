@@ -18,13 +18,22 @@ export interface Classified {
 
 export interface SequenceClassifier {
   /**
-   * Runs the classification head over one text, cut on the right with special tokens kept.
-   * @param maxLength longest token sequence, at most the model's own limit (the default)
+   * Runs the classification head over one text or two, cut with special tokens kept.
+   * @throws RunError 422 when the one text that may be cut is too short for that
    */
-  classify(
-    text: string,
-    options?: { maxLength?: number | undefined; signal?: AbortSignal },
-  ): Promise<Classified>;
+  classify(text: string, options?: ClassifyOptions): Promise<Classified>;
+}
+
+export interface ClassifyOptions {
+  /** A second text, such as the passage to a question or the conclusion to a premise. */
+  pair?: string | undefined;
+  /** Longest token sequence, at most the model's own limit (the default). */
+  maxLength?: number | undefined;
+  /** Which of two texts is cut; the longer one first is the default. */
+  truncation?: 'longest_first' | 'only_first' | 'only_second' | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface FilledMask {

@@ -45,7 +45,7 @@ export default defineTask({
         const options = {
           pooling,
           normalize,
-          maxLength: tokenize_kwargs?.max_length ?? max_length,
+          maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
           specialTokens: tokenize_kwargs?.add_special_tokens ?? true,
           signal: context.signal,
           onTokens: (tokensIn: number) => context.count({ tokensIn }),

@@ -32,7 +32,7 @@ export function withMedia<S extends z.ZodRawShape>(shape: S) {
 export const maxLength = z
   .int()
   .min(1)
-  .optional()
+  .nullish()
   .describe('longest input in tokens; the model’s limit by default');
 
 /** Long texts are always cut, as Python does when told so; it fails on them otherwise. */

@@ -14,10 +14,10 @@ export default defineTask({
   input: z.object({
     text: z.string(),
     params: params({
-      prompt: z.string().optional().describe('put before the text'),
-      prompt_name: z.string().optional().describe('name of a prompt in config_sentence_transformers.json'),
-      normalize_embeddings: z.boolean().optional(),
-      truncate_dim: z.int().min(1).optional().describe('keep the first numbers only'),
+      prompt: z.string().nullish().describe('put before the text'),
+      prompt_name: z.string().nullish().describe('name of a prompt in config_sentence_transformers.json'),
+      normalize_embeddings: z.boolean().nullish(),
+      truncate_dim: z.int().min(1).nullish().describe('keep the first numbers only'),
     }),
   }),
   output: embedding,
@@ -30,10 +30,10 @@ export default defineTask({
       async run(handle, { text, params }, { signal, count }) {
         const { prompt, prompt_name, normalize_embeddings, truncate_dim } = params;
         const options = {
-          prompt,
-          promptName: prompt_name,
-          normalize: normalize_embeddings,
-          truncateDim: truncate_dim,
+          prompt: prompt ?? undefined,
+          promptName: prompt_name ?? undefined,
+          normalize: normalize_embeddings ?? undefined,
+          truncateDim: truncate_dim ?? undefined,
           signal,
           onTokens: (tokensIn: number) => count({ tokensIn }),
         };

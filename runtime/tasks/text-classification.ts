@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import {
-  functionToApply,
-  labelScore,
-  maxLength,
-  params,
-  TOKENIZER_FILES,
-  topK,
-  truncation,
-} from './fragments.js';
+import { functionToApply, labelScore, maxLength, params, TOKENIZER_FILES, topK } from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
@@ -22,9 +14,14 @@ export default defineTask({
     params: params({
       top_k: topK.describe('rows in the answer: 1 by default, null for every label'),
       function_to_apply: functionToApply,
+      text_pair: z.string().nullish().describe('a second text, for models that judge two together'),
       max_length: maxLength,
+      add_special_tokens: z.boolean().nullish().describe('false: nothing around the text'),
       return_all_scores: z.boolean().nullish().describe('older name of top_k: null'),
-      truncation,
+      truncation: z
+        .union([z.literal(true), z.enum(['longest_first', 'only_first', 'only_second'])])
+        .nullish()
+        .describe('which text is cut where both are too long; long texts are always cut'),
       padding: z.boolean().nullish().describe('one row is never padded: the answer is the same'),
     }),
   }),
@@ -37,10 +34,17 @@ export default defineTask({
       files: TOKENIZER_FILES,
       async run(
         handle,
-        { text, params: { top_k, function_to_apply, max_length, return_all_scores } },
+        { text, params: { top_k, function_to_apply, return_all_scores, ...given } },
         { signal },
       ) {
-        const result = await handle.classify(text, { maxLength: max_length, signal });
+        const result = await handle.classify(text, {
+          // Python takes an empty second text for none.
+          pair: given.text_pair || undefined,
+          maxLength: given.max_length ?? undefined,
+          truncation: typeof given.truncation === 'string' ? given.truncation : undefined,
+          specialTokens: given.add_special_tokens ?? true,
+          signal,
+        });
         const rows = top_k === undefined ? (return_all_scores === true ? null : 1) : top_k;
         return ranked(result, function_to_apply ?? defaultFunction(result), rows);
       },

@@ -5,13 +5,12 @@ import type { Json } from '../model-folder.js';
 import { toFloat32 } from '../session.js';
 import type { Encoded, TextTokenizer, Tokens } from '../text/tokenizer.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, positionsOf } from './input-limits.js';
+import type { InputLimits } from './input-limits.js';
 import { openTextModel } from './text-encoder.js';
 
 /** *ForSequenceClassification trained on natural language inference: logits [1, labels] over two texts. */
 export async function loadEntailmentClassifier(request: LoadRequest): Promise<EntailmentClassifier> {
-  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
-  const limits: Limits = { limit: longestInput(tokenizer, config), positions: positionsOf(config) };
+  const { config, tokenizer, encoder, limits } = await openTextModel(request, 'logits');
   const pick = picker(config);
   return {
     async entail(premise, hypotheses, signal) {
@@ -27,13 +26,9 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
   };
 }
 
-interface Limits {
-  limit: number;
-  positions: number;
-}
-
 /** Where the hypothesis alone fills the row, Python cuts nothing; that works as long as there are positions. */
-function pairOf(tokenizer: TextTokenizer, texts: [Tokens, Tokens], { limit, positions }: Limits): Encoded {
+function pairOf(tokenizer: TextTokenizer, texts: [Tokens, Tokens], limits: InputLimits): Encoded {
+  const { text: limit, positions } = limits;
   const room = limit - tokenizer.specialCount(2);
   const maxLength = texts[1].ids.length < room ? limit : undefined;
   const row = tokenizer.row(texts, { maxLength, truncation: 'only_first' });

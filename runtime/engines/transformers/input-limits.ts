@@ -20,9 +20,18 @@ const WITHOUT_TABLE = /^(rotary|rope|alibi)$/;
 /** Bytes of one layer's attention scores that a model without a position table may take. */
 const ATTENTION_BYTES = 2 ** 31;
 
-/** Longest input of a model in tokens: the tokenizer's limit, cut to the position table. */
-export function longestInput(tokenizer: TextTokenizer, config: Json): number {
-  return Math.min(tokenizer.modelMaxLength ?? Infinity, positionsOf(config));
+/** In tokens. */
+export interface InputLimits {
+  /** Longest input: the tokenizer's limit, cut to the positions. */
+  text: number;
+  /** What the model itself takes. */
+  positions: number;
+}
+
+/** @param width tokens of every row, where the graph fixes them */
+export function limitsOf(tokenizer: TextTokenizer, config: Json, width = Infinity): InputLimits {
+  const positions = Math.min(positionsOf(config), width);
+  return { text: Math.min(tokenizer.modelMaxLength ?? Infinity, positions), positions };
 }
 
 /** How many tokens a model takes: as many as have positions, or as memory bears where positions go on for ever. */

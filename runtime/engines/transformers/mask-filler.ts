@@ -4,24 +4,26 @@ import type { FilledMask, FillOptions, MaskFiller } from '../../core/handles.js'
 import type { LoadRequest } from '../handle.js';
 import type { TensorLike } from '../session.js';
 import type { TextTokenizer } from '../text/tokenizer.js';
-import { longestInput, tighter } from './input-limits.js';
+import { tighter } from './input-limits.js';
 import { openTextModel } from './text-encoder.js';
 import { positionOf } from './positions.js';
 import { probabilities, topOf } from './vocabulary-scores.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
 export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {
-  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
+  const { tokenizer, encoder, limits } = await openTextModel(request, 'logits');
   const mask = tokenizer.namedId('mask_token');
   if (mask === undefined) throw new RunError('not_ready', 'the tokenizer has no mask token');
   const maskToken = tokenizer.tokenOf(mask)!;
-  const limit = longestInput(tokenizer, config);
   return {
     maskToken,
     async fill(text, options, signal) {
       const { targets, specialTokens } = options;
       const candidates = targets && idsOf(tokenizer, targets);
-      const row = tokenizer.encode(text, { specialTokens, maxLength: tighter(limit, options.maxLength) });
+      const row = tokenizer.encode(text, {
+        specialTokens,
+        maxLength: tighter(limits.text, options.maxLength),
+      });
       const masks = row.ids.flatMap((id, at) => (id === mask ? [at] : []));
       if (masks.length === 0) {
         throw new RunError(

@@ -6,7 +6,6 @@ import { codePointsOf } from '../text/code-points.js';
 import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { bestSpans, type Span, spanProbabilities } from './answer-spans.js';
 import { inSlices } from './row-slices.js';
-import { longestInput, positionsOf } from './input-limits.js';
 import { openTextModel } from './text-encoder.js';
 import { placeOf } from './word-places.js';
 
@@ -19,9 +18,9 @@ const LONGEST_ANSWERS = 2 ** 26;
 
 /** *ForQuestionAnswering: start_logits and end_logits [1, tokens] over a question and a context. */
 export async function loadQuestionAnswerer(request: LoadRequest): Promise<QuestionAnswerer> {
-  const { config, tokenizer, encoder } = await openTextModel(request, 'start_logits', 'end_logits');
-  const limit = Math.min(longestInput(tokenizer, config), WINDOW);
-  const positions = positionsOf(config);
+  const { tokenizer, encoder, limits } = await openTextModel(request, 'start_logits', 'end_logits');
+  const limit = Math.min(limits.text, WINDOW);
+  const { positions } = limits;
   const cls = tokenizer.namedId('cls_token');
   return {
     async answer({ question, context }, options, signal) {

@@ -2,6 +2,7 @@ import { RunError } from '../../core/errors.js';
 import type { Port, Tensors } from '../sessions/host.js';
 import type { TensorLike } from '../session.js';
 import type { Encoded } from '../text/tokenizer.js';
+import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 
 /** Inputs that can be made from tokens alone: the value of each token, and of padding. */
 const INPUTS: Record<string, (row: Encoded, token: number) => number> = {
@@ -14,18 +15,22 @@ const INPUTS: Record<string, (row: Encoded, token: number) => number> = {
 /** Inputs that are zero for a text without a page, as Python has it: left, top, right and bottom of each token's box. */
 const ZEROS: Record<string, number> = { bbox: 4 };
 
-/** @throws RunError `not_ready` for a graph that wants more than tokens */
+/** @throws RunError `not_ready` for a graph that wants more than tokens, or more than one row */
 export function checkInputs(inputs: readonly Port[]): void {
-  const unknown = inputs.map(({ name }) => name).filter((name) => !(name in INPUTS || name in ZEROS));
+  const known = (name: string) => name in INPUTS || name in ZEROS || isCache(name);
+  const unknown = inputs.map(({ name }) => name).filter((name) => !known(name));
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
   }
+  const rows = fixedRows(inputs) ?? 1;
+  if (rows > 1) throw new RunError('not_ready', `the graph wants ${rows} texts at a time`);
 }
 
 /** Feeds [rows, longest row], shorter rows padded on the right; padding has the id `padId` and a mask of 0. */
 export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId: number): Tensors {
-  const length = Math.max(...rows.map(({ ids }) => ids.length));
+  const length = widthOf(inputs, rows);
   const entries = inputs.map((port) => {
+    if (isCache(port.name)) return [port.name, emptyCache(port, rows.length)] as const;
     const [valueOf, size] = [INPUTS[port.name], ZEROS[port.name]];
     if (!valueOf) return [port.name, integerTensor(port, [rows.length, length, size!]).tensor] as const;
     const { tensor, put } = integerTensor(port, [rows.length, length]);
@@ -37,6 +42,11 @@ export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId
     return [port.name, tensor] as const;
   });
   return Object.fromEntries(entries);
+}
+
+function emptyCache({ type, shape }: Port, rows: number): TensorLike {
+  const data = type === 'float16' ? new Uint16Array(0) : new Float32Array(0);
+  return { type, data, dims: [rows, Number(shape[1]), 0, Number(shape[3])] };
 }
 
 interface IntegerTensor {
@@ -64,23 +74,34 @@ function integerTensor({ type }: Port, dims: number[]): IntegerTensor {
   return { tensor, put };
 }
 
+/** Tokens of each row of a run. */
+function widthOf(inputs: readonly Port[], rows: readonly Encoded[]): number {
+  return fixedWidth(inputs) ?? Math.max(...rows.map(({ ids }) => ids.length));
+}
+
+interface Graph {
+  inputs: readonly Port[];
+  outputs: readonly Port[];
+}
+
 /** What a run gave, row by row: batch axis of 1, padding cut off. Views, no copies. */
-export function splitRows(outputs: Tensors, rows: readonly Encoded[], ports: readonly Port[]): Tensors[] {
-  const length = Math.max(...rows.map(({ ids }) => ids.length));
+export function splitRows(tensors: Tensors, rows: readonly Encoded[], { inputs, outputs }: Graph): Tensors[] {
+  const length = widthOf(inputs, rows);
+  const fixed = fixedWidth(inputs) !== undefined;
   return rows.map((row, i) =>
     Object.fromEntries(
-      ports.map((port) => {
-        const tensor = outputs[port.name]!;
-        const tokens = hasTokenAxis(port, tensor, length) ? row.ids.length : undefined;
-        return [port.name, rowOf(tensor, i, tokens)];
+      outputs.map((port) => {
+        const tensor = tensors[port.name]!;
+        const axis = (fixed || typeof port.shape[1] !== 'number') && hasTokenAxis(port, tensor, length);
+        return [port.name, rowOf(tensor, i, axis ? row.ids.length : undefined)];
       }),
     ),
   );
 }
 
 /** Scores over labels [batch, labels] have no token axis, even where there are as many labels as tokens. */
-function hasTokenAxis({ name, shape }: Port, { dims }: TensorLike, length: number): boolean {
-  if (dims.length < 2 || dims[1] !== length || typeof shape[1] === 'number') return false;
+function hasTokenAxis({ name }: Port, { dims }: TensorLike, length: number): boolean {
+  if (dims.length < 2 || dims[1] !== length) return false;
   return dims.length > 2 || /^(start|end)_logits$/.test(name);
 }
 

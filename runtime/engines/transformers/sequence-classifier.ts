@@ -2,17 +2,16 @@ import type { SequenceClassifier } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { toFloat32 } from '../session.js';
 import { labelsOf, problemOf } from './labels.js';
-import { longestInput, tighter } from './input-limits.js';
+import { tighter } from './input-limits.js';
 import { openTextModel } from './text-encoder.js';
 
 /** *ForSequenceClassification: logits [1, labels] over a whole text. */
 export async function loadSequenceClassifier(request: LoadRequest): Promise<SequenceClassifier> {
-  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
-  const limit = longestInput(tokenizer, config);
+  const { config, tokenizer, encoder, limits } = await openTextModel(request, 'logits');
   const problem = problemOf(config);
   return {
-    async classify(text, { maxLength, signal } = {}) {
-      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength) });
+    async classify(text, { maxLength, signal, ...options } = {}) {
+      const row = tokenizer.encode(text, { ...options, maxLength: tighter(limits.text, maxLength) });
       const logits = toFloat32((await encoder.forward(row, signal))['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },

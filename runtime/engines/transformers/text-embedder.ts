@@ -2,25 +2,25 @@ import { RunError } from '../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../core/handles.js';
 import type { LoadRequest } from '../handle.js';
 import { firstNumber, type Json } from '../model-folder.js';
-import { type TensorLike, toFloat32 } from '../session.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { poolAll, type HiddenStates, unit } from './pooling.js';
+import { checkEmbedderOutputs, hiddenStates, onlyVector, sentenceVector } from './embedder-outputs.js';
+import { poolAll, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
-import { longestInput, positionsOf, tighter } from './input-limits.js';
+import { type InputLimits, tighter } from './input-limits.js';
 import { loadMessageReader } from './message-reader.js';
-import { openTextModel, type Outputs } from './text-encoder.js';
+import { openTextModel } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
 export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
-  const [{ config, encoder, tokenizer }, modules] = await Promise.all([
+  const [{ config, encoder, tokenizer, limits }, modules] = await Promise.all([
     openTextModel(request),
     readSentenceModules(request.dir),
   ]);
+  checkEmbedderOutputs(encoder.outputs);
   const sentenceTokenizer = modules.lowerCase
     ? await loadTokenizer(request.dir, { lowerCase: true })
     : tokenizer;
-  const limit = longestInput(tokenizer, config);
-  const sentenceLimit = longestSentence({ modules, tokenizer, config });
+  const sentenceLimit = longestSentence({ modules, tokenizer, config, limits });
   const reader = { dir: request.dir, tokenizer: sentenceTokenizer, config, modules, limit: sentenceLimit };
   const readMessage = await loadMessageReader(reader);
   const causal = String((config['architectures'] as string[] | undefined)?.[0]).endsWith('ForCausalLM');
@@ -31,10 +31,12 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
 
   return {
     async embed(text, { pooling, normalize, maxLength, specialTokens, signal, onTokens } = {}) {
-      const row = tokenizer.encode(text, { maxLength: tighter(limit, maxLength), specialTokens });
+      const row = tokenizer.encode(text, { maxLength: tighter(limits.text, maxLength), specialTokens });
       onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, signal);
-      const vector = poolAll(hiddenStates(outputs, 0), pooling ? [pooling] : (modules.pooling ?? ['mean']));
+      const kinds = pooling ? [pooling] : (modules.pooling ?? ['mean']);
+      const pooled = pooling ? undefined : onlyVector(outputs);
+      const vector = pooled ?? poolAll(hiddenStates(outputs, 0), kinds);
       return normalize ? unit(vector) : vector;
     },
     async encode(text, options = {}) {
@@ -44,26 +46,25 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
       options.onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, options.signal);
       const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
-      // Graphs exported by sentence-transformers end in the pooled vector: every module is inside, and no prompt left out.
-      const pooled = from === 0 ? outputs['sentence_embedding'] : undefined;
-      const vector = pooled
-        ? toFloat32(pooled)
-        : applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
+      // A graph that pools itself leaves out no prompt.
+      const pooled = from === 0 ? sentenceVector(outputs) : undefined;
+      const vector = pooled ?? applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
       return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
     },
   };
 }
 
-interface Limits {
+interface Limited {
   modules: SentenceModules;
   tokenizer: TextTokenizer;
   config: Json;
+  limits: InputLimits;
 }
 
 /** max_seq_length, else what both the tokenizer and the position table take, as sentence-transformers caps it. */
-function longestSentence({ modules, tokenizer, config }: Limits): number | undefined {
+function longestSentence({ modules, tokenizer, config, limits }: Limited): number | undefined {
   const table = firstNumber(config, 'max_position_embeddings');
-  return tighter(positionsOf(config), modules.maxSeqLength ?? tighter(tokenizer.modelMaxLength, table));
+  return tighter(limits.positions, modules.maxSeqLength ?? tighter(tokenizer.modelMaxLength, table));
 }
 
 function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Array {
@@ -91,16 +92,4 @@ function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOption
 function countPrompt(tokenizer: TextTokenizer, prompt: string, maxLength: number | undefined): number {
   const { ids } = tokenizer.encode(prompt, { maxLength });
   return tokenizer.specialIds.has(ids.at(-1)!) ? ids.length - 1 : ids.length;
-}
-
-function hiddenStates(outputs: Outputs, from: number): HiddenStates {
-  const tensor = outputs['last_hidden_state'] ?? outputs['token_embeddings'] ?? firstOfRank3(outputs);
-  const [, tokens, width] = tensor.dims as [number, number, number];
-  return { values: toFloat32(tensor), tokens, width, from };
-}
-
-function firstOfRank3(outputs: Outputs): TensorLike {
-  const found = Object.values(outputs).find((tensor) => tensor.dims.length === 3);
-  if (found) return found;
-  throw new RunError('engine_failed', `the graph gives ${Object.keys(outputs).join(', ')}, no hidden states`);
 }

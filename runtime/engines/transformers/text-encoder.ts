@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import type { LoadRequest } from '../handle.js';
 import { firstNumber, type Json, readJson } from '../model-folder.js';
-import type { Tensors } from '../sessions/host.js';
+import type { Port, Tensors } from '../sessions/host.js';
 import { type Lane, type Lanes, openLanes } from '../sessions/lanes.js';
 import { type Encoded, loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { findBatchLimits } from './batch-limits.js';
-import { positionsOf } from './input-limits.js';
+import { type InputLimits, limitsOf } from './input-limits.js';
 import { createRowBatcher } from './row-batcher.js';
+import { fixedWidth, withCacheShapes } from './graph-ports.js';
 import { checkInputs, feedsOf, splitRows } from './row-tensors.js';
 
 export type Outputs = Tensors;
@@ -18,7 +19,7 @@ export interface TextEncoder {
    * no padding. Rejects with the signal's reason when that aborts before the row's turn.
    */
   forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
-  readonly outputNames: readonly string[];
+  readonly outputs: readonly Port[];
 }
 
 export interface TextModel {
@@ -26,6 +27,7 @@ export interface TextModel {
   config: Json;
   tokenizer: TextTokenizer;
   encoder: TextEncoder;
+  limits: InputLimits;
 }
 
 /**
@@ -38,29 +40,30 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
     loadTokenizer(request.dir),
     openLanes(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
-  const encoder = await createEncoder(opened, config, tokenizer);
+  const limits = limitsOf(tokenizer, config, fixedWidth(opened.inputs));
+  const encoder = await createEncoder(opened, { config, tokenizer, limits });
   requireOutputs(encoder, ...needed);
-  return { config, tokenizer, encoder };
+  return { config, tokenizer, encoder, limits };
 }
 
 async function createEncoder(
-  { inputs, outputs, lanes }: Lanes,
-  config: Json,
-  tokenizer: TextTokenizer,
+  { inputs: ports, outputs, lanes }: Lanes,
+  { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
 ): Promise<TextEncoder> {
-  checkInputs(inputs);
+  checkInputs(ports);
+  const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
   const compute = async (rows: Encoded[], run: Lane['run']) =>
-    splitRows(await run(feedsOf(inputs, rows, padId)), rows, outputs);
+    splitRows(await run(feedsOf(inputs, rows, padId)), rows, { inputs, outputs });
   const limits = await findBatchLimits({
     compute: (rows) => compute(rows, lanes[0]!.run),
-    sample: sampler(tokenizer, positionsOf(config)),
+    sample: sampler(tokenizer, positions),
   });
   const lengthOf = (row: Encoded) => row.ids.length;
   const kindOf = endCounter(config, tokenizer);
   const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, compute });
   return {
-    outputNames: outputs.map(({ name }) => name),
+    outputs,
     async forward(row, signal) {
       if (row.ids.length > 0) return batcher.forward(row, signal);
       throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
@@ -79,15 +82,16 @@ function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoded) => 
 }
 
 /** @throws RunError `not_ready` for a graph that lacks one of these outputs */
-function requireOutputs({ outputNames }: TextEncoder, ...needed: string[]): void {
-  if (needed.every((name) => outputNames.includes(name))) return;
-  throw new RunError('not_ready', `the graph gives ${outputNames.join(', ')}, not ${needed.join(' and ')}`);
+function requireOutputs({ outputs }: TextEncoder, ...needed: string[]): void {
+  const names = outputs.map(({ name }) => name);
+  if (needed.every((name) => names.includes(name))) return;
+  throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
 }
 
 const SAMPLES = ['The quick brown fox jumps over the lazy dog. ', 'Ships in the harbour wait for the tide; '];
 
 /** Makes rows of (at most) a given length out of different texts. */
-function sampler(tokenizer: TextTokenizer, longest = Infinity): (length: number, seed: number) => Encoded {
+function sampler(tokenizer: TextTokenizer, longest: number): (length: number, seed: number) => Encoded {
   return (length, seed) =>
     tokenizer.encode(SAMPLES[seed % SAMPLES.length]!.repeat(length), {
       maxLength: Math.min(length, longest),

@@ -6,7 +6,6 @@ import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from './labels.js';
 import { inSlices } from './row-slices.js';
-import { longestInput } from './input-limits.js';
 import { padRow } from './pad-row.js';
 import { openTextModel } from './text-encoder.js';
 import { positionOf } from './positions.js';
@@ -14,8 +13,8 @@ import { probabilities } from './vocabulary-scores.js';
 
 /** *ForTokenClassification: logits [1, tokens, labels]. */
 export async function loadTokenClassifier(request: LoadRequest): Promise<TokenClassifier> {
-  const { config, tokenizer, encoder } = await openTextModel(request, 'logits');
-  const maxLength = longestInput(tokenizer, config);
+  const { config, tokenizer, encoder, limits } = await openTextModel(request, 'logits');
+  const maxLength = limits.text;
   return {
     async tag(text, options, signal) {
       const tokens = tokenizer.tokenize(text, { traces: true });

@@ -1,4 +1,5 @@
-import { feedsOf, splitRows } from '../../../../runtime/engines/transformers/row-tensors.js';
+import { withCacheShapes } from '../../../../runtime/engines/transformers/graph-ports.js';
+import { checkInputs, feedsOf, splitRows } from '../../../../runtime/engines/transformers/row-tensors.js';
 
 const ids = { name: 'input_ids', type: 'int64', shape: ['batch', 'sequence'] };
 const mask = { name: 'attention_mask', type: 'int32', shape: ['batch', 'sequence'] };
@@ -48,7 +49,7 @@ test('each row gets its own tokens of what has a token axis, and all of what has
     { name: 'logits', type: 'float32', shape: ['batch', 3] },
     { name: 'start_logits', type: 'float32', shape: ['batch', 'sequence'] },
   ];
-  const [first, second] = splitRows(outputs, rows, ports);
+  const [first, second] = splitRows(outputs, rows, { inputs: [], outputs: ports });
   expect(first).toEqual({
     hidden: { type: 'float32', data: Float32Array.from([1, 2, 3, 4]), dims: [1, 2, 2] },
     logits: { type: 'float32', data: Float32Array.from([1, 2, 3]), dims: [1, 3] },
@@ -56,4 +57,40 @@ test('each row gets its own tokens of what has a token axis, and all of what has
   });
   expect(second!['hidden']!.dims).toEqual([1, 3, 2]);
   expect(Array.from(second!['logits']!.data as Float32Array)).toEqual([4, 5, 6]);
+});
+
+describe('a graph whose shapes are fixed', () => {
+  const fixed = [{ ...ids, shape: [1, 4] }];
+  const row = rows[0]!;
+
+  test('gets rows of that many tokens, and padding is no answer', () => {
+    expect(feedsOf(fixed, [row], 9)['input_ids']).toMatchObject({
+      data: BigInt64Array.from([5n, 6n, 9n, 9n]),
+      dims: [1, 4],
+    });
+    const states = { type: 'float32', data: Float32Array.from([1, 2, 3, 4]), dims: [1, 4, 1] };
+    const outputs = [{ name: 'states', type: 'float32', shape: [1, 4, 1] }];
+    expect(splitRows({ states }, [row], { inputs: fixed, outputs })[0]!['states']).toEqual({
+      type: 'float32',
+      data: Float32Array.from([1, 2]),
+      dims: [1, 2, 1],
+    });
+  });
+
+  test('is refused where it wants several texts at a time', () => {
+    expect(() => checkInputs([{ ...ids, shape: [4, 16] }])).toThrow('the graph wants 4 texts at a time');
+  });
+});
+
+test('caches are empty, in the shape that the graph or else the configuration gives', () => {
+  const cache = { name: 'past_key_values.0.key', type: 'float16', shape: ['batch', 'heads', 'past', 8] };
+  const inputs = withCacheShapes([ids, cache], { num_key_value_heads: 2 });
+  expect(feedsOf(inputs, rows, 1)[cache.name]).toEqual({
+    type: 'float16',
+    data: new Uint16Array(0),
+    dims: [2, 2, 0, 8],
+  });
+  checkInputs(inputs);
+  const odd = { ...cache, name: 'past_key_values.0.decoder.key' };
+  expect(() => checkInputs([ids, odd])).toThrow(`inputs that a text can't give: ${odd.name}`);
 });
