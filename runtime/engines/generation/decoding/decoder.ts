@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
 import { readGraph, writeGraph } from '../../../onnx/graph.js';
 import type { LoadRequest } from '../../handle.js';
 import type { Json } from '../../model-folder.js';
-import { openSession } from '../../session.js';
+import { openSession, type SessionOptions } from '../../session.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { createCacheBudget } from './cache-budget.js';
 import { promptChunk } from './cache-shape.js';
@@ -69,7 +70,8 @@ async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Dec
   if (!layout) return undefined;
   const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
   for (const form of new Set([withScalesPerRow(changed), changed])) {
-    const native = await openSession(writeGraph(form), { ...request, weightsIn: dirname(path) });
+    const native = await openForm(writeGraph(form), { ...request, weightsIn: dirname(path) });
+    if (!native) continue;
     const session = createStepSession(native, layout);
     const abilities = await tryDecoder(session, config);
     if (abilities) {
@@ -84,6 +86,15 @@ async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Dec
     await native.release();
   }
   return undefined;
+}
+
+/** A changed graph; undefined where ONNX Runtime refuses it. What is wrong with the file itself shows in the next form. */
+async function openForm(graph: Uint8Array, options: SessionOptions): Promise<InferenceSession | undefined> {
+  try {
+    return await openSession(graph, options);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same, within the memory for caches. */

@@ -143,6 +143,22 @@ test('a graph made for one row gets its rows one after the other', async () => {
   }
 });
 
+test('where quantised products mix rows, generations take turns', async () => {
+  const graphs = join(FIXTURES, 'graphs');
+  const gpt2 = { vocab_size: 512, n_head: 2, n_embd: 32, n_positions: 128 };
+  const given = {
+    ...request,
+    dir: graphs,
+    spec: { ...request.spec, graphs: { model: 'gpt2_quantized.onnx' } },
+  };
+  const [decoder, plain] = [await openDecoder(given, gpt2), await openPlainDecoder(given, gpt2)];
+  expect(decoder.shares).toBe(false);
+  const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9)];
+  const alone: number[][] = [];
+  for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
+  expect(await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 24)))).toEqual(alone);
+});
+
 /** The graph with `input_ids` of the shape [1, tokens]. */
 function withOneRow(graph: Graph): Graph {
   const [one, tokens] = [writeNumber(1, 1), writeField(2, 'tokens')];
