@@ -1,14 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Template } from '@huggingface/jinja';
 import { RunError } from '../../../core/errors.js';
 import type { ChatMessage } from '../../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../../model-folder.js';
-import { OUTPUT_VARIABLES, rewriteOutput } from './python-output.js';
-import { FILTER_VARIABLES, pythonFilter } from './python-filters.js';
-import { OPERATOR_VARIABLES, pythonOperator } from './python-operators.js';
-import { rewriteNodes } from './rewrite.js';
-import { METHOD_VARIABLES, stringMethod } from './string-methods.js';
+import { strip, stripEnd } from './jinja/strings.js';
+import { parseTemplate, type Template } from './jinja/template.js';
 import { SPECIAL_TOKENS, tokenText } from '../../text/tokenizer-json.js';
 
 export interface RenderOptions {
@@ -64,13 +60,7 @@ export function createChatTemplate({
       const write = (given: ChatMessage[]) =>
         render(parsed[name]!, {
           // Python always hands these over; templates ask whether they are none.
-          ...{
-            ...PYTHON,
-            ...tokens,
-            tools: null,
-            documents: null,
-            ...variables,
-          },
+          ...{ ...tokens, tools: null, documents: null, ...variables },
           messages: given,
           add_generation_prompt: asks && !continues,
         });
@@ -100,18 +90,15 @@ async function templateFiles(dir: string): Promise<Record<string, string>> {
   return files;
 }
 
-/** What rewritten templates call. */
-const PYTHON = { ...METHOD_VARIABLES, ...OPERATOR_VARIABLES, ...FILTER_VARIABLES, ...OUTPUT_VARIABLES };
-
 const CONTINUE_TAG = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
 /** Marks the end of the last message, renders, and cuts at the mark (transformers' render_jinja_template). */
 function continued(messages: ChatMessage[], write: (messages: ChatMessage[]) => string): string {
   const last = messages.at(-1)!;
-  const marked = [...messages.slice(0, -1), { ...last, content: withTag(last.content) }];
-  const text = write(marked);
+  const { begun, content } = withTag(last.content);
+  const text = write([...messages.slice(0, -1), { ...last, content }]);
   const at = text.lastIndexOf(CONTINUE_TAG.trim());
-  if (at < 0) {
+  if (at < 0 || !text.includes(strip(begun))) {
     throw new RunError(
       'unprocessable',
       "the model's chat template leaves out the last message, so it can't be continued; end with a user message",
@@ -119,13 +106,22 @@ function continued(messages: ChatMessage[], write: (messages: ChatMessage[]) => 
   }
   const kept = text.slice(0, at);
   // A template that trims messages has also lost the blanks before the mark.
-  return text.startsWith(CONTINUE_TAG, at) ? kept : kept.trimEnd();
+  return text.startsWith(CONTINUE_TAG, at) ? kept : stripEnd(kept);
 }
 
-function withTag(content: ChatMessage['content']): ChatMessage['content'] {
-  if (!Array.isArray(content)) return (content ?? '') + CONTINUE_TAG;
-  const at = content.findLastIndex((block) => block.text !== undefined);
-  return content.map((block, i) => (i === at ? { ...block, text: `${block.text}${CONTINUE_TAG}` } : block));
+/** The text that the model goes on with, and the content with the mark behind it. */
+function withTag(content: ChatMessage['content']): { begun: string; content: ChatMessage['content'] } {
+  if (typeof content === 'string') return { begun: content, content: content + CONTINUE_TAG };
+  const at = content?.findLastIndex((block) => block.text !== undefined) ?? -1;
+  const begun = content?.[at]?.text;
+  if (!content || begun === undefined) {
+    throw new RunError(
+      'unprocessable',
+      'the last message has no text to go on with; end with a user message',
+    );
+  }
+  const marked = content.map((block, i) => (i === at ? { ...block, text: begun + CONTINUE_TAG } : block));
+  return { begun, content: marked };
 }
 
 function namedTemplates(value: unknown): Record<string, string> {
@@ -137,26 +133,28 @@ function namedTemplates(value: unknown): Record<string, string> {
 
 function parse(text: string): Template {
   try {
-    const template = new Template(text);
-    rewriteNodes(template.parsed, (node) => pythonFilter(pythonOperator(stringMethod(node))));
-    rewriteOutput(template.parsed);
-    return template;
+    return parseTemplate(text);
   } catch (cause) {
-    throw new RunError('not_ready', "the model's chat template can't be read", { cause });
+    throw new RunError('not_ready', `the model's chat template can't be read: ${said(cause)}`, { cause });
   }
 }
 
 function render(template: Template, variables: Record<string, unknown>): string {
   try {
-    return template.render(variables);
+    return template(variables);
   } catch (cause) {
     // Templates refuse conversations by raise_exception("…"): that sentence is meant for the caller.
-    const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new RunError('unprocessable', `the model's chat template refuses this conversation: ${reason}`, {
-      cause,
-    });
+    throw new RunError(
+      'unprocessable',
+      `the model's chat template refuses this conversation: ${said(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
+
+const said = (cause: unknown): string => (cause instanceof Error ? cause.message : 'unknown reason');
 
 /** Templates that loop over a message's blocks, or pick one by its number; others want plain strings. */
 const LOOP = /\bfor\s+\w+(\s*,\s*\w+)*\s+in\s+[^%}]*\bcontent\b/;

@@ -53,6 +53,15 @@ test('templates that print the content get blocks as one text', () => {
   expect(text).toBe('<|user|>\nab<|end|>\n<|assistant|>\n');
 });
 
+test.each([
+  ['a call without text', { role: 'assistant', content: null, tool_calls: [] }, /no text to go on with/],
+  ['a message that the template leaves out', { role: 'assistant', content: 'x' }, /leaves out the last/],
+])('%s can’t be continued', (_, last, refusal) => {
+  const messages = [{ role: 'user', content: 'a' }, last];
+  const template = templateOf('{% for m in messages if m.role == "user" %}{{ m.content }}{% endfor %}');
+  expect(() => template.render(messages, { variables: {}, continues: true })).toThrow(refusal);
+});
+
 test('a template that can’t be parsed is told when the model loads', () => {
   expect(() => templateOf('{% for %}')).toThrow(/chat template can't be read/);
 });
