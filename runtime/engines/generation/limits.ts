@@ -1,5 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import { firstNumber, type Json } from '../model-folder.js';
+import type { Decoder } from './decoding/decoder.js';
 import type { SettingsInput } from './settings.js';
 
 /** Where neither request nor repository sets a length. */
@@ -69,8 +70,16 @@ export function contextLengthOf(config: Json): number | undefined {
 const LEARNED_POSITIONS =
   /^(gpt2|gpt_neo|gptj|gpt_bigcode|openai-gpt|opt|biogpt|codegen|ctrl|xglm|bart|mbart|blenderbot|imagegpt)$/;
 
-/** True where no token can follow the last position: learned tables, and graphs that hold their own position tables. */
-export function endsAtContext(config: Json, inputNames: readonly string[]): boolean {
-  const type = String(config['model_type'] ?? '');
-  return LEARNED_POSITIONS.test(type) || !inputNames.includes('position_ids');
+/**
+ * Most tokens of a text, and whether it really ends there: learned tables and graphs that hold their own position tables
+ * have nothing after it, while computed positions go on.
+ */
+export function contextOf(
+  config: Json,
+  { inputNames, positions }: Pick<Decoder, 'inputNames' | 'positions'>,
+): Pick<SettingsInput, 'contextLength' | 'hardLimit'> {
+  const length = contextLengthOf(config);
+  if (positions < Infinity) return { contextLength: positions, hardLimit: true };
+  const learned = LEARNED_POSITIONS.test(String(config['model_type'] ?? ''));
+  return { contextLength: length, hardLimit: learned || !inputNames.includes('position_ids') };
 }

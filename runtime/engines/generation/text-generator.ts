@@ -6,7 +6,7 @@ import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { loadChatTemplate } from './prompts/chat-template.js';
 import { type Decoder, openDecoder } from './decoding/decoder.js';
 import { generate, rowsOf } from './generate.js';
-import { contextLengthOf, endsAtContext } from './limits.js';
+import { contextOf } from './limits.js';
 import { readSettings } from './settings.js';
 import { withStopTokens } from './stop-tokens.js';
 
@@ -32,8 +32,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   const model: Model = {
     ...{ decoder, tokenizer },
     repository: { ...(generation ?? config), ...own },
-    contextLength: contextLengthOf(config),
-    hardLimit: endsAtContext(config, decoder.inputNames),
+    ...contextOf(config, decoder),
   };
   const prefix = String(own['prefix'] ?? config['prefix'] ?? '');
   return {

@@ -10,6 +10,8 @@ import type { StepSession } from './step-session.js';
 export interface BatchDecoderOptions {
   session: StepSession;
   inputNames: readonly string[];
+  /** Most tokens that the graph has positions for. */
+  positions: number;
   /** Longest sequence that the model was made for. */
   contextLength: number | undefined;
   /** Bytes that all caches may take. */
@@ -91,6 +93,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   return {
     inputNames: options.inputNames,
+    positions: options.positions,
     shares: options.shares,
     // The loop cuts prompts itself, by what else there is to do.
     chunk: Infinity,

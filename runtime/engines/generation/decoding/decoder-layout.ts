@@ -1,5 +1,6 @@
-import { elementType, type Graph, shapeOf } from '../../../onnx/graph.js';
+import { elementType, type Graph, initializerShapes, shapeOf } from '../../../onnx/graph.js';
 import { firstNumber, type Json } from '../../model-folder.js';
+import { contextLengthOf } from '../limits.js';
 import { cacheShape } from './cache-shape.js';
 import { writesIntoSlots } from './decoder-graph.js';
 import type { CacheLayout } from './kv-cache.js';
@@ -18,6 +19,23 @@ export function switchLength(graph: Graph, config: Json): number {
   const own = (text['rope_scaling'] ?? {}) as Json;
   const name = 'original_max_position_embeddings';
   return (branches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
+}
+
+/** Operators that look rotary positions up, and which of their inputs is the table. */
+const TABLE_INPUTS = new Map([
+  ['GroupQueryAttention', 7],
+  ['RotaryEmbedding', 2],
+]);
+
+/**
+ * Tokens after which the graph has no positions: rows of its shortest table [positions, width], or where a branch picks
+ * one, what the model was made for. Infinity where positions are computed.
+ */
+export function positionsOf(graph: Graph, config: Json): number {
+  const shapes = initializerShapes(graph);
+  const tables = graph.nodes.flatMap(({ op, inputs }) => inputs[TABLE_INPUTS.get(op) ?? Infinity] || []);
+  const lengths = tables.map((name) => shapes.get(name)?.[0] ?? contextLengthOf(config) ?? Infinity);
+  return Math.min(Infinity, ...new Set(lengths));
 }
 
 /** Inputs that a step can fill. Merged graphs (use_cache_branch) and other caches are not among them. */

@@ -8,7 +8,7 @@ import { createBatchDecoder } from './batch-decoder.js';
 import { createCacheBudget } from './cache-budget.js';
 import { promptChunk } from './cache-shape.js';
 import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
-import { layoutOf } from './decoder-layout.js';
+import { layoutOf, positionsOf } from './decoder-layout.js';
 import { tryDecoder } from './decoder-trial.js';
 import { contextLengthOf } from '../limits.js';
 import { openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
@@ -47,6 +47,8 @@ export interface Decoder {
    */
   start(need: Need): Promise<Decoding>;
   readonly inputNames: readonly string[];
+  /** Most tokens that the graph has positions for. */
+  readonly positions: number;
   /** True where generations under way share each run. */
   readonly shares: boolean;
   /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
@@ -78,6 +80,7 @@ async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Dec
       return createBatchDecoder({
         ...{ session, ...abilities },
         inputNames: native.inputNames,
+        positions: positionsOf(graph, config),
         contextLength: contextLengthOf(config),
         cacheBytes: request.cacheBytes,
         chunk: promptChunk(config),

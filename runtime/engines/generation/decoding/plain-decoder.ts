@@ -9,7 +9,7 @@ import { contextLengthOf } from '../limits.js';
 import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
 import { promptChunk } from './cache-shape.js';
 import { withLastScores } from './decoder-graph.js';
-import { branches, switchLength } from './decoder-layout.js';
+import { branches, positionsOf, switchLength } from './decoder-layout.js';
 import { takesPromptsInParts } from './decoder-trial.js';
 import type { Decoder } from './decoder.js';
 import { type PlainGraph, startPlainDecoding } from './plain-decoding.js';
@@ -36,6 +36,7 @@ export async function openPlainDecoder(request: LoadRequest, config: Json): Prom
     bytesPerToken: bytesPerToken(caches),
     contextLength: contextLengthOf(config),
     inputNames: session.inputNames,
+    positions: positionsOf(whole, config),
     shares: false,
     chunk: (await inParts(graph, whole, config)) ? promptChunk(config) : Infinity,
     start: async () => startPlainDecoding(graph),

@@ -24,6 +24,9 @@ export interface StepSession {
 }
 
 export function createStepSession(session: InferenceSession, layout: CacheLayout): StepSession {
+  // Attention that writes into the cache takes the mask's width for the longest text, which its table of positions ends.
+  const slots = session.inputNames.includes(SLOTS_INPUT);
+
   async function run(feeds: Record<string, Tensor>): Promise<StepOutput> {
     const outputs = await session.run(feeds);
     return {
@@ -49,19 +52,20 @@ export function createStepSession(session: InferenceSession, layout: CacheLayout
     },
     step(tokens, batch) {
       const places = batch.rows.map(({ length }) => length);
-      const feeds = inputsOf(session, { tokens, places, rows: tokens.length, mask: maskOf(batch) });
+      const mask = maskOf(batch, slots ? Math.max(...places) : batch.capacity);
+      const feeds = inputsOf(session, { tokens, places, rows: tokens.length, mask });
       return run({ ...feeds, ...batch.feeds() });
     },
   };
 }
 
-/** Each row: its own tokens, unused places, and the new token at the end. */
-function maskOf({ rows, capacity }: KvRows): BigInt64Array {
-  const width = capacity + 1;
+/** Each row: its own tokens, unused places up to so many, and the new token at the end. */
+function maskOf({ rows }: KvRows, places: number): BigInt64Array {
+  const width = places + 1;
   const mask = new BigInt64Array(rows.length * width);
   for (const { index, length } of rows) {
     mask.fill(1n, index * width, index * width + length);
-    mask[index * width + capacity] = 1n;
+    mask[index * width + places] = 1n;
   }
   return mask;
 }

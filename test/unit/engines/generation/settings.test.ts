@@ -1,4 +1,4 @@
-import { contextLengthOf, endsAtContext } from '../../../../runtime/engines/generation/limits.js';
+import { contextLengthOf, contextOf } from '../../../../runtime/engines/generation/limits.js';
 import { readSettings } from '../../../../runtime/engines/generation/settings.js';
 import { settingsOf } from './support.js';
 
@@ -78,8 +78,11 @@ describe('lengths', () => {
 
   test('learned tables and graphs without position input end at it', () => {
     const inputs = ['input_ids', 'attention_mask', 'position_ids'];
-    expect(endsAtContext({ model_type: 'gpt2' }, inputs)).toBe(true);
-    expect(endsAtContext({ model_type: 'llama' }, inputs)).toBe(false);
-    expect(endsAtContext({ model_type: 'llama' }, inputs.slice(0, 2))).toBe(true);
+    const ends = (model_type: string, inputNames: string[], positions = Infinity) =>
+      contextOf({ model_type, max_position_embeddings: 64 }, { inputNames, positions });
+    expect(ends('gpt2', inputs)).toEqual({ contextLength: 64, hardLimit: true });
+    expect(ends('llama', inputs)).toEqual({ contextLength: 64, hardLimit: false });
+    expect(ends('llama', inputs.slice(0, 2))).toEqual({ contextLength: 64, hardLimit: true });
+    expect(ends('llama', inputs, 48)).toEqual({ contextLength: 48, hardLimit: true });
   });
 });

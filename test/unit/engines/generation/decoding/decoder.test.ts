@@ -143,6 +143,16 @@ test('a graph made for one row gets its rows one after the other', async () => {
   }
 });
 
+test('a graph with a table of positions is used up to its last one, also in company', async () => {
+  const spec = { ...request.spec, graphs: { model: 'llama_fused.onnx' } };
+  const given = { ...request, dir: join(FIXTURES, 'graphs'), spec };
+  const [decoder, plain] = [await openDecoder(given, TINY), await openPlainDecoder(given, TINY)];
+  expect([decoder.positions, plain.positions]).toEqual([256, 256]);
+  const runs = [tokens(216, 1), tokens(5, 5)].map((prompt) => [prompt, 256 - 216 + 1] as const);
+  const alone = await Promise.all(runs.map(([prompt, count]) => greedy(plain, prompt, count)));
+  expect(await Promise.all(runs.map(([prompt, count]) => greedy(decoder, prompt, count)))).toEqual(alone);
+});
+
 test('where quantised products mix rows, generations take turns', async () => {
   const graphs = join(FIXTURES, 'graphs');
   const gpt2 = { vocab_size: 512, n_head: 2, n_embd: 32, n_positions: 128 };
