@@ -18,7 +18,15 @@ const ARCHITECTURES: Row[] = [
   [/^(?:LayoutLM|LiLT|Lilt)\w*ForQuestionAnswering$/, 'document-question-answering'],
   [/ForQuestionAnswering$/, 'question-answering'],
   [/For(?:MaskedLM|PreTraining)$/, 'fill-mask', 'feature-extraction', 'sentence-similarity'],
-  [/(?:ForCausalLM|LMHeadModel)$/, 'text-generation', 'chat'],
+  [
+    /(?:ForCausalLM|LMHeadModel)$/,
+    'text-generation',
+    'chat',
+    // Embedders made of decoders keep their name; what the graph gives tells them apart.
+    'feature-extraction',
+    'sentence-similarity',
+  ],
+  [/TextModel$/, 'feature-extraction', 'sentence-similarity'],
   [
     /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^SpeechEncoderDecoderModel$/,
     'automatic-speech-recognition',

@@ -52,9 +52,12 @@ function guess(request: DetectRequest): Detected {
   const tagged = tag === undefined ? undefined : taskNamed(tag);
   if (tagged) return { task: tagged, reason: `pipeline_tag ${tag}` };
   if (tag !== undefined) throw foreignTask(tag, request);
-  if (info.libraryName === 'sentence-transformers' || facts.sentenceModules)
+  const possible = possibleTasks(facts);
+  const encodes = possible?.includes('sentence-similarity') ?? true;
+  // The library makes rerankers, too, which are classifiers.
+  if (encodes && (info.libraryName === 'sentence-transformers' || facts.sentenceModules))
     return { task: 'sentence-similarity', reason: 'a sentence-transformers repository' };
-  const usual = possibleTasks(facts)?.[0];
+  const usual = possible?.[0];
   if (usual) return { task: usual, reason: facts.pipelineClass ?? facts.architectures.join(', ') };
   const byTags = [...new Set(info.tags.flatMap((name) => taskNamed(name) ?? []))];
   if (byTags.length === 1) return { task: byTags[0]!, reason: `tag ${byTags[0]}` };

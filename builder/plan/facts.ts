@@ -11,7 +11,7 @@ export interface ModelFacts {
   /** The model's code is in the repository (config.auto_map). It is never run. */
   customCode: boolean;
   hasChatTemplate: boolean;
-  /** The repository is one of the sentence-transformers library: it has modules.json. */
+  /** A sentence model of the sentence-transformers library: it has modules.json, and is no reranker. */
   sentenceModules: boolean;
   /** Class of a pipeline of several models (model_index.json). */
   pipelineClass?: string;
@@ -26,10 +26,11 @@ type Json = Record<string, unknown>;
  */
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
   const read = async (path: string) => parseObject(path, await source.readText(info, path));
-  const [config, tokenizer, index] = await Promise.all([
+  const [config, tokenizer, index, sentences] = await Promise.all([
     read('config.json'),
     read('tokenizer_config.json'),
     read('model_index.json'),
+    read('config_sentence_transformers.json'),
   ]);
   const has = (path: string) => info.files.some((file) => file.path === path);
   return {
@@ -38,7 +39,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
     hasChatTemplate:
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
-    sentenceModules: has('modules.json'),
+    sentenceModules: has('modules.json') && sentences.model_type !== 'CrossEncoder',
     pipelineClass: string(index._class_name),
     sizes: sizesOf(config),
   };

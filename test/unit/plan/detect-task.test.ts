@@ -59,6 +59,21 @@ test.each<[string, Given, string]>([
     { tag: 'sentence-similarity', sentenceModules: true, arch: 'Qwen3ForCausalLM' },
     'sentence-similarity',
   ],
+  [
+    'an embedding model that is all graph, called by its decoder',
+    { tag: 'feature-extraction', arch: 'Qwen3ForCausalLM' },
+    'feature-extraction',
+  ],
+  [
+    'a text model of a family that sees',
+    { tag: 'sentence-similarity', arch: 'Gemma3TextModel' },
+    'sentence-similarity',
+  ],
+  [
+    'a reranker of sentence-transformers untagged',
+    { library: 'sentence-transformers', arch: 'BertForSequenceClassification' },
+    'text-classification',
+  ],
   ['a single tag', { tags: ['onnx', 'fill-mask', 'en'] }, 'fill-mask'],
   ['a model type', { modelType: 'whisper' }, 'automatic-speech-recognition'],
   [

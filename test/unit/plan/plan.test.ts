@@ -211,6 +211,18 @@ test('every model of the fixture zoo that is served today gets its own task', as
   }
 });
 
+test('a reranker with modules is no sentence model', async () => {
+  const dir = copyWithTag(`${ZOO}/text-classification/distilbert/repo`, 'none');
+  const files = {
+    'README.md': '',
+    'modules.json': '[]',
+    'config_sentence_transformers.json': '{"model_type":"CrossEncoder"}',
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+  const { spec } = await planModel({ source: folderSource(dir), id: 'org/reranker' });
+  expect(spec.task).toBe('text-classification');
+});
+
 function copyWithTag(from: string, tag: string): string {
   const names = [
     'config.json',
