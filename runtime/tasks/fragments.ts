@@ -1,5 +1,10 @@
 import { z } from 'zod';
 
+/** Names that Python looks up in upper case, whatever case they come in. */
+export function anyCase<T extends z.ZodEnum>(names: T) {
+  return z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), names);
+}
+
 /** `params: {...}`: strict, so that an unknown name is a 400 that names it; absent means "all defaults". */
 export function params<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape).prefault({} as never);
@@ -11,7 +16,7 @@ export const topK = z.int().min(1).nullable().optional();
 export const labelScore = z.object({ label: z.string(), score: z.number().nullable() });
 
 /** How logits become scores; absent: what the checkpoint was trained for. */
-export const functionToApply = z.enum(['softmax', 'sigmoid', 'none']).nullable().optional();
+export const functionToApply = anyCase(z.enum(['softmax', 'sigmoid', 'none'])).nullish();
 
 /** What every model that reads text needs beside its graph. */
 export const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import type { Aggregation } from '../core/handles.js';
 import { defineTask } from './define.js';
-import { params, TOKENIZER_FILES } from './fragments.js';
+import { anyCase, params, TOKENIZER_FILES } from './fragments.js';
 import { finite } from './scores.js';
 
 const place = { score: z.number().nullable(), word: z.string(), start: z.number(), end: z.number() };
-const strategy = z.enum(['none', 'simple', 'first', 'average', 'max']);
+const strategy = anyCase(z.enum(['none', 'simple', 'first', 'average', 'max']));
 
 export default defineTask({
   title: 'Token classification',

@@ -27,7 +27,7 @@ export function sentenceVector(outputs: Outputs): Float32Array | undefined {
 /** The vector of a graph that pools itself and gives no hidden states. */
 export function onlyVector(outputs: Outputs): Float32Array | undefined {
   if (statesOf(outputs)) return undefined;
-  const pooled = outputs['sentence_embedding'] ?? ofRank(outputs, 2);
+  const pooled = outputs['sentence_embedding'] ?? onlyOfRank(outputs, 2);
   return pooled && toFloat32(pooled);
 }
 
@@ -49,7 +49,10 @@ export function hiddenStates(outputs: Outputs, from: number): HiddenStates {
 
 function statesOf(outputs: Outputs): TensorLike | undefined {
   return (
-    outputs['last_hidden_state'] ?? outputs['token_embeddings'] ?? lastLayer(outputs) ?? ofRank(outputs, 3)
+    outputs['last_hidden_state'] ??
+    outputs['token_embeddings'] ??
+    lastLayer(outputs) ??
+    onlyOfRank(outputs, 3)
   );
 }
 
@@ -59,9 +62,10 @@ function lastLayer(outputs: Outputs): TensorLike | undefined {
   return last === undefined ? undefined : outputs[last];
 }
 
-function ofRank(outputs: Outputs, rank: number): TensorLike | undefined {
-  const found = Object.entries(outputs).find(
+/** Of several nothing tells which one it is. */
+function onlyOfRank(outputs: Outputs, rank: number): TensorLike | undefined {
+  const all = Object.entries(outputs).filter(
     ([name, { dims }]) => dims.length === rank && !SCORES.test(name),
   );
-  return found?.[1];
+  return all.length === 1 ? all[0]![1] : undefined;
 }

@@ -68,6 +68,12 @@ function attentionLimit(config: Json): number {
   return Math.floor(Math.sqrt(ATTENTION_BYTES / 4 / heads));
 }
 
+/** Python's tokenizers refuse windows that share more than one text's special tokens leave of them. */
+export function sharesTooMuch(tokenizer: TextTokenizer, stride: number, width: number): boolean {
+  const room = width - tokenizer.specialCount(1);
+  return room >= 0 && stride > room;
+}
+
 /** The smaller of two limits, either of which may be missing. */
 export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
   return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);

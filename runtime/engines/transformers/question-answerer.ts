@@ -5,6 +5,7 @@ import { toFloat32 } from '../session.js';
 import { codePointsOf } from '../text/code-points.js';
 import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { bestSpans, type Span, spanProbabilities } from './answer-spans.js';
+import { sharesTooMuch } from './input-limits.js';
 import { inSlices } from './row-slices.js';
 import { openTextModel } from './text-encoder.js';
 import { placeOf } from './word-places.js';
@@ -60,10 +61,10 @@ interface Windows {
 /** The question comes first, unless Python pads on the left; the context is what is cut into windows. */
 function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options }: Windows) {
   const { maxLength = limit, stride = Math.min(Math.floor(maxLength / 2), STRIDE) } = options;
-  if (stride > maxLength) {
+  if (stride > maxLength || sharesTooMuch(tokenizer, stride, maxLength)) {
     throw new RunError(
       'invalid_input',
-      `params.doc_stride: ${stride} is larger than max_seq_len, ${maxLength}`,
+      `params.doc_stride: ${stride} is too much for windows of ${maxLength} tokens (max_seq_len)`,
     );
   }
   const first = tokenizer.paddingSide === 'right';

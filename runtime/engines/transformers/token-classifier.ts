@@ -5,6 +5,7 @@ import { codePointsOf } from '../text/code-points.js';
 import type { TextTokenizer, TracedRow } from '../text/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from './labels.js';
+import { sharesTooMuch } from './input-limits.js';
 import { inSlices } from './row-slices.js';
 import { padRow } from './pad-row.js';
 import { openTextModel } from './text-encoder.js';
@@ -18,7 +19,7 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
   return {
     async tag(text, options, signal) {
       const tokens = tokenizer.tokenize(text, { traces: true });
-      checkStride(options, maxLength);
+      checkStride(tokenizer, options, maxLength);
       const describe = describer(tokenizer, text);
       const found: Entity[] = [];
       let [windows, longest] = [0, 0];
@@ -46,9 +47,13 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
   };
 }
 
-function checkStride({ stride }: TagOptions, maxLength = Infinity): void {
-  if (stride === undefined || stride < maxLength) return;
-  throw new RunError('invalid_input', `params.stride: must be smaller than ${maxLength}, the longest input`);
+function checkStride(tokenizer: TextTokenizer, { stride }: TagOptions, maxLength: number): void {
+  if (stride === undefined) return;
+  if (stride < maxLength && !sharesTooMuch(tokenizer, stride, maxLength)) return;
+  throw new RunError(
+    'invalid_input',
+    `params.stride: ${stride} is too much for windows of ${maxLength} tokens`,
+  );
 }
 
 /** The tokens of a row that are the text's own, and whether each goes on with a word. */

@@ -44,6 +44,14 @@ test('a pooled vector counts under its name, or where it is all that there is', 
   expect(() => hiddenStates({ embeddings: vector }, 0)).toThrow('no hidden states to pool');
 });
 
+test('of several outputs without a known name none is taken for hidden states', () => {
+  const outputs = { dense: vector, sparse: tensor(1, 1, 2, 1), words: tensor(2, 1, 2, 4) };
+  expect(sentenceVector(outputs)![0]).toBe(3);
+  expect(() => hiddenStates(outputs, 0)).toThrow(
+    'the graph gives dense, sparse, words, no hidden states to pool',
+  );
+});
+
 test('scores are no hidden states', () => {
   const port = (name: string) => ({ name, type: 'float32', shape: [] });
   expect(() => checkEmbedderOutputs([port('logits')])).toThrow('the graph gives logits, no hidden states');

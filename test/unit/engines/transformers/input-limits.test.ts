@@ -1,4 +1,5 @@
-import { positionsOf } from '../../../../runtime/engines/transformers/input-limits.js';
+import { positionsOf, sharesTooMuch } from '../../../../runtime/engines/transformers/input-limits.js';
+import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 
 const table = { max_position_embeddings: 20 };
 
@@ -23,4 +24,16 @@ test.each([
 ])('%j: what memory bears, where positions go on for ever', (config) => {
   expect(positionsOf({ ...table, ...config, num_attention_heads: 8 })).toBe(8192);
   expect(positionsOf({ ...config, num_attention_heads: 8, max_position_embeddings: 32_768 })).toBe(32_768);
+});
+
+test.each<[stride: number, width: number, tooMuch: boolean]>([
+  [8, 10, false],
+  [9, 10, true],
+  [0, 2, false],
+  [1, 2, true],
+  // As Python's tokenizers, which count below nothing there.
+  [5, 1, false],
+])('windows of which %i of %i tokens are shared between two special tokens', (stride, width, tooMuch) => {
+  const tokenizer = { specialCount: () => 2 } as unknown as TextTokenizer;
+  expect(sharesTooMuch(tokenizer, stride, width)).toBe(tooMuch);
 });
