@@ -4,12 +4,19 @@ import type { TensorLike } from '../session.js';
 import type { Encoded } from '../text/tokenizer.js';
 import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 
+/** A row as graphs read it. */
+export interface Row extends Encoded {
+  /** What the decoder of a graph with two halves reads: as many tokens. */
+  decoderIds?: number[];
+}
+
 /** Inputs that can be made from tokens alone: the value of each token, and of padding. */
-const INPUTS: Record<string, (row: Encoded, token: number) => number> = {
+const INPUTS: Record<string, (row: Row, token: number) => number> = {
   input_ids: (row, token) => row.ids[token]!,
   attention_mask: (row, token) => row.mask?.[token] ?? 1,
   token_type_ids: (row, token) => row.typeIds[token]!,
   position_ids: (_, token) => token,
+  decoder_input_ids: (row, token) => row.decoderIds![token]!,
 };
 
 /** Inputs that are zero for a text without a page, as Python has it: left, top, right and bottom of each token's box. */
@@ -27,7 +34,7 @@ export function checkInputs(inputs: readonly Port[]): void {
 }
 
 /** Feeds [rows, longest row], shorter rows padded on the right; padding has the id `padId` and a mask of 0. */
-export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId: number): Tensors {
+export function feedsOf(inputs: readonly Port[], rows: readonly Row[], padId: number): Tensors {
   const length = widthOf(inputs, rows);
   const entries = inputs.map((port) => {
     if (isCache(port.name)) return [port.name, emptyCache(port, rows.length)] as const;
@@ -36,7 +43,7 @@ export function feedsOf(inputs: readonly Port[], rows: readonly Encoded[], padId
     const { tensor, put } = integerTensor(port, [rows.length, length]);
     rows.forEach((row, r) => {
       for (let token = 0; token < row.ids.length; token++) put(r * length + token, valueOf(row, token));
-      if (port.name !== 'input_ids') return;
+      if (!port.name.endsWith('input_ids')) return;
       for (let token = row.ids.length; token < length; token++) put(r * length + token, padId);
     });
     return [port.name, tensor] as const;

@@ -6,6 +6,7 @@ import type { Port, Tensors } from '../sessions/host.js';
 import { type Lane, type Lanes, openLanes } from '../sessions/lanes.js';
 import { type Encoded, loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { findBatchLimits } from './batch-limits.js';
+import { decoderIdsOf } from './decoder-ids.js';
 import { type InputLimits, limitsOf } from './input-limits.js';
 import { createRowBatcher } from './row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
@@ -53,8 +54,11 @@ async function createEncoder(
   checkInputs(ports);
   const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
-  const compute = async (rows: Encoded[], run: Lane['run']) =>
-    splitRows(await run(feedsOf(inputs, rows, padId)), rows, { inputs, outputs });
+  const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
+  const compute = async (rows: Encoded[], run: Lane['run']) => {
+    const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
+    return splitRows(await run(feedsOf(inputs, read, padId)), rows, { inputs, outputs });
+  };
   const limits = await findBatchLimits({
     compute: (rows) => compute(rows, lanes[0]!.run),
     sample: sampler(tokenizer, positions),
