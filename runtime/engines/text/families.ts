@@ -9,6 +9,8 @@ export interface Family {
   frame?: { bos: boolean };
   /** The class sets whether blanks count in offsets itself. */
   trims?: boolean;
+  /** Score that marks pieces of tokenizer.json which the class's own model of the text doesn't have. */
+  foreignScore?: number;
   /** What tokenizer_config.json need not write down. */
   config?: Json;
 }
@@ -53,6 +55,8 @@ const T5 = {
   ...ONE_SEGMENT,
 };
 
+const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
+
 /** By the class that tokenizer_config.json names, else by the model type. */
 const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
   [/^MPNet$/, /^mpnet$/, { bert: 'letters', config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
@@ -90,6 +94,8 @@ const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
   [/^Qwen2$/, /^(qwen2|qwen3|qwen2_moe|qwen3_moe)$/, { config: QWEN }],
   [/^(T5|MT5)$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, { config: T5 }],
   [/^Bloom$/, /^bloom$/, { config: BLOOM }],
+  // One list of ids for two languages: conversions give what only the other one has a score that stands for none.
+  [/^Marian$/, /^marian$/, { foreignScore: -100, config: MARIAN }],
 ];
 
 export function familyOf({ config, model }: TokenizerFiles): Family {

@@ -32,6 +32,7 @@ export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; con
     config,
     json: {
       ...files.json,
+      model: { ...files.json.model, foreign_score: family.foreignScore },
       added_tokens: added,
       normalizer: bertNormalizer(files.json.normalizer, family, config),
       pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),

@@ -105,9 +105,13 @@ const CUTTERS: Record<string, Cutter> = {
     };
   },
   Unigram(json, { ids, unknown, unknownId }) {
-    const cut = createUnigram(json.vocab as [string, number][]);
+    const rows = json.vocab as [string, number][];
+    const foreign = new Set(
+      rows.flatMap(([token, score]) => (score === json['foreign_score'] ? [token] : [])),
+    );
+    const cut = createUnigram(rows.filter(([token]) => !foreign.has(token)));
     return (word, take) => {
-      // Neighbours that are not known are one piece.
+      // Neighbours that are not known are one piece, which may be in the list of ids all the same.
       let [at, open] = [0, 0];
       const close = () => {
         const text = word.slice(open, at);
@@ -117,7 +121,7 @@ const CUTTERS: Record<string, Cutter> = {
       };
       for (const piece of cut(word)) {
         const id = ids.get(piece);
-        if (id !== undefined && id !== unknownId) {
+        if (id !== undefined && id !== unknownId && !foreign.has(piece)) {
           close();
           take(id, at, at + piece.length);
           open = at + piece.length;

@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import { createTokenizer, loadTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 import type { TracedRow } from '../../../../runtime/engines/text/tokenizer.js';
 import type { TokenizerJson } from '../../../../runtime/engines/text/tokenizer-json.js';
+
+const ZOO = join(import.meta.dirname, '../../../fixtures/zoo');
 
 interface Fixture {
   tokenizer: TokenizerJson;
@@ -127,5 +129,19 @@ describe('createTokenizer', () => {
     const lower = createTokenizer({ json, config, lowerCase: true });
     const plain = createTokenizer({ json, config });
     expect(lower.encode('QUIET Boat').ids).toEqual(plain.encode('quiet boat').ids);
+  });
+
+  // Numbers of MarianTokenizer, which reads source.spm and looks its pieces up in vocab.json.
+  test.each([
+    [
+      "café  Zürich, 你好 😀 don 't stop",
+      [42, 40, 259, 2, 1, 92, 118, 7, 2, 1, 2, 1, 64, 10, 2, 86, 6, 2, 3, 124, 131, 0],
+    ],
+    ['é', [2, 259, 0]],
+    ['üü è La un', [2, 1, 2, 265, 2, 244, 15, 2, 114, 0]],
+    ['Ça va? ñandú', [2, 1, 15, 2, 255, 15, 136, 2, 278, 9, 1, 0]],
+  ])('pieces of the other language alone do not cut a text: %s', async (text, ids) => {
+    const tokenizer = await loadTokenizer(join(ZOO, 'translation/marian/repo'));
+    expect(tokenizer.encode(text).ids).toEqual(ids);
   });
 });
