@@ -118,7 +118,7 @@ function leftContext({ decode, openBytes }: TextStreamInput, ids: readonly numbe
 function unsure(text: string, cleansUp: boolean): number {
   const broken = /\uFFFD+$/.exec(text)?.[0].length ?? 0;
   if (!cleansUp) return broken;
-  // Clean-up removes the blank before . , ! ? and the English contractions.
-  const blank = / (?:'|n|n'|'v|'r)?$/.exec(text.slice(0, text.length - broken))?.[0].length ?? 0;
+  // Clean-up removes the blank before . , ! ? and the English contractions, and first those around a lone apostrophe.
+  const blank = / (?:n? ?'?|'[vr])$|'$/.exec(text.slice(0, text.length - broken))?.[0].length ?? 0;
   return broken + blank;
 }

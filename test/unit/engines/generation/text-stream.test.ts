@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createUniform } from '../../../../runtime/engines/generation/search/sampling.js';
 import { createTextStream } from '../../../../runtime/engines/generation/text-stream.js';
+import { cleanUp } from '../../../../runtime/engines/text/clean-up.js';
 import { createTokenizer, type TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
 
 const DIR = join(import.meta.dirname, '../../../fixtures/tokenizers');
@@ -63,6 +64,16 @@ describe('pieces add up to the whole', () => {
     expect(pieces.join('')).toBe(tokenizer.decode(ids, { cleanUp: true }));
     expect(pieces.some((piece) => piece.includes('\ufffd'))).toBe(false);
     expect(pieces.filter((piece) => piece !== '').length).toBeGreaterThan(10);
+  });
+
+  // Clean-up looks at a lone apostrophe first, and at what stands beside it afterwards.
+  test.each(["do n ' t", "it  ' s", "ok ' .", "x ' . y ' ve", "a n ' n't", "b   ' re ' ,"])('of %j', (text) => {
+    const stream = createTextStream({
+      ...{ decode: (ids) => cleanUp(String.fromCodePoint(...ids)), openBytes: () => 0 },
+      ...{ cleansUp: true, prompt: [], stops: [] },
+    });
+    const pieces = Array.from(text, (letter) => stream.push(letter.codePointAt(0)!));
+    expect(pieces.join('') + stream.finish()).toBe(cleanUp(text));
   });
 
   test('of a character that never becomes whole', async () => {
