@@ -48,7 +48,10 @@ function kindOf(json: ModelJson): string {
 
 function vocabularyOf(json: ModelJson, ids: ReadonlyMap<string, number>): Vocabulary {
   const given = json['unk_id'];
-  const unknownId = typeof given === 'number' ? given : ids.get(String(json['unk_token']));
+  const named = json['unk_token'];
+  // Vocabularies hold words like "null", too.
+  const unknownId =
+    typeof given === 'number' ? given : typeof named === 'string' ? ids.get(named) : undefined;
   const fallback = json['byte_fallback'] === true;
   return {
     ids,

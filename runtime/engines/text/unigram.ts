@@ -10,7 +10,7 @@ export function createUnigram(
   vocabulary: readonly (readonly [token: string, score: number])[],
 ): (word: string) => string[] {
   const trie = trieOf(vocabulary.map(([token]) => token));
-  const scores = vocabulary.map(([, score]) => score);
+  const scores = vocabulary.map(([, score]) => asSerdeReads(score));
   const unknown = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_PENALTY;
   return (word) => {
     const best = new Float64Array(word.length + 1);
@@ -34,6 +34,18 @@ export function createUnigram(
     for (let end = word.length; end > 0; end = from[end]!) pieces.push(word.slice(from[end], end));
     return pieces.toReversed();
   };
+}
+
+/**
+ * A number as serde_json reads it: its digits by a power of ten, each rounded. That may be the neighbour of what is
+ * written, and of two rows of pieces that are equally likely the rounding decides.
+ */
+function asSerdeReads(score: number): number {
+  const [written = '', power = ''] = Math.abs(score).toExponential().split('e');
+  const digits = written.replace('.', '');
+  const exponent = Number(power) - digits.length + 1;
+  const size = exponent < 0 ? Number(digits) / Number(`1e${-exponent}`) : Math.abs(score);
+  return score < 0 ? -size : size;
 }
 
 function charLength(text: string, at: number): number {

@@ -67,14 +67,17 @@ describe('pieces add up to the whole', () => {
   });
 
   // Clean-up looks at a lone apostrophe first, and at what stands beside it afterwards.
-  test.each(["do n ' t", "it  ' s", "ok ' .", "x ' . y ' ve", "a n ' n't", "b   ' re ' ,"])('of %j', (text) => {
-    const stream = createTextStream({
-      ...{ decode: (ids) => cleanUp(String.fromCodePoint(...ids)), openBytes: () => 0 },
-      ...{ cleansUp: true, prompt: [], stops: [] },
-    });
-    const pieces = Array.from(text, (letter) => stream.push(letter.codePointAt(0)!));
-    expect(pieces.join('') + stream.finish()).toBe(cleanUp(text));
-  });
+  test.each(["do n ' t", "it  ' s", "ok ' .", "x ' . y ' ve", "a n ' n't", "b   ' re ' ,"])(
+    'of %j',
+    (text) => {
+      const stream = createTextStream({
+        ...{ decode: (ids) => cleanUp(String.fromCodePoint(...ids)), openBytes: () => 0 },
+        ...{ cleansUp: true, prompt: [], stops: [] },
+      });
+      const pieces = Array.from(text, (letter) => stream.push(letter.codePointAt(0)!));
+      expect(pieces.join('') + stream.finish()).toBe(cleanUp(text));
+    },
+  );
 
   test('of a character that never becomes whole', async () => {
     const { tokenizer } = await tokenizerOf('llama3-clean-up.json');
