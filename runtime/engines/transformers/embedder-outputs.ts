@@ -18,6 +18,12 @@ export function checkEmbedderOutputs(outputs: readonly Port[]): void {
   );
 }
 
+/** True for a graph that ends in the vector of a text. */
+export function poolsItself(outputs: readonly Port[]): boolean {
+  const ranks = outputs.filter(({ name }) => !SCORES.test(name)).map(({ shape }) => shape.length);
+  return outputs.some(({ name }) => name === 'sentence_embedding') || ranks.every((rank) => rank === 2);
+}
+
 /** What a graph exported by sentence-transformers ends in, all its modules inside; or the only vector that there is. */
 export function sentenceVector(outputs: Outputs): Float32Array | undefined {
   const pooled = outputs['sentence_embedding'];

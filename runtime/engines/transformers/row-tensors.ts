@@ -22,9 +22,17 @@ const INPUTS: Record<string, (row: Row, token: number) => number> = {
 /** Inputs that are zero for a text without a page, as Python has it: left, top, right and bottom of each token's box. */
 const ZEROS: Record<string, number> = { bbox: 4 };
 
+/** Where each row begins among the tokens of all rows, in graphs that read them one after another. */
+const OFFSETS = 'offsets';
+
+/** True for graphs of static embeddings, which take rows as bags of tokens: no axis of rows, no special tokens. */
+export function readsBags(inputs: readonly Port[]): boolean {
+  return inputs.some(({ name }) => name === OFFSETS);
+}
+
 /** @throws RunError `not_ready` for a graph that wants more than tokens, or more than one row */
 export function checkInputs(inputs: readonly Port[]): void {
-  const known = (name: string) => name in INPUTS || name in ZEROS || isCache(name);
+  const known = (name: string) => name in INPUTS || name in ZEROS || name === OFFSETS || isCache(name);
   const unknown = inputs.map(({ name }) => name).filter((name) => !known(name));
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
@@ -35,6 +43,7 @@ export function checkInputs(inputs: readonly Port[]): void {
 
 /** Feeds [rows, longest row], shorter rows padded on the right; padding has the id `padId` and a mask of 0. */
 export function feedsOf(inputs: readonly Port[], rows: readonly Row[], padId: number): Tensors {
+  if (readsBags(inputs)) return bagsOf(inputs, rows);
   const length = widthOf(inputs, rows);
   const entries = inputs.map((port) => {
     if (isCache(port.name)) return [port.name, emptyCache(port, rows.length)] as const;
@@ -46,6 +55,19 @@ export function feedsOf(inputs: readonly Port[], rows: readonly Row[], padId: nu
       if (!port.name.endsWith('input_ids')) return;
       for (let token = row.ids.length; token < length; token++) put(r * length + token, padId);
     });
+    return [port.name, tensor] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** All tokens as one list, and where each row begins. */
+function bagsOf(inputs: readonly Port[], rows: readonly Row[]): Tensors {
+  const begins = rows.map((_, r) => rows.slice(0, r).reduce((sum, { ids }) => sum + ids.length, 0));
+  const all = rows.flatMap(({ ids }) => ids);
+  const entries = inputs.map((port) => {
+    const values = port.name === OFFSETS ? begins : all;
+    const { tensor, put } = integerTensor(port, [values.length]);
+    values.forEach((value, i) => put(i, value));
     return [port.name, tensor] as const;
   });
   return Object.fromEntries(entries);

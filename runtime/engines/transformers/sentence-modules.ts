@@ -91,7 +91,8 @@ function messageFormatOf(transformer: Json): string | undefined {
 async function readModule(dir: string, module: { type?: string; path?: string }, into: SentenceModules) {
   const kind = (module.type ?? '').split('.').at(-1);
   const path = module.path ?? '';
-  if (kind === 'Transformer' || kind === 'Dropout') return;
+  // The graph is what these compute.
+  if (kind === 'Transformer' || kind === 'StaticEmbedding' || kind === 'Dropout') return;
   if (kind === 'Normalize') into.steps.push(unit);
   else if (kind === 'Pooling') readPooling(await readJson(dir, `${path}/config.json`), into);
   else if (kind === 'Dense') into.steps.push(await readDense(dir, path));

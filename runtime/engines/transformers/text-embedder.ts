@@ -3,11 +3,18 @@ import type { EncodeOptions, Pooling, TextEmbedder } from '../../core/handles.js
 import type { LoadRequest } from '../handle.js';
 import { firstNumber, type Json } from '../model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { checkEmbedderOutputs, hiddenStates, onlyVector, sentenceVector } from './embedder-outputs.js';
+import {
+  checkEmbedderOutputs,
+  hiddenStates,
+  onlyVector,
+  poolsItself,
+  sentenceVector,
+} from './embedder-outputs.js';
 import { poolAll, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
 import { type InputLimits, tighter } from './input-limits.js';
 import { loadMessageReader } from './message-reader.js';
+import type { Port } from '../sessions/host.js';
 import { openTextModel } from './text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
@@ -17,6 +24,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     readSentenceModules(request.dir),
   ]);
   checkEmbedderOutputs(encoder.outputs);
+  if (request.spec.task === 'sentence-similarity') checkPooling(modules, encoder.outputs);
   const sentenceTokenizer = modules.lowerCase
     ? await loadTokenizer(request.dir, { lowerCase: true })
     : tokenizer;
@@ -27,11 +35,14 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const sentencePooling: Pooling[] = modules.pooling ?? [
     causal && config['is_causal'] !== false ? 'lasttoken' : 'mean',
   ];
+  // Static embeddings know no special tokens and no longest text.
+  const bag = encoder.readsBags ? { specialTokens: false, maxLength: limits.positions } : undefined;
   const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
   return {
     async embed(text, { pooling, normalize, maxLength, specialTokens, signal, onTokens } = {}) {
-      const row = tokenizer.encode(text, { maxLength: tighter(limits.text, maxLength), specialTokens });
+      const whole = { maxLength: tighter(limits.text, maxLength), specialTokens };
+      const row = tokenizer.encode(text, bag ?? whole);
       onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, signal);
       const kinds = pooling ? [pooling] : (modules.pooling ?? ['mean']);
@@ -42,7 +53,8 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     async encode(text, options = {}) {
       const prompt = promptOf(modules, options);
       const row =
-        readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, { maxLength: sentenceLimit });
+        readMessage?.(text, prompt) ??
+        sentenceTokenizer.encode(prompt + text, bag ?? { maxLength: sentenceLimit });
       options.onTokens?.(row.ids.length);
       const outputs = await encoder.forward(row, options.signal);
       const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
@@ -52,6 +64,12 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
       return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
     },
   };
+}
+
+/** Modules that end in vectors of tokens, as those of late interaction do, give no vector of a sentence. */
+function checkPooling({ listed, pooling }: SentenceModules, outputs: readonly Port[]): void {
+  if (!listed || pooling || poolsItself(outputs)) return;
+  throw new RunError('not_ready', 'modules.json names no Pooling, so there is no vector of a sentence');
 }
 
 interface Limited {

@@ -10,7 +10,7 @@ import { decoderIdsOf } from './decoder-ids.js';
 import { type InputLimits, limitsOf } from './input-limits.js';
 import { createRowBatcher } from './row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
-import { checkInputs, feedsOf, splitRows } from './row-tensors.js';
+import { checkInputs, feedsOf, readsBags, splitRows } from './row-tensors.js';
 
 export type Outputs = Tensors;
 
@@ -21,6 +21,8 @@ export interface TextEncoder {
    */
   forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
   readonly outputs: readonly Port[];
+  /** The graph reads bags of tokens, without special tokens. */
+  readonly readsBags: boolean;
 }
 
 export interface TextModel {
@@ -68,6 +70,7 @@ async function createEncoder(
   const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, compute });
   return {
     outputs,
+    readsBags: readsBags(inputs),
     async forward(row, signal) {
       if (row.ids.length > 0) return batcher.forward(row, signal);
       throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');

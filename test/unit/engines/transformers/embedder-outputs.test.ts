@@ -2,6 +2,7 @@ import {
   checkEmbedderOutputs,
   hiddenStates,
   onlyVector,
+  poolsItself,
   sentenceVector,
 } from '../../../../runtime/engines/transformers/embedder-outputs.js';
 
@@ -50,6 +51,32 @@ test('of several outputs without a known name none is taken for hidden states', 
   expect(() => hiddenStates(outputs, 0)).toThrow(
     'the graph gives dense, sparse, words, no hidden states to pool',
   );
+});
+
+test.each<[ports: [name: string, rank: number][], itself: boolean]>([
+  [[['embeddings', 2]], true],
+  [
+    [
+      ['token_embeddings', 3],
+      ['sentence_embedding', 2],
+    ],
+    true,
+  ],
+  [
+    [
+      ['last_hidden_state', 3],
+      ['pooler_output', 2],
+    ],
+    false,
+  ],
+  [[['last_hidden_state', 0]], false],
+])('a graph of %j pools itself: %j', (ports, itself) => {
+  const outputs = ports.map(([name, rank]) => ({
+    name,
+    type: 'float32',
+    shape: Array<string>(rank).fill('x'),
+  }));
+  expect(poolsItself(outputs)).toBe(itself);
 });
 
 test('scores are no hidden states', () => {

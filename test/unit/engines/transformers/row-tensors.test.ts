@@ -1,5 +1,10 @@
 import { withCacheShapes } from '../../../../runtime/engines/transformers/graph-ports.js';
-import { checkInputs, feedsOf, splitRows } from '../../../../runtime/engines/transformers/row-tensors.js';
+import {
+  checkInputs,
+  feedsOf,
+  readsBags,
+  splitRows,
+} from '../../../../runtime/engines/transformers/row-tensors.js';
 
 const ids = { name: 'input_ids', type: 'int64', shape: ['batch', 'sequence'] };
 const mask = { name: 'attention_mask', type: 'int32', shape: ['batch', 'sequence'] };
@@ -79,6 +84,18 @@ describe('a graph whose shapes are fixed', () => {
 
   test('is refused where it wants several texts at a time', () => {
     expect(() => checkInputs([{ ...ids, shape: [4, 16] }])).toThrow('the graph wants 4 texts at a time');
+  });
+});
+
+test('bags of tokens lie one after another', () => {
+  const flat = [
+    { ...ids, shape: ['tokens'] },
+    { name: 'offsets', type: 'int64', shape: ['texts'] },
+  ];
+  expect(readsBags(flat)).toBe(true);
+  expect(feedsOf(flat, [...rows, rows[0]!], 0)).toEqual({
+    input_ids: { type: 'int64', data: BigInt64Array.from([5n, 6n, 7n, 8n, 9n, 5n, 6n]), dims: [7] },
+    offsets: { type: 'int64', data: BigInt64Array.from([0n, 2n, 5n]), dims: [3] },
   });
 });
 
