@@ -38,6 +38,8 @@ export interface GenerateOptions {
   epsilon_cutoff?: number | null | undefined;
   eta_cutoff?: number | null | undefined;
   renormalize_logits?: boolean | null | undefined;
+  /** Scores that are no numbers, or without end, become ones. */
+  remove_invalid_values?: boolean | null | undefined;
   num_beams?: number | null | undefined;
   length_penalty?: number | null | undefined;
   early_stopping?: boolean | 'never' | null | undefined;
@@ -58,6 +60,12 @@ export interface GenerateOptions {
   add_special_tokens?: boolean | null | undefined;
   /** Chats only. True: the last message goes on; default where it is the assistant's. */
   continue_final_message?: boolean | null | undefined;
+  /** With an encoder: the token that the answer begins with; a list holds one. */
+  decoder_start_token_id?: number | number[] | null | undefined;
+  /** Without an encoder. True: a prompt that the tokenizer has a limit for is cut to it, at the side that it names. */
+  truncation?: boolean | 'longest_first' | 'only_first' | null | undefined;
+  /** `hole`: of a prompt that leaves no room for the answer within the tokenizer's limit, the end is kept. */
+  handle_long_generation?: 'hole' | null | undefined;
   /** Put before the prompt, but not into the answer. */
   prefix?: string | null | undefined;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { logprobs, single, unstreamable, usageOf } from './generated.js';
-import { generationParams } from './generation-params.js';
+import { generationParams, promptParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
 
 const textBlock = z.union([
@@ -43,6 +43,7 @@ export default defineTask({
     messages: z.array(message).min(1),
     params: params({
       ...generationParams,
+      ...promptParams,
       tools: z
         .array(z.record(z.string(), z.unknown()))
         .nullish()

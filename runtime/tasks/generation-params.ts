@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { truncation } from './fragments.js';
 
 const count = z.int().min(0).nullish();
 /** No vocabulary is as large. */
@@ -6,6 +7,17 @@ const MAX_ITEMS = 2 ** 19;
 const tokens = z.array(z.int().min(0)).max(MAX_ITEMS);
 const positive = z.number().positive().nullish();
 const probability = z.number().min(0).max(1).nullish();
+
+/** What a prompt that is long may do, in tasks without an encoder. */
+export const promptParams = {
+  truncation: z
+    .union([truncation, z.literal(false)])
+    .describe('cut the prompt to the tokenizer’s limit; false by default'),
+  handle_long_generation: z
+    .literal('hole')
+    .nullish()
+    .describe('keep the end of a prompt that leaves no room within the tokenizer’s limit'),
+};
 
 /** Arguments of generate() that we honour, under their Python names. Ranges are Python's. */
 export const generationParams = {
@@ -50,6 +62,7 @@ export const generationParams = {
   epsilon_cutoff: probability,
   eta_cutoff: probability,
   renormalize_logits: z.boolean().nullish(),
+  remove_invalid_values: z.boolean().nullish().describe('scores that are no numbers count as 0'),
   num_beams: z.int().min(1).max(16).nullish(),
   length_penalty: z.number().nullish(),
   early_stopping: z.union([z.boolean(), z.literal('never')]).nullish(),

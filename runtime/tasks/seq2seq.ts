@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { EngineBinding } from './define.js';
 import { truncation } from './fragments.js';
 import { generationParams } from './generation-params.js';
@@ -13,6 +14,10 @@ export const seq2seqParams = {
   ),
   stop_sequence: shared.stop_sequence.describe('the first token of this text ends the answer'),
   truncation,
+  decoder_start_token_id: z
+    .union([z.int().min(0), z.array(z.int().min(0)).length(1)])
+    .nullish()
+    .describe('the token that the answer begins with'),
 };
 
 /** What such a model is made of. The decoder comes as one merged graph or as a pair. */

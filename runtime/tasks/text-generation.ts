@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generatedText, textAnswer, unstreamable, usageOf } from './generated.js';
-import { generationParams } from './generation-params.js';
+import { generationParams, promptParams } from './generation-params.js';
 
 /** What a decoder-only language model reads beside its graph. */
 export const GENERATION_FILES = [
@@ -26,6 +26,7 @@ export default defineTask({
     text: z.string(),
     params: params({
       ...generationParams,
+      ...promptParams,
       prefix: z.string().nullish().describe('put before the prompt, but not into the answer'),
       add_special_tokens: z.boolean().nullish().describe('false: no BOS before the prompt'),
       return_full_text: z.boolean().nullish().describe('false: the continuation without the prompt'),

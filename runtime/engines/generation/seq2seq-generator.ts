@@ -50,7 +50,7 @@ async function* answer(
 ): AsyncGenerator<string, Generated[]> {
   const { graphs, tokenizer, config } = model;
   const repository = { ...model.repository, ...source.own };
-  const prompt = [startToken(repository)];
+  const prompt = [startToken(options, repository)];
   const settings = readSettings({
     request: withStopTokens(tokenizer, withFirst(options, source.forcedBos), 1),
     ...{ repository, source: source.ids },
@@ -77,8 +77,10 @@ function withFirst(options: GenerateOptions, forcedBos: number | undefined): Gen
   );
 }
 
-function startToken(repository: Json): number {
-  const id = repository['decoder_start_token_id'] ?? repository['bos_token_id'];
-  if (typeof id === 'number') return id;
+/** A list has one for each text of a batch, which is one text here. */
+function startToken({ decoder_start_token_id: wanted }: GenerateOptions, repository: Json): number {
+  const found = [wanted ?? repository['decoder_start_token_id'] ?? repository['bos_token_id']].flat();
+  const [id] = found;
+  if (found.length === 1 && typeof id === 'number') return id;
   throw new RunError('not_ready', 'the model names no decoder_start_token_id');
 }

@@ -39,6 +39,7 @@ export interface GenerationSettings {
   epsilonCutoff: number;
   etaCutoff: number;
   renormalize: boolean;
+  removeInvalid: boolean;
   numBeams: number;
   /** Answers to give. */
   sequences: number;
@@ -113,6 +114,7 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     epsilonCutoff: pick('epsilon_cutoff', 0),
     etaCutoff: pick('eta_cutoff', 0),
     renormalize: pick('renormalize_logits', false),
+    removeInvalid: pick('remove_invalid_values', false),
     numBeams: pick('num_beams', 1),
     sequences: request.num_return_sequences ?? 1,
     logprobs: request.logprobs ?? undefined,

@@ -6,7 +6,7 @@ import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { loadChatTemplate } from './prompts/chat-template.js';
 import { type Decoder, openDecoder } from './decoding/decoder.js';
 import { generate, rowsOf } from './generate.js';
-import { contextOf } from './limits.js';
+import { contextOf, newTokens } from './limits.js';
 import { readSettings } from './settings.js';
 import { withStopTokens } from './stop-tokens.js';
 
@@ -40,7 +40,10 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     generate(text, options, signal) {
       const specialTokens = options.add_special_tokens ?? undefined;
       const before = options.prefix ?? prefix;
-      const { ids } = tokenizer.encode(before + text, { specialTokens });
+      const { ids } = tokenizer.encode(before + text, {
+        specialTokens,
+        maxLength: cutAt(tokenizer, options),
+      });
       const prefixLength = tokenizer.encode(before, { specialTokens: specialTokens ?? false }).ids.length;
       return continued(model, { prompt: withStart(ids, model), prefixLength, options, signal });
     },
@@ -49,7 +52,8 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
       // The template's text holds its own special tokens.
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const text = template.render(messages, { variables, continues });
-      const prompt = tokenizer.encode(text, { specialTokens: false }).ids;
+      const maxLength = cutAt(tokenizer, options);
+      const prompt = tokenizer.encode(text, { specialTokens: false, maxLength }).ids;
       return continued(model, { prompt, options, signal });
     },
   };
@@ -60,6 +64,9 @@ function taskParams(config: Json): Json {
   const all = (config['task_specific_params'] ?? {}) as Record<string, Json | undefined>;
   return all['text-generation'] ?? {};
 }
+
+const cutAt = (tokenizer: TextTokenizer, { truncation }: GenerateOptions): number | undefined =>
+  truncation ? tokenizer.modelMaxLength : undefined;
 
 /** generate() begins an empty prompt with BOS. */
 function withStart(ids: number[], { repository }: Model): number[] {
@@ -79,9 +86,10 @@ interface Request {
 
 async function* continued(
   model: Model,
-  { prompt, prefixLength, options, signal }: Request,
+  { prompt: given, prefixLength, options, signal }: Request,
 ): AsyncGenerator<string, Generated[]> {
   const { decoder, tokenizer } = model;
+  const prompt = withHole({ prompt: given, prefixLength, options, model });
   const settings = readSettings({
     ...model,
     request: withStopTokens(tokenizer, options),
@@ -95,4 +103,27 @@ async function* continued(
     chunk: decoder.chunk,
     start: () => decoder.start(need),
   });
+}
+
+/**
+ * The end of a prompt that leaves no room for the answer, where the request wants that (`handle_long_generation`).
+ * @throws RunError 422 when the answer alone takes all the room
+ */
+function withHole({
+  prompt,
+  prefixLength,
+  options,
+  model,
+}: Omit<Request, 'signal'> & { model: Model }): number[] {
+  const limit = model.tokenizer.modelMaxLength ?? Infinity;
+  if (options.handle_long_generation !== 'hole') return prompt;
+  const { repository } = model;
+  const unlimited = { request: options, repository, contextLength: undefined, hardLimit: false };
+  const added = newTokens({ ...unlimited, promptLength: prompt.length, prefixLength });
+  if (prompt.length + added <= limit) return prompt;
+  if (added < limit) return prompt.slice(added - limit);
+  throw new RunError(
+    'unprocessable',
+    `params.handle_long_generation: an answer of ${added} tokens leaves no room for the prompt within ${limit}`,
+  );
 }

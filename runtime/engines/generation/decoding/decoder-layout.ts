@@ -34,7 +34,8 @@ const TABLE_INPUTS = new Map([
 export function positionsOf(graph: Graph, config: Json): number {
   const shapes = initializerShapes(graph);
   const tables = graph.nodes.flatMap(({ op, inputs }) => inputs[TABLE_INPUTS.get(op) ?? Infinity] || []);
-  const lengths = tables.map((name) => shapes.get(name)?.[0] ?? contextLengthOf(config) ?? Infinity);
+  const picked = branches(graph) ? contextLengthOf(config) : undefined;
+  const lengths = tables.map((name) => shapes.get(name)?.[0] ?? picked ?? Infinity);
   return Math.min(Infinity, ...new Set(lengths));
 }
 

@@ -54,6 +54,7 @@ function forcing(settings: GenerationSettings): LogitsProcessor[] {
   if (settings.forcedEos.length > 0) {
     list.push(forced(settings.forcedEos, promptLength + settings.maxNewTokens - 1));
   }
+  if (settings.removeInvalid) list.push(finite);
   if (settings.decayLengthPenalty) {
     const [start, factor] = settings.decayLengthPenalty;
     list.push(decayingLength({ start: start + promptLength, factor, eos: eosTokenIds }));
@@ -67,6 +68,16 @@ function forcing(settings: GenerationSettings): LogitsProcessor[] {
   }
   return list;
 }
+
+const MOST = (2 - 2 ** -23) * 2 ** 127;
+
+/** No score is infinite, and what is no number is 0. */
+const finite: LogitsProcessor = (scores) => {
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i]!;
+    scores[i] = Number.isNaN(score) ? 0 : Math.max(-MOST, Math.min(MOST, score));
+  }
+};
 
 /** Lets nothing but these tokens through when the sequence has this length. */
 function forced(tokens: number[], length: number): LogitsProcessor {

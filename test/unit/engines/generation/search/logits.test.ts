@@ -75,3 +75,10 @@ describe('a step costs what is new in it', () => {
     5000,
   );
 });
+
+test('remove_invalid_values leaves finite scores, and 0 for what is no number', () => {
+  // torch.nan_to_num of transformers' InfNanRemoveLogitsProcessor
+  const most = 3.4028234663852886e38;
+  const got = process({ remove_invalid_values: true }, [Number.NaN, Infinity, -Infinity, 1.5]);
+  expect([...got]).toEqual([0, most, -most, 1.5]);
+});
