@@ -33,6 +33,8 @@ export interface ClassifyOptions {
   truncation?: 'longest_first' | 'only_first' | 'only_second' | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
+  /** Filled up with padding to the longest input. */
+  padded?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -52,6 +52,8 @@ export const tokenizerArguments = z
     truncation: z.union([truncation, z.literal(false)]),
     max_length: z.int().min(1).nullish(),
     add_special_tokens: z.boolean().nullish(),
+    // One text is its own longest.
+    padding: z.union([z.boolean(), z.enum(['longest', 'do_not_pad'])]).nullish(),
   })
   .nullish();
 

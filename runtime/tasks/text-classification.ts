@@ -22,7 +22,10 @@ export default defineTask({
         .union([z.literal(true), z.enum(['longest_first', 'only_first', 'only_second'])])
         .nullish()
         .describe('which text is cut where both are too long; long texts are always cut'),
-      padding: z.boolean().nullish().describe('one row is never padded: the answer is the same'),
+      padding: z
+        .union([z.boolean(), z.enum(['longest', 'max_length', 'do_not_pad'])])
+        .nullish()
+        .describe('max_length fills the text up to the longest input; all others leave it as it is'),
     }),
   }),
   output: z.array(labelScore),
@@ -43,6 +46,7 @@ export default defineTask({
           maxLength: given.max_length ?? undefined,
           truncation: typeof given.truncation === 'string' ? given.truncation : undefined,
           specialTokens: given.add_special_tokens ?? true,
+          padded: given.padding === 'max_length',
           signal,
         });
         const rows = top_k === undefined ? (return_all_scores === true ? null : 1) : top_k;

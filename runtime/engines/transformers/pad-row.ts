@@ -1,3 +1,4 @@
+import type { InputLimits } from './input-limits.js';
 import type { Encoded, TextTokenizer } from '../text/tokenizer.js';
 
 /**
@@ -22,4 +23,14 @@ export function padRow(tokenizer: TextTokenizer, row: Encoded, length: number): 
       0,
     ),
   };
+}
+
+/** A row filled up to the length that is asked for, else to the tokenizer's limit where it has one. */
+export function padWhole(
+  tokenizer: TextTokenizer,
+  row: Encoded,
+  { maxLength, limits }: { maxLength: number | undefined; limits: InputLimits },
+): Encoded {
+  const length = maxLength ?? tokenizer.modelMaxLength;
+  return length === undefined ? row : padRow(tokenizer, row, Math.min(length, limits.positions));
 }

@@ -85,11 +85,14 @@ interface IntegerTensor {
   put(at: number, value: number): void;
 }
 
-/** In the type (int64 or int32) that the graph declares. */
+/** Types other than int64 in which graphs want tokens, or a mask. */
+const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
+
+/** In the type that the graph declares. */
 function integerTensor({ type }: Port, dims: number[]): IntegerTensor {
   const count = dims.reduce((a, b) => a * b, 1);
-  if (type === 'int32') {
-    const data = new Int32Array(count);
+  if (type in NARROW) {
+    const data = new NARROW[type as keyof typeof NARROW](count);
     return { tensor: { type, data, dims }, put: (at, value) => void (data[at] = value) };
   }
   // A BigInt for each token would cost more than all the rest.

@@ -3,6 +3,7 @@ import type { LoadRequest } from '../handle.js';
 import { toFloat32 } from '../session.js';
 import { labelsOf, problemOf } from './labels.js';
 import { tighter } from './input-limits.js';
+import { padWhole } from './pad-row.js';
 import { openTextModel } from './text-encoder.js';
 
 /** *ForSequenceClassification: logits [1, labels] over a whole text. */
@@ -10,9 +11,10 @@ export async function loadSequenceClassifier(request: LoadRequest): Promise<Sequ
   const { config, tokenizer, encoder, limits } = await openTextModel(request, 'logits');
   const problem = problemOf(config);
   return {
-    async classify(text, { maxLength, signal, ...options } = {}) {
+    async classify(text, { maxLength, padded, signal, ...options } = {}) {
       const row = tokenizer.encode(text, { ...options, maxLength: tighter(limits.text, maxLength) });
-      const logits = toFloat32((await encoder.forward(row, signal))['logits']!);
+      const whole = padded ? padWhole(tokenizer, row, { maxLength, limits }) : row;
+      const logits = toFloat32((await encoder.forward(whole, signal))['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };

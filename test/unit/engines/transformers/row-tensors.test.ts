@@ -27,6 +27,14 @@ test('shorter rows are padded on the right with the model’s padding id and a m
   });
 });
 
+test.each([
+  ['float32', Float32Array],
+  ['bool', Uint8Array],
+])('a mask of %s', (type, List) => {
+  const { data } = feedsOf([{ ...mask, type }], rows, 1)['attention_mask']!;
+  expect(data).toEqual(List.from([1, 1, 0, 1, 1, 1]));
+});
+
 test('a row may bring padding of its own', () => {
   const feeds = feedsOf([mask], [{ ids: [1, 5, 6], typeIds: [0, 0, 0], mask: [0, 1, 1] }, rows[0]!], 1);
   expect(feeds['attention_mask']!.data).toEqual(Int32Array.from([0, 1, 1, 1, 1, 0]));
