@@ -60,6 +60,8 @@ export interface GenerateOptions {
   add_special_tokens?: boolean | null | undefined;
   /** Chats only. True: the last message goes on; default where it is the assistant's. */
   continue_final_message?: boolean | null | undefined;
+  /** Without an encoder. More than 1 moves away from what would come without the prompt. */
+  guidance_scale?: number | null | undefined;
   /** With an encoder: the token that the answer begins with; a list holds one. */
   decoder_start_token_id?: number | number[] | null | undefined;
   /** Without an encoder. True: a prompt that the tokenizer has a limit for is cut to it, at the side that it names. */

@@ -8,8 +8,14 @@ const tokens = z.array(z.int().min(0)).max(MAX_ITEMS);
 const positive = z.number().positive().nullish();
 const probability = z.number().min(0).max(1).nullish();
 
-/** What a prompt that is long may do, in tasks without an encoder. */
+/** Arguments of tasks without an encoder. */
 export const promptParams = {
+  guidance_scale: z
+    .number()
+    .nullish()
+    .describe(
+      'more than 1 moves away from what would come without the prompt; not with num_beams or logprobs',
+    ),
   truncation: z
     .union([truncation, z.literal(false)])
     .describe('cut the prompt to the tokenizer’s limit; false by default'),

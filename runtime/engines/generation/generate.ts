@@ -3,6 +3,7 @@ import type { TextTokenizer } from '../text/tokenizer.js';
 import { beamSearch } from './search/beam-search.js';
 import type { Decoding } from './decoding/decoder.js';
 import { logitsProcessors } from './search/logits.js';
+import { startGuided } from './guidance.js';
 import { createRow, type Row } from './row.js';
 import { createUniform } from './search/sampling.js';
 import type { GenerationSettings } from './settings.js';
@@ -20,7 +21,7 @@ export interface Generation {
   echoes?: boolean;
   /** Most prompt tokens to feed in one step. */
   chunk: number;
-  /** Begins with one row that has seen nothing; called once. */
+  /** Begins with one row that has seen nothing. */
   start(): Promise<Decoding>;
 }
 
@@ -36,7 +37,7 @@ export function rowsOf({ numBeams, sequences }: GenerationSettings): number {
 export async function* generate(generation: Generation): AsyncGenerator<string, Generated[]> {
   const { settings } = generation;
   const deadline = Date.now() + settings.maxTimeMs;
-  const decoding = await generation.start();
+  const decoding = await begin(generation);
   try {
     const run: Run = { ...generation, decoding, deadline };
     const scores = await prefill(run);
@@ -47,6 +48,10 @@ export async function* generate(generation: Generation): AsyncGenerator<string, 
   } finally {
     decoding.end();
   }
+}
+
+function begin({ settings, prompt, start }: Generation): Promise<Decoding> {
+  return settings.guidance === 1 ? start() : startGuided({ prompt, scale: settings.guidance, start });
 }
 
 type Answer = Row['answer'];

@@ -60,6 +60,9 @@ async function* answer(
     cleanUp: false,
   });
   const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };
+  if (settings.guidance !== 1) {
+    throw new RunError('unprocessable', 'params.guidance_scale: needs a model without an encoder');
+  }
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal, echoes: true },
     chunk: Infinity,

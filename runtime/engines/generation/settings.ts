@@ -40,6 +40,8 @@ export interface GenerationSettings {
   etaCutoff: number;
   renormalize: boolean;
   removeInvalid: boolean;
+  /** Classifier-free guidance; 1: none. */
+  guidance: number;
   numBeams: number;
   /** Answers to give. */
   sequences: number;
@@ -115,6 +117,7 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     etaCutoff: pick('eta_cutoff', 0),
     renormalize: pick('renormalize_logits', false),
     removeInvalid: pick('remove_invalid_values', false),
+    guidance: pick('guidance_scale', 1),
     numBeams: pick('num_beams', 1),
     sequences: request.num_return_sequences ?? 1,
     logprobs: request.logprobs ?? undefined,
@@ -147,13 +150,16 @@ function minNewTokens({ request, repository, promptLength, prefixLength = 0 }: S
 }
 
 /** @throws RunError 422 for what Python refuses too, and for what has no answer */
-function checkTogether({ sequences, numBeams, doSample, logprobs }: GenerationSettings): void {
+function checkTogether({ sequences, numBeams, doSample, logprobs, guidance }: GenerationSettings): void {
   const refuse = (message: string) => new RunError('unprocessable', `params.${message}`);
   if (numBeams > 1 && sequences > numBeams) {
     throw refuse(`num_return_sequences: ${sequences} is more than num_beams, which is ${numBeams}`);
   }
   if (numBeams === 1 && sequences > 1 && !doSample) {
     throw refuse('num_return_sequences: without do_sample or num_beams all answers would be the same');
+  }
+  if (guidance !== 1 && (numBeams > 1 || logprobs !== undefined)) {
+    throw refuse('guidance_scale: goes neither with num_beams nor with logprobs');
   }
   if (logprobs !== undefined && numBeams > 1) {
     throw refuse(`logprobs: beam search (num_beams ${numBeams}) has no probabilities of single tokens`);

@@ -23,7 +23,10 @@ export function cacheInputsOf(session: InferenceSession, config: Json): CacheInp
   return session.inputNames.flatMap((name) => {
     const present = presentOf(name);
     if (present === undefined || !session.outputNames.includes(present)) return [];
-    const type = typeOf(session, name) === 'float16' ? ('float16' as const) : ('float32' as const);
+    const type = typeOf(session, name);
+    if (type !== 'float16' && type !== 'float32') {
+      throw new RunError('not_ready', `the graph keeps ${type} in its cache input ${name}, not floats`);
+    }
     return [{ name, present, type, dims: emptyDims({ name, shape: shapeOf(session, name) }, config) }];
   });
 }

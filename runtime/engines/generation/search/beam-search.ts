@@ -1,5 +1,6 @@
 import { mergeFinished, canImprove, type Finished } from './beam-finish.js';
 import type { Decoding } from '../decoding/decoder.js';
+import { logSoftmax } from './log-softmax.js';
 import type { LogitsProcessor } from './logits.js';
 import { nothingLeft, warp } from './sampling.js';
 import type { GenerationSettings } from '../settings.js';
@@ -149,13 +150,4 @@ function insert<T extends { rank: number }>(list: T[], item: T): void {
   let at = list.length;
   while (at > 0 && list[at - 1]!.rank < item.rank) at--;
   list.splice(at, 0, item);
-}
-
-function logSoftmax(logits: Float32Array): Float32Array {
-  let max = -Infinity;
-  for (const value of logits) if (value > max) max = value;
-  let sum = 0;
-  for (const value of logits) sum += Math.exp(value - max);
-  const shift = max + Math.log(sum);
-  return logits.map((value) => value - shift);
 }
