@@ -27,22 +27,27 @@ function dict({ positional: [from], named }: Args): Map<Value, Value> {
   return new Map([...(pairs as [Value, Value][]), ...named]);
 }
 
+function namespace(args: Args): Value {
+  const attributes = dict(args);
+  return {
+    read: (name) => attributes.get(name),
+    write: (name, value) => void attributes.set(name, value),
+  };
+}
+
 function cycler({ positional: items }: Args): Value {
   let at = 0;
-  const attributes = new Map<string, Value>();
-  const stand = (place: number) => {
-    at = place % items.length;
-    attributes.set('current', items[at]);
-    return null;
+  const methods: Record<string, Value> = {
+    next: () => {
+      at = (at + 1) % items.length;
+      return items.at(at - 1);
+    },
+    reset: () => {
+      at = 0;
+      return null;
+    },
   };
-  stand(0);
-  attributes.set('reset', () => stand(0));
-  attributes.set('next', () => {
-    const item = items[at];
-    stand(at + 1);
-    return item;
-  });
-  return { attributes };
+  return { read: (name) => (name === 'current' ? items[at] : methods[name]) };
 }
 
 function joiner(separator: Value = ', '): Callable {
@@ -58,7 +63,7 @@ function joiner(separator: Value = ', '): Callable {
 export const GLOBALS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['range', taking('start stop step', range)],
   ['dict', dict],
-  ['namespace', (args: Args) => ({ attributes: dict(args) as Map<string, Value> })],
+  ['namespace', namespace],
   ['cycler', cycler],
   ['joiner', taking('sep', joiner)],
   ['raise_exception', taking('message', (message) => fail(str(message)))],

@@ -15,7 +15,7 @@ import {
 
 /** `value.name`: Python's attributes first (methods), then items. */
 export function attribute(value: Value, name: string): Value {
-  if (isThing(value)) return value.attributes.get(name);
+  if (isThing(value)) return value.read(name);
   const method = methodOf(value, name);
   if (method) return bound(method, value);
   if (Array.isArray(value)) return field(value, name);

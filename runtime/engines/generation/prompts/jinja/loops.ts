@@ -37,26 +37,29 @@ function walk(
   scope: Scope,
   output: Output,
 ): void {
-  const kept = iterate(values).filter((value) => fits(loop, value, scope));
-  const common: [string, Value][] = [
-    ['length', kept.length],
-    ['depth', depth + 1],
-    ['depth0', depth],
-    ['changed', changes()],
-  ];
+  const items = iterate(values).filter((value) => fits(loop, value, scope));
+  const changed = changes();
   const call: Callable = ({ positional: [inner] }) => {
     if (!loop.recursive) fail("The loop must have the 'recursive' marker to be called recursively.");
     const printed = { text: '' };
     walk(loop, { values: inner, depth: depth + 1 }, scope, printed);
     return printed.text;
   };
-  for (const [index, value] of kept.entries()) {
+  for (const [index, value] of items.entries()) {
+    spend(scope.budget);
     const inner = scopeIn(scope);
+    const turn = { items, index, depth, changed };
     assign(loop.to, value, inner);
-    inner.variables.set('loop', { attributes: new Map([...common, ...place(kept, index)]), call });
+    inner.variables.set('loop', { read: (name) => attribute(turn, name), call });
     if (loop.run(inner, output) === 'break') break;
   }
-  if (kept.length === 0) loop.otherwise?.(scope, output);
+  if (items.length === 0) loop.otherwise?.(scope, output);
+}
+
+/** Some templates look at all messages for each message. */
+function spend(budget: Scope['budget']): void {
+  budget.turns -= 1;
+  if (budget.turns < 0) fail('its loops take too many turns over so many messages');
 }
 
 function fits({ test, to }: Loop, value: Value, scope: Scope): boolean {
@@ -66,20 +69,35 @@ function fits({ test, to }: Loop, value: Value, scope: Scope): boolean {
   return truthy(test(inner));
 }
 
-/** Where the loop is. */
-function place(items: Value[], index: number): [string, Value][] {
-  return [
-    ['index', index + 1],
-    ['index0', index],
-    ['revindex', items.length - index],
-    ['revindex0', items.length - index - 1],
-    ['first', index === 0],
-    ['last', index === items.length - 1],
-    ['previtem', items[index - 1]],
-    ['nextitem', items[index + 1]],
-    ['cycle', ({ positional }) => positional[index % positional.length]],
-  ];
+/** Where a loop is. */
+interface Turn {
+  items: Value[];
+  index: number;
+  depth: number;
+  changed: Callable;
 }
+
+const ATTRIBUTES: Record<string, (turn: Turn) => Value> = {
+  index: ({ index }) => index + 1,
+  index0: ({ index }) => index,
+  revindex: ({ items, index }) => items.length - index,
+  revindex0: ({ items, index }) => items.length - index - 1,
+  first: ({ index }) => index === 0,
+  last: ({ items, index }) => index === items.length - 1,
+  length: ({ items }) => items.length,
+  previtem: ({ items, index }) => items[index - 1],
+  nextitem: ({ items, index }) => items[index + 1],
+  depth: ({ depth }) => depth + 1,
+  depth0: ({ depth }) => depth,
+  changed: ({ changed }) => changed,
+  cycle:
+    ({ index }) =>
+    ({ positional }) =>
+      positional[index % positional.length],
+};
+
+const attribute = (turn: Turn, name: string): Value =>
+  Object.hasOwn(ATTRIBUTES, name) ? ATTRIBUTES[name]!(turn) : undefined;
 
 /** Whether it was called with other values than the last time. */
 function changes(): Callable {

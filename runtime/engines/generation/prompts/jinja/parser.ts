@@ -5,11 +5,17 @@ import { fail, type Value } from './values.js';
 export interface Scope {
   readonly variables: Map<string, Value>;
   readonly parent: Scope | undefined;
+  /** How many more turns the loops of this rendering may take. */
+  readonly budget: { turns: number };
 }
+
+/** Some seconds of work. */
+const MOST_TURNS = 5_000_000;
 
 export const scopeIn = (parent: Scope | undefined, variables = new Map<string, Value>()): Scope => ({
   variables,
   parent,
+  budget: parent?.budget ?? { turns: MOST_TURNS },
 });
 
 export function lookUp(scope: Scope, name: string): Value {

@@ -38,8 +38,8 @@ export function assign(to: Target, value: Value, scope: Scope): void {
   else if (to.attribute === undefined) scope.variables.set(to.name, value);
   else {
     const space = lookUp(scope, to.name);
-    if (!isThing(space)) fail('cannot assign attribute on non-namespace object');
-    space.attributes.set(to.attribute, value);
+    if (!isThing(space) || !space.write) fail('cannot assign attribute on non-namespace object');
+    space.write(to.attribute, value);
   }
 }
 

@@ -22,10 +22,13 @@ export interface Markup {
   readonly markup: string;
 }
 
-/** Namespaces, loops, and what the sandbox forbids. */
+/** Namespaces, loops and cyclers. */
 export interface Thing {
-  readonly attributes: Map<string, Value>;
-  readonly call?: Callable;
+  /** The attribute of that name. */
+  read(name: string): Value;
+  /** Namespaces take new attributes. */
+  write?(name: string, value: Value): void;
+  call?: Callable;
 }
 
 export interface Args {
@@ -56,7 +59,7 @@ const isObject = (value: Value): value is Exclude<Value, undefined | null | bool
   typeof value === 'object' && value !== null;
 export const isFloat = (value: Value): value is Float => isObject(value) && 'float' in value;
 export const isMarkup = (value: Value): value is Markup => isObject(value) && 'markup' in value;
-export const isThing = (value: Value): value is Thing => isObject(value) && 'attributes' in value;
+export const isThing = (value: Value): value is Thing => isObject(value) && 'read' in value;
 
 /** What JSON holds, dictionaries as maps. */
 export function fromJson(value: unknown): Value {

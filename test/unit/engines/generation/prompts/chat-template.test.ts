@@ -62,6 +62,14 @@ test.each([
   expect(() => template.render(messages, { variables: {}, continues: true })).toThrow(refusal);
 });
 
+test('loops over all messages for each of very many messages come to an end', () => {
+  const template = templateOf(
+    '{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}',
+  );
+  const render = () => template.render([], { variables: {}, continues: false });
+  expect(render).toThrow(/too many turns/);
+});
+
 test('a template that can’t be parsed is told when the model loads', () => {
   expect(() => templateOf('{% for %}')).toThrow(/chat template can't be read/);
 });
