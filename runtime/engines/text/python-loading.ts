@@ -3,7 +3,7 @@ import { type Family, familyOf } from './families.js';
 import {
   type AddedToken,
   type Component,
-  SPECIAL_TOKENS,
+  specialTokensOf,
   type TokenizerJson,
   tokenText,
 } from './tokenizer-json.js';
@@ -129,7 +129,6 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
 }
 
 function specialTokens(config: Json): Set<string> {
-  const extra = (config['additional_special_tokens'] ?? []) as unknown[];
-  const all = [...SPECIAL_TOKENS.map((name) => config[name]), ...extra].map(tokenText);
-  return new Set(all.filter((content) => content !== ''));
+  const { named, further } = specialTokensOf(config);
+  return new Set([...Object.values(named), ...further]);
 }

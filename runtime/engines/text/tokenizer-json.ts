@@ -43,3 +43,18 @@ export function tokenText(token: unknown): string {
   const content = (token as { content?: unknown } | null | undefined)?.content;
   return typeof content === 'string' ? content : '';
 }
+
+/** Special tokens that tokenizer_config.json names: by their names (the model's own ones, too), and further ones. */
+export function specialTokensOf(config: Json): { named: Record<string, string>; further: string[] } {
+  const own = config['extra_special_tokens'] ?? {};
+  // transformers 5 writes further tokens there, as a list.
+  const [more, list] = Array.isArray(own) ? [{}, own as unknown[]] : [own as Json, []];
+  const names = [...SPECIAL_TOKENS.map((name) => [name, config[name]] as const), ...Object.entries(more)];
+  const further = [...((config['additional_special_tokens'] ?? []) as unknown[]), ...list];
+  return {
+    named: Object.fromEntries(
+      names.map(([name, token]) => [name, tokenText(token)] as const).filter(([, text]) => text !== ''),
+    ),
+    further: further.map(tokenText).filter((text) => text !== ''),
+  };
+}

@@ -5,7 +5,7 @@ import type { ChatMessage } from '../../../core/handles.js';
 import { type Json, readOptionalJson, readOptionalText } from '../../model-folder.js';
 import { strip, stripEnd } from './jinja/strings.js';
 import { parseTemplate, type Template } from './jinja/template.js';
-import { SPECIAL_TOKENS, tokenText } from '../../text/tokenizer-json.js';
+import { specialTokensOf } from '../../text/tokenizer-json.js';
 
 export interface RenderOptions {
   /** More template variables (tools, documents, enable_thinking, …). */
@@ -71,12 +71,8 @@ export function createChatTemplate({
 
 /** Only tokens that are set: templates ask whether they are defined. */
 function tokenVariables(config: Json): Record<string, unknown> {
-  const named = SPECIAL_TOKENS.map((name) => [name, tokenText(config[name])] as const);
-  const extra = ((config['additional_special_tokens'] ?? []) as unknown[]).map(tokenText);
-  return {
-    ...Object.fromEntries(named.filter(([, text]) => text !== '')),
-    ...(extra.length > 0 ? { additional_special_tokens: extra } : {}),
-  };
+  const { named, further } = specialTokensOf(config);
+  return { ...named, ...(further.length > 0 ? { additional_special_tokens: further } : {}) };
 }
 
 async function templateFiles(dir: string): Promise<Record<string, string>> {

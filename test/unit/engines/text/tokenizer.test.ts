@@ -88,6 +88,18 @@ describe('createTokenizer', () => {
     expect(() => createTokenizer({ json: odd, config })).toThrow(/FromTheFuture is not supported/);
   });
 
+  test.each([[{ extra_special_tokens: { image_token: 'zzz' } }], [{ extra_special_tokens: ['zzz'] }]])(
+    'a model’s own special tokens are found in texts and left out of them: %j',
+    async (own) => {
+      const { tokenizer: json, tokenizer_config: config } = await wordLevel();
+      const tokenizer = createTokenizer({ json, config: { ...config, ...own } });
+      const { ids } = tokenizer.encode('the zzz river');
+      expect(ids).toContain(tokenizer.idOf('zzz'));
+      expect(tokenizer.specialIds.has(tokenizer.idOf('zzz')!)).toBe(true);
+      expect(tokenizer.decode(ids)).not.toContain('zzz');
+    },
+  );
+
   test('reads limits, and 1e30 as none', async () => {
     const { tokenizer: json } = await wordLevel();
     const limit = (config: Record<string, unknown>) => createTokenizer({ json, config }).modelMaxLength;

@@ -62,6 +62,16 @@ test.each([
   expect(() => template.render(messages, { variables: {}, continues: true })).toThrow(refusal);
 });
 
+test('a model’s own special tokens are variables, too', () => {
+  const config = {
+    bos_token: null,
+    extra_special_tokens: { image_token: '<img>', eoi_token: { content: '<e>' } },
+  };
+  const text = '{{ image_token }}{{ eoi_token }}{{ bos_token is defined }}';
+  const template = createChatTemplate({ templates: { default: text }, tokenizerConfig: config })!;
+  expect(template.render([], { variables: {}, continues: false })).toBe('<img><e>False');
+});
+
 test('loops over all messages for each of very many messages come to an end', () => {
   const template = templateOf(
     '{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}',
