@@ -5,6 +5,7 @@ import { CACHE_INPUT, isCross, presentOf } from './cross-cache.js';
 import type { Decoding } from './decoder.js';
 import type { Encoded } from './encoded.js';
 import { gatherRows, lastScores } from './gather-rows.js';
+import { type Forkable, rowByRow, takesOneRow } from './row-by-row.js';
 
 /** The decoder of one model. In a merged export both are the same session. */
 export interface DecoderGraphs {
@@ -18,12 +19,19 @@ export interface DecoderGraphs {
  * Keys and values of the text (`cross`) are computed in the first step and never fetched again; those of the tokens
  * (`self`) grow with each step.
  */
-export function startDecoding(
-  { first, next }: DecoderGraphs,
-  encoded: Encoded & { empty: Record<string, Tensor> },
-): Decoding {
-  let { states } = encoded;
-  let cache: Record<string, Tensor> | undefined;
+export function startDecoding(graphs: DecoderGraphs, encoded: Begun): Decoding {
+  const rows = decodingOf(graphs, encoded);
+  return takesOneRow(graphs.next) ? rowByRow(rows) : rows;
+}
+
+interface Begun extends Encoded {
+  empty: Record<string, Tensor>;
+  /** What has been computed so far, by the name of its input. Never changed in place. */
+  cache?: Record<string, Tensor> | undefined;
+}
+
+function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
+  let { states, cache } = encoded;
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
   const growing = inputs.filter((name) => !isCross(name));
 
@@ -57,10 +65,12 @@ export function startDecoding(
       // All rows read the same text: what comes from it changes with their number only.
       const sameText = from.length === before;
       if (!sameText) states = gatherRows(states, from);
-      for (const [name, tensor] of Object.entries(cache ?? {})) {
-        if (!sameText || !isCross(name)) cache![name] = gatherRows(tensor, from);
-      }
+      const kept = Object.entries(cache ?? {}).map(
+        ([name, tensor]) => [name, sameText && isCross(name) ? tensor : gatherRows(tensor, from)] as const,
+      );
+      cache &&= Object.fromEntries(kept);
     },
+    fork: () => decodingOf({ first, next }, { ...encoded, states, cache }),
     end() {
       cache = undefined;
     },

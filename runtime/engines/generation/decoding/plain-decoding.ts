@@ -1,9 +1,10 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers, shapeOf } from '../../session.js';
+import { integers } from '../../session.js';
 import { type CacheInput, emptyCaches } from './cache-inputs.js';
 import type { Decoding } from './decoder.js';
 import { gatherRows, lastScores } from './gather-rows.js';
+import { type Forkable, rowByRow, takesOneRow } from './row-by-row.js';
 
 export interface PlainGraph {
   session: InferenceSession;
@@ -12,7 +13,7 @@ export interface PlainGraph {
   switchesAfter: number;
 }
 
-/** Rows that share a run: what they have seen, equally long, and what the graph keeps of it. A step replaces both. */
+/** Rows that share a run: what they have seen, equally long, and what the graph keeps of it. Never changed in place. */
 interface Rows {
   seen: number[][];
   tensors: Record<string, Tensor>;
@@ -20,36 +21,37 @@ interface Rows {
 
 /** One row that has seen nothing. */
 export function startPlainDecoding(graph: PlainGraph): Decoding {
-  const alone = shapeOf(graph.session, 'input_ids')[0] === 1;
-  // A graph made for one row gets its rows one after the other.
-  let groups: Rows[] = [{ seen: [[]], tensors: emptyCaches(graph.caches, 1) }];
+  const rows = decodingOf(graph, { seen: [[]], tensors: emptyCaches(graph.caches, 1) });
+  return takesOneRow(graph.session) ? rowByRow(rows) : rows;
+}
+
+function decodingOf(graph: PlainGraph, begun: Rows): Forkable {
+  let rows = begun;
   return {
-    async step(rows) {
-      const scores: Float32Array[] = [];
-      for (const group of groups) {
-        const own = rows.slice(scores.length, scores.length + group.seen.length);
-        scores.push(...(await advance(graph, group, own)));
-      }
-      return scores;
+    async step(tokens) {
+      const { outputs, seen } = await advance(graph, rows, tokens);
+      const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
+      rows = { seen, tensors: Object.fromEntries(tensors) };
+      return lastScores(outputs['logits']!);
     },
     reorder(from) {
-      groups = alone ? from.map((source) => ({ ...groups[source]! })) : [gathered(groups[0]!, from)];
+      rows = gathered(rows, from);
     },
+    fork: () => decodingOf(graph, rows),
     end() {
-      groups = [];
+      rows = { seen: [], tensors: {} };
     },
   };
 }
 
-async function advance(graph: PlainGraph, group: Rows, rows: number[][]): Promise<Float32Array[]> {
-  const past = group.seen[0]!.length;
-  group.seen = group.seen.map((seen, i) => seen.concat(rows[i]!));
-  const anew = past > 0 && past <= graph.switchesAfter && group.seen[0]!.length > graph.switchesAfter;
-  const tensors = anew ? emptyCaches(graph.caches, rows.length) : group.tensors;
-  const feeds = anew ? tokenFeeds(graph.session, group.seen, 0) : tokenFeeds(graph.session, rows, past);
-  const outputs = await graph.session.run({ ...feeds, ...tensors });
-  group.tensors = Object.fromEntries(graph.caches.map(({ name, present }) => [name, outputs[present]!]));
-  return lastScores(outputs['logits']!);
+async function advance({ session, caches, switchesAfter }: PlainGraph, rows: Rows, tokens: number[][]) {
+  const past = rows.seen[0]!.length;
+  const seen = rows.seen.map((row, i) => row.concat(tokens[i]!));
+  const anew = past > 0 && past <= switchesAfter && seen[0]!.length > switchesAfter;
+  const feeds = anew
+    ? { ...tokenFeeds(session, seen, 0), ...emptyCaches(caches, seen.length) }
+    : { ...tokenFeeds(session, tokens, past), ...rows.tensors };
+  return { outputs: await session.run(feeds), seen };
 }
 
 function gathered(rows: Rows, from: readonly number[]): Rows {

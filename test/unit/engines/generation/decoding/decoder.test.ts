@@ -1,5 +1,4 @@
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { openDecoder, type Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
 import {
@@ -11,9 +10,9 @@ import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/d
 import { openPlainDecoder } from '../../../../../runtime/engines/generation/decoding/plain-decoder.js';
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/step-session.js';
 import { openSession } from '../../../../../runtime/engines/session.js';
-import { type Graph, readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
-import { writeField, writeNumber } from '../../../../../runtime/onnx/protobuf.js';
+import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
 import { fixtureSpec } from '../../../../parity/load.js';
+import { withOneRow } from './one-row.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures');
 const dir = join(FIXTURES, 'zoo/text-generation/llama/repo');
@@ -129,18 +128,13 @@ test('rows that branch go on from the same text', async () => {
 });
 
 test('a graph made for one row gets its rows one after the other', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'one-row-'));
-  try {
-    await copyFile(path, join(folder, 'model.onnx'));
-    await writeFile(join(folder, 'single.onnx'), writeGraph(withOneRow(readGraph(path))));
-    const spec = { ...request.spec, graphs: { model: 'single.onnx' } };
-    const single = await openDecoder({ ...request, dir: folder, spec }, config);
-    expect(single.shares).toBe(false);
-    const [ours, theirs] = [await branched(single), await branched(await openPlainDecoder(request, config))];
+  await withOneRow(path, async (folder, single) => {
+    const spec = { ...request.spec, graphs: { model: single } };
+    const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
+    expect(decoder.shares).toBe(false);
+    const [ours, theirs] = [await branched(decoder), await branched(await openPlainDecoder(request, config))];
     ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 });
 
 test('a graph with a table of positions is used up to its last one, also in company', async () => {
@@ -168,15 +162,6 @@ test('where quantised products mix rows, generations take turns', async () => {
   for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
   expect(await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 24)))).toEqual(alone);
 });
-
-/** The graph with `input_ids` of the shape [1, tokens]. */
-function withOneRow(graph: Graph): Graph {
-  const [one, tokens] = [writeNumber(1, 1), writeField(2, 'tokens')];
-  const shape = writeField(2, writeField(1, one), writeField(1, tokens));
-  const type = writeField(1, writeNumber(1, 7), shape);
-  const inputs = graph.inputs.map((value) => (value.name === 'input_ids' ? { ...value, type } : value));
-  return { ...graph, inputs };
-}
 
 test('a generation that needs more cache than is left is refused before it begins', async () => {
   const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);

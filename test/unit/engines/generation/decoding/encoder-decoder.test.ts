@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEncoderDecoder } from '../../../../../runtime/engines/generation/decoding/encoder-decoder.js';
 import { fixtureSpec } from '../../../../parity/load.js';
+import { withOneRow } from './one-row.js';
 
 const dir = join(import.meta.dirname, '../../../../fixtures/zoo/text2text-generation/t5/repo');
 const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
@@ -11,14 +12,13 @@ const SOURCE = [7, 8, 9, 10, 1];
 const TOKEN = 2 * 4 * 12 * 2 * 4;
 const ROW = SOURCE.length * (TOKEN + 48 * 4);
 
+const requestOf = (cacheBytes: number) => ({
+  ...{ spec: fixtureSpec('text2text-generation', 'zoo/t5', dir), dir, device: 'cpu' as const, threads: 1 },
+  ...{ workers: 0, copyWeights: false, cacheBytes, maxPixels: 1 },
+});
+
 const open = (cacheBytes: number, own = {}) =>
-  openEncoderDecoder(
-    {
-      ...{ spec: fixtureSpec('text2text-generation', 'zoo/t5', dir), dir, device: 'cpu', threads: 1 },
-      ...{ workers: 0, copyWeights: false, cacheBytes, maxPixels: 1 },
-    },
-    { ...config, ...own },
-  );
+  openEncoderDecoder(requestOf(cacheBytes), { ...config, ...own });
 
 test('the cache of its text and of its longest answer has to fit before a generation begins', async () => {
   const model = await open(2 * (ROW + 10 * TOKEN));
@@ -47,4 +47,26 @@ test('an answer beyond the length of its model takes room as it grows', async ()
   await expect(decoding.step([[5]])).rejects.toMatchObject({ code: 'overloaded' });
   decoding.end();
   (await model.start(SOURCE, { rows: 1, tokens: 5, signal })).end();
+});
+
+test('a decoder made for one row gets its rows one after the other', async () => {
+  const scoresOf = async (folder: string, decoder: string) => {
+    const graphs = { encoder_model: 'encoder_model.onnx', decoder_model_merged: decoder };
+    const request = { ...requestOf(2 ** 28), dir: folder };
+    const model = await openEncoderDecoder({ ...request, spec: { ...request.spec, graphs } }, config);
+    const decoding = await model.start(SOURCE, { rows: 3, tokens: 10, signal });
+    await decoding.step([[0]]);
+    decoding.reorder([0, 0, 0]);
+    await decoding.step([[5], [6], [7]]);
+    decoding.reorder([2, 2, 0]);
+    const scores = await decoding.step([[8], [9], [10]]);
+    decoding.end();
+    return scores.map((row) => Array.from(row));
+  };
+  const onnx = join(dir, 'onnx');
+  const whole = await scoresOf(onnx, 'decoder_model_merged.onnx');
+  await withOneRow(join(onnx, 'decoder_model_merged.onnx'), async (folder, single) => {
+    const found = await scoresOf(folder, single);
+    found.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(whole[i]![id]!, 4)));
+  });
 });
