@@ -68,15 +68,19 @@ const EXTERNAL_WEIGHTS = {
   save_external_prepacked_constant_initializers: '1',
 };
 
-/** An integer tensor in the type (int64 or int32) that the graph declares for this input. */
+const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
+
+/** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
 export function integers(
   session: InferenceSession,
   name: string,
   values: number[] | BigInt64Array,
   dims: number[],
 ): Tensor {
-  if (typeOf(session, name) === 'int32') {
-    return new ort.Tensor('int32', Int32Array.from(values as number[], Number), dims);
+  const type = typeOf(session, name);
+  if (type !== undefined && type in NARROW) {
+    const Narrow = NARROW[type as keyof typeof NARROW] as Int32ArrayConstructor;
+    return new ort.Tensor(type as 'int32', Narrow.from(values as number[], Number), dims);
   }
   const wide = values instanceof BigInt64Array ? values : BigInt64Array.from(values, BigInt);
   return new ort.Tensor('int64', wide, dims);
