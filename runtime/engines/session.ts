@@ -3,6 +3,7 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../core/errors.js';
 import type { Device } from '../core/spec.js';
 import { halfBitsToNumber } from './half.js';
+import { takingHalves } from './half-inputs.js';
 
 export interface SessionOptions {
   device: Device;
@@ -49,9 +50,10 @@ export async function openSession(
     ...(options.optimizedTo ? { optimizedModelFilePath: options.optimizedTo } : {}),
     extra: { session: configEntries(options) },
   };
-  return typeof graph === 'string'
+  const session = await (typeof graph === 'string'
     ? ort.InferenceSession.create(graph, settings)
-    : ort.InferenceSession.create(graph, settings);
+    : ort.InferenceSession.create(graph, settings));
+  return takingHalves(session);
 }
 
 function configEntries({ optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {

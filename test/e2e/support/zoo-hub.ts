@@ -4,7 +4,7 @@ import { type ZooModel, zooModel } from '../../parity/zoo.js';
 export interface ZooHub extends Hub {
   /** Flags of `docker run` with which a container finds this hub. */
   flags: string[];
-  models: Record<'text' | 'image' | 'stream', ZooModel>;
+  models: Record<'text' | 'image' | 'stream' | 'half', ZooModel>;
   /** Requests for bytes of files. */
   downloads(): number;
 }
@@ -15,12 +15,13 @@ export const HOSTILE_LICENSE = 'x" \\ $(id) ${PATH} \'; RUN touch /pwned #';
 /** What travels with the weights of the model that reads texts. */
 export const NOTICES = { 'LICENSE.txt': 'May be used by anyone.\n', 'README.md': '# A model\n' };
 
-/** A hub with one model that reads texts, one that reads pictures and one that streams. */
+/** A hub with one model that reads texts, one that reads pictures, one that streams and one of half precision. */
 export async function startZooHub(): Promise<ZooHub> {
   const models = {
     text: await zooModel('text-classification', 'distilbert'),
     image: await zooModel('image-classification', 'vit-tiny'),
     stream: await zooModel('text-generation', 'llama'),
+    half: await zooModel('text-generation', 'olmo-half', 'zoo-own'),
   };
   const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
     const { id, pipeline_tag, library_name } = about;
