@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { bitsOf } from './half.js';
 
 /**
  * Lets a session take half precision whatever Node.js runs it. From version 24 on ONNX Runtime's JavaScript keeps it as a
@@ -24,7 +25,6 @@ function withBits(feeds: Feeds): Feeds {
 /** The same numbers, not copied. */
 function asBits(tensor: Tensor): Tensor {
   if (tensor.type !== 'float16' || tensor.data instanceof Uint16Array) return tensor;
-  const { buffer, byteOffset, length } = tensor.data as unknown as Uint16Array;
-  const bits = new ort.Tensor('uint16', new Uint16Array(buffer, byteOffset, length), tensor.dims);
+  const bits = new ort.Tensor('uint16', bitsOf(tensor.data as unknown as Uint16Array), tensor.dims);
   return Object.assign(bits, { type: 'float16' as const });
 }

@@ -32,6 +32,11 @@ export async function readJson<T = Json>(dir: string, name: string): Promise<T> 
   return value;
 }
 
+/** What config.json says of the language model, in models that read more than text. */
+export function textConfig(config: Json): Json {
+  return (config['text_config'] ?? config) as Json;
+}
+
 /** A finite positive number under the first of these names, or undefined. */
 export function firstNumber(json: Json, ...names: string[]): number | undefined {
   for (const name of names) {

@@ -70,7 +70,8 @@ const EXTERNAL_WEIGHTS = {
   save_external_prepacked_constant_initializers: '1',
 };
 
-const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
+/** Types other than int64 in which graphs want tokens, or a mask. */
+export const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
 
 /** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
 export function integers(

@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import { firstNumber, type Json } from '../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../model-folder.js';
 import type { Decoder } from './decoding/decoder.js';
 import type { SettingsInput } from './settings.js';
 
@@ -54,7 +54,7 @@ function fromLength(maxLength: number | null | undefined, counted: number): numb
 
 /** Names under which configurations give the longest sequence. */
 export function contextLengthOf(config: Json): number | undefined {
-  const text = (config['text_config'] ?? config) as Json;
+  const text = textConfig(config);
   return firstNumber(
     text,
     'max_position_embeddings',

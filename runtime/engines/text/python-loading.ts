@@ -3,7 +3,7 @@ import { type Family, familyOf } from './families.js';
 import {
   type AddedToken,
   type Component,
-  specialTokensOf,
+  specialTexts,
   type TokenizerJson,
   tokenText,
 } from './tokenizer-json.js';
@@ -109,7 +109,7 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
     ? Object.fromEntries(json.model.vocab.map(([token], id) => [token, id]))
     : json.model.vocab;
   let next = Math.max(-1, ...json.added_tokens.map((token) => token.id), Object.keys(ids).length - 1) + 1;
-  const specials = specialTokens(config);
+  const specials = specialTexts(config);
   const add = (token: Partial<AddedToken> & { content: string }) => {
     const id = rows.get(token.content)?.id ?? ids[token.content] ?? next++;
     const special = token.special === true || specials.has(token.content);
@@ -126,9 +126,4 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
     else if (legacy) rows.set(content, { ...known, special: true });
   }
   return [...rows.values()];
-}
-
-function specialTokens(config: Json): Set<string> {
-  const { named, further } = specialTokensOf(config);
-  return new Set([...Object.values(named), ...further]);
 }

@@ -44,6 +44,12 @@ export function tokenText(token: unknown): string {
   return typeof content === 'string' ? content : '';
 }
 
+/** The texts of all special tokens. */
+export function specialTexts(config: Json): Set<string> {
+  const { named, further } = specialTokensOf(config);
+  return new Set([...Object.values(named), ...further]);
+}
+
 /** Special tokens that tokenizer_config.json names: by their names (the model's own ones, too), and further ones. */
 export function specialTokensOf(config: Json): { named: Record<string, string>; further: string[] } {
   const own = config['extra_special_tokens'] ?? {};

@@ -1,7 +1,7 @@
 import type { Json } from '../model-folder.js';
 import { tokenBytes } from './token-bytes.js';
 import type { TokenModel } from './token-model.js';
-import { type SPECIAL_TOKENS, specialTokensOf, type TokenizerJson, tokenText } from './tokenizer-json.js';
+import { type SPECIAL_TOKENS, specialTexts, type TokenizerJson, tokenText } from './tokenizer-json.js';
 
 /** Tokens by their text and the other way round, added ones included. */
 export interface Vocabulary {
@@ -49,8 +49,7 @@ export function createVocabulary({ json, model, config }: VocabularySettings): V
 }
 
 function specialIdsOf(json: TokenizerJson, config: Json): Set<number> {
-  const { named, further } = specialTokensOf(config);
-  const special = new Set([...Object.values(named), ...further]);
+  const special = specialTexts(config);
   return new Set(json.added_tokens.filter(({ content }) => special.has(content)).map(({ id }) => id));
 }
 

@@ -1,6 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import type { Port, Tensors } from '../sessions/host.js';
-import type { TensorLike } from '../session.js';
+import { elements } from '../generation/decoding/kv-cache.js';
+import { NARROW, type TensorLike } from '../session.js';
 import type { Encoded } from '../text/tokenizer.js';
 import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 
@@ -74,8 +75,7 @@ function bagsOf(inputs: readonly Port[], rows: readonly Row[]): Tensors {
 }
 
 function emptyCache({ type, shape }: Port, rows: number): TensorLike {
-  const data = type === 'float16' ? new Uint16Array(0) : new Float32Array(0);
-  return { type, data, dims: [rows, Number(shape[1]), 0, Number(shape[3])] };
+  return { type, data: elements(type, 0), dims: [rows, Number(shape[1]), 0, Number(shape[3])] };
 }
 
 interface IntegerTensor {
@@ -84,9 +84,6 @@ interface IntegerTensor {
   /** @param value of 32 bits */
   put(at: number, value: number): void;
 }
-
-/** Types other than int64 in which graphs want tokens, or a mask. */
-const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
 
 /** In the type that the graph declares. */
 function integerTensor({ type }: Port, dims: number[]): IntegerTensor {

@@ -1,9 +1,9 @@
-import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../model-folder.js';
 import { shapeOf, typeOf } from '../../session.js';
 import { cacheShape } from './cache-shape.js';
+import { cacheTensor, elementBytes, elements } from './kv-cache.js';
 
 /** What a graph wants to get back in its next step. */
 export interface CacheInput {
@@ -53,9 +53,11 @@ function emptyDims(
 export function emptyCaches(inputs: readonly CacheInput[], rows: number): Record<string, Tensor> {
   const tensors = inputs.map(({ name, type, dims: [, ...rest] }) => {
     const dims = [rows, ...rest];
-    const size = dims.reduce((a, b) => a * b, 1);
-    const data = type === 'float16' ? new Uint16Array(size) : new Float32Array(size);
-    return [name, new ort.Tensor(type, data as Float32Array, dims)] as const;
+    const data = elements(
+      type,
+      dims.reduce((a, b) => a * b, 1),
+    );
+    return [name, cacheTensor(type, data, dims)] as const;
   });
   return Object.fromEntries(tensors);
 }
@@ -64,8 +66,5 @@ export function emptyCaches(inputs: readonly CacheInput[], rows: number): Record
 export function bytesPerToken(inputs: readonly CacheInput[]): number {
   return inputs
     .filter(({ dims }) => dims[2] === 0)
-    .reduce(
-      (sum, { type, dims: [, heads, , width] }) => sum + heads! * width! * (type === 'float16' ? 2 : 4),
-      0,
-    );
+    .reduce((sum, { type, dims: [, heads, , width] }) => sum + heads! * width! * elementBytes(type), 0);
 }

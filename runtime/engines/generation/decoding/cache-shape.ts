@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import { firstNumber, type Json } from '../../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../../model-folder.js';
 
 interface CacheInput {
   name: string;
@@ -11,7 +11,7 @@ interface CacheInput {
 export function cacheShape({ name, shape }: CacheInput, config: Json): [number, number] {
   if (shape.length !== 4)
     throw new RunError('not_ready', `cache input ${name} has ${shape.length} axes, not 4`);
-  const text = (config['text_config'] ?? config) as Json;
+  const text = textConfig(config);
   const heads = firstNumber(text, 'num_attention_heads', 'n_head', 'num_heads') ?? 0;
   const hidden = firstNumber(text, 'hidden_size', 'n_embd', 'd_model') ?? 0;
   const asNumber = (value: unknown, otherwise: number) =>
@@ -27,6 +27,6 @@ const SCORE_BYTES = 64 * 2 ** 20;
 
 /** Most tokens of a prompt to feed in one run. */
 export function promptChunk(config: Json): number {
-  const vocabulary = firstNumber((config['text_config'] ?? config) as Json, 'vocab_size') ?? 2 ** 15;
+  const vocabulary = firstNumber(textConfig(config), 'vocab_size') ?? 2 ** 15;
   return Math.max(16, Math.min(512, Math.floor(SCORE_BYTES / 4 / vocabulary)));
 }

@@ -1,7 +1,7 @@
-import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { firstNumber, type Json } from '../../model-folder.js';
 import { shapeOf, typeOf } from '../../session.js';
+import { cacheTensor, elementBytes, elements } from './kv-cache.js';
 
 /**
  * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`).
@@ -26,10 +26,8 @@ function emptyTensor(session: InferenceSession, name: string, config: Json): Ten
     firstNumber(config, 'decoder_attention_heads', 'num_decoder_attention_heads', 'num_heads') ?? 1;
   const model = firstNumber(config, 'd_model', 'hidden_size') ?? allHeads;
   const dims = [1, given(heads, allHeads), 0, given(width, firstNumber(config, 'd_kv') ?? model / allHeads)];
-  const half = typeOf(session, name) === 'float16';
-  return half
-    ? new ort.Tensor('float16', new Uint16Array(0), dims)
-    : new ort.Tensor('float32', new Float32Array(0), dims);
+  const type = typeOf(session, name) === 'float16' ? 'float16' : 'float32';
+  return cacheTensor(type, elements(type, 0), dims);
 }
 
 /** Inputs that come from the text. */
@@ -40,7 +38,7 @@ export function bytesPerToken(empty: Record<string, Tensor>): { self: number; cr
   const bytes = { self: 0, cross: 0 };
   for (const [name, { type, dims }] of Object.entries(empty)) {
     const [, heads, , width] = dims as [number, number, number, number];
-    bytes[isCross(name) ? 'cross' : 'self'] += heads * width * (type === 'float16' ? 2 : 4);
+    bytes[isCross(name) ? 'cross' : 'self'] += heads * width * elementBytes(type);
   }
   return bytes;
 }

@@ -1,5 +1,5 @@
 import { elementType, type Graph, initializerShapes, shapeOf } from '../../../onnx/graph.js';
-import { firstNumber, type Json } from '../../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../../model-folder.js';
 import { contextLengthOf } from '../limits.js';
 import { cacheShape } from './cache-shape.js';
 import { writesIntoSlots } from './decoder-graph.js';
@@ -15,7 +15,7 @@ export function branches(graph: Graph): boolean {
  * text that grows beyond it is read again from its beginning. Infinity where a graph has one set.
  */
 export function switchLength(graph: Graph, config: Json): number {
-  const text = (config['text_config'] ?? config) as Json;
+  const text = textConfig(config);
   const own = (text['rope_scaling'] ?? {}) as Json;
   const name = 'original_max_position_embeddings';
   return (branches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
@@ -68,7 +68,7 @@ export function layoutOf(graph: Graph, config: Json): CacheLayout | undefined {
 
 /** Sliding windows in plain graphs compare places in the cache, which are not those of the text here. */
 function hasWindow(config: Json): boolean {
-  const text = (config['text_config'] ?? config) as Json;
+  const text = textConfig(config);
   if (text['use_sliding_window'] === false) return false;
   const layers = text['layer_types'];
   if (Array.isArray(layers)) return layers.some((layer) => layer !== 'full_attention');

@@ -1,4 +1,4 @@
-import { firstNumber, type Json } from '../../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../../model-folder.js';
 import type { CacheInput } from './cache-inputs.js';
 import type { Decoding } from './decoder.js';
 import { appended, emptyCache } from './kv-cache.js';
@@ -47,8 +47,7 @@ export async function takesPromptsInParts(
   }
 }
 
-const vocabularyOf = (config: Json): number =>
-  firstNumber((config['text_config'] ?? config) as Json, 'vocab_size') ?? 100;
+const vocabularyOf = (config: Json): number => firstNumber(textConfig(config), 'vocab_size') ?? 100;
 
 async function trial(session: StepSession, vocabulary: number): Promise<DecoderAbilities | undefined> {
   const { layout } = session;

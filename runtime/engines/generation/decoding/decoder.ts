@@ -1,6 +1,6 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
-import { readGraph, writeGraph } from '../../../onnx/graph.js';
+import { type Graph, readGraph, writeGraph } from '../../../onnx/graph.js';
 import type { LoadRequest } from '../../handle.js';
 import type { Json } from '../../model-folder.js';
 import { openSession, type SessionOptions } from '../../session.js';
@@ -11,7 +11,7 @@ import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
 import { layoutOf, positionsOf } from './decoder-layout.js';
 import { tryDecoder } from './decoder-trial.js';
 import { contextLengthOf } from '../limits.js';
-import { openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
+import { decoderPath, openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
 import { startReserved } from './reserved.js';
 import { withScalesPerRow } from './row-scales.js';
 import { createStepSession } from './step-session.js';
@@ -60,19 +60,23 @@ export interface Decoder {
  * trial shows that company changes no answer, else with one generation a run.
  */
 export async function openDecoder(request: LoadRequest, config: Json): Promise<Decoder> {
+  const graph = readGraph(decoderPath(request));
   return (
-    (await openBatchDecoder(request, config)) ?? limited(await openPlainDecoder(request, config), request)
+    (await openBatchDecoder(request, config, graph)) ??
+    limited(await openPlainDecoder(request, config, graph), request)
   );
 }
 
-async function openBatchDecoder(request: LoadRequest, config: Json): Promise<Decoder | undefined> {
-  const path = join(request.dir, request.spec.graphs['model']!);
-  const graph = readGraph(path);
+async function openBatchDecoder(
+  request: LoadRequest,
+  config: Json,
+  graph: Graph,
+): Promise<Decoder | undefined> {
   const layout = layoutOf(graph, config);
   if (!layout) return undefined;
   const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
   for (const form of new Set([withScalesPerRow(changed), changed])) {
-    const native = await openForm(writeGraph(form), { ...request, weightsIn: dirname(path) });
+    const native = await openForm(writeGraph(form), { ...request, weightsIn: dirname(decoderPath(request)) });
     if (!native) continue;
     const session = createStepSession(native, layout);
     const abilities = await tryDecoder(session, config);

@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
+import { bitsOf } from '../../half.js';
 import type { TensorLike } from '../../session.js';
 import type { CachePort } from './decoder-graph.js';
 
@@ -23,19 +24,17 @@ export function emptyCache({ ports, type }: CacheLayout): SequenceCache {
 
 /** Bytes that one token takes. */
 export function bytesPerToken({ ports, type }: CacheLayout): number {
-  const size = type === 'float16' ? 2 : 4;
-  return ports.reduce((sum, { heads, width }) => sum + heads * width * size, 0);
+  return ports.reduce((sum, { heads, width }) => sum + heads * width * elementBytes(type), 0);
 }
 
-export function elements(type: CacheLayout['type'], count: number): Elements {
+export const elementBytes = (type: string): number => (type === 'float16' ? 2 : 4);
+
+export function elements(type: string, count: number): Elements {
   return type === 'float16' ? new Uint16Array(count) : new Float32Array(count);
 }
 
-/** Values of a tensor; what newer versions of Node call Float16Array is read as bits. */
 export function elementsOf({ type, data }: TensorLike): Elements {
-  if (type !== 'float16' || data instanceof Uint16Array) return data as Elements;
-  const { buffer, byteOffset, length } = data as unknown as Uint16Array;
-  return new Uint16Array(buffer, byteOffset, length);
+  return type === 'float16' ? bitsOf(data as unknown as Uint16Array) : (data as Float32Array);
 }
 
 export function cacheTensor(type: CacheLayout['type'], data: Elements, dims: readonly number[]): Tensor {

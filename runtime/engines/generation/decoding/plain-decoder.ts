@@ -21,13 +21,18 @@ export interface PlainDecoder extends Decoder {
   contextLength: number | undefined;
 }
 
+export const decoderPath = ({ dir, spec }: LoadRequest): string => join(dir, spec.graphs['model']!);
+
 /**
  * Opens a graph whose generations run by themselves: all of the cache comes out of the graph and goes back in with each
  * step. For graphs that batches can't be made of (openDecoder).
  */
-export async function openPlainDecoder(request: LoadRequest, config: Json): Promise<PlainDecoder> {
-  const path = join(request.dir, request.spec.graphs['model']!);
-  const whole = readGraph(path);
+export async function openPlainDecoder(
+  request: LoadRequest,
+  config: Json,
+  whole = readGraph(decoderPath(request)),
+): Promise<PlainDecoder> {
+  const path = decoderPath(request);
   const session = await openShort(path, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);

@@ -11,6 +11,7 @@ import { openPlainDecoder } from '../../../../../runtime/engines/generation/deco
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/step-session.js';
 import { openSession } from '../../../../../runtime/engines/session.js';
 import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
+import { branched } from './support.js';
 import { fixtureSpec } from '../../../../parity/load.js';
 import { withOneRow } from './one-row.js';
 
@@ -46,15 +47,9 @@ async function greedy(decoder: Decoder, prompt: number[], count: number, part = 
 }
 
 /** Scores of three rows that went on from one text, each its own way. */
-async function branched(decoder: Decoder): Promise<number[][]> {
-  const decoding = await decoder.start({ rows: 3, tokens: 40, signal: new AbortController().signal });
-  await decoding.step([tokens(9, 6)]);
-  decoding.reorder([0, 0, 0]);
-  await decoding.step([[5], [6], [7]]);
-  decoding.reorder([2, 2, 0]);
-  const scores = await decoding.step([[8], [9], [10]]);
-  decoding.end();
-  return scores.map((row) => Array.from(row));
+async function branches(decoder: Decoder): Promise<number[][]> {
+  const need = { rows: 3, tokens: 40, signal: new AbortController().signal };
+  return branched(await decoder.start(need), tokens(9, 6));
 }
 
 test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
@@ -123,7 +118,7 @@ test('a prompt that begins like an earlier text is fed from where they part', as
 
 test('rows that branch go on from the same text', async () => {
   const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
-  const [ours, theirs] = [await branched(decoder), await branched(plain)];
+  const [ours, theirs] = [await branches(decoder), await branches(plain)];
   ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
 });
 
@@ -132,7 +127,7 @@ test('a graph made for one row gets its rows one after the other', async () => {
     const spec = { ...request.spec, graphs: { model: single } };
     const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
     expect(decoder.shares).toBe(false);
-    const [ours, theirs] = [await branched(decoder), await branched(await openPlainDecoder(request, config))];
+    const [ours, theirs] = [await branches(decoder), await branches(await openPlainDecoder(request, config))];
     ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
   });
 });

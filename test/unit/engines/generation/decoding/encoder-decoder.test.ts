@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEncoderDecoder } from '../../../../../runtime/engines/generation/decoding/encoder-decoder.js';
+import { branched } from './support.js';
 import { fixtureSpec } from '../../../../parity/load.js';
 import { withOneRow } from './one-row.js';
 
@@ -55,13 +56,7 @@ test('a decoder made for one row gets its rows one after the other', async () =>
     const request = { ...requestOf(2 ** 28), dir: folder };
     const model = await openEncoderDecoder({ ...request, spec: { ...request.spec, graphs } }, config);
     const decoding = await model.start(SOURCE, { rows: 3, tokens: 10, signal });
-    await decoding.step([[0]]);
-    decoding.reorder([0, 0, 0]);
-    await decoding.step([[5], [6], [7]]);
-    decoding.reorder([2, 2, 0]);
-    const scores = await decoding.step([[8], [9], [10]]);
-    decoding.end();
-    return scores.map((row) => Array.from(row));
+    return branched(decoding, [0]);
   };
   const onnx = join(dir, 'onnx');
   const whole = await scoresOf(onnx, 'decoder_model_merged.onnx');
