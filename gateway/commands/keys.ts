@@ -1,6 +1,8 @@
 import { Command } from 'commander';
+import { printable } from '../../runtime/core/printable.js';
 import { GatewayError } from '../errors.js';
-import { newKey, readKeys, writeKeys } from '../keys/key-store.js';
+import { changeKeys, readKeys } from '../keys/key-file.js';
+import { newKey } from '../keys/key-store.js';
 
 const EXAMPLES = `
 Examples:
@@ -34,21 +36,24 @@ export function keysCommand(program: Command): void {
 
 async function create(name: string, { keys: file, json }: KeyFlags): Promise<void> {
   const { secret, record } = newKey(name, new Date());
-  await writeKeys(file, [...(await readKeys(file)), record]);
+  await changeKeys(file, (keys) => [...keys, record]);
   print(json ? { id: record.id, name, key: secret } : secret);
 }
 
 async function list({ keys: file, json }: KeyFlags): Promise<void> {
   const rows = (await readKeys(file)).map(({ id, name, created }) => ({ id, name, created }));
-  print(json ? rows : rows.map(({ id, name, created }) => `${id}  ${created}  ${name}`).join('\n'));
+  const lineOf = (row: { id: string; name: string; created: string }) =>
+    [row.id, row.created, row.name].map(printable).join('  ');
+  print(json ? rows : rows.map(lineOf).join('\n'));
 }
 
 async function revoke(id: string, { keys: file, json }: KeyFlags): Promise<void> {
-  const known = await readKeys(file);
-  const left = known.filter((key) => key.id !== id);
-  if (left.length === known.length)
-    throw new GatewayError(`${file} has no key ${id}; "gateway keys list" shows them`);
-  await writeKeys(file, left);
+  await changeKeys(file, (keys) => {
+    const left = keys.filter((key) => key.id !== id);
+    if (left.length === keys.length)
+      throw new GatewayError(`${file} has no key ${printable(id)}; "gateway keys list" shows them`);
+    return left;
+  });
   print(json ? { id, revoked: true } : `${id} is revoked`);
 }
 

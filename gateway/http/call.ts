@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../catalog/entry.js';
-import type { StoredKey } from '../keys/key-store.js';
+import type { StoredKey } from '../keys/key-file.js';
 import type { Tokens } from './usage.js';
 
 /** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */

@@ -1,22 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { z } from 'zod';
-import { GatewayError, whyUnusable } from '../errors.js';
 import { followFile } from '../follow-file.js';
-
-const key = z.strictObject({
-  /** By which operators name it; no secret. */
-  id: z.string(),
-  name: z.string(),
-  /** Hex SHA-256 of the key. It is random and long: a slow hash would add nothing. */
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
-  created: z.string(),
-});
-
-const document = z.strictObject({ version: z.literal(1), keys: z.array(key) });
-
-export type StoredKey = z.output<typeof key>;
+import { readKeys, type StoredKey } from './key-file.js';
 
 /** Who may call. */
 export interface Keys {
@@ -39,39 +23,6 @@ export function newKey(name: string, now: Date): { secret: string; record: Store
     created: now.toISOString(),
   };
   return { secret, record };
-}
-
-/** @throws GatewayError that names the file; none is an empty list */
-export async function readKeys(file: string): Promise<StoredKey[]> {
-  if (!existsSync(file)) return [];
-  try {
-    return document.parse(JSON.parse(await readFile(file, 'utf8'))).keys;
-  } catch (error) {
-    throw new GatewayError(`the keys in ${file} can't be used: ${whyUnusable(error)}`);
-  }
-}
-
-/** Replaces the file at one stroke; only its owner may read it. @throws GatewayError when it can't be written */
-export async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    await writeSynced(temporary, `${JSON.stringify({ version: 1, keys }, null, 1)}\n`);
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    const { code } = error as NodeJS.ErrnoException;
-    throw new GatewayError(`${file} stays as it was: it can't be written (${code}); give another --keys`);
-  }
-}
-
-async function writeSynced(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 export function fixedKeys(records: readonly StoredKey[]): Keys {

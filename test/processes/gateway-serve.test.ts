@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { newKey, writeKeys } from '../../gateway/keys/key-store.js';
+import { changeKeys } from '../../gateway/keys/key-file.js';
+import { newKey } from '../../gateway/keys/key-store.js';
 import { closeServers, started } from '../fakes/gateway.js';
 import { freePort, modelEnv, ROOT, startServer, waitFor } from '../fakes/server.js';
 
@@ -88,7 +89,7 @@ describe('gateway serve', () => {
 test('a server that is pointed at the gateway is known, hears of the new version and is in the usage', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'slipway-gateway-'));
   const key = newKey('container', new Date());
-  await writeKeys(join(dir, 'keys.json'), [key.record]);
+  await changeKeys(join(dir, 'keys.json'), () => [key.record]);
   const port = await freePort();
   const files = [
     '--keys',

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openAuditLog } from '../../../gateway/audit/audit-log.js';
 import { createRefusals } from '../../../gateway/audit/refusals.js';
-import { fileKeys, newKey, writeKeys } from '../../../gateway/keys/key-store.js';
+import { changeKeys } from '../../../gateway/keys/key-file.js';
+import { fileKeys, newKey } from '../../../gateway/keys/key-store.js';
 import type { FinishedCall } from '../../../gateway/records/finished-call.js';
 import { waitFor } from '../../fakes/server.js';
 
@@ -63,10 +64,10 @@ test('many refused calls are few lines, and none of them holds a key', () => {
 test('keys that come and go while the gateway runs are told by their ids', async () => {
   const file = path.join(await folder(), 'keys.json');
   const [one, two] = [newKey('one', new Date(0)), newKey('two', new Date(0))];
-  await writeKeys(file, [one.record]);
+  await changeKeys(file, () => [one.record]);
   const changes: object[] = [];
   const keys = await fileKeys(file, { log: () => {}, onChange: (change) => changes.push(change) });
-  await writeKeys(file, [two.record]);
+  await changeKeys(file, () => [two.record]);
   await waitFor(() => changes.length === 2);
   keys.close();
   expect(changes).toEqual([

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCatalogFile } from '../../../gateway/catalog/file.js';
-import { fixedKeys, newKey, readKeys, writeKeys } from '../../../gateway/keys/key-store.js';
+import { changeKeys, readKeys } from '../../../gateway/keys/key-file.js';
+import { fixedKeys, newKey } from '../../../gateway/keys/key-store.js';
 import { meterOf, readTiers } from '../../../gateway/meters.js';
 import { duration, gigabytes, rate } from '../../../gateway/options.js';
 
@@ -48,7 +49,7 @@ test.each([
 test('keys are kept by their hashes, for their owner only', async () => {
   const file = path.join(await folder(), 'keys.json');
   const [one, two] = [newKey('one', new Date(0)), newKey('two', new Date(0))];
-  await writeKeys(file, [one.record, two.record]);
+  await changeKeys(file, () => [one.record, two.record]);
   const text = await readFile(file, 'utf8');
   expect(text).not.toContain(one.secret);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -71,7 +72,52 @@ test('a broken file of keys is told, not taken for none', async () => {
 
 test('keys that can not be written are told, and nothing is left beside them', async () => {
   const file = path.join(await folder(), 'none', 'keys.json');
-  await expect(writeKeys(file, [])).rejects.toThrow(/can't be written \(ENOENT\); give another --keys/);
+  await expect(changeKeys(file, () => [])).rejects.toThrow(
+    /can't be written \(ENOENT\); give another --keys/,
+  );
+});
+
+test('keys that are made and taken back at the same time are neither lost nor come again', async () => {
+  const file = path.join(await folder(), 'keys.json');
+  const made = Array.from({ length: 12 }, (_, i) => newKey(`${i}`, new Date(0)).record);
+  await changeKeys(file, () => made.slice(0, 6));
+  await Promise.all([
+    ...made.slice(6).map((record) => changeKeys(file, (keys) => [...keys, record])),
+    ...made.slice(0, 6).map(({ id }) => changeKeys(file, (keys) => keys.filter((key) => key.id !== id))),
+  ]);
+  expect((await readKeys(file)).map(({ name }) => name).toSorted()).toEqual(['10', '11', '6', '7', '8', '9']);
+  expect(await readdir(path.dirname(file))).toEqual(['keys.json']);
+});
+
+test('a change that is refused leaves the keys, and no lock', async () => {
+  const file = path.join(await folder(), 'keys.json');
+  const { record } = newKey('one', new Date(0));
+  await changeKeys(file, () => [record]);
+  const refuse = () => {
+    throw new Error('no such key');
+  };
+  await expect(changeKeys(file, refuse)).rejects.toThrow('no such key');
+  expect(await readKeys(file)).toEqual([record]);
+  expect(await readdir(path.dirname(file))).toEqual(['keys.json']);
+});
+
+test.each(['a file', 'nothing yet'])('a link to %s stays a link', async (kind) => {
+  const dir = await folder();
+  const [file, target] = [path.join(dir, 'keys.json'), path.join(dir, 'mounted.json')];
+  if (kind === 'a file') await changeKeys(target, () => [newKey('old', new Date(0)).record]);
+  await symlink('mounted.json', file);
+  await changeKeys(file, (keys) => [...keys, newKey('new', new Date(0)).record]);
+  expect((await lstat(file)).isSymbolicLink()).toBe(true);
+  const names = (await readKeys(target)).map(({ name }) => name);
+  expect(names).toEqual(kind === 'a file' ? ['old', 'new'] : ['new']);
+});
+
+test('who could read the keys before a change can do so after it', async () => {
+  const file = path.join(await folder(), 'keys.json');
+  await changeKeys(file, () => []);
+  await chmod(file, 0o640);
+  await changeKeys(file, () => [newKey('one', new Date(0)).record]);
+  expect((await stat(file)).mode & 0o777).toBe(0o640);
 });
 
 test('the smallest tier that holds a model; language models have prices of their own', async () => {
