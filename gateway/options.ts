@@ -2,11 +2,16 @@ import { InvalidArgumentError } from 'commander';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
+/** Node's timers fire at once beyond this. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** `90s`, `5m`, `1h` as milliseconds. */
 export function duration(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
   if (amount === undefined) throw new InvalidArgumentError('expected a time such as 30s, 5m or 1h');
-  return Number(amount) * UNITS[unit as keyof typeof UNITS];
+  const ms = Number(amount) * UNITS[unit as keyof typeof UNITS];
+  if (ms > LONGEST_MS) throw new InvalidArgumentError('expected at most 24 days (596h)');
+  return ms;
 }
 
 /** `8GB`, `512MB` as GB of 10^9 bytes. */

@@ -21,6 +21,8 @@ export interface ServeFlags extends BackendFlags {
   prices: string;
   rate: Rate;
   concurrent?: number;
+  /** Milliseconds. */
+  callTimeout: number;
   usage?: string;
   audit?: string;
 }
@@ -58,7 +60,7 @@ export async function composeGateway(
   const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
   const upstream = countWaiting(backend.upstream);
   const app: AppParts = {
-    ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS },
+    ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
     onCall: records.call,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
     body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },

@@ -88,6 +88,12 @@ function addCallers(command: Command): void {
     .addOption(parsed('--rate <calls/time>', 'of each key', { parse: rate, standard: '600/60s' }))
     .option('--concurrent <calls>', 'of each key, under way at the same time', count)
     .addOption(
+      parsed('--call-timeout <time>', 'longest time of one call at its model, streams included', {
+        parse: duration,
+        standard: '16m',
+      }),
+    )
+    .addOption(
       new Option('--prices <file>', 'tiers and prices').default(
         PRICES,
         'gateway/prices.json of this program',

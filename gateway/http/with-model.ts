@@ -11,13 +11,15 @@ export interface ModelParts {
   tiers: readonly Tier[];
   /** Longest wait for a model to start. */
   startMs: number;
+  /** Longest time of a call at its model, from when a server has it to the end of its answer. */
+  callMs: number;
 }
 
 /** A server of a model, for one call. */
 export interface ModelServer {
   /** Without a path. */
   url: string;
-  /** Aborted when the caller has left, or waits for too long. */
+  /** Aborted when the caller has left, waits for too long, or the call takes too long. */
   signal: AbortSignal;
   /** What the call cost so far, as headers of its answer: of a streamed answer, until its first piece. */
   headers(): Record<string, string>;
@@ -45,6 +47,7 @@ export async function withModel(
   const meter = meterOf(entry, parts.tiers);
   for (let tries = 1; ; tries++) {
     const lease = await acquire(entry, giveUp, parts);
+    const deadline = setTimeout(() => giveUp.abort(tookTooLong(parts.callMs)), parts.callMs);
     const started = performance.now();
     const { url, cold } = lease;
     call.cold = cold;
@@ -57,14 +60,24 @@ export async function withModel(
     try {
       return await use({ url, signal, headers });
     } catch (error) {
+      if (isTimeout(signal.reason)) void lease.suspect?.();
       if (!isSilence(error)) throw error;
       // Before the caller is told: its next call must not end there, too.
       await lease.suspect?.();
       if (!isUnseen(error) || response.headersSent || tries === TRIES) throw error;
     } finally {
+      clearTimeout(deadline);
       lease.release();
     }
   }
+}
+
+function tookTooLong(callMs: number): RunError {
+  return new RunError('timeout', `the model has not finished within ${callMs / 1000} s (--call-timeout)`);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof RunError && error.code === 'timeout';
 }
 
 function isSilence(error: unknown): error is RunError {

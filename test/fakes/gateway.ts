@@ -68,7 +68,7 @@ export async function gateway({
     limits: createLimits({ calls: 1000, seconds: 60, ...limits }),
     tiers: await readTiers('gateway/prices.json'),
     body: { maxBytes: 2 ** 20, budget: createByteBudget(2 ** 22) },
-    startMs: 5000,
+    ...{ startMs: 5000, callMs: 60_000 },
     logger,
     onCall: callLog(logger),
     ...parts,
