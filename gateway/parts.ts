@@ -5,6 +5,7 @@ import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
 import type { GatewayEnvironment } from './config.js';
 import type { AppParts } from './http/app.js';
+import { openQuestions } from './http/proxy.js';
 import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
 import { createLimits, type Limits } from './limits/limits.js';
 import { redisStore } from './limits/redis.js';
@@ -51,6 +52,9 @@ export async function composeGateway(
   const metrics = createMetrics({
     running: () => upstream.status?.() ?? [],
     waiting: () => upstream.waiting(),
+    calls: () => limits.underWay(),
+    pendingBytes: () => budget.held,
+    questions: openQuestions,
   });
   const records = await openRecords(flags, { logger, metrics });
   const keys = await keysOf(flags, { log, onChange: records.keys });
@@ -59,11 +63,12 @@ export async function composeGateway(
   // The last that can fail: it takes over the models that an earlier run has left.
   const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
   const upstream = countWaiting(backend.upstream);
+  const budget = createByteBudget(DEFAULTS.maxPendingBytes);
   const app: AppParts = {
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
     onCall: records.call,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
-    body: { maxBytes: DEFAULTS.maxBodyBytes, budget: createByteBudget(DEFAULTS.maxPendingBytes) },
+    body: { maxBytes: DEFAULTS.maxBodyBytes, budget },
   };
   return {
     app,

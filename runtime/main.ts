@@ -79,6 +79,7 @@ async function serve(): Promise<void> {
   });
   const service = createService({ spec, task, scheduler, supervisor, preparation });
   const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY);
+  const budget = createByteBudget(config.MAX_PENDING_BYTES);
   const app = createApp({
     service,
     logger,
@@ -88,11 +89,12 @@ async function serve(): Promise<void> {
       queued: () => scheduler.queued,
       ready: () => supervisor.state.name === 'ready',
       restarts: () => supervisor.restarts,
+      pendingBytes: () => budget.held,
     }),
     openapi: openApiOf(spec, VERSION),
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     maxBodyBytes: config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile),
-    budget: createByteBudget(config.MAX_PENDING_BYTES),
+    budget,
     onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
   });
 

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { keyOf } from '../../runtime/wire/key.js';
+import { holdFor } from '../../runtime/wire/lifetime.js';
 import { hashOf, type Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
 import { callOf } from './call.js';
@@ -22,7 +23,8 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
     }
     call.key = key;
     const { most, remaining, leave } = await limits.enter(key.id);
-    response.once('close', leave);
+    // Redis may have been asked: the caller need not be there any more.
+    holdFor(response, leave);
     response.setHeader('X-RateLimit-Limit', most);
     response.setHeader('X-RateLimit-Remaining', remaining);
     next();

@@ -20,6 +20,11 @@ const PASSED_BACK = [
   ...Object.values<string>(USAGE_HEADERS),
 ];
 
+/** Questions to containers that have not been answered to their end. */
+export function openQuestions(): number {
+  return Object.values(agent.stats).reduce((sum, { running, pending }) => sum + running + pending, 0);
+}
+
 export interface Forward {
   url: string;
   /** The JSON body as it came. */
@@ -46,7 +51,11 @@ export async function forward(request: Request, response: Response, to: Forward)
   if (isShort(answer)) return endWith(response, answer, to.signal);
   // Log, limits, budget and the pipeline all watch for its end: no leak.
   response.setMaxListeners(32);
-  await pipeline(answer.body, response);
+  // With the signal, so that a caller who has left is no fault of the model's in the log.
+  await pipeline(answer.body, response, { signal: to.signal }).catch((error: unknown) => {
+    to.signal.throwIfAborted();
+    throw error;
+  });
 }
 
 const SHORT_BYTES = 2 ** 16;

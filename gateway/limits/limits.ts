@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../../runtime/core/errors.js';
-import type { Bucket } from './bucket.js';
+import type { Bucket, Taken } from './bucket.js';
 import { type LimitStore, memoryStore } from './store.js';
 
 export interface LimitOptions extends Bucket {
@@ -14,6 +14,8 @@ export interface Limits {
    * @throws RunError `rate_limited`
    */
   enter(keyId: string): Promise<Place>;
+  /** Calls under way, of all keys. */
+  underWay(): number;
   close(): void;
 }
 
@@ -36,6 +38,14 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
     else underWay.set(keyId, left);
     store.end(keyId, callId);
   };
+  async function take(keyId: string, callId: string): Promise<Taken> {
+    try {
+      return await store.take(keyId, callId);
+    } catch (error) {
+      leave(keyId, callId);
+      throw error;
+    }
+  }
   return {
     async enter(keyId) {
       const now = underWay.get(keyId) ?? 0;
@@ -43,11 +53,12 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
       const callId = randomUUID();
       // Before the store answers: many may ask at the same time.
       underWay.set(keyId, now + 1);
-      const { waitMs, remaining } = await store.take(keyId, callId);
+      const { waitMs, remaining } = await take(keyId, callId);
       if (waitMs === 0) return { remaining, most: calls, leave: () => leave(keyId, callId) };
       leave(keyId, callId);
       throw limited(waitMs);
     },
+    underWay: () => [...underWay.values()].reduce((sum, calls) => sum + calls, 0),
     close: () => store.close(),
   };
 }

@@ -8,6 +8,12 @@ export interface MetricsSources {
   running(): RunningModel[];
   /** Callers who wait for a server. */
   waiting(): number;
+  /** Calls of keys that count as under way. */
+  calls(): number;
+  /** Bytes that calls under way hold. */
+  pendingBytes(): number;
+  /** Questions to containers that have not been answered to their end. */
+  questions(): number;
 }
 
 export interface GatewayMetrics {
@@ -82,7 +88,8 @@ function keyMeters(registry: Registry): (row: UsageRow) => void {
   };
 }
 
-function stateGauges(registry: Registry, { running, waiting }: MetricsSources): void {
+function stateGauges(registry: Registry, sources: MetricsSources): void {
+  const { running } = sources;
   const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => void) =>
     new Gauge({
       ...{ name: `slipway_gateway_${name}`, help, labelNames, registers: [registry] },
@@ -91,7 +98,12 @@ function stateGauges(registry: Registry, { running, waiting }: MetricsSources): 
         set(this);
       },
     });
-  gauge('waiting', 'Callers who wait for a server of a model.', [], (gauge) => gauge.set(waiting()));
+  const plain = (name: string, help: string, read: () => number) =>
+    gauge(name, help, [], (gauge) => gauge.set(read()));
+  plain('waiting', 'Callers who wait for a server of a model.', sources.waiting);
+  plain('calls', 'Calls of keys that count as under way.', sources.calls);
+  plain('pending_bytes', 'Bytes of bodies that calls under way hold.', sources.pendingBytes);
+  plain('questions', 'Questions to servers of models without the end of an answer.', sources.questions);
   gauge('instances', 'Servers of models by state.', ['model', 'state'], (gauge) => {
     for (const { modelId, state } of running()) gauge.inc({ model: modelId, state });
   });
@@ -101,7 +113,5 @@ function stateGauges(registry: Registry, { running, waiting }: MetricsSources): 
   gauge('under_way', 'Calls that servers of a model answer now.', ['model'], (gauge) => {
     for (const { modelId, leases } of running()) gauge.inc({ model: modelId }, leases);
   });
-  gauge('memory_bytes', 'Resident memory of the gateway itself.', [], (gauge) =>
-    gauge.set(process.memoryUsage.rss()),
-  );
+  plain('memory_bytes', 'Resident memory of the gateway itself.', () => process.memoryUsage.rss());
 }

@@ -45,5 +45,7 @@ function unlessAborted(event: Promise<void>, signal: AbortSignal): Promise<void>
     const leave = () => reject(signal.reason as Error);
     signal.addEventListener('abort', leave, { once: true });
     event.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    // One that has been aborted does not say so again.
+    if (signal.aborted) leave();
   });
 }

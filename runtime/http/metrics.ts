@@ -7,6 +7,8 @@ export interface MetricsSources {
   queued(): number;
   ready(): boolean;
   restarts(): number;
+  /** Bytes of bodies and media that requests under way hold. */
+  pendingBytes(): number;
 }
 
 export interface Metrics {
@@ -36,6 +38,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
   gauge('slipway_queued', 'Requests that wait for a place.', sources.queued);
   gauge('slipway_ready', '1 when the model answers.', () => Number(sources.ready()));
   gauge('slipway_engine_restarts', 'Times that the model process was started again.', sources.restarts);
+  gauge(
+    'slipway_pending_bytes',
+    'Bytes of bodies and media that requests under way hold.',
+    sources.pendingBytes,
+  );
   gauge('slipway_memory_bytes', 'Resident memory of the HTTP process.', () => process.memoryUsage.rss());
 
   function gauge(name: string, help: string, read: () => number): void {

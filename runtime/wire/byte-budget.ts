@@ -1,27 +1,38 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { RunError } from '../core/errors.js';
+import { goneAway, holdFor } from './lifetime.js';
 
 /**
- * Adds bytes that a request has brought, or is about to.
- * @throws RunError 503 when too many are held already
+ * Adds bytes that a request has brought, or is about to; fewer than none are given back.
+ * @throws RunError 503 when too many are held already, `cancelled` when the response is over
  */
 export type Hold = (bytes: number) => void;
 
 /** Memory that requests under way may fill with what callers send: a burst is a 503, not the end of the process. */
 export interface ByteBudget {
   /** Begins an account that is closed with the response. */
-  open(response: Response): Hold;
+  open(response: ServerResponse): Hold;
+  /** Bytes of all accounts. */
+  readonly held: number;
 }
 
 /** @param maxBytes limit over all requests (MAX_PENDING_BYTES); the first one is let in whatever it brings */
 export function createByteBudget(maxBytes: number): ByteBudget {
   let held = 0;
   return {
+    get held() {
+      return held;
+    },
     open(response) {
       let mine = 0;
-      response.once('close', () => (held -= mine));
+      let over = false;
+      holdFor(response, () => {
+        held -= mine;
+        over = true;
+      });
       return (bytes) => {
-        if (held > mine && held + bytes > maxBytes) {
+        if (over) throw goneAway();
+        if (bytes > 0 && held > mine && held + bytes > maxBytes) {
           const message = `the requests under way hold ${held} bytes already (MAX_PENDING_BYTES)`;
           throw new RunError('overloaded', message, { retryAfter: 2 });
         }

@@ -3,6 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import type { ByteBudget, Hold } from './byte-budget.js';
+import { goneAway } from './lifetime.js';
 
 export interface JsonBodyOptions {
   /** Longest body, as sent and after decompression. */
@@ -67,7 +68,7 @@ function readAll(request: Request, limits: Limits): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
-    const left = () => reject(new RunError('cancelled', 'the caller went away'));
+    const left = () => reject(goneAway());
     if (request.destroyed) return left();
     const take = (chunk: Buffer) => {
       try {

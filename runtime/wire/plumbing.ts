@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { describe, RunError } from '../core/errors.js';
 import type { Logger } from '../log.js';
+import { goneAway, holdFor } from './lifetime.js';
 import { asRunError, sendEnvelope, sendError } from './respond.js';
 
 /** Gives each request an id, for the log and for whoever complains. */
@@ -38,10 +39,8 @@ export const gone = (response: Response): AbortSignal => aborter(response).signa
 /** As `gone`, for those who may give up for other reasons: one controller a call, which costs more than it looks. */
 export function aborter(response: Response): AbortController {
   const controller = new AbortController();
-  const leave = () => {
-    if (!response.writableFinished) controller.abort(new RunError('cancelled', 'the caller went away'));
-  };
-  if (response.closed) leave();
-  else response.once('close', leave);
+  holdFor(response, () => {
+    if (!response.writableFinished) controller.abort(goneAway());
+  });
   return controller;
 }

@@ -32,10 +32,13 @@ export function createHttpServer(app: RequestListener, times: Partial<ServerTime
     // There are no virtual hosts here; Node's own refusal would be no envelope.
     requireHostHeader: false,
   };
-  const server = createServer(options, (request, response) => {
-    response.setTimeout(stallMs, () => void (response.socket?.writableLength && response.destroy()));
-    app(request, response);
-  });
+  const server = createServer(
+    options,
+    oneAtATime((request, response) => {
+      response.setTimeout(stallMs, () => void (response.socket?.writableLength && response.destroy()));
+      app(request, response);
+    }),
+  );
   // Whoever reads the body asks for it.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   // An expectation that we don't know may be ignored (RFC 9110, 10.1.1).
@@ -46,6 +49,28 @@ export function createHttpServer(app: RequestListener, times: Partial<ServerTime
     else refuse(socket, ...(REFUSALS[error.code ?? ''] ?? BROKEN));
   });
   return server;
+}
+
+/** Requests that may be sent ahead on one connection, before those before them are answered. */
+const MOST_AHEAD = 64;
+
+/**
+ * Requests of one connection, one after the other. Node hands over all that have been sent at once, and is silent about
+ * the responses whose turn has not come when the connection closes: what they hold would be held for ever.
+ */
+function oneAtATime(app: RequestListener): RequestListener {
+  const ahead = new WeakMap<Duplex, number>();
+  return (request, response) => {
+    const { socket } = request;
+    if (response.socket) return app(request, response);
+    const waiting = (ahead.get(socket) ?? 0) + 1;
+    ahead.set(socket, waiting);
+    if (waiting > MOST_AHEAD) return void socket.destroy();
+    response.once('socket', () => {
+      ahead.set(socket, ahead.get(socket)! - 1);
+      app(request, response);
+    });
+  };
 }
 
 const BROKEN: [number, string] = [400, 'the request is not valid HTTP'];

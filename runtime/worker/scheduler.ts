@@ -61,6 +61,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         queue.splice(queue.indexOf(go), 1);
         reject(signal.reason as Error);
       };
+      // It would not say so again.
+      if (signal.aborted) return reject(signal.reason as Error);
       queue.push(go);
       signal.addEventListener('abort', leave, { once: true });
     });

@@ -28,7 +28,13 @@ async function counted() {
   };
   const watched = countWaiting(upstream);
   const running = () => [{ modelId: 'org/name', state: 'ready' as const, leases: 1, ramRequired: 1.5 }];
-  const metrics = createMetrics({ running, waiting: watched.waiting });
+  const metrics = createMetrics({
+    running,
+    waiting: watched.waiting,
+    calls: () => 0,
+    pendingBytes: () => 0,
+    questions: () => 0,
+  });
   const onCall = (call: FinishedCall) => (metrics.count(call), calls.push(call));
   const base = await gateway({ parts: { upstream: watched, onCall }, limits: { calls: 6 } });
   const admin = await started(createServer(adminApp(metrics)));

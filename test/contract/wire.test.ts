@@ -168,3 +168,10 @@ test('a connection serves on after a body that was too large', async () => {
   const answer = await exchange((server.address() as AddressInfo).port, first + second);
   expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*HTTP\/1\.1 200 [^]*"output":"done"/);
 });
+
+test('a client that sends many requests ahead of their answers is cut off', async () => {
+  const port = await listen(() => new Promise(() => {}));
+  const body = '{"text":"x"}';
+  const first = `POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  expect(await exchange(port, first + 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(65))).toBe('');
+});

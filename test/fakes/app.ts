@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { type AppDependencies, createApp } from '../../runtime/http/app.js';
-import { createByteBudget } from '../../runtime/wire/byte-budget.js';
+import { type ByteBudget, createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createMetrics } from '../../runtime/http/metrics.js';
 import type { ModelService } from '../../runtime/http/service.js';
 import { createLogger } from '../../runtime/log.js';
@@ -17,6 +17,7 @@ export interface FakeAppOptions {
   requiredKey?: string;
   maxBodyBytes?: number;
   maxPendingBytes?: number;
+  budget?: ByteBudget;
   /** Stands for the network; without it there is none. */
   fetchMedia?: FetchMedia;
   onRun?: AppDependencies['onRun'];
@@ -53,12 +54,18 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
       maxBytes: 2 ** 20,
       kind: task.modality,
     }),
-    metrics: createMetrics({ running: () => 0, queued: () => 0, ready: () => true, restarts: () => 0 }),
+    metrics: createMetrics({
+      running: () => 0,
+      queued: () => 0,
+      ready: () => true,
+      restarts: () => 0,
+      pendingBytes: () => 0,
+    }),
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
     maxBodyBytes: options.maxBodyBytes ?? 2 ** 20,
-    budget: createByteBudget(options.maxPendingBytes ?? 2 ** 30),
+    budget: options.budget ?? createByteBudget(options.maxPendingBytes ?? 2 ** 30),
     ...(options.onRun ? { onRun: options.onRun } : {}),
   });
 }

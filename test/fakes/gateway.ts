@@ -47,13 +47,18 @@ export interface GivenGateway {
 }
 
 /** A gateway in front of one container; gives the address below which models lie. */
-export async function gateway({
+export async function gateway(given: GivenGateway = {}): Promise<string> {
+  return `${await started(await gatewayServer(given))}/models/v2`;
+}
+
+/** The same, not listening yet. */
+export async function gatewayServer({
   container,
   limits,
   models = [{}],
   times = {},
   parts = {},
-}: GivenGateway = {}): Promise<string> {
+}: GivenGateway = {}): Promise<Server> {
   const address = container ? await started(createServer(container)) : `http://127.0.0.1:${await freePort()}`;
   const entries = models.map((model) => ({
     ...{ modelId: 'org/name', task: 'text-generation' as const, params: 0.1, ramRequired: 1 },
@@ -73,5 +78,5 @@ export async function gateway({
     onCall: callLog(logger),
     ...parts,
   });
-  return `${await started(createHttpServer(app, times))}/models/v2`;
+  return createHttpServer(app, times);
 }

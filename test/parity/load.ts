@@ -49,7 +49,13 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
   const app = createApp({
     service,
     resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.modality }),
-    metrics: createMetrics({ running: () => 0, queued: () => 0, ready: () => true, restarts: () => 0 }),
+    metrics: createMetrics({
+      running: () => 0,
+      queued: () => 0,
+      ready: () => true,
+      restarts: () => 0,
+      pendingBytes: () => 0,
+    }),
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: undefined,

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { written } from '../../../runtime/wire/lifetime.js';
 import { asRunError } from '../../../runtime/wire/respond.js';
 import { openAiError } from './errors.js';
 
@@ -11,18 +12,15 @@ export async function sendEvents(response: Response, chunks: AsyncIterable<objec
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('X-Accel-Buffering', 'no');
   try {
-    for await (const chunk of chunks) await written(response, chunk);
+    for await (const chunk of chunks) await written(response, eventOf(chunk));
   } catch (error) {
     // Nobody may be there any more to be told.
-    await Promise.allSettled([written(response, { error: openAiError(asRunError(error)) })]);
+    await Promise.allSettled([written(response, eventOf({ error: openAiError(asRunError(error)) }))]);
     throw error;
   }
   response.end('data: [DONE]\n\n');
 }
 
-/** Settles when the event has left this process: what waits in it is lost when the connection is cut. */
-function written(response: Response, data: object): Promise<void> {
-  return new Promise((resolve, reject) => {
-    response.write(`data: ${JSON.stringify(data)}\n\n`, (error) => (error ? reject(error) : resolve()));
-  });
+function eventOf(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
 }

@@ -244,6 +244,7 @@ describe('servers that a cluster runs', () => {
     await expect(pods.acquire(entry(url), patience())).rejects.toMatchObject({ code: 'overloaded' });
     left.abort(new Error('left'));
     await expect(first).rejects.toThrow('left');
+    await expect(pods.acquire(entry(url), left.signal)).rejects.toThrow('left');
     await expect(pods.acquire(entry(), patience())).rejects.toMatchObject({ code: 'not_ready' });
     await pods.close();
   });

@@ -25,7 +25,13 @@ test('a call that ends just before the gateway does is in the log, the metrics a
   const lines: string[] = [];
   const logger = createLogger('json', 'silent');
   logger.info = ((_facts: object, line: string) => lines.push(line)) as never;
-  const metrics = createMetrics({ running: () => [], waiting: () => 0 });
+  const metrics = createMetrics({
+    running: () => [],
+    waiting: () => 0,
+    calls: () => 0,
+    pendingBytes: () => 0,
+    questions: () => 0,
+  });
   const records = await openRecords({ usage }, { logger, metrics });
   records.call(ENDED);
   await records.close();

@@ -33,3 +33,28 @@ test('what was refused is not counted', () => {
   refused.emit('close');
   budget.open(response())(40);
 });
+
+test('what comes for a response that is over is not held, and says so', () => {
+  const budget = createByteBudget(100);
+  const given = response();
+  const hold = budget.open(given);
+  hold(60);
+  given.emit('close');
+  expect(budget.held).toBe(0);
+  expect(() => hold(10)).toThrow(expect.objectContaining({ code: 'cancelled' }));
+  const closed = Object.assign(response(), { closed: true }) as Response;
+  expect(() => budget.open(closed)(10)).toThrow(expect.objectContaining({ code: 'cancelled' }));
+  expect(budget.held).toBe(0);
+});
+
+test('what is let go of makes room before the response is over', () => {
+  const budget = createByteBudget(100);
+  const given = response();
+  const hold = budget.open(given);
+  hold(80);
+  hold(-70);
+  budget.open(response())(90);
+  expect(budget.held).toBe(100);
+  given.emit('close');
+  expect(budget.held).toBe(90);
+});

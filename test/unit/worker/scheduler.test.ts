@@ -52,6 +52,18 @@ test('no more than the allowed number run, the rest waits in order, what is beyo
   expect([created.running, created.queued]).toEqual([0, 0]);
 });
 
+test('a caller who has left before takes no place in the queue', async () => {
+  const { created, engine } = await scheduler({ concurrency: 1 });
+  const first = created.run(input, { signal: never });
+  await expect(created.run(input, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: 'cancelled',
+  });
+  expect(created.queued).toBe(0);
+  await tick();
+  engine.say({ type: 'done', id: 1, output: 'a' });
+  expect(await first).toBe('a');
+});
+
 test('a caller who leaves the queue frees the place in it', async () => {
   const { created, engine } = await scheduler({ concurrency: 1, maxQueue: 1 });
   const first = created.run(input, { signal: never });
