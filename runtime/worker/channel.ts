@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { createOutbox } from '../core/outbox.js';
+import { type OomWatch, watchForOom } from './oom-watch.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
 /** One engine's life, as its parent sees it. */
@@ -25,14 +26,17 @@ export interface ForkOptions {
   env: NodeJS.ProcessEnv;
   /** Takes the child's own output, line by line. */
   onOutput(line: string): void;
+  /** Asked when the child is started. */
+  watch?(): OomWatch;
 }
 
 /** The processors are the sessions': V8's helper threads would take turns with them (bench/embeddings.mjs: 6 %). */
 const NODE_FLAGS = ['--single-threaded-gc'];
 
 /** An engine in a process of its own: a native crash or an out-of-memory kill there leaves the server up. */
-export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel {
+export function forkChannel({ entry, env, onOutput, watch = watchForOom }: ForkOptions): OpenChannel {
   return ({ onMessage, onExit }) => {
+    const oom = watch();
     const child = fork(entry, [], {
       env,
       serialization: 'advanced',
@@ -55,7 +59,10 @@ export function forkChannel({ entry, env, onOutput }: ForkOptions): OpenChannel 
       gone = true;
     };
     child.on('error', (error) => exit(`could not be started: ${error.message}`));
-    child.on('exit', (code, signal) => exit(signal ? `was ended by ${signal}` : `exited with code ${code}`));
+    child.on('exit', (code, signal) => {
+      const killed = signal === 'SIGKILL' ? oom.cause() : undefined;
+      exit(killed ?? (signal ? `was ended by ${signal}` : `exited with code ${code}`));
+    });
     return {
       pid: child.pid,
       kill: () => void child.kill('SIGKILL'),

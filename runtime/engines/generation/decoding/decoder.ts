@@ -76,7 +76,10 @@ async function openBatchDecoder(
   if (!layout) return undefined;
   const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
   for (const form of new Set([withScalesPerRow(changed), changed])) {
-    const native = await openForm(writeGraph(form), { ...request, weightsIn: dirname(decoderPath(request)) });
+    const native = await openForm(writeGraph(form), {
+      ...request,
+      ...{ arena: true, weightsIn: dirname(decoderPath(request)) },
+    });
     if (!native) continue;
     const session = createStepSession(native, layout);
     const abilities = await tryDecoder(session, config);

@@ -23,7 +23,8 @@ export interface EncoderDecoder {
 
 /** Opens encoder and decoder of a sequence-to-sequence model, the decoder merged or as a pair. */
 export async function openEncoderDecoder(request: LoadRequest, config: Json): Promise<EncoderDecoder> {
-  const open = (role: string) => openSession(join(request.dir, request.spec.graphs[role]!), request);
+  const open = (role: string) =>
+    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
   const merged = 'decoder_model_merged' in request.spec.graphs;
   const [encoder, first, second] = await Promise.all([
     open('encoder_model'),

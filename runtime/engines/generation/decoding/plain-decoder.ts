@@ -51,9 +51,10 @@ export async function openPlainDecoder(
 /** Scores of the last token only, where the graph's end has a form that allows it. */
 function openShort(path: string, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
   const short = withLastScores(graph);
+  const options = { ...request, arena: true };
   return short === graph
-    ? openSession(path, request)
-    : openSession(writeGraph(short), { ...request, weightsIn: dirname(path) });
+    ? openSession(path, options)
+    : openSession(writeGraph(short), { ...options, weightsIn: dirname(path) });
 }
 
 /** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */
