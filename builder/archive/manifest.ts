@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { malformed } from './errors.js';
+import { parseStrictJson } from './strict-json.js';
 
 const DIFF_ID = /^sha256:[0-9a-f]{64}$/;
 
@@ -19,7 +20,7 @@ const configSchema = z.object({
   os: z.string(),
   architecture: z.string(),
   config: z
-    .object({
+    .looseObject({
       Labels: z.record(z.string(), z.string()).nullish(),
       Env: z.array(z.string()).nullish(),
     })
@@ -35,6 +36,8 @@ export interface ArchiveImage {
   config: Buffer;
   labels: Record<string, string>;
   env: string[];
+  /** How containers of it run, as the configuration says it. */
+  settings: Record<string, unknown>;
   platform: string;
   /** Lowest first: what each layer's tar hashes to, and the member that holds it. */
   layers: { diffId: string; member: string }[];
@@ -73,6 +76,7 @@ function imageOf(archive: string, { config, members }: { config: Buffer; members
     config,
     labels: settings?.Labels ?? {},
     env: settings?.Env ?? [],
+    settings: settings ?? {},
     platform: `${os}/${architecture}`,
     layers: diffIds.map((diffId, index) => ({ diffId, member: members[index]! })),
   };
@@ -85,9 +89,9 @@ export function digestOf(bytes: Buffer | string): string {
 
 function parsed(archive: string, what: string, text: Buffer): unknown {
   try {
-    return JSON.parse(text.toString('utf8'));
-  } catch {
-    throw malformed(archive, `has a ${what} that is no JSON`);
+    return parseStrictJson(text.toString('utf8'));
+  } catch (error) {
+    throw malformed(archive, `has a ${what} that can't be read: ${(error as Error).message}`);
   }
 }
 

@@ -15,6 +15,8 @@ export interface ArchiveSource {
 
 export interface Archive<T> {
   images: ArchiveImage[];
+  /** Its small members by name: configurations, manifests, indexes. */
+  documents: ReadonlyMap<string, Buffer>;
   /** What `onLayer` gave, by the layer's member. */
   layers: Map<string, T>;
   /** Of a delta: its delta.json. */
@@ -50,7 +52,8 @@ export async function readArchive<T>(
   } catch (error) {
     throw explainedRead(name, error as Error);
   }
-  return { images: imagesOf(name, found), layers, delta: found.documents.get('delta.json') };
+  const { documents } = found;
+  return { images: imagesOf(name, found), documents, layers, delta: documents.get('delta.json') };
 }
 
 /** Checks the images of an archive for layers that it lacks; a delta lacks some by its nature. */

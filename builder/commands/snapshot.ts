@@ -81,6 +81,7 @@ async function snapshot(subject: Subject, { flags, own, deps, ...given }: Contex
     { ...given, images, native, buildArgs: cudaArguments(flags), packageRoot },
     docker,
   );
+  given.report.note(`id  ${result.id}  (write it down: "builder verify --id" demands it)`);
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;
   return { text: result.image, document: { ...result, model, commit, task, platform, sealed: true } };

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
@@ -6,19 +6,23 @@ import type { Report } from '../report.js';
 import { proofText } from '../verify/proof.js';
 import { failures, type Proof, prove } from '../verify/prove.js';
 
-type VerifyFlags = OutputFlags & { exact?: boolean; keep?: boolean; run: boolean };
+type VerifyFlags = OutputFlags & { id?: string; exact?: boolean; keep?: boolean; run: boolean };
 
 const NOTES = `
-Three steps: the hash of every file against the sealed manifest, read from the archive and not by the image's own code;
-a run without a network in which any attempt to reach one fails the proof; and the golden request, whose answer must be
-the recorded one. None of them needs a network. A tarball is loaded for the run and removed again.
+What is proven: entrypoint, environment, user, health check, labels and all other settings of the image, and the hash of
+every file and layer, against the sealed manifest; then a run without a network in which any attempt to reach one fails
+the proof; and the golden request, whose answer must be the recorded one. All is read from the archive and not by the
+image's own code, and none of it needs a network. A tarball is loaded for the run and removed again.
+
+The manifest lies in the image, and who can make a whole image anew can make it anew, too. What tells that is the id that
+"builder snapshot" has printed (--id). An image that is not the one demanded is not started.
 
 Exit 0 when all pass, 1 when one fails, 3 when the image is not sealed.
 
 Examples:
   builder verify slipway/org_model:sealed
-  builder verify model.tar.gz --json
-  builder verify model.tar.gz --no-run     hashes only; needs no Docker Engine`;
+  builder verify model.tar.gz --id sha256:6c3f…   the image that was sealed, and no other
+  builder verify model.tar.gz --no-run --json     hashes only; needs no Docker Engine`;
 
 /** `builder verify`: the offline proof of a sealed image. */
 export function verifyCommand(program: Command, deps: CommandDeps): void {
@@ -26,6 +30,7 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
     .command('verify')
     .description('Prove that a sealed image is whole and answers without a network')
     .argument('<image|file>', 'sealed image of this engine, or a tarball of one')
+    .option('--id <sha256:…>', 'demand the id that "builder snapshot" has printed', imageId)
     .option('--exact', 'demand the recorded answer byte for byte, on any processor')
     .option('--keep', 'leave the image of a tarball on the engine')
     .option('--no-run', 'only hash the files')
@@ -35,7 +40,23 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
 
 async function verify(given: string, flags: VerifyFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
-  tell(report, given, await prove(given, flags, { docker: deps.docker, report }));
+  const proof = await prove(given, flags, { docker: deps.docker, report });
+  if (flags.id === undefined) report.note(unnamed(proof));
+  tell(report, given, proof);
+}
+
+/** Said whatever the steps say: they can't know. */
+function unnamed({ read }: Proof): string {
+  return (
+    `nothing here says who has sealed it: compare its id, ${read.image.id}, with the one that "builder snapshot" ` +
+    'has printed, or demand it with --id'
+  );
+}
+
+function imageId(text: string): string {
+  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hex !== undefined) return `sha256:${hex}`;
+  throw new InvalidArgumentError('expected the whole id, sha256: and 64 hexadecimal digits');
 }
 
 /** @throws BuilderError `failure` unless every step has passed */

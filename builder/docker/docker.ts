@@ -70,6 +70,8 @@ export interface ImageDetails {
   env: string[];
   entrypoint: string[];
   command: string[];
+  /** All that its configuration says of how containers run, as the engine tells it. */
+  settings: Record<string, unknown>;
 }
 
 export interface ImageSummary extends Pick<ImageDetails, 'id' | 'references' | 'labels' | 'size'> {

@@ -15,6 +15,7 @@ import {
   sealedManifest,
 } from './manifest.js';
 import type { Notices } from './notices.js';
+import { sealedSettings, withLabels } from './settings.js';
 import { bundledPackages, debianPackages, shippedPackages } from './packages.js';
 
 /** Folder of the build context that becomes the sealing layer. */
@@ -29,6 +30,8 @@ export interface ContentsOptions {
   /** The image that is sealed. */
   image: ImageDetails;
   golden: Golden;
+  /** What sealing adds to that image's labels. */
+  labels: readonly (readonly [string, string])[];
   packageRoot: string;
 }
 
@@ -51,8 +54,10 @@ export async function sealContents(options: ContentsOptions, docker: Docker): Pr
   ];
   const model = { path: 'root/model.json', content: options.context.files['model.json']! };
   const files = [...(await sealedFiles([...layers.runtime, model, ...own])), ...weights];
+  const config = sealedSettings(withLabels(image.settings, options.labels));
+  const { spec, platform } = plan;
   const manifest = formatSealedManifest(
-    sealedManifest({ spec: plan.spec, platform: plan.platform, layers: image.layers, files }),
+    sealedManifest({ spec, platform, config, layers: image.layers, files }),
   );
   return {
     entries: [...own, { path: `${LAYER}/manifest.json`, content: manifest }],

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { ContextEntry } from '../images/tar.js';
 import type { Platform } from '../images/platform.js';
+import type { Settings } from './settings.js';
 
 /** Folder of a sealed image that says what was sealed. */
 export const SEALED_DIR = '/server/sealed';
@@ -14,12 +15,14 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const absolute = z.string().regex(/^\/(?!.*(?:^|\/)\.\.?(?:\/|$))/);
 
 const manifest = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   model: z.string(),
   commit: z.string(),
   task: z.string(),
   platform: z.string(),
-  /** Diff IDs of all layers below the sealing one, lowest first. */
+  /** How containers run: see sealedSettings. */
+  config: z.record(z.string(), z.unknown()),
+  /** Diff IDs of all layers below the sealing one, lowest first: those of the base and the runtime image, too. */
   base: z.object({ layers: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)) }),
   /** Every regular file that we have put into the image but the manifest itself, sorted by path. */
   files: z.array(z.object({ path: absolute, size: z.int().min(0), sha256 })),
@@ -40,18 +43,21 @@ export function formatSealedManifest(content: SealedManifest): string {
 export interface SealedParts {
   spec: Pick<ModelSpec, 'id' | 'commit' | 'task'>;
   platform: Platform;
+  /** Of the sealed image. */
+  config: Settings;
   /** Diff IDs of the image that is sealed. */
   layers: string[];
   files: readonly SealedFile[];
 }
 
-export function sealedManifest({ spec, platform, layers, files }: SealedParts): SealedManifest {
+export function sealedManifest({ spec, platform, config, layers, files }: SealedParts): SealedManifest {
   return {
-    version: 1,
+    version: 2,
     model: spec.id,
     commit: spec.commit,
     task: spec.task,
     platform,
+    config,
     base: { layers },
     files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   };

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { RepoFile } from '../../runtime/core/spec.js';
-import { LABEL } from '../images/labels.js';
+import { figureLabels, LABEL } from '../images/labels.js';
 import type { BuildPlan, ModelContext } from '../images/model-plan.js';
 import { shortCommit } from '../images/names.js';
+import type { Figures } from '../plan/figures.js';
 
 /** Goes up when sealing adds other files than before: older sealed images are then made anew. */
-const SEALING = 1;
+const SEALING = 2;
 
 /** What sealing one baked model image will give, as data. */
 export interface SealPlan {
@@ -29,11 +30,7 @@ export function planSeal(plan: BuildPlan, context: ModelContext, notices: readon
   };
 }
 
-/** Labels of the sealed image beside those of the image that it seals. */
-export function sealLabels({ digest }: SealPlan, manifestSha256: string): [string, string][] {
-  return [
-    [LABEL.build, digest],
-    [LABEL.manifest, manifestSha256],
-    [LABEL.sealed, 'true'],
-  ];
+/** Labels of the sealed image beside those of the image that it seals, and beside that of its record. */
+export function sealLabels({ digest }: SealPlan, figures: Figures | undefined): [string, string][] {
+  return [[LABEL.build, digest], [LABEL.sealed, 'true'], ...(figures ? figureLabels(figures) : [])];
 }

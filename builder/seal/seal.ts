@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
-import { figureLabels, LABEL } from '../images/labels.js';
+import { LABEL } from '../images/labels.js';
 import { refuseForeign, writeContext } from '../images/model-image.js';
 import { labelArguments, render } from '../images/render.js';
 import { tarStream } from '../images/tar.js';
@@ -10,6 +10,7 @@ import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
 import { type Figures, parametersIn } from '../plan/figures.js';
 import type { Report } from '../report.js';
+import type { ReadImage } from '../verify/files.js';
 import { proofText } from '../verify/proof.js';
 import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
@@ -28,6 +29,7 @@ export interface SealOptions extends StageOptions {
 export interface SealResult {
   image: string;
   references: string[];
+  /** Hash of the image's configuration, which covers every layer: what "builder verify --id" demands. */
   id: string;
   /** False when a sealed image of the same inputs was there. */
   built: boolean;
@@ -46,36 +48,40 @@ export interface SealResult {
  * has its names only once it has passed its offline proof.
  */
 export async function sealModel(options: SealOptions, docker: Docker): Promise<SealResult> {
-  const { images, notices } = options;
+  const { images, notices, report } = options;
   const seal = planSeal(images.plan, images.context, notices.files);
   const existing = await docker.inspectImage(seal.references[0]!);
   if (existing) refuseForeign(existing.labels[LABEL.model], images.plan);
   if (existing?.labels[LABEL.build] === seal.digest) {
+    const read = await demandProof(existing.id, { run: false }, { docker, report });
     await docker.tagImage(existing.id, seal.references[1]!);
-    return resultOf(options, seal, { image: existing, built: false });
+    return resultOf(options, seal, { image: existing, read, built: false });
   }
   const stage = stageName(images);
   const sealed = `${stage}-unproven`;
   try {
-    const image = await stageModel(options, { stage, docker });
-    return resultOf(options, seal, {
-      image: await sealStage(options, { seal, stage, sealed, image, docker }),
-      built: true,
-    });
+    const staged = await stageModel(options, { stage, docker });
+    const made = await sealStage(options, { seal, stage, sealed, image: staged, docker });
+    return resultOf(options, seal, { ...made, built: true });
   } finally {
     for (const name of [stage, sealed]) await docker.removeImage(name);
   }
 }
 
+interface Made {
+  image: ImageDetails;
+  read: ReadImage;
+}
+
 function resultOf(
   { images, native, notices }: SealOptions,
   { references }: SealPlan,
-  { image, built }: { image: ImageDetails; built: boolean },
+  { image, read, built }: Made & { built: boolean },
 ): SealResult {
   return {
     image: references[0]!,
     references,
-    id: image.id,
+    id: read.image.id,
     built,
     bytes: image.size,
     manifest: image.labels[LABEL.manifest]!,
@@ -94,7 +100,7 @@ interface Sealing extends Stage {
 async function sealStage(
   options: SealOptions,
   { image, ...sealing }: Sealing & { image: ImageDetails },
-): Promise<ImageDetails> {
+): Promise<Made> {
   const { images, native, dir, notices, packageRoot, report } = options;
   const { plan, context, runtime } = images;
   const { seal, stage, sealed, docker } = sealing;
@@ -102,13 +108,14 @@ async function sealStage(
     ? { golden: await nativeGolden(options, native, docker) }
     : await goldenOf(stage, images, { docker, report });
   const layers = { runtime: runtime.entries, weights: weightEntries(plan.spec, dir) };
+  const labels = sealLabels(seal, measured(options, figures));
   const contents = await report.step('Hashes of all files', () =>
-    sealContents({ plan, context, notices, layers, image, golden, packageRoot }, docker),
+    sealContents({ plan, context, notices, layers, image, golden, labels, packageRoot }, docker),
   );
-  await buildSealed(options, { ...sealing, contents, figures: measured(options, figures) });
-  await demandProof(sealed, native === undefined, { docker, report });
+  await buildSealed(options, { ...sealing, contents, labels });
+  const read = await demandProof(sealed, { run: native === undefined }, { docker, report });
   for (const reference of seal.references) await docker.tagImage(sealed, reference);
-  return (await docker.inspectImage(seal.references[0]!))!;
+  return { image: (await docker.inspectImage(seal.references[0]!))!, read };
 }
 
 /** Nothing was measured on another platform, nor on a GPU. */
@@ -125,15 +132,12 @@ async function buildSealed(
     sealed,
     docker,
     contents,
-    figures,
-  }: Sealing & { contents: SealContents; figures?: Figures | undefined },
+    labels,
+  }: Sealing & { contents: SealContents; labels: [string, string][] },
 ): Promise<void> {
   const template = await readFile(path.join(packageRoot, 'templates/sealed.Dockerfile.eta'), 'utf8');
-  const labels = labelArguments([
-    ...sealLabels(seal, contents.manifestSha256),
-    ...(figures ? figureLabels(figures) : []),
-  ]);
-  const dockerfile = render(template, { from: stage, labels });
+  const all = labelArguments([...labels, [LABEL.manifest, contents.manifestSha256]]);
+  const dockerfile = render(template, { from: stage, labels: all });
   await writeContext(path.join(images.folder, 'sealed'), { files: readable(contents, dockerfile) });
   const entries = [{ path: 'Dockerfile', content: dockerfile }, ...contents.entries];
   await report.step(`Sealed image ${seal.references[0]}`, async (onLine) => {
@@ -146,11 +150,11 @@ async function buildSealed(
 /** An image that does not pass its own proof gets no name. @throws BuilderError with what is wrong */
 async function demandProof(
   image: string,
-  run: boolean,
+  options: { run: boolean },
   tools: { docker: Docker; report: Report },
-): Promise<void> {
-  const proof = await prove(image, { run }, tools);
-  if (failures(proof).length === 0) return;
+): Promise<ReadImage> {
+  const proof = await prove(image, options, tools);
+  if (failures(proof).length === 0) return proof.read;
   throw new BuilderError(
     'failure',
     `the sealed image does not pass its own proof:\n${proofText(proof.steps)}`,

@@ -2,6 +2,7 @@ import { mergeLayers, type FileSystem } from '../archive/file-system.js';
 import { damaged, malformed } from '../archive/errors.js';
 import { indexLayer, type LayerEntry, type LayerIndex } from '../archive/layer.js';
 import type { ArchiveImage } from '../archive/manifest.js';
+import { demandOneImage } from '../archive/oci.js';
 import { type Archive, type ArchiveSource, demandLayers, readArchive } from '../archive/read.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
@@ -9,19 +10,20 @@ import { megabytes } from '../report.js';
 import { GOLDEN_FILE, type Golden, parseGolden } from '../seal/golden.js';
 import { parseManifest, SEALED_DIR, SEALED_MANIFEST, type SealedManifest } from '../seal/manifest.js';
 import { type Step, stepOf } from './proof.js';
+import { settingsStep } from './settings.js';
 
 /** What an image's archive says, read without running anything of it. */
 export interface ReadImage {
   image: ArchiveImage;
   manifest: SealedManifest;
   golden: Golden;
-  step: Step;
+  steps: Step[];
 }
 
 const KEPT = new Set([SEALED_MANIFEST, GOLDEN_FILE]);
 
 /**
- * Hashes every file of a sealed image and compares them with its manifest.
+ * Hashes every file of a sealed image and compares them, and the image's configuration, with its manifest.
  * @throws BuilderError `refused` when it is not sealed
  */
 export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
@@ -31,6 +33,7 @@ export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
     throw malformed(source.name, `holds ${archive.images.length} images, and one is verified at a time`);
   demandLayers(archive, source.name);
   const image = archive.images[0]!;
+  demandOneImage(source.name, archive, image);
   demandSealed(image.labels, source.name);
   const layers = layersOf(archive, source.name);
   const files = mergeLayers(layers.map(({ entries }) => entries));
@@ -43,7 +46,8 @@ export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
   ];
   const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
   const detail = `${manifest.files.length} files (${megabytes(bytes)}) in ${layers.length} layers against the manifest`;
-  return { image, manifest, golden, step: stepOf('files', detail, problems) };
+  const steps = [settingsStep(image, manifest), stepOf('files', detail, problems)];
+  return { image, manifest, golden, steps };
 }
 
 /** @throws BuilderError `refused` with the remedy */
@@ -83,6 +87,9 @@ function manifestProblems(files: FileSystem, label: string | undefined): string[
   return found === label ? [] : [`changed: ${SEALED_MANIFEST} (${found}, and the label says ${label})`];
 }
 
+/** Folders that lead to the files of the sealing layer. */
+const SEAL_FOLDERS = new Set(['/', '/server', SEALED_DIR]);
+
 /** The sealing layer is the last one, and all below it are as they were. */
 function layerProblems(layers: readonly LayerIndex[], { base }: SealedManifest): string[] {
   const below = layers.slice(0, base.layers.length);
@@ -92,7 +99,10 @@ function layerProblems(layers: readonly LayerIndex[], { base }: SealedManifest):
   const [seal, ...above] = layers.slice(base.layers.length);
   const extra = above.map(({ diffId }) => `added: layer ${diffId}`);
   const strange = (seal?.entries ?? [])
-    .filter((entry) => entry.type !== 'directory' && !entry.path.startsWith(`${SEALED_DIR}/`))
+    .filter(
+      ({ path, type }) =>
+        !(type === 'directory' ? SEAL_FOLDERS.has(path) : path.startsWith(`${SEALED_DIR}/`)),
+    )
     .map(({ path }) => `added: ${path} (in the sealing layer)`);
   return [...changed, ...extra, ...strange];
 }

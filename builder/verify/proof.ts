@@ -1,6 +1,9 @@
+/** Parts of the proof, in their order. */
+export type StepName = 'id' | 'signature' | 'config' | 'files' | 'network' | 'golden';
+
 /** What one part of the proof found. */
 export interface Step {
-  step: 'files' | 'network' | 'golden';
+  step: StepName;
   passed: boolean;
   /** One line. */
   detail: string;
@@ -12,10 +15,18 @@ export interface Step {
 const MOST_PROBLEMS = 20;
 
 /** @returns a step that has passed when there is no problem */
-export function stepOf(step: Step['step'], detail: string, problems: readonly string[]): Step {
-  const shown = problems.slice(0, MOST_PROBLEMS);
+export function stepOf(step: StepName, detail: string, problems: readonly string[]): Step {
+  const shown = problems.slice(0, MOST_PROBLEMS).map(printable);
   if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-  return { step, passed: problems.length === 0, detail, problems: shown };
+  return { step, passed: problems.length === 0, detail: printable(detail), problems: shown };
+}
+
+/** Names come from images that anybody may have made, and must not steer the reader's terminal. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (found) => `\\u{${found.codePointAt(0)!.toString(16)}}`,
+  );
 }
 
 /** For people: one line a step, with its problems below. */
@@ -23,8 +34,8 @@ export function proofText(steps: readonly Step[]): string {
   return steps
     .map(({ step, passed, detail, problems }) =>
       [
-        `${passed ? 'ok  ' : 'FAIL'}  ${step.padEnd(7)}  ${detail}`,
-        ...problems.map((problem) => `               ${problem}`),
+        `${passed ? 'ok  ' : 'FAIL'}  ${step.padEnd(9)}  ${detail}`,
+        ...problems.map((problem) => `                 ${problem}`),
       ].join('\n'),
     )
     .join('\n');

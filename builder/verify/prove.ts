@@ -7,9 +7,11 @@ import { demandSealed, readSealed, type ReadImage } from './files.js';
 import { runOffline } from './offline-run.js';
 import { goldenStep, networkStep } from './offline-steps.js';
 import { withLoaded } from './on-engine.js';
-import type { Step } from './proof.js';
+import { type Step, stepOf } from './proof.js';
 
 export interface ProveOptions {
+  /** Demand this id: `sha256:` and the hash of the image's configuration. */
+  id?: string | undefined;
   /** Demand the recorded answer byte for byte. */
   exact?: boolean | undefined;
   /** Leave the image of a tarball on the engine. */
@@ -38,11 +40,26 @@ export async function prove(
 ): Promise<Proof> {
   const subject = await subjectOf(given, docker);
   const read = await report.step(`Hash the files of ${given}`, () => readSealed(subject.source));
-  const proven =
-    options.run === false
-      ? { steps: [], exact: undefined }
-      : await proveRun(subject, { read, options, report, docker });
-  return { read, steps: [read.step, ...proven.steps], exact: proven.exact };
+  const origin = originSteps(read, options);
+  const known = [...origin, ...read.steps];
+  if (options.run === false) return { read, steps: known, exact: undefined };
+  // What somebody else has made is not started here.
+  if (origin.some(({ passed }) => !passed)) return { read, steps: [...known, ...notRun()], exact: undefined };
+  const proven = await proveRun(subject, { read, options, report, docker });
+  return { read, steps: [...known, ...proven.steps], exact: proven.exact };
+}
+
+/** Whether it is the image that the operator means: what an image says of itself can't tell. */
+function originSteps({ image }: ReadImage, { id }: ProveOptions): Step[] {
+  if (id === undefined) return [];
+  const wrong =
+    image.id === id ? [] : [`${id} was demanded: this is another image than the one that was sealed`];
+  return [stepOf('id', image.id, wrong)];
+}
+
+function notRun(): Step[] {
+  const reason = ['not started: it is not the image that was demanded'];
+  return [stepOf('network', 'not run', reason), stepOf('golden', 'not run', reason)];
 }
 
 /** Names of the steps that failed. */

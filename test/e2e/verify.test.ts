@@ -62,18 +62,19 @@ describeWithDocker('builder verify', () => {
     const image = await derived('attempts', `ENV NODE_OPTIONS=--import=data:text/javascript;base64,${code}`);
     const result = await verify(image);
     expect(result.code).toBe(1);
-    const [files, network, golden] = result.proof!.steps;
+    const [config, files, network, golden] = result.proof!.steps;
     // It answers as it should, and every file is as it was sealed.
     expect([files!.passed, network!.passed, golden!.passed]).toEqual([true, false, true]);
+    expect(config!.problems).toEqual(['added: variable NODE_OPTIONS']);
     expect(network!.problems).toEqual(expect.arrayContaining(Object.keys(ATTEMPTS)));
-    expect(result.stderr).toMatch(/is not proven: network$/m);
+    expect(result.stderr).toMatch(/is not proven: config, network$/m);
   });
 
   test('a changed file, one more and one layer more are named', async () => {
     const image = await derived('changed', 'RUN echo "//" >> /server/main.mjs && touch /server/more');
     const { code, proof } = await verify(image, '--no-run');
     expect(code).toBe(1);
-    expect(proof!.steps[0]!.problems).toEqual([
+    expect(proof!.steps.find(({ step }) => step === 'files')!.problems).toEqual([
       expect.stringMatching(/^added: layer sha256:/),
       'changed: /server/main.mjs',
       'added: /server/more',
@@ -83,8 +84,8 @@ describeWithDocker('builder verify', () => {
   test('an image that does not start fails with the reason', async () => {
     const { code, proof } = await verify(await derived('dead', 'ENV DEVICE=tpu'));
     expect(code).toBe(1);
-    expect(proof!.steps.map(({ passed }) => passed)).toEqual([true, false, false]);
-    expect(proof!.steps[2]!.problems).toEqual([expect.stringMatching(/ended with status 2/)]);
+    expect(proof!.steps.map(({ passed }) => passed)).toEqual([false, true, false, false]);
+    expect(proof!.steps[3]!.problems).toEqual([expect.stringMatching(/ended with status 2/)]);
   });
 
   test('an image that is not sealed: exit 3 and the remedy', async () => {

@@ -31,6 +31,8 @@ export interface ImageInput {
   names?: string[];
   labels?: Record<string, string>;
   env?: string[];
+  /** More of its configuration, e.g. `Entrypoint`. */
+  settings?: Record<string, unknown>;
   /** Tars. */
   layers: Buffer[];
 }
@@ -45,9 +47,9 @@ export interface FakeImage {
 const hex = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 export const digest = (bytes: Buffer | string): string => `sha256:${hex(bytes)}`;
 
-function configOf({ labels = {}, env = [], layers }: ImageInput): string {
+function configOf({ labels = {}, env = [], settings, layers }: ImageInput): string {
   const diff_ids = layers.map(digest);
-  const config = { Labels: labels, Env: env };
+  const config = { ...settings, Labels: labels, Env: env };
   return JSON.stringify({ os: 'linux', architecture: 'amd64', config, rootfs: { type: 'layers', diff_ids } });
 }
 
@@ -81,7 +83,15 @@ export function blobLayout(input: ImageInput, compress = false): FakeImage {
   const config = configOf(input);
   const stored = input.layers.map((layer) => (compress ? gzipSync(layer) : layer));
   const blob = (content: Buffer | string) => file(`blobs/sha256/${hex(content)}`, content);
-  const blobs = [...new Map([config, ...stored].map((content) => [hex(content), blob(content)])).values()];
+  const about = JSON.stringify({
+    schemaVersion: 2,
+    config: { digest: digest(config) },
+    layers: stored.map((layer) => ({ digest: digest(layer) })),
+  });
+  const index = { schemaVersion: 2, manifests: [{ digest: digest(about) }] };
+  const blobs = [
+    ...new Map([config, about, ...stored].map((content) => [hex(content), blob(content)])).values(),
+  ];
   const manifest = [
     {
       Config: `blobs/sha256/${hex(config)}`,
@@ -92,7 +102,7 @@ export function blobLayout(input: ImageInput, compress = false): FakeImage {
   const entries = [
     { name: 'blobs/sha256/', type: 'directory' as const },
     ...blobs,
-    file('index.json', '{"schemaVersion":2}'),
+    file('index.json', JSON.stringify(index)),
     file('manifest.json', JSON.stringify(manifest)),
     file('oci-layout', '{"imageLayoutVersion":"1.0.0"}'),
   ];

@@ -60,6 +60,7 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
         env: [],
         entrypoint: [],
         command: [],
+        settings: {},
       };
       for (const reference of options.references) images.set(reference, image);
     },

@@ -29,7 +29,7 @@ export async function manifestOf(
 ) {
   const docker = fakeDocker();
   const about = { id: 'sha256:1', references: [], size: 1, created: 0, platform: 'linux/amd64' };
-  const nothing = { layers: [], env: [], entrypoint: [], command: [] };
+  const nothing = { layers: [], env: [], entrypoint: [], command: [], settings: {} };
   docker.images.set('slipway/org_model:latest', { ...about, ...nothing, labels });
   const subject = await subjectOf('slipway/org_model:latest', docker);
   return renderManifest(format, settingsOf(subject, { ...DEFAULT_FLAGS, ...flags, format }));

@@ -19,6 +19,7 @@ export async function inspectImage(client: Dockerode, reference: string): Promis
     env: Config.Env ?? [],
     entrypoint: [Config.Entrypoint ?? []].flat(),
     command: Config.Cmd ?? [],
+    settings: { ...Config },
   };
 }
 

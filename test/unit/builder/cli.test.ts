@@ -151,7 +151,7 @@ describe('the command line', () => {
     const labels = { 'io.slipway.model': 'a/b', 'io.slipway.task': 'chat', 'io.slipway.baked': 'true' };
     const platform = 'linux/amd64';
     const references = ['slipway/a_b:latest'];
-    const nothing = { layers: [], env: [], entrypoint: [], command: [] };
+    const nothing = { layers: [], env: [], entrypoint: [], command: [], settings: {} };
     const image = { id: 'sha256:1', size: 5e6, created: 1, platform, references, ...nothing };
     docker.images.set('slipway/a_b:latest', { ...image, labels });
     docker.images.set('other', { ...image, id: 'sha256:2', labels: {} });

@@ -58,6 +58,7 @@ describe('an archive', () => {
           config: expect.any(Buffer),
           labels: { 'io.slipway.model': 'a/b' },
           env: ['A=1'],
+          settings: { Labels: { 'io.slipway.model': 'a/b' }, Env: ['A=1'] },
           platform: 'linux/amd64',
           layers: image.diffIds.map((diffId) => ({ diffId, member: expect.any(String) })),
         },
@@ -117,7 +118,7 @@ describe('refused, with a sentence:', () => {
     [
       'a manifest that is no JSON',
       (e: Entry[]) => adding(file('manifest.json', '{'))(without(/^manifest/)(e)),
-      /no JSON/,
+      /manifest.json that can't be read/,
     ],
     [
       'a manifest of nothing',

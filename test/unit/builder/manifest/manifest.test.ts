@@ -152,7 +152,15 @@ describe('builder manifest', () => {
   async function cli(args: string[], labels: Record<string, string> = LABELS) {
     const docker = fakeDocker();
     const about = { id: 'sha256:1', references: [IMAGE], size: 1, created: 0, platform: 'linux/amd64' };
-    docker.images.set(IMAGE, { ...about, layers: [], env: [], entrypoint: [], command: [], labels });
+    docker.images.set(IMAGE, {
+      ...about,
+      layers: [],
+      env: [],
+      entrypoint: [],
+      command: [],
+      settings: {},
+      labels,
+    });
     const [out, err] = [sink(), sink()];
     const deps = { config: readConfig({}), docker, packageRoot: '.', version: '1' };
     const code = await runCli(['manifest', ...args], { ...deps, stdout: out.stream, stderr: err.stream });

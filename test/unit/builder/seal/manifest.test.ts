@@ -30,7 +30,13 @@ test('a manifest survives being written and read, sorted by path', () => {
     size: 1,
     sha256: sha256('x'),
   }));
-  const manifest = sealedManifest({ spec: sampleSpec(), platform: 'linux/arm64', layers: [LAYER], files });
+  const manifest = sealedManifest({
+    spec: sampleSpec(),
+    platform: 'linux/arm64',
+    config: {},
+    layers: [LAYER],
+    files,
+  });
   const read = parseManifest(formatSealedManifest(manifest));
   expect(read).toEqual(manifest);
   expect(read).toMatchObject({ model: sampleSpec().id, platform: 'linux/arm64', base: { layers: [LAYER] } });
@@ -43,6 +49,12 @@ test.each([
   ['a negative size', { path: '/server/a', size: -1, sha256: sha256('') }],
   ['no hash', { path: '/server/a', size: 1, sha256: '' }],
 ])('a manifest with %s is refused', (_, file) => {
-  const manifest = sealedManifest({ spec: sampleSpec(), platform: 'linux/amd64', layers: [], files: [] });
+  const manifest = sealedManifest({
+    spec: sampleSpec(),
+    platform: 'linux/amd64',
+    config: {},
+    layers: [],
+    files: [],
+  });
   expect(() => parseManifest(JSON.stringify({ ...manifest, files: [file] }))).toThrow();
 });

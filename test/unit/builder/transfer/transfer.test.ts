@@ -35,7 +35,7 @@ async function engineWith(...images: [string, FakeImage][]): Promise<FakeDocker>
   const docker = fakeDocker();
   const add = async (name: string, { id, diffIds }: Pick<FakeImage, 'id' | 'diffIds'>, archive: Buffer) => {
     const details = { labels: {}, size: 3e5, created: 0, platform: 'linux/amd64' };
-    const rest = { env: [], entrypoint: [], command: [], references: [name], layers: diffIds };
+    const rest = { env: [], entrypoint: [], command: [], settings: {}, references: [name], layers: diffIds };
     docker.images.set(name, { id, ...details, ...rest });
     for (const reference of [name, id]) docker.archives.set(reference, archive);
   };

@@ -1,142 +1,17 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
-import type { IsolatedContainer, IsolatedOptions } from '../../../../builder/docker/isolated.js';
-import { formatGolden } from '../../../../builder/seal/golden.js';
-import { formatSealedManifest, sealedManifest } from '../../../../builder/seal/manifest.js';
-import { digest, type Entry, file, savedLayout, tarOf } from '../../../fakes/archive.js';
-import { type FakeDocker, fakeDocker } from '../../../fakes/docker.js';
-import { sink } from '../support.js';
-
-const NAME = 'slipway/m:sealed';
-const ANSWER = '{"error":null,"output":[{"label":"a","score":0.75}]}';
-const TYPE = 'application/json; charset=utf-8';
-const hash = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
-
-const golden = formatGolden({
-  version: 1,
-  request: { text: 'x' },
-  response: { status: 200, contentType: TYPE, body: JSON.parse(ANSWER) },
-  sha256: hash(ANSWER),
-  recordedOn: { platform: 'linux/amd64', cpu: 'Here' },
-});
-
-const SERVER: Record<string, string> = { '/server/main.mjs': 'v1', '/model.json': '{}' };
-const SEAL: Record<string, string> = { '/server/sealed/golden.json': golden };
-
-const entriesOf = (files: Record<string, string>) =>
-  Object.entries(files).map(([name, text]) => file(name.slice(1), text));
-
-interface Changes {
-  /** Files of the image that is sealed, as they are; the manifest has SERVER. */
-  server?: Record<string, string>;
-  seal?: Record<string, string>;
-  /** One more layer. */
-  above?: Entry[];
-  labels?: Record<string, string>;
-  manifest?: (text: string) => string;
-}
-
-async function sealedImage({
-  server = SERVER,
-  seal = SEAL,
-  above,
-  labels,
-  manifest = (t) => t,
-}: Changes = {}) {
-  const base = await tarOf(entriesOf(SERVER));
-  const all = Object.entries({ ...SERVER, ...SEAL });
-  const files = all.map(([name, text]) => ({ path: name, size: text.length, sha256: hash(text) }));
-  const spec = { id: 'org/m', commit: 'c', task: 'text-classification' } as const;
-  const text = manifest(
-    formatSealedManifest(sealedManifest({ spec, platform: 'linux/amd64', layers: [digest(base)], files })),
-  );
-  const layers = [
-    await tarOf(entriesOf(server)),
-    await tarOf([...entriesOf(seal), file('server/sealed/manifest.json', text)]),
-    ...(above ? [await tarOf(above)] : []),
-  ];
-  const told = { 'io.slipway.sealed': 'true', 'io.slipway.manifest': hash(text), ...labels };
-  return savedLayout({ names: [NAME], labels: told, env: ['PORT=8080'], layers });
-}
-
-interface Behaviour {
-  answer?: string;
-  contentType?: string;
-  status?: number;
-  counters?: Partial<Record<'noRoute' | 'opens' | 'accepted' | 'udp', number>>;
-  log?: string;
-}
-
-function snmp({ noRoute = 0, opens = 3, accepted = 3, udp = 0 }: Behaviour['counters'] = {}): string {
-  return [
-    `Ip: Forwarding OutNoRoutes\nIp: 1 ${noRoute}`,
-    `Tcp: ActiveOpens PassiveOpens\nTcp: ${opens} ${accepted}`,
-    `Udp: InDatagrams OutDatagrams\nUdp: 0 ${udp}`,
-    'Ip6OutNoRoutes    0\nUdp6OutDatagrams  0\nUdp6InDatagrams  0',
-  ].join('\n');
-}
-
-/** An engine with a container that does what the test says. */
-function engine(behaviour: Behaviour = {}): FakeDocker & { started: IsolatedOptions[] } {
-  const started: IsolatedOptions[] = [];
-  const container: IsolatedContainer = {
-    id: 'c',
-    async exec(command, { stdin } = {}) {
-      const script = command.join(' ');
-      const say = (text: string) => ({ code: 0, stdout: Buffer.from(text), stderr: '' });
-      if (script.includes('snmp')) return say(snmp(behaviour.counters));
-      if (script.includes('cpus()')) return say('There\n');
-      const reply = (status: number, contentType: string, text: string) =>
-        say(JSON.stringify({ status, contentType, base64: Buffer.from(text).toString('base64') }));
-      if (script.includes('/status')) return reply(200, TYPE, '{"output":{"state":"ready"}}');
-      if (stdin !== undefined) expect(JSON.parse(String(stdin))).toEqual({ text: 'x' });
-      return reply(behaviour.status ?? 200, behaviour.contentType ?? TYPE, behaviour.answer ?? ANSWER);
-    },
-    wait: () => new Promise(() => undefined),
-    stop: async () => undefined,
-    remove: async () => undefined,
-  };
-  const isolate = async (options: IsolatedOptions) => {
-    started.push(options);
-    options.onOutput?.(behaviour.log ?? '');
-    return container;
-  };
-  return Object.assign(fakeDocker(), { started, isolate });
-}
-
-let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'slipway-verify-'))));
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-async function verify(docker: FakeDocker, image: { entries: Entry[] }, ...flags: string[]) {
-  const tarball = path.join(folder, 'm.tar');
-  await writeFile(tarball, await tarOf(image.entries));
-  const [out, err] = [sink(), sink()];
-  const deps = {
-    config: readConfig({}),
-    docker,
-    packageRoot: '.',
-    version: '1',
-    stdout: out.stream,
-    stderr: err.stream,
-  };
-  const code = await runCli(['verify', tarball, '--json', ...flags], deps);
-  const text = out.text();
-  return { code, stderr: err.text(), proof: text === '' ? undefined : (JSON.parse(text) as Proof) };
-}
-
-interface Proof {
-  passed: boolean;
-  exact?: boolean;
-  steps: { step: string; passed: boolean; detail: string; problems: string[] }[];
-}
-
-const problemsOf = (proof: Proof | undefined, step: string) =>
-  proof!.steps.find((candidate) => candidate.step === step)!.problems;
+import { file } from '../../../fakes/archive.js';
+import {
+  ANSWER,
+  type Behaviour,
+  type Changes,
+  engine,
+  NAME,
+  problemsOf,
+  SEAL,
+  sealedImage,
+  SERVER,
+  stepIn,
+  verify,
+} from './support.js';
 
 test('a sealed image passes; nothing of this environment reaches its container', async () => {
   const docker = engine();
@@ -145,7 +20,7 @@ test('a sealed image passes; nothing of this environment reaches its container',
     model: 'org/m',
     passed: true,
     exact: true,
-    steps: ['files', 'network', 'golden'].map((step) => ({ step, passed: true, problems: [] })),
+    steps: ['config', 'files', 'network', 'golden'].map((step) => ({ step, passed: true, problems: [] })),
   });
   expect(code).toBe(0);
   expect(docker.started.map(({ env }) => env)).toEqual([{ KEY: 'any', LOG_FORMAT: 'text' }]);
@@ -155,7 +30,7 @@ test('a sealed image passes; nothing of this environment reaches its container',
 test('hashes alone need no engine', async () => {
   const docker = { ...engine(), inspectImage: () => Promise.reject(new Error('no engine')) };
   const { code, proof } = await verify(docker, await sealedImage(), '--no-run');
-  expect({ code, steps: proof!.steps.length }).toEqual({ code: 0, steps: 1 });
+  expect({ code, steps: proof!.steps.length }).toEqual({ code: 0, steps: 2 });
 });
 
 describe('files', () => {
@@ -223,7 +98,7 @@ describe('network', () => {
     const docker = engine({ counters, log });
     const { code, proof } = await verify(docker, await sealedImage());
     expect(code).toBe(1);
-    expect(proof!.steps[1]!.detail).toMatch(detail);
+    expect(stepIn(proof, 'network').detail).toMatch(detail);
     expect(problemsOf(proof, 'network')).toEqual(['tcp a.example port 443']);
     expect(docker.started.map(({ env }) => 'NODE_OPTIONS' in env)).toEqual([false, true]);
   });
@@ -241,7 +116,7 @@ describe('golden', () => {
   test('last digits may differ, unless the bytes are demanded', async () => {
     const { code, proof } = await verify(engine({ answer: near }), await sealedImage());
     expect({ code, exact: proof!.exact }).toEqual({ code: 0, exact: false });
-    expect(proof!.steps[2]!.detail).toMatch(/within 0.001; recorded on Here .*this is There/);
+    expect(stepIn(proof, 'golden').detail).toMatch(/within 0.001; recorded on Here .*this is There/);
     expect((await verify(engine({ answer: near }), await sealedImage(), '--exact')).code).toBe(1);
     expect((await verify(engine(), await sealedImage(), '--exact')).code).toBe(0);
   });
@@ -269,7 +144,16 @@ describe('the image of a tarball', () => {
   test('is not loaded where it is there, and stays', async () => {
     const docker = engine();
     const image = await sealedImage();
-    const nothing = { labels: {}, size: 1, layers: [], env: [], entrypoint: [], command: [], created: 0 };
+    const nothing = {
+      labels: {},
+      size: 1,
+      layers: [],
+      env: [],
+      entrypoint: [],
+      command: [],
+      settings: {},
+      created: 0,
+    };
     docker.images.set(NAME, { id: image.id, references: [NAME], platform: 'linux/amd64', ...nothing });
     await verify(docker, image);
     expect(docker.loads).toEqual([]);
