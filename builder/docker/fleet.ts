@@ -29,6 +29,9 @@ export interface Network {
   internal: boolean;
 }
 
+/** Folder of a server's secrets. */
+export const SECRETS = '/run/secrets';
+
 export interface ServerOptions {
   /** Reference or id. */
   image: string;
@@ -36,8 +39,11 @@ export interface ServerOptions {
   network: string;
   env: Record<string, string>;
   labels: Record<string, string>;
-  /** Secrets: absolute path in the container to content; only root of the container may read them. */
-  files: Record<string, string>;
+  /**
+   * Values by name, without line breaks: files of these names below `SECRETS`, which only root of the container may read.
+   * They lie in memory: neither an inspection nor a commit of the container shows them.
+   */
+  secrets: Record<string, string>;
   /** Limit, without swap beyond it. */
   memoryBytes: number;
   gpus: boolean;
@@ -47,6 +53,9 @@ export interface ServerOptions {
 
 export interface FleetServer {
   id: string;
+  name: string;
+  /** When it was made, in milliseconds since 1970 by the engine's clock. */
+  created: number;
   /** Id of its image. */
   image: string;
   labels: Record<string, string>;

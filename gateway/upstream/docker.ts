@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Fleet, FleetServer, ServerOptions } from '../../builder/docker/fleet.js';
+import { type Fleet, type FleetServer, SECRETS, type ServerOptions } from '../../builder/docker/fleet.js';
 import { LABEL } from '../../builder/images/labels.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { lives, untilReady } from './server-status.js';
@@ -20,7 +20,8 @@ const GATEWAY_LABEL = 'io.slipway.gateway';
 
 const PORT = 8080;
 const STOP_GRACE_SECONDS = 10;
-const SECRETS = '/run/secrets';
+/** A start that takes longer than this to make its container has broken off. */
+const START_BROKE_OFF_MS = 60_000;
 
 /**
  * Runs each model as a container of its image: on a network of the gateway's own, without ports of the host, with its
@@ -39,24 +40,34 @@ export function dockerLauncher(options: DockerOptions): Launcher {
       internal: offline,
     }));
 
+  /** Names of the containers that the pool knows, or is about to. */
+  const known = new Set<string>();
+
   async function launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance> {
     const settings = serverOptions(entry, options);
+    known.add(settings.name);
     try {
       await ensureNetwork();
       return await follow(await fleet.start(settings), signal);
     } catch (error) {
       // Somebody may have taken it away.
       network = undefined;
+      // What is left of it is swept up.
+      known.delete(settings.name);
       throw error;
     }
   }
 
   /** Resolves once it is ready; one that never is, or has ended, is taken away. */
-  async function follow({ id, address }: FleetServer, signal: AbortSignal): Promise<Instance> {
+  async function follow({ id, name, address }: FleetServer, signal: AbortSignal): Promise<Instance> {
     const url = `http://${address}:${PORT}`;
+    known.add(name);
     const end = fleet.ended(id);
     const ended = end.then(async (reason) => {
-      await fleet.remove(id, 0).catch((error: Error) => log(error.message));
+      await fleet
+        .remove(id, 0)
+        .catch((error: Error) => log(`${name} can't be removed yet: ${error.message}`));
+      known.delete(name);
       return reason;
     });
     const died = new AbortController();
@@ -71,13 +82,16 @@ export function dockerLauncher(options: DockerOptions): Launcher {
 
   async function failure(id: string, error: Error): Promise<Error> {
     const line = await fleet.lastLine(id).catch(() => '');
-    await fleet.remove(id, 0);
+    await fleet.remove(id, 0).catch((left: Error) => log(`it can't be removed yet: ${left.message}`));
     return line === '' ? error : new Error(`${error.message}; its last words: ${line}`, { cause: error });
   }
 
   async function leftovers(): Promise<Leftover[]> {
     const servers = await fleet.list(label);
-    return servers.map((server) => ({
+    const unknown = servers.filter((server) => !known.has(server.name));
+    return unknown.map((server) => ({
+      name: server.name,
+      isDead: !server.running && Date.now() - server.created > START_BROKE_OFF_MS,
       modelId: server.labels[LABEL.model] ?? '',
       isOf: (entry) => server.running && server.address !== '' && server.image === entry.image?.id,
       resume: (signal) => follow(server, signal),
@@ -113,9 +127,7 @@ function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions)
       ...Object.fromEntries(Object.keys(secrets).map((secret) => [`${secret}_FILE`, `${SECRETS}/${secret}`])),
     },
     labels,
-    files: Object.fromEntries(
-      Object.entries(secrets).map(([secret, value]) => [`${SECRETS}/${secret}`, value]),
-    ),
+    secrets,
     // Nobody knows yet what it takes: a guess must not end it.
     memoryBytes: figures === 'assumed' ? 0 : Math.round(ramRequired * 1e9),
     gpus: image.gpu,

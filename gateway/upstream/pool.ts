@@ -3,7 +3,7 @@ import type { ModelEntry } from '../catalog/entry.js';
 import { createRoom } from './room.js';
 import { createServers } from './servers.js';
 import { nextServer, rowOf, serves, type Slot } from './slot.js';
-import type { Launcher, Lease, ModelEvent, Upstream } from './upstream.js';
+import type { Launcher, Lease, Leftover, ModelEvent, Upstream } from './upstream.js';
 import { createLine } from './waiting-line.js';
 
 export interface PoolOptions {
@@ -20,6 +20,10 @@ export interface PoolOptions {
   busyAt?: number;
   /** A caller who waits for room longer than this makes a busy model finish its work and go. */
   patienceMs?: number;
+  /** Between two looks at each server that runs. */
+  probeMs?: number;
+  /** Between two sweeps of what earlier servers have left behind. */
+  sweepMs?: number;
   log: (line: string) => void;
   onEvent?: (event: ModelEvent) => void;
 }
@@ -32,6 +36,9 @@ export interface Pool extends Upstream {
 
 const BUSY_AT = 16;
 const PATIENCE_MS = 10_000;
+/** With the five seconds that a look takes at most, a frozen server is given up within a minute. */
+const PROBE_MS = 10_000;
+const SWEEP_MS = 60_000;
 /** After a failed start no further server of a model is tried for so long. */
 const PAUSE_MS = 30_000;
 
@@ -43,11 +50,15 @@ const PAUSE_MS = 30_000;
 export function createPool(options: PoolOptions): Pool {
   const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
   const { replicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
+  const { probeMs = PROBE_MS, sweepMs = SWEEP_MS } = options;
   const line = createLine(maxWaiting);
-  const servers = createServers({ idleMs, log, onEvent, onChange: () => line.wake() });
+  const servers = createServers({ idleMs, probeMs, log, onEvent, onChange: () => line.wake() });
   const { slots } = servers;
   const room = createRoom(memoryGb, servers);
   const growsAgain = new Map<string, number>();
+  /** Names of leftovers that could not be removed. */
+  const stuck = new Set<string>();
+  const sweeper = launcher.leftovers && setInterval(() => void sweep(), sweepMs).unref();
   let closed = false;
 
   async function acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
@@ -111,8 +122,25 @@ export function createPool(options: PoolOptions): Pool {
       const entry = find(leftover.modelId);
       const wanted = entry && leftover.isOf(entry) && serversOf(entry).length < replicas && room.fits(entry);
       if (wanted) servers.start(entry, leftover.resume);
-      else await leftover.discard();
+      else await clean(leftover);
     }
+  }
+
+  /** What can't be taken away is told once and left to the next sweep: models are served beside it. */
+  async function clean({ name, discard }: Leftover): Promise<void> {
+    try {
+      await discard();
+      stuck.delete(name);
+    } catch (error) {
+      if (!stuck.has(name)) log(`${name} is left over and can't be removed: ${(error as Error).message}`);
+      stuck.add(name);
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    // An engine that is away is asked again.
+    const dead = (await launcher.leftovers?.().catch(() => [])) ?? [];
+    for (const leftover of dead) if (!closed && leftover.isDead) await clean(leftover);
   }
 
   return {
@@ -121,6 +149,7 @@ export function createPool(options: PoolOptions): Pool {
     status: () => [...slots].map(rowOf),
     async close() {
       closed = true;
+      clearInterval(sweeper);
       line.wake();
       await Promise.all([...slots].map((slot) => servers.stop(slot, 'the gateway ends')));
     },

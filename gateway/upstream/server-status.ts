@@ -23,15 +23,20 @@ async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStat
 
 const POLL_MS = 100;
 
+/** A server answers within a second of its start, and all the while it downloads and loads. */
+const SILENT_MS = 120_000;
+
 /**
  * Waits until the server has loaded its model.
- * @throws Error with its reason when it can't, or the signal's reason
+ * @throws Error with its reason when it can't, when it is silent for `silentMs`, or the signal's reason
  */
-export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
+export async function untilReady(url: string, signal: AbortSignal, silentMs = SILENT_MS): Promise<void> {
+  for (let heard = performance.now(); ;) {
     // Nobody listens yet; that its process has ended is seen elsewhere.
     const status = await readStatus(url, signal).catch(() => undefined);
     signal.throwIfAborted();
+    if (status) heard = performance.now();
+    if (performance.now() - heard > silentMs) throw new Error(`has not answered for ${silentMs / 1000} s`);
     if (status?.state === 'ready') return;
     if (status?.state === 'failed') throw new Error(status.reason ?? 'its model can not be loaded');
     await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());

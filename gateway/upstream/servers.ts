@@ -1,10 +1,13 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { newSlot, type Slot } from './slot.js';
+import { isSilentAtLast, stopForSure } from './supervision.js';
 import type { Instance, Lease, ModelEvent } from './upstream.js';
 
 export interface ServersOptions {
   idleMs: number;
+  /** Between two looks at a server that runs, and two tries to stop one that can't be stopped. */
+  probeMs: number;
   log: (line: string) => void;
   onEvent: (event: ModelEvent) => void;
   /** Called whenever a server has come, gone or become free. */
@@ -26,7 +29,7 @@ export interface Servers {
   stop(slot: Slot, why: string): Promise<void>;
 }
 
-export function createServers({ idleMs, log, onEvent, onChange }: ServersOptions): Servers {
+export function createServers({ idleMs, probeMs, log, onEvent, onChange }: ServersOptions): Servers {
   const slots = new Set<Slot>();
   let clock = 0;
 
@@ -44,24 +47,33 @@ export function createServers({ idleMs, log, onEvent, onChange }: ServersOptions
     const { modelId } = slot.entry;
     try {
       slot.instance = await open(slot.giveUp.signal);
-      if (slot.giveUp.signal.aborted) await slot.instance.stop();
-      slot.giveUp.signal.throwIfAborted();
     } catch (error) {
-      const reason = (error as Error).message;
       slots.delete(slot);
       onChange();
-      onEvent({ event: 'failed', modelId, reason });
-      log(`${modelId} does not start: ${reason}`);
-      // The reason may name paths and hosts: nothing for callers.
-      throw new RunError('not_ready', `${modelId} does not start; the gateway's log says why`, {
-        retryAfter: 5,
-      });
+      throw notStarted(modelId, (error as Error).message);
     }
     void slot.instance.ended.then((reason) => gone(slot, reason));
+    // Whoever has told it to give up takes it away, and it has its room until then.
+    if (slot.giveUp.signal.aborted) throw notStarted(modelId, (slot.giveUp.signal.reason as Error).message);
     slot.state = 'ready';
     onEvent({ event: 'started', modelId });
     rest(slot);
+    void probe(slot);
     onChange();
+  }
+
+  /** The reason may name paths and hosts: nothing for callers. */
+  function notStarted(modelId: string, reason: string): RunError {
+    onEvent({ event: 'failed', modelId, reason });
+    log(`${modelId} does not start: ${reason}`);
+    const message = `${modelId} does not start; the gateway's log says why`;
+    return new RunError('not_ready', message, { retryAfter: 5 });
+  }
+
+  async function probe(slot: Slot): Promise<void> {
+    const goesOn = () => slots.has(slot) && slot.state !== 'stopping';
+    if (await isSilentAtLast(slot.instance!, { everyMs: probeMs, goesOn }))
+      void stop(slot, 'it does not answer');
   }
 
   function gone(slot: Slot, reason: string): void {
@@ -120,7 +132,10 @@ export function createServers({ idleMs, log, onEvent, onChange }: ServersOptions
     slot.giveUp.abort(new Error(why));
     // What is starting gives up; that it failed is told where it belongs.
     await slot.started.catch(() => undefined);
-    await slot.instance?.stop();
+    const goesOn = () => slots.has(slot);
+    const tell = (reason: string) =>
+      log(`${slot.entry.modelId} can't be stopped, which is tried again: ${reason}`);
+    if (slot.instance) await stopForSure(slot.instance, { everyMs: probeMs, goesOn, tell });
   }
 
   return { slots, start, lease, drain, stop };

@@ -53,6 +53,7 @@ export interface Instance {
   gigabytes?: number;
   /** False when nobody answers there any more, though its end may not have been told yet. */
   lives(): Promise<boolean>;
+  /** @throws Error when it can't be ended; to be tried again */
   stop(): Promise<void>;
 }
 
@@ -60,12 +61,19 @@ export interface Instance {
 export interface Launcher {
   /** Resolves once the model answers. @throws Error with the reason, for callers too */
   launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance>;
-  /** Servers that an earlier run has left running. Those that end with the gateway leave none. */
+  /**
+   * Servers that are there beside those that `launch` and `resume` have started: of an earlier run, or of starts and stops
+   * that broke off. Those that end with the gateway leave none.
+   */
   leftovers?(): Promise<Leftover[]>;
 }
 
 export interface Leftover {
+  /** For the log. */
+  name: string;
   modelId: string;
+  /** It does not run and is no start under way: nobody will miss it. */
+  isDead: boolean;
   /** It is what would be started for this entry now. */
   isOf(entry: ModelEntry): boolean;
   /** As `launch`. */

@@ -1,17 +1,11 @@
 import type Dockerode from 'dockerode';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pack, type Pack } from 'tar-stream';
 import { BuilderError } from '../../exit.js';
 import { absent, type EngineError, explained } from '../engine-errors.js';
 import type { FleetServer, Network, ServerOptions } from '../fleet.js';
 import { stop } from './containers.js';
-
-/** What a server needs while it is root: to own its folder and to become somebody else. */
-const CAPABILITIES = ['CHOWN', 'SETUID', 'SETGID'];
-const MOST_PROCESSES = 1024;
-/** More than models log in an hour; older lines go. */
-const LOG = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } };
-
+import { creation, sendSecrets } from './server-settings.js';
 export async function ensureNetwork(client: Dockerode, { name, labels, internal }: Network): Promise<void> {
   const there = (await absent(client.getNetwork(name).inspect())) as { Internal?: boolean } | undefined;
   if (there && (there.Internal ?? false) !== internal) throw otherKind(name, internal);
@@ -34,10 +28,17 @@ function otherKind(name: string, internal: boolean): BuilderError {
 }
 
 export async function startServer(client: Dockerode, options: ServerOptions): Promise<FleetServer> {
-  const container = await client.createContainer(creation(options));
+  const image = await client.getImage(options.image).inspect();
+  const container = await client.createContainer(creation(options, image.Config));
   try {
-    await container.putArchive(archiveOf(options.files) as unknown as NodeJS.ReadableStream, { path: '/' });
-    await container.start();
+    // Before the start: the server waits for nothing else.
+    const stdin = (await container.attach({ stream: true, stdin: true, hijack: true })) as Duplex;
+    try {
+      await container.start();
+      await sendSecrets(stdin, options.secrets);
+    } finally {
+      stdin.destroy();
+    }
     return await inspectServer(container, options.network);
   } catch (error) {
     await container.remove({ force: true, v: true }).catch(() => undefined);
@@ -45,40 +46,11 @@ export async function startServer(client: Dockerode, options: ServerOptions): Pr
   }
 }
 
-function creation(options: ServerOptions): Dockerode.ContainerCreateOptions {
-  const { image, name, network, env, labels, memoryBytes, gpus, volume } = options;
-  return {
-    ...{ Image: image, name, Labels: labels },
-    Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
-    // A gateway asks by itself, and without a process each time.
-    Healthcheck: { Test: ['NONE'] },
-    HostConfig: {
-      ...{ NetworkMode: network, Memory: memoryBytes, MemorySwap: memoryBytes },
-      ...{ CapDrop: ['ALL'], CapAdd: CAPABILITIES, SecurityOpt: ['no-new-privileges'] },
-      ...{ PidsLimit: MOST_PROCESSES, Init: true, LogConfig: LOG },
-      Mounts: volume === undefined ? [] : [mountOf(volume)],
-      ...(gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
-    },
-  };
-}
-
-function mountOf({ name, path, labels }: NonNullable<ServerOptions['volume']>): Dockerode.MountSettings {
-  const VolumeOptions = { NoCopy: false, Labels: labels, DriverConfig: { Name: 'local', Options: {} } };
-  return { Type: 'volume', Source: name, Target: path, VolumeOptions };
-}
-
-function archiveOf(files: Record<string, string>): Pack {
-  const archive = pack();
-  for (const [path, content] of Object.entries(files))
-    archive.entry({ name: path.replace(/^\/+/, ''), mode: 0o400, uid: 0, gid: 0 }, content);
-  archive.finalize();
-  return archive;
-}
-
 async function inspectServer(container: Dockerode.Container, network: string): Promise<FleetServer> {
-  const { Id, Image, Config, State, NetworkSettings } = await container.inspect();
+  const { Id, Name, Created, Image, Config, State, NetworkSettings } = await container.inspect();
   return {
-    ...{ id: Id, image: Image, labels: Config.Labels, running: State.Running },
+    ...{ id: Id, name: Name.slice(1), created: Date.parse(Created) },
+    ...{ image: Image, labels: Config.Labels, running: State.Running },
     address: NetworkSettings.Networks[network]?.IPAddress ?? '',
   };
 }
@@ -88,8 +60,9 @@ export async function listServers(
   [name, value]: readonly [string, string],
 ): Promise<FleetServer[]> {
   const found = await client.listContainers({ all: true, filters: { label: [`${name}=${value}`] } });
-  return found.map(({ Id, ImageID, Labels, State, NetworkSettings }) => ({
-    ...{ id: Id, image: ImageID, labels: Labels, running: State === 'running' },
+  return found.map(({ Id, Names, Created, ImageID, Labels, State, NetworkSettings }) => ({
+    ...{ id: Id, name: Names[0]?.slice(1) ?? Id, created: Created * 1000 },
+    ...{ image: ImageID, labels: Labels, running: State === 'running' },
     address: Object.values(NetworkSettings.Networks)[0]?.IPAddress ?? '',
   }));
 }

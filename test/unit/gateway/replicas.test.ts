@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelEntry } from '../../../gateway/catalog/entry.js';
 import type { Leftover } from '../../../gateway/upstream/upstream.js';
 import { entry, fakeLauncher, never, pool } from '../../fakes/launcher.js';
+import { waitFor } from '../../fakes/server.js';
 
 const image = (id: string) => ({ id, reference: `x/${id}`, baked: true, gpu: false });
 
@@ -127,7 +128,7 @@ test('what a call gives up while it starts is stopped when it has started after 
 
 describe('what an earlier gateway has left', () => {
   const left = (modelId: string, imageId: string, said: string[]): Leftover => ({
-    modelId,
+    ...{ name: `${modelId} ${imageId}`, modelId, isDead: false },
     isOf: (wanted: ModelEntry) => wanted.image?.id === imageId,
     async resume() {
       said.push(`resumed ${modelId}`);
@@ -169,5 +170,44 @@ describe('what an earlier gateway has left', () => {
     const lease = await upstream.acquire(known.get('m/a')!, never);
     expect(lease).toMatchObject({ url: 'http://m/a/left', cold: false });
     expect(fake.starts).toEqual([]);
+  });
+
+  test('one that can not be removed is told once, and keeps nobody from starting or being swept up', async () => {
+    const log: string[] = [];
+    const said: string[] = [];
+    let broken = true;
+    const sick = {
+      ...left('m/sick', 'one', said),
+      isDead: true,
+      async discard() {
+        if (broken) throw new Error('device or resource busy');
+        said.push('discarded m/sick at last');
+        rows = [];
+      },
+    };
+    let rows: Leftover[] = [sick, left('m/a', 'one', said)];
+    const fake = fakeLauncher();
+    const options = { sweepMs: 10, log: (line: string) => void log.push(line) };
+    const upstream = pool({ ...fake.launcher, leftovers: async () => rows }, options);
+    await upstream.adopt((id) => ({ ...entry(id), image: image(id === 'm/a' ? 'one' : 'other') }));
+    expect(said).toEqual(['resumed m/a']);
+    rows = [sick];
+    await delay(60);
+    const told = log.filter((line) => line.includes('m/sick'));
+    expect(told).toEqual(["m/sick one is left over and can't be removed: device or resource busy"]);
+    broken = false;
+    await waitFor(() => said.length === 2);
+    expect(said[1]).toBe('discarded m/sick at last');
+    await upstream.close();
+  });
+
+  test('what runs beside the known servers is not swept up', async () => {
+    const said: string[] = [];
+    const fake = fakeLauncher();
+    const rows = [left('m/running', 'one', said), { ...left('m/dead', 'one', said), isDead: true }];
+    const upstream = pool({ ...fake.launcher, leftovers: async () => rows }, { sweepMs: 5 });
+    await waitFor(() => said.length >= 2);
+    expect(new Set(said)).toEqual(new Set(['discarded m/dead one']));
+    await upstream.close();
   });
 });
