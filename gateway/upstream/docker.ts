@@ -42,6 +42,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
 
   /** Names of the containers that the pool knows, or is about to. */
   const known = new Set<string>();
+  const removals = new Set<Promise<void>>();
 
   async function launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance> {
     const settings = serverOptions(entry, options);
@@ -62,22 +63,29 @@ export function dockerLauncher(options: DockerOptions): Launcher {
   async function follow({ id, name, address }: FleetServer, signal: AbortSignal): Promise<Instance> {
     const url = `http://${address}:${PORT}`;
     known.add(name);
-    const end = fleet.ended(id);
-    const ended = end.then(async (reason) => {
-      await fleet
-        .remove(id, 0)
-        .catch((error: Error) => log(`${name} can't be removed yet: ${error.message}`));
-      known.delete(name);
-      return reason;
-    });
+    const ended = fleet.ended(id);
     const died = new AbortController();
-    void end.then((reason) => died.abort(new Error(reason)));
+    void ended.then((reason) => {
+      died.abort(new Error(reason));
+      void takeAway(id, name);
+    });
     try {
       await untilReady(url, AbortSignal.any([signal, died.signal]));
     } catch (error) {
       throw await failure(id, error as Error);
     }
     return { url, ended, lives: () => lives(url), stop: () => fleet.remove(id, STOP_GRACE_SECONDS) };
+  }
+
+  /** Nobody waits for it: no call goes to what has ended. */
+  async function takeAway(id: string, name: string): Promise<void> {
+    const removal = fleet
+      .remove(id, 0)
+      .catch((error: Error) => log(`${name} can't be removed yet: ${error.message}`));
+    removals.add(removal);
+    await removal;
+    removals.delete(removal);
+    known.delete(name);
   }
 
   async function failure(id: string, error: Error): Promise<Error> {
@@ -99,7 +107,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     }));
   }
 
-  return { launch, leftovers };
+  return { launch, leftovers, close: async () => void (await Promise.all(removals)) };
 }
 
 function networkOf(gateway: string): string {

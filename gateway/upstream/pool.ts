@@ -152,6 +152,7 @@ export function createPool(options: PoolOptions): Pool {
       clearInterval(sweeper);
       line.wake();
       await Promise.all([...slots].map((slot) => servers.stop(slot, 'the gateway ends')));
+      await launcher.close?.();
     },
   };
 }

@@ -66,6 +66,8 @@ export interface Launcher {
    * that broke off. Those that end with the gateway leave none.
    */
   leftovers?(): Promise<Leftover[]>;
+  /** Settles when nothing is left of the servers that have ended. */
+  close?(): Promise<void>;
 }
 
 export interface Leftover {

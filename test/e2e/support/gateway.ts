@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { docker, run } from './process.js';
 
@@ -20,8 +20,12 @@ export async function newKey(keys: string): Promise<string> {
 }
 
 /** `gateway serve` as operators start it; resolves when it has said its address. */
-export async function startGateway(key: string, args: string[]): Promise<TestGateway> {
-  const child = spawn(process.execPath, ['dist/gateway/main.js', 'serve', ...args]);
+export async function startGateway(
+  key: string,
+  args: string[],
+  start: (command: string, args: string[]) => ChildProcessWithoutNullStreams = spawn,
+): Promise<TestGateway> {
+  const child = start(process.execPath, ['dist/gateway/main.js', 'serve', ...args]);
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
   const [address] = (await Promise.race([

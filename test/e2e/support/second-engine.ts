@@ -1,17 +1,21 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { docker } from './process.js';
 
-/** An engine of its own on this machine: another data root, no images, no network. */
+/** An engine of its own on this machine: another data root, no images, a network name space of its own. */
 export interface SecondEngine {
   /** For DOCKER_HOST. */
   host: string;
   docker(...args: string[]): Promise<string>;
+  /** Starts a program where the addresses of its containers lead somewhere. */
+  spawn(command: string, args: string[], env?: Record<string, string>): ChildProcessWithoutNullStreams;
+  /** Ends the engine, and with it its containers, and starts it again. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,37 +33,63 @@ export async function startSecondEngine(): Promise<SecondEngine> {
   const at = (name: string) => path.join(folder, name);
   const host = `unix://${at('s')}`;
   const log = await open(at('log'), 'w');
-  const flags = [
-    '--data-root',
-    at('root'),
-    '--exec-root',
-    at('exec'),
-    '--host',
-    host,
-    '--pidfile',
-    at('pid'),
-  ];
   // In a network of its own: an engine that is told to have no bridge removes the first engine's docker0.
-  const command = ['--net', 'dockerd', ...flags, '--bridge=none', '--iptables=false'];
-  const child = spawn('unshare', command, {
-    stdio: ['ignore', log.fd, log.fd],
+  const net = await newNetwork();
+  const place = ['--data-root', at('root'), '--exec-root', at('exec'), '--pidfile', at('pid')];
+  const flags = [...place, '--host', host, '--bridge=none', '--iptables=false'];
+
+  async function start(): Promise<ChildProcess> {
+    const child = spawn('nsenter', [net.flag, 'dockerd', ...flags], { stdio: ['ignore', log.fd, log.fd] });
+    for (let tries = 0; tries < 120 && child.exitCode === null; tries++) {
+      if (spawnSync('docker', ['--host', host, 'info'], { timeout: 10_000 }).status === 0) return child;
+      await delay(500);
+    }
+    await end(child);
+    throw new Error(
+      `the second engine does not answer:\n${(await readFile(at('log'), 'utf8')).slice(-2000)}`,
+    );
+  }
+
+  async function clean(): Promise<void> {
+    await end(net.holder);
+    await log.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  let engine = await start().catch(async (error: Error) => {
+    await clean();
+    throw error;
   });
-  const ended = once(child, 'exit');
-  const engine: SecondEngine = {
+  return {
     host,
     docker: (...args) => docker('--host', host, ...args),
+    spawn: (command, args, env = {}) =>
+      spawn('nsenter', [net.flag, command, ...args], { env: { ...process.env, DOCKER_HOST: host, ...env } }),
+    async restart() {
+      await end(engine);
+      engine = await start();
+    },
     async close() {
-      child.kill('SIGTERM');
-      await ended;
-      await log.close();
-      await rm(folder, { recursive: true, force: true });
+      await end(engine);
+      await clean();
     },
   };
-  for (let tries = 0; tries < 120 && child.exitCode === null; tries++) {
-    if (spawnSync('docker', ['--host', host, 'info'], { timeout: 10_000 }).status === 0) return engine;
-    await delay(500);
-  }
-  const told = await readFile(at('log'), 'utf8');
-  await engine.close();
-  throw new Error(`the second engine does not answer:\n${told.slice(-2000)}`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** A network name space, which is there as long as its holder. */
+async function newNetwork(): Promise<{ holder: ChildProcess; flag: string }> {
+  const holder = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
+  const file = `/proc/${holder.pid}/ns/net`;
+  const own = await readlink('/proc/self/ns/net');
+  while ((await readlink(file)) === own) await delay(10);
+  const flag = `--net=${file}`;
+  spawnSync('nsenter', [flag, 'ip', 'link', 'set', 'lo', 'up']);
+  return { holder, flag };
 }
