@@ -1,9 +1,11 @@
 import type { RepoFile } from '../../runtime/core/spec.js';
+import { type PortNames, portNames } from '../../runtime/onnx/ports.js';
 import { bytesReader, ProtobufError } from '../../runtime/onnx/protobuf.js';
 import { externalLocations } from '../../runtime/store/external-data.js';
 import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/external-files.js';
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
+import { readPortNames } from './graph-ends.js';
 import { graphWeights, type Weight } from './parameters.js';
 
 /** Graphs up to here are read always: one this small has nearly all of its weights elsewhere, or few. */
@@ -17,6 +19,8 @@ export interface GraphsRequest {
   files: readonly RepoFile[];
   /** Paths of the chosen graphs. */
   graphs: readonly string[];
+  /** Read the ends of large graphs, too, for what they take and give. */
+  ends?: boolean;
 }
 
 /** What the graphs that were read say, by their paths. */
@@ -24,32 +28,48 @@ export interface GraphNotes {
   /** Names under which their weights lie. */
   external: ExternalHints;
   weights: Readonly<Record<string, Weight[]>>;
+  /** What they take and give. */
+  ports: Readonly<Record<string, PortNames>>;
 }
 
 /**
  * Reads from the graphs themselves under which names their weights lie and how large those are, as far as the graphs
- * are small; larger ones are weights, and stay where they are.
+ * are small; larger ones are weights, and stay where they are, but for their ends where these are asked for.
  * @throws StoreError
  */
-export async function readGraphNotes({ source, ref, files, graphs }: GraphsRequest): Promise<GraphNotes> {
+export async function readGraphNotes({
+  source,
+  ref,
+  files,
+  graphs,
+  ends = false,
+}: GraphsRequest): Promise<GraphNotes> {
   const external: Record<string, string[]> = {};
   const weights: Record<string, Weight[]> = {};
+  const ports: Record<string, PortNames> = {};
   for (const path of graphs) {
     const file = files.find((candidate) => candidate.path === path);
-    if (!file || !isWorthReading(file, files)) continue;
+    if (!file) continue;
+    if (!isWorthReading(file, files)) {
+      const found = ends ? await readPortNames(source, ref, file) : undefined;
+      if (found) ports[path] = found;
+      continue;
+    }
     const reader = bytesReader(await readBytes(source, ref, file));
     external[path] = externalLocations(reader);
-    weights[path] = weightsIn(reader);
+    weights[path] = whereRead(() => graphWeights(reader)) ?? [];
+    const found = whereRead(() => portNames(reader));
+    if (found) ports[path] = found;
   }
-  return { external, weights };
+  return { external, weights, ports };
 }
 
 /** A graph that ONNX Runtime may still refuse, or read, says nothing here. */
-function weightsIn(reader: ReturnType<typeof bytesReader>): Weight[] {
+function whereRead<T>(read: () => T): T | undefined {
   try {
-    return graphWeights(reader);
+    return read();
   } catch (error) {
-    if (error instanceof ProtobufError) return [];
+    if (error instanceof ProtobufError) return undefined;
     throw error;
   }
 }

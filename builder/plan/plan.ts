@@ -11,12 +11,15 @@ import { type Choice, chooseFiles, type ChooseRequest } from '../../runtime/stor
 import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
-import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
+import { type AnyTask, type EngineBinding, isPlanned } from '../../runtime/tasks/define.js';
+import { TASKS } from '../../runtime/tasks/registry.js';
+import { possibleTasks } from './architectures.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
 import { parametersOf } from './figures.js';
 import { Refusal } from './refusal.js';
+import { requireAbility } from './ability.js';
 import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
 
 export interface PlanRequest {
@@ -57,7 +60,8 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   requireFiles(info, task, binding);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
-  const { choice, notes } = await choose(source, { ...wanted, dtype });
+  const { choice, notes } = await choose(source, { ...wanted, dtype, ends: !isUsual(facts, binding) });
+  requireAbility({ id: info.id, head: binding.head, task: detected.task, graphs: choice.graphs, notes });
   const decided = { info, facts, task: detected.task, profile: task.profile, engine };
   const spec = specOf({ ...decided, choice });
   const others = otherFormats(wanted, spec.dtype).map((other) => specOf({ ...decided, choice: other }));
@@ -81,16 +85,23 @@ function engineOf(task: AnyTask): { engine: EngineId; binding: AnyBinding } {
   return { engine, binding };
 }
 
+/** Whether graphs of this architecture are made for the head, unless somebody had another wish. */
+function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
+  const usual = possibleTasks(facts)?.[0];
+  const task = usual && TASKS[usual];
+  return task !== undefined && !isPlanned(task) && engineOf(task).binding.head === head;
+}
+
 /** Chooses by names first, then again with what the chosen graphs say about their weights. */
 async function choose(
   source: ModelSource,
-  request: ChooseRequest & { info: ModelInfo },
+  { ends, ...request }: ChooseRequest & { info: ModelInfo; ends: boolean },
 ): Promise<{ choice: Choice; notes: GraphNotes }> {
   try {
     const first = chooseFiles(request);
     const { info: ref } = request;
     const graphs = Object.values(first.graphs);
-    const notes = await readGraphNotes({ source, ref, files: ref.files, graphs });
+    const notes = await readGraphNotes({ source, ref, files: ref.files, graphs, ends });
     return { choice: chooseFiles({ ...request, external: notes.external }), notes };
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'not_found') throw new Refusal(error.message);

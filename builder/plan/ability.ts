@@ -1,0 +1,72 @@
+import type { Head } from '../../runtime/core/handles.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { PortNames } from '../../runtime/onnx/ports.js';
+import type { GraphNotes } from './external.js';
+import { Refusal } from './refusal.js';
+
+const CACHE_INPUT = /^past[._]/;
+const CACHE_OUTPUT = /^present[._]/;
+const SCORES = /logits$/;
+
+type Problem = string | undefined;
+
+const gives =
+  (...names: string[]) =>
+  ({ outputs }: PortNames): Problem => {
+    const missing = names.filter((name) => !outputs.includes(name));
+    return missing.length > 0 ? `gives ${listed(outputs)}, not ${missing.join(' and ')}` : undefined;
+  };
+
+/** What each head needs of the graph `model`, as its loader checks it (runtime/engines/). */
+const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
+  'sequence-classification': gives('logits'),
+  entailment: gives('logits'),
+  'masked-lm': gives('logits'),
+  'token-classification': gives('logits'),
+  'image-classification': gives('logits'),
+  'question-answering': gives('start_logits', 'end_logits'),
+  embedding: ({ outputs }) =>
+    outputs.some((name) => !SCORES.test(name) && !CACHE_OUTPUT.test(name))
+      ? undefined
+      : `gives ${listed(outputs)}, no hidden states`,
+  'causal-lm': (ports) =>
+    gives('logits')(ports) ??
+    (ports.inputs.some((name) => CACHE_INPUT.test(name)) ? undefined : 'has no key-value cache'),
+  // Its graphs are several, and their loader knows what they owe each other.
+  'seq2seq-lm': () => undefined,
+};
+
+/** How an export for the task is made, where that has a name of its own. */
+const EXPORTS: Partial<Record<Head, string>> = {
+  embedding: 'feature-extraction',
+  'causal-lm': 'text-generation-with-past',
+  entailment: 'text-classification',
+};
+
+export interface AbilityRequest {
+  id: string;
+  head: Head;
+  task: TaskId;
+  /** Path of each graph by its role. */
+  graphs: Readonly<Record<string, string>>;
+  notes: Pick<GraphNotes, 'ports'>;
+}
+
+/** @throws Refusal when the chosen graph is known not to give what the task needs */
+export function requireAbility({ id, head, task, graphs, notes }: AbilityRequest): void {
+  const path = graphs['model'];
+  const ports = path === undefined ? undefined : notes.ports[path];
+  // A graph without outputs is broken, not made for something else.
+  const problem = ports && ports.outputs.length > 0 ? NEEDS[head](ports) : undefined;
+  if (problem === undefined) return;
+  throw new Refusal(
+    `${path} of ${id} can't do ${task}: it ${problem}`,
+    `take another --task, or export it for this one: optimum-cli export onnx --model ${id} --task ${EXPORTS[head] ?? task} DIR, then --from DIR`,
+  );
+}
+
+/** Caches of many layers are one thing to a reader. */
+function listed(outputs: readonly string[]): string {
+  const caches = outputs.some((name) => CACHE_OUTPUT.test(name)) ? ['a cache'] : [];
+  return [...outputs.filter((name) => !CACHE_OUTPUT.test(name)), ...caches].join(', ') || 'nothing';
+}
