@@ -5,6 +5,7 @@ import { buildCommand } from './commands/build.js';
 import { doctorCommand } from './commands/doctor.js';
 import { exportCommand } from './commands/export.js';
 import { fetchCommand } from './commands/fetch.js';
+import { keygenCommand } from './commands/keygen.js';
 import { listCommand } from './commands/list.js';
 import { loadCommand } from './commands/load.js';
 import { manifestCommand } from './commands/manifest.js';
@@ -25,6 +26,7 @@ const COMMANDS = [
   serveCommand,
   runCommand,
   listCommand,
+  keygenCommand,
   verifyCommand,
   exportCommand,
   loadCommand,

@@ -14,11 +14,18 @@ export interface BuilderConfig {
   token(): string | undefined;
   /** Folder for weights and packages: $XDG_CACHE_HOME/slipway, else ~/.cache/slipway. */
   cache: string;
+  /** Folder for what can't be had again: $XDG_DATA_HOME/slipway, else ~/.local/share/slipway. */
+  data: string;
+  /**
+   * SIGN_KEY_PASSPHRASE, else the content of SIGN_KEY_PASSPHRASE_FILE: of the private key that signs.
+   * @throws BuilderError `usage` when the file can't be read
+   */
+  passphrase(): string | undefined;
   /** KEY for containers and servers that this program starts. */
   key: string | undefined;
   /** False with NO_COLOR. */
   colour: boolean;
-  /** What a server started by `serve` inherits: all but the hub's token, since its weights are there already. */
+  /** What a server started by `serve` inherits: all but secrets that it has no use for (the hub's token, the passphrase). */
   serverEnvironment: NodeJS.ProcessEnv;
 }
 
@@ -26,11 +33,18 @@ export interface BuilderConfig {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
   return {
     endpoint: endpointFrom(env.HF_ENDPOINT || 'https://huggingface.co', 'HF_ENDPOINT'),
-    token: () => env.HF_TOKEN?.trim() || tokenFrom(env.HF_TOKEN_FILE),
+    token: () => env.HF_TOKEN?.trim() || secretFrom('HF_TOKEN_FILE', env.HF_TOKEN_FILE),
     cache: path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'slipway'),
+    data: path.join(env.XDG_DATA_HOME || path.join(homedir(), '.local/share'), 'slipway'),
+    passphrase: () =>
+      env.SIGN_KEY_PASSPHRASE || secretFrom('SIGN_KEY_PASSPHRASE_FILE', env.SIGN_KEY_PASSPHRASE_FILE),
     key: env.KEY?.trim() || undefined,
     colour: !env.NO_COLOR,
-    serverEnvironment: { ...env, HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },
+    serverEnvironment: {
+      ...env,
+      ...{ HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },
+      ...{ SIGN_KEY_PASSPHRASE: undefined, SIGN_KEY_PASSPHRASE_FILE: undefined },
+    },
   };
 }
 
@@ -42,12 +56,12 @@ export function endpointFrom(text: string, name: string): string {
   return text.replace(/\/+$/, '');
 }
 
-function tokenFrom(file: string | undefined): string | undefined {
+function secretFrom(name: string, file: string | undefined): string | undefined {
   if (!file) return undefined;
   try {
     return readFileSync(file, 'utf8').trim() || undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new BuilderError('usage', `HF_TOKEN_FILE names a file that can't be read (${code})`);
+    throw new BuilderError('usage', `${name} names a file that can't be read (${code})`);
   }
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +10,8 @@ import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { addOutputOptions, imageReference, type OutputFlags } from '../options.js';
 import { megabytes, type Report } from '../report.js';
+import { BUNDLE_SUFFIX } from '../sign/bundle.js';
+import { readBundle, signatureFile, writeBundle } from '../sign/store.js';
 import { exportDelta, findBase } from '../transfer/export-delta.js';
 import { exportFull } from '../transfer/export-full.js';
 import { gzipBlocks } from '../transfer/gzip.js';
@@ -18,8 +21,9 @@ import { savedImage } from '../transfer/sources.js';
 type ExportFlags = OutputFlags & { output: string; base?: string; force?: boolean };
 
 const NOTES = `
-Writes <file> and <file>.sha256 (as sha256sum does), gzip-compressed unless the name ends with .tar. "-o -" writes to
-stdout, without a checksum. A full export loads with "docker load"; a delta needs "builder load".
+Writes <file> and <file>.sha256 (as sha256sum does), gzip-compressed unless the name ends with .tar, and for an image that
+"builder snapshot --sign-key" has signed here <file>.sigstore.json, its signature. "-o -" writes to stdout, without these.
+A full export loads with "docker load"; a delta needs "builder load".
 
 Examples:
   builder export slipway/org_model:sealed -o model.tar.gz
@@ -58,8 +62,19 @@ async function exportImage(reference: string, flags: ExportFlags, deps: CommandD
     await pipeline(await open(), gzipBlocks, stdout, { end: false });
     return undefined;
   });
-  if (written)
-    tell(report, { file: target.file, image: reference, id: image.id, written, delta: content.delta });
+  if (!written) return;
+  const id = content.id() ?? image.id;
+  const signature = await copySignature(signatureFile(deps.config.data, id), target.file);
+  tell(report, { file: target.file, image: reference, id, written, signature, delta: content.delta });
+}
+
+/** Puts the image's signature beside the file, where there is one; that of another image goes. */
+async function copySignature(from: string, file: string): Promise<string | undefined> {
+  const target = `${file}${BUNDLE_SUFFIX}`;
+  const bundle = await readBundle(from);
+  if (bundle !== undefined) await writeBundle(target, bundle);
+  else await rm(target, { force: true });
+  return bundle === undefined ? undefined : target;
 }
 
 interface Wanted {
@@ -70,6 +85,8 @@ interface Wanted {
 
 interface Content {
   open(): Promise<Readable>;
+  /** Hash of the image's configuration, known once all has been read. */
+  id(): string | undefined;
   /** About how many, before compression. */
   bytes: number;
   delta?: Delta;
@@ -80,10 +97,19 @@ async function contentOf(
   { docker, report }: { docker: Docker; report: Report },
 ): Promise<Content> {
   const source = savedImage(docker, reference);
-  if (base === undefined) return { open: () => exportFull(source), bytes: image.size };
+  if (base === undefined) {
+    let id: string | undefined;
+    const open = () => exportFull(source, ([only]) => (id = only?.id));
+    return { open, id: () => id, bytes: image.size };
+  }
   const known = await findBase(docker, base);
   const { delta, open } = await report.step(`Compare with ${known.name}`, () => exportDelta(source, known));
-  return { open: async () => open(), delta, bytes: delta.layers.reduce((sum, { size }) => sum + size, 0) };
+  return {
+    open: async () => open(),
+    id: () => delta.image.id,
+    delta,
+    bytes: delta.layers.reduce((sum, { size }) => sum + size, 0),
+  };
 }
 
 interface Exported {
@@ -91,17 +117,21 @@ interface Exported {
   image: string;
   id: string;
   written: Written;
+  /** File with the signature. */
+  signature: string | undefined;
   delta: Delta | undefined;
 }
 
-function tell(report: Report, { file, image, id, written, delta }: Exported): void {
+function tell(report: Report, { file, image, id, written, signature, delta }: Exported): void {
   const parts = delta && `${delta.layers.length} of ${delta.layers.length + delta.needs.length} layers`;
   const what = delta ? `${parts}; needs ${delta.base.name}` : 'complete';
-  report.result(`${file} (${megabytes(written.bytes)}, ${what})`, {
+  const known = signature === undefined ? '' : ', signed';
+  report.result(`${file} (${megabytes(written.bytes)}, ${what}${known})`, {
     file,
     ...written,
     image,
     id,
+    signature: signature ?? null,
     ...(delta && { base: delta.base, needs: delta.needs, layers: delta.layers }),
   });
 }

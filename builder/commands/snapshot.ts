@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
@@ -16,19 +17,28 @@ import { cudaArguments, type Figured, planImages, type PlannedImages, predicted 
 import { megabytes, type Report, type Said, together } from '../report.js';
 import type { Notices } from '../seal/notices.js';
 import { planSeal } from '../seal/plan.js';
-import { sealModel } from '../seal/seal.js';
+import { sealModel, type SealResult } from '../seal/seal.js';
 import { fetchNotices, type Subject, subjectOf, withWeights } from '../seal/subject.js';
+import { signStatement } from '../sign/bundle.js';
+import { readPrivateKey } from '../sign/keys.js';
+import { signatureFile, writeBundle } from '../sign/store.js';
 
-type SnapshotFlags = SourceFlags & ImageFlags & OutputFlags & { dryRun?: boolean };
-type SnapshotChoice = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean };
+type OwnFlags = OutputFlags & { dryRun?: boolean; signKey?: string };
+type SnapshotFlags = SourceFlags & ImageFlags & OwnFlags;
+type SnapshotChoice = SourceFlags & ImageChoice & OwnFlags;
 
 const NOTES = `
 A sealed image holds the weights, the licence and model card, a manifest with the hash of every file, a bill of
 materials (CycloneDX) and one recorded answer. It is made from verified files, never from a container: neither KEY nor
 HF_TOKEN nor anything else of an environment is in it. It starts without asking anybody. "builder verify" proves it.
 
+The id that is printed on stderr (and with --json) covers every byte of the image; "builder verify --id" demands it.
+--sign-key signs the image's id, its manifest and its bill of materials. The signature can't lie in the image: it is kept
+in ~/.local/share/slipway/signatures, and "builder export" puts it beside its file. cosign reads it.
+
 Examples:
   builder snapshot distilbert/distilbert-base-uncased-finetuned-sst-2-english
+  builder snapshot org/model --sign-key release.key
   builder snapshot slipway/org_model:latest      the model of an image, at that image's commit
   builder snapshot org/model --from ./exported   a local folder instead of the hub`;
 
@@ -38,12 +48,14 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
     .command('snapshot')
     .description('Make a sealed image: all weights inside, no secret, ready to be proven offline')
     .argument('<model-or-image>', 'id on the hub, or an image that builder has made', reference)
+    .option('--sign-key <file>', 'sign the image with this private key, of "builder keygen" (PEM)')
     .option('--dry-run', 'print what would be sealed and touch nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
       const context = { flags: choice, report, deps };
+      const key = await signKey(choice, deps);
       const subject = await subjectOf(given, context);
       if (choice.dryRun) return report.result(...together(await dryRuns(subject, choice, deps)));
       const host = (await deps.docker.info()).platform as Platform;
@@ -52,7 +64,7 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
       const said: Said[] = [];
       await withWeights(subject, context, async (dir) => {
         for (const flags of eachPlatform(choice))
-          said.push(await snapshot(subject, { flags, own: own!, dir, notices, report, deps }));
+          said.push(await snapshot(subject, { flags, own: own!, dir, notices, key, report, deps }));
       });
       report.result(...together(said));
     },
@@ -66,12 +78,14 @@ interface Context {
   /** Folder with the model's files. */
   dir: string;
   notices: Notices;
+  /** Signs the image. */
+  key: KeyObject | undefined;
   report: Report;
   deps: CommandDeps;
 }
 
 /** Seals for one platform. */
-async function snapshot(subject: Subject, { flags, own, deps, ...given }: Context): Promise<Said> {
+async function snapshot(subject: Subject, { flags, own, deps, key, ...given }: Context): Promise<Said> {
   const { packageRoot, docker } = deps;
   const planned = (choice: SnapshotFlags) =>
     planImages(figured(subject, choice), { ...choice, bake: true }, deps);
@@ -81,10 +95,30 @@ async function snapshot(subject: Subject, { flags, own, deps, ...given }: Contex
     { ...given, images, native, buildArgs: cudaArguments(flags), packageRoot },
     docker,
   );
-  given.report.note(`id  ${result.id}  (write it down: "builder verify --id" demands it)`);
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;
-  return { text: result.image, document: { ...result, model, commit, task, platform, sealed: true } };
+  const { statement: _, ...told } = result;
+  const signature = key && (await signed(result, key, deps));
+  given.report.note(`id      ${result.id}  ("builder verify --id" demands it)`);
+  if (signature !== undefined) given.report.note(`signed  ${signature}`);
+  const about = { model, commit, task, platform, sealed: true, signature: signature ?? null };
+  return { text: result.image, document: { ...told, ...about } };
+}
+
+/** Reads the key before anything is fetched: a wrong one is told at once. */
+async function signKey({ signKey: file }: SnapshotChoice, { config }: CommandDeps) {
+  return file === undefined ? undefined : readPrivateKey(file, config.passphrase);
+}
+
+/** @returns the signature's file */
+async function signed(
+  { id, statement }: SealResult,
+  key: KeyObject,
+  { config }: CommandDeps,
+): Promise<string> {
+  const file = signatureFile(config.data, id);
+  await writeBundle(file, await signStatement(statement, key));
+  return file;
 }
 
 function figured({ spec, figures, model }: Subject, flags: SnapshotFlags): Figured {

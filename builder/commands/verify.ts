@@ -3,10 +3,22 @@ import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
 import type { Report } from '../report.js';
+import { BUNDLE_SUFFIX } from '../sign/bundle.js';
+import { readPublicKey } from '../sign/keys.js';
+import { readBundle, signatureFile } from '../sign/store.js';
+import { isFile } from '../transfer/sources.js';
 import { proofText } from '../verify/proof.js';
 import { failures, type Proof, prove } from '../verify/prove.js';
+import type { Demanded } from '../verify/signature.js';
 
-type VerifyFlags = OutputFlags & { id?: string; exact?: boolean; keep?: boolean; run: boolean };
+type VerifyFlags = OutputFlags & {
+  id?: string;
+  key?: string;
+  bundle?: string;
+  exact?: boolean;
+  keep?: boolean;
+  run: boolean;
+};
 
 const NOTES = `
 What is proven: entrypoint, environment, user, health check, labels and all other settings of the image, and the hash of
@@ -15,12 +27,15 @@ the proof; and the golden request, whose answer must be the recorded one. All is
 image's own code, and none of it needs a network. A tarball is loaded for the run and removed again.
 
 The manifest lies in the image, and who can make a whole image anew can make it anew, too. What tells that is the id that
-"builder snapshot" has printed (--id). An image that is not the one demanded is not started.
+"builder snapshot" has printed (--id), or a signature of the image by somebody whose public key you have (--key). It lies
+beside the tarball, as "builder export" puts it there. An image that is not the one demanded is not started.
 
 Exit 0 when all pass, 1 when one fails, 3 when the image is not sealed.
 
 Examples:
   builder verify slipway/org_model:sealed
+  builder verify model.tar.gz --key release.pub   signed with release.key; reads model.tar.gz.sigstore.json
+  builder verify slipway/org_model:sealed --key release.pub --bundle model.tar.gz.sigstore.json
   builder verify model.tar.gz --id sha256:6c3f…   the image that was sealed, and no other
   builder verify model.tar.gz --no-run --json     hashes only; needs no Docker Engine`;
 
@@ -31,6 +46,8 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
     .description('Prove that a sealed image is whole and answers without a network')
     .argument('<image|file>', 'sealed image of this engine, or a tarball of one')
     .option('--id <sha256:…>', 'demand the id that "builder snapshot" has printed', imageId)
+    .option('--key <file>', 'demand a signature with this public key (PEM)')
+    .option('--bundle <file>', 'the signature (default: beside the tarball, or where snapshot keeps it)')
     .option('--exact', 'demand the recorded answer byte for byte, on any processor')
     .option('--keep', 'leave the image of a tarball on the engine')
     .option('--no-run', 'only hash the files')
@@ -40,16 +57,35 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
 
 async function verify(given: string, flags: VerifyFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
-  const proof = await prove(given, flags, { docker: deps.docker, report });
-  if (flags.id === undefined) report.note(unnamed(proof));
+  const signature = await demandedSignature(given, flags, deps);
+  const proof = await prove(given, { ...flags, signature }, { docker: deps.docker, report });
+  if (flags.id === undefined && flags.key === undefined) report.note(unnamed(proof));
   tell(report, given, proof);
+}
+
+/** Reads the key before anything else: a wrong one is told at once. */
+async function demandedSignature(
+  given: string,
+  { key: keyFile, bundle: named }: VerifyFlags,
+  { config }: CommandDeps,
+): Promise<((id: string) => Promise<Demanded>) | undefined> {
+  if (keyFile === undefined) {
+    if (named === undefined) return undefined;
+    throw new BuilderError('usage', '--bundle needs --key: the public key of who has signed');
+  }
+  const key = await readPublicKey(keyFile);
+  const beside = (await isFile(given)) ? `${given}${BUNDLE_SUFFIX}` : undefined;
+  return async (id) => {
+    const file = named ?? beside ?? signatureFile(config.data, id);
+    return { key, keyFile, file, bundle: await readBundle(file) };
+  };
 }
 
 /** Said whatever the steps say: they can't know. */
 function unnamed({ read }: Proof): string {
   return (
     `nothing here says who has sealed it: compare its id, ${read.image.id}, with the one that "builder snapshot" ` +
-    'has printed, or demand it with --id'
+    'has printed, or demand it with --id, or a signature with --key'
   );
 }
 

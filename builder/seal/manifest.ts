@@ -10,6 +10,7 @@ import type { Settings } from './settings.js';
 /** Folder of a sealed image that says what was sealed. */
 export const SEALED_DIR = '/server/sealed';
 export const SEALED_MANIFEST = `${SEALED_DIR}/manifest.json`;
+export const SBOM_FILE = `${SEALED_DIR}/sbom.cdx.json`;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const absolute = z.string().regex(/^\/(?!.*(?:^|\/)\.\.?(?:\/|$))/);

@@ -12,6 +12,7 @@ import { type Figures, parametersIn } from '../plan/figures.js';
 import type { Report } from '../report.js';
 import type { ReadImage } from '../verify/files.js';
 import { proofText } from '../verify/proof.js';
+import { formatStatement } from '../sign/statement.js';
 import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
 import type { Notices } from './notices.js';
@@ -40,6 +41,8 @@ export interface SealResult {
   /** False when the image is for another platform: then its files are proven, and it has not been run. */
   ran: boolean;
   folder: string;
+  /** What a signature of it signs. */
+  statement: string;
 }
 
 /**
@@ -55,17 +58,23 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
   if (existing?.labels[LABEL.build] === seal.digest) {
     const read = await demandProof(existing.id, { run: false }, { docker, report });
     await docker.tagImage(existing.id, seal.references[1]!);
-    return resultOf(options, seal, { image: existing, read, built: false });
+    return withStatement(resultOf(options, seal, { image: existing, read, built: false }));
   }
   const stage = stageName(images);
   const sealed = `${stage}-unproven`;
   try {
     const staged = await stageModel(options, { stage, docker });
     const made = await sealStage(options, { seal, stage, sealed, image: staged, docker });
-    return resultOf(options, seal, { ...made, built: true });
+    return await withStatement(resultOf(options, seal, { ...made, built: true }));
   } finally {
     for (const name of [stage, sealed]) await docker.removeImage(name);
   }
+}
+
+/** The statement lies beside the other texts, so that other tools can sign it. */
+async function withStatement(result: SealResult): Promise<SealResult> {
+  await writeContext(result.folder, { files: { 'statement.json': result.statement } });
+  return result;
 }
 
 interface Made {
@@ -88,6 +97,7 @@ function resultOf(
     notices: notices.files.map((file) => file.path),
     ran: native === undefined,
     folder: path.join(images.folder, 'sealed'),
+    statement: formatStatement(read.hashes, read.manifest),
   };
 }
 

@@ -1,12 +1,20 @@
 import { Readable } from 'node:stream';
+import type { ArchiveImage } from '../archive/manifest.js';
 import type { ArchiveSource } from '../archive/read.js';
 import { twice } from '../archive/streams.js';
 import { checkArchive } from './load.js';
 
-/** What the engine saves, unchanged; the stream ends well only if every layer in it is what it should be. */
-export async function exportFull(source: ArchiveSource): Promise<Readable> {
+/**
+ * What the engine saves, unchanged; the stream ends well only if every layer in it is what it should be.
+ * @param onChecked gets the images of the archive before the stream ends
+ */
+export async function exportFull(
+  source: ArchiveSource,
+  onChecked: (images: readonly ArchiveImage[]) => void,
+): Promise<Readable> {
   const [read, written] = twice(await source.open());
-  const check = checkArchive({ ...source, open: async () => read });
+  const checked = checkArchive({ ...source, open: async () => read });
+  const check = checked.then(({ images }) => onChecked(images));
   // Awaited below, but perhaps not before it has failed.
   check.catch(() => undefined);
   return Readable.from(afterCheck(written, check), { objectMode: false });

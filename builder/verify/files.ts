@@ -8,7 +8,14 @@ import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
 import { megabytes } from '../report.js';
 import { GOLDEN_FILE, type Golden, parseGolden } from '../seal/golden.js';
-import { parseManifest, SEALED_DIR, SEALED_MANIFEST, type SealedManifest } from '../seal/manifest.js';
+import {
+  parseManifest,
+  SBOM_FILE,
+  SEALED_DIR,
+  SEALED_MANIFEST,
+  type SealedManifest,
+} from '../seal/manifest.js';
+import type { SignedHashes } from '../sign/statement.js';
 import { type Step, stepOf } from './proof.js';
 import { settingsStep } from './settings.js';
 
@@ -17,6 +24,8 @@ export interface ReadImage {
   image: ArchiveImage;
   manifest: SealedManifest;
   golden: Golden;
+  /** What a signature has to name. */
+  hashes: SignedHashes;
   steps: Step[];
 }
 
@@ -47,7 +56,13 @@ export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
   const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
   const detail = `${manifest.files.length} files (${megabytes(bytes)}) in ${layers.length} layers against the manifest`;
   const steps = [settingsStep(image, manifest), stepOf('files', detail, problems)];
-  return { image, manifest, golden, steps };
+  const hashOf = (path: string) => files.get(path)?.sha256 ?? '';
+  const hashes = {
+    image: image.id.slice('sha256:'.length),
+    manifest: hashOf(SEALED_MANIFEST),
+    sbom: hashOf(SBOM_FILE),
+  };
+  return { image, manifest, golden, hashes, steps };
 }
 
 /** @throws BuilderError `refused` with the remedy */

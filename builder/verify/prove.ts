@@ -8,10 +8,13 @@ import { runOffline } from './offline-run.js';
 import { goldenStep, networkStep } from './offline-steps.js';
 import { withLoaded } from './on-engine.js';
 import { type Step, stepOf } from './proof.js';
+import { type Demanded, signatureStep } from './signature.js';
 
 export interface ProveOptions {
   /** Demand this id: `sha256:` and the hash of the image's configuration. */
   id?: string | undefined;
+  /** Demand a signature: called once the image's id is known. */
+  signature?: ((id: string) => Promise<Demanded>) | undefined;
   /** Demand the recorded answer byte for byte. */
   exact?: boolean | undefined;
   /** Leave the image of a tarball on the engine. */
@@ -40,7 +43,7 @@ export async function prove(
 ): Promise<Proof> {
   const subject = await subjectOf(given, docker);
   const read = await report.step(`Hash the files of ${given}`, () => readSealed(subject.source));
-  const origin = originSteps(read, options);
+  const origin = await originSteps(read, options);
   const known = [...origin, ...read.steps];
   if (options.run === false) return { read, steps: known, exact: undefined };
   // What somebody else has made is not started here.
@@ -50,11 +53,14 @@ export async function prove(
 }
 
 /** Whether it is the image that the operator means: what an image says of itself can't tell. */
-function originSteps({ image }: ReadImage, { id }: ProveOptions): Step[] {
-  if (id === undefined) return [];
-  const wrong =
-    image.id === id ? [] : [`${id} was demanded: this is another image than the one that was sealed`];
-  return [stepOf('id', image.id, wrong)];
+async function originSteps({ image, hashes }: ReadImage, { id, signature }: ProveOptions): Promise<Step[]> {
+  const steps: Step[] = [];
+  if (id !== undefined) {
+    const wrong = `${id} was demanded: this is another image than the one that was sealed`;
+    steps.push(stepOf('id', image.id, image.id === id ? [] : [wrong]));
+  }
+  if (signature) steps.push(await signatureStep(hashes, await signature(image.id)));
+  return steps;
 }
 
 function notRun(): Step[] {

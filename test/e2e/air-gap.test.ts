@@ -82,6 +82,12 @@ describeWithDocker('the walk-through into a room without a network', () => {
     await follow(update);
     workshop.hub.requests.length = 0;
     await follow(renew);
+    // The signature that came with the first image is none of the update.
+    const stale =
+      'builder verify slipway/org_model:sealed --key release.pub --bundle model.tar.gz.sigstore.json';
+    await expect(follow({ inside: true, script: stale })).rejects.toThrow(
+      /signature of another image[\s\S]*is not proven: signature/,
+    );
     const answer = await fetch(`http://127.0.0.1:${port}/status`);
     expect(await answer.json()).toMatchObject({ output: { revision: 'v2', sealed: true, state: 'ready' } });
     expect(workshop.hub.requests).toEqual([]);

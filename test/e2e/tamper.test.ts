@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeWithDocker } from './support/engine.js';
 import {
@@ -111,13 +112,20 @@ describeWithDocker('a tarball that was changed on its way, and whose hashes are 
   const at = (name: string) => path.join(workshop.folder, name);
   beforeAll(async () => {
     workshop = await openWorkshop();
-    const sealed = await workshop.snapshot(workshop.hub.models.text.about.id);
-    const { code, stderr } = await workshop.builder(['export', sealed, '-o', at('model.tar')]);
-    if (code !== 0) throw new Error(stderr);
+    for (const name of ['release', 'other']) await done('keygen', at(name));
+    const sign = ['--sign-key', at('release.key')];
+    const sealed = await done('snapshot', workshop.hub.models.text.about.id, ...sign);
+    await done('export', sealed, '-o', at('model.tar'));
     id = await docker('inspect', '--format', '{{.Id}}', sealed);
     original = await openTarball(at('model.tar'));
   });
   afterAll(() => workshop.close());
+
+  async function done(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await workshop.builder(args, { XDG_DATA_HOME: at('data') });
+    if (code !== 0) throw new Error(stderr);
+    return stdout.trim();
+  }
 
   const copy = (): OpenImage => ({
     ...structuredClone({ ...original, layers: [] }),
@@ -129,6 +137,11 @@ describeWithDocker('a tarball that was changed on its way, and whose hashes are 
     const { code, stdout, stderr } = await workshop.builder(given);
     return { code, stderr, proof: stdout === '' ? undefined : (JSON.parse(stdout) as Proof) };
   }
+  /** Demanded with the signature of the original, which is all that travels with a tarball. */
+  const signed = (key = 'release') => [
+    ...['--key', at(`${key}.pub`)],
+    ...['--bundle', at('model.tar.sigstore.json')],
+  ];
   const problems = (proof: Proof | undefined) => proof!.steps.flatMap((step) => step.problems);
 
   test.each<TarLayout>(['docker', 'oci'])('written again unchanged, as %s, it passes', async (layout) => {
@@ -144,18 +157,48 @@ describeWithDocker('a tarball that was changed on its way, and whose hashes are 
     const { code, proof } = await verify();
     expect(code).toBe(1);
     expect(problems(proof)).toContainEqual(expect.stringMatching(problem));
-    expect((await verify('--id', id)).proof!.steps[0]).toMatchObject({ step: 'id', passed: false });
+    const demanded = await verify('--id', id, ...signed());
+    expect(demanded.proof!.steps.slice(0, 2)).toMatchObject([
+      { step: 'id', passed: false },
+      { step: 'signature', passed: false },
+    ]);
   });
 
-  test('an image that is sealed anew passes, but for its id', async () => {
+  test('the signature beside the tarball is found, and fits; another key does not', async () => {
+    const own = ['verify', at('model.tar'), '--no-run', '--id', id];
+    await done(...own, '--key', at('release.pub'));
+    const other = await workshop.builder([...own, '--key', at('other.pub')]);
+    expect({ code: other.code, stderr: other.stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/is not proven: signature$/m),
+    });
+    expect(other.stdout).toMatch(/signed with another key/);
+  });
+
+  test('an image of the engine is proven with the bundle, or with what this machine keeps', async () => {
+    const name = await docker('inspect', '--format', '{{index .RepoTags 0}}', id);
+    const key = ['--key', at('release.pub')];
+    expect(await done('verify', name, '--no-run', ...key)).toMatch(/^ok +signature/m);
+    expect(await done('verify', name, ...signed())).toMatch(/^ok +golden/m);
+  });
+
+  test('neither image nor tarball, nor what is told, holds the private key', async () => {
+    const key = await readFile(at('release.key'), 'utf8');
+    const secret = key.split('\n')[2]!;
+    expect(secret.length).toBeGreaterThan(40);
+    expect((await readFile(at('model.tar'))).includes(secret)).toBe(false);
+    expect(await readFile(at('model.tar.sigstore.json'), 'utf8')).not.toContain(secret);
+  });
+
+  test('an image that is sealed anew passes, but for its id and its signature', async () => {
     const image = copy();
     await forge(image);
     await rehashed(image, at('changed.tar'), 'oci');
     const { code, stderr } = await verify();
     expect(code).toBe(0);
     expect(stderr).toMatch(/who has sealed it/);
-    const demanded = await verify('--id', id);
+    const demanded = await verify('--id', id, ...signed());
     expect(demanded.code).toBe(1);
-    expect(demanded.stderr).toMatch(/is not proven: id$/m);
+    expect(demanded.stderr).toMatch(/is not proven: id, signature$/m);
   });
 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { runCli } from '../../../../builder/cli.js';
 import { readConfig } from '../../../../builder/config.js';
+import { signatureFile, writeBundle } from '../../../../builder/sign/store.js';
 import { readArchive } from '../../../../builder/archive/read.js';
 import { diffIdOf } from '../../../../builder/archive/write.js';
 import { type FakeImage, file, savedLayout, sourceOf, tarOf } from '../../../fakes/archive.js';
@@ -55,7 +56,7 @@ async function engineWith(...images: [string, FakeImage][]): Promise<FakeDocker>
 async function cli(docker: FakeDocker, ...args: string[]) {
   const [out, err] = [sink(), sink()];
   const deps = {
-    config: readConfig({}),
+    config: readConfig({ XDG_DATA_HOME: at('data') }),
     docker,
     packageRoot: '.',
     version: '1',
@@ -81,6 +82,7 @@ describe('a full export', () => {
       sha256,
       image: OLD,
       id: image.id,
+      signature: null,
     });
     await cli(docker, 'export', OLD, '-o', at('b.tar.gz'));
     expect(await readFile(at('b.tar.gz'))).toEqual(bytes);
@@ -90,6 +92,21 @@ describe('a full export', () => {
     const image = await imageOf(OLD, 'v1');
     await cli(await engineWith([OLD, image]), 'export', OLD, '-o', at('a.tar'));
     expect(await readFile(at('a.tar'))).toEqual(await tarOf(image.entries));
+  });
+
+  test('puts the signature of the image beside the file, and takes that of another one away', async () => {
+    const image = await imageOf(OLD, 'v1');
+    const docker = await engineWith([OLD, image], [NEW, await imageOf(NEW, 'v2')]);
+    await writeBundle(signatureFile(at('data/slipway'), image.id), 'signed');
+    const { stdout } = await cli(docker, 'export', OLD, '-o', at('a.tar'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ signature: at('a.tar.sigstore.json') });
+    expect(await readFile(at('a.tar.sigstore.json'), 'utf8')).toBe('signed');
+    const delta = await cli(docker, 'export', OLD, '-o', at('d.tar'), '--base', NEW);
+    expect(delta.stdout).toMatch(/, signed\)$/m);
+    expect(await readFile(at('d.tar.sigstore.json'), 'utf8')).toBe('signed');
+    const again = await cli(docker, 'export', NEW, '-o', at('a.tar'), '--force', '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ signature: null });
+    expect(await readdir(folder)).not.toContain('a.tar.sigstore.json');
   });
 
   test('replaces a file only with --force', async () => {

@@ -26,7 +26,11 @@ const golden = formatGolden({
 });
 
 export const SERVER: Record<string, string> = { '/server/main.mjs': 'v1', '/model.json': '{}' };
-export const SEAL: Record<string, string> = { '/server/sealed/golden.json': golden };
+export const SBOM = '{"bomFormat":"CycloneDX"}';
+export const SEAL: Record<string, string> = {
+  '/server/sealed/golden.json': golden,
+  '/server/sealed/sbom.cdx.json': SBOM,
+};
 
 const entriesOf = (files: Record<string, string>) =>
   Object.entries(files).map(([name, text]) => file(name.slice(1), text));
@@ -93,7 +97,7 @@ export async function sealedImage(
     ...(above ? [await tarOf(above)] : []),
   ];
   const told = { ...LABELS, 'io.slipway.manifest': hash(text), ...labels };
-  return layout({ names: [NAME], labels: told, settings, env, layers });
+  return { ...layout({ names: [NAME], labels: told, settings, env, layers }), manifest: text };
 }
 
 export interface Behaviour {

@@ -1,0 +1,47 @@
+import type { KeyObject } from 'node:crypto';
+import { openBundle, type Opened } from '../sign/bundle.js';
+import { keyHint } from '../sign/keys.js';
+import { differences, parseStatement, type SignedHashes } from '../sign/statement.js';
+import { type Step, stepOf } from './proof.js';
+
+/** What a signature has to be of, and whose. */
+export interface Demanded {
+  key: KeyObject;
+  /** Name of the key's file, for people. */
+  keyFile: string;
+  /** Where the signature should lie, and what is there. */
+  file: string;
+  bundle: string | undefined;
+}
+
+/** The step that fails unless the key has signed this very image. */
+export async function signatureStep(found: SignedHashes, demanded: Demanded): Promise<Step> {
+  const { key, keyFile, file, bundle } = demanded;
+  if (bundle === undefined)
+    return stepOf('signature', 'none', [
+      `${file} is not there: carry it along, name it with --bundle, or have the image signed with "builder snapshot --sign-key"`,
+    ]);
+  const opened = await openBundle(bundle, key);
+  if ('problem' in opened) return stepOf('signature', file, [told(opened, demanded)]);
+  const signed = parseStatement(opened.statement);
+  if (signed === undefined)
+    return stepOf('signature', file, [
+      'it signs no sealed image; give the one that "builder snapshot" wrote',
+    ]);
+  const wrong = differences(signed, found);
+  if (wrong.length > 0) wrong.push('it is the signature of another image; give the one that came with this');
+  return stepOf('signature', `id, manifest and bill of materials are signed with ${keyFile}`, wrong);
+}
+
+type Problem = Exclude<Opened, { statement: string }>;
+
+function told({ problem, hint }: Problem, { key, keyFile }: Demanded): string {
+  const named = hint ? ` (${hint})` : '';
+  const problems: Record<Problem['problem'], string> = {
+    'no bundle': 'it is no bundle as Sigstore has it; copy it again, or give another --bundle',
+    'no statement': 'it signs a file and no sealed image; give the one that "builder snapshot" wrote',
+    altered: `it was altered: ${keyFile} has not signed what it says; copy it again, and do not use the image until it fits`,
+    'another key': `it is signed with another key${named} than ${keyFile} (${keyHint(key)}); give the public key of who sealed it`,
+  };
+  return problems[problem];
+}
