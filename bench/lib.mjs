@@ -55,7 +55,10 @@ export function bytesOf(dir, pattern = /./) {
 }
 
 /** A spec for a folder whose files are all needed, but for graphs other than `graphs`. */
-export function specOf(dir, { task, engine = 'transformers', graphs = { model: 'onnx/model.onnx' }, dtype }) {
+export function specOf(
+  dir,
+  { task, engine = 'transformers', graphs = { model: 'onnx/model.onnx' }, dtype, profile = 'text' },
+) {
   const wanted = new Set(Object.values(graphs));
   const needed = (file) => !file.endsWith('.onnx') || wanted.has(relative(dir, file));
   const files = filesOf(dir)
@@ -68,7 +71,7 @@ export function specOf(dir, { task, engine = 'transformers', graphs = { model: '
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     ...{ specVersion: 1, id: 'bench/model', revision: 'main', commit: '0'.repeat(40), task, engine },
-    ...{ profile: 'text', dtype: dtype ?? 'fp32', graphs, files },
+    ...{ profile, dtype: dtype ?? 'fp32', graphs, files },
   };
 }
 
@@ -84,14 +87,21 @@ const scratches = [];
 process.once('exit', () => scratches.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
 
 /** Starts the bundled server on a model folder; resolves at once, `ready()` waits. */
-export async function startServer({ dir, env = {}, node = process.execPath, spec: given, ...model }) {
+export async function startServer({
+  dir,
+  env = {},
+  node = process.execPath,
+  image = 'dist/image/main.mjs',
+  spec: given,
+  ...model
+}) {
   const scratch = mkdtempSync(join(tmpdir(), 'slipway-bench-'));
   scratches.push(scratch);
   const spec = join(scratch, 'model.json');
   writeFileSync(spec, JSON.stringify(given ?? specOf(dir, model)));
   const port = await freePort();
   const started = performance.now();
-  const child = spawn(node, ['dist/image/main.mjs'], {
+  const child = spawn(node, [image], {
     env: {
       ...process.env,
       KEY: 'bench',

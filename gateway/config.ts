@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULTS } from '../runtime/core/limits.js';
 import { GatewayError } from './errors.js';
 
 /** The only reader of the environment under gateway/. */
@@ -11,6 +12,9 @@ export interface GatewayEnvironment {
   kubernetes: string | undefined;
   /** What processes of models see: no secret but what a hub asks for. */
   server: NodeJS.ProcessEnv;
+  /** Of request bodies, as models' servers have them: MAX_BODY_BYTES, MAX_BODY_VALUES. */
+  body: { maxBytes: number | undefined; maxValues: number | undefined };
+  maxPendingBytes: number;
   /** Where containers of models whose weights are not in their images get them. */
   hub: { endpoint?: string | undefined; token?: string | undefined };
 }
@@ -23,11 +27,20 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     redisUrl: redisUrl || undefined,
     kubernetes: apiServerOf(env),
     server,
+    body: { maxBytes: wholeNumber(env, 'MAX_BODY_BYTES'), maxValues: wholeNumber(env, 'MAX_BODY_VALUES') },
+    maxPendingBytes: wholeNumber(env, 'MAX_PENDING_BYTES') ?? DEFAULTS.maxPendingBytes,
     hub: {
       endpoint: env['HF_ENDPOINT'] || undefined,
       token: env['HF_TOKEN']?.trim() || tokenFrom(env['HF_TOKEN_FILE'] || undefined),
     },
   };
+}
+
+function wholeNumber(env: NodeJS.ProcessEnv, name: string): number | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (/^\d{1,15}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new GatewayError(`${name} must be a whole number above 0`);
 }
 
 function apiServerOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv) {

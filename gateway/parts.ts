@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { DEFAULTS } from '../runtime/core/limits.js';
 import type { Logger } from '../runtime/log.js';
 import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
@@ -63,12 +62,12 @@ export async function composeGateway(
   // The last that can fail: it takes over the models that an earlier run has left.
   const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
   const upstream = countWaiting(backend.upstream);
-  const budget = createByteBudget(DEFAULTS.maxPendingBytes);
+  const budget = createByteBudget(environment.maxPendingBytes);
   const app: AppParts = {
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
     onCall: records.call,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
-    body: { maxBytes: DEFAULTS.maxBodyBytes, budget },
+    body: { ...environment.body, budget },
   };
   return {
     app,

@@ -94,6 +94,7 @@ const schema = z.object({
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
   /** Its default depends on the task: tasks with media take longer bodies. */
   MAX_BODY_BYTES: positive.optional(),
+  MAX_BODY_VALUES: wholeNumber(DEFAULTS.maxBodyValues),
   MAX_PENDING_BYTES: wholeNumber(DEFAULTS.maxPendingBytes),
   MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
   MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),

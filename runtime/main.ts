@@ -10,8 +10,8 @@ import {
   readConfig,
   readSettings,
 } from './config.js';
-import { DEFAULTS } from './core/limits.js';
-import type { ModelSpec, Profile } from './core/spec.js';
+import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
+import type { ModelSpec } from './core/spec.js';
 import { checkDevice, chooseDevice, DeviceError } from './engines/device.js';
 import { fetchModel } from './fetch-model.js';
 import { createApp } from './http/app.js';
@@ -93,8 +93,12 @@ async function serve(): Promise<void> {
     }),
     openapi: openApiOf(spec, VERSION),
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
-    maxBodyBytes: config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile),
-    budget,
+    body: {
+      maxBytes: config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile),
+      maxValues: config.MAX_BODY_VALUES,
+      setting: 'MAX_BODY_BYTES',
+      budget,
+    },
     onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
   });
 
@@ -131,11 +135,6 @@ function parallelism({ THREADS, WORKERS, INLINE }: Config) {
   const threads = THREADS ?? usableThreads();
   const workers = WORKERS ?? Math.min(threads, MOST_WORKERS);
   return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
-}
-
-/** A body without media is a text, and no model reads as long a text as a picture has bytes. */
-function defaultBodyBytes(profile: Profile): number {
-  return profile === 'text' ? DEFAULTS.maxTextBodyBytes : DEFAULTS.maxBodyBytes;
 }
 
 /** Tasks without media need neither the guarded fetch nor its memory. */

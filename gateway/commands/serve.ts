@@ -20,7 +20,8 @@ The catalogue is YAML: models, each with id, task and, as wanted, params (billio
 what is known of them. With process and no catalogue, the bundled demo model is served.
 
 In the environment: REDIS_URL lets several gateways share the limits of keys (redis://:password@host:6379), HF_TOKEN is given
-to models that download, LOG_FORMAT=json writes the log for machines. The address goes to stdout, the log to stderr.
+to models that download, LOG_FORMAT=json writes the log for machines. MAX_BODY_BYTES, MAX_BODY_VALUES and
+MAX_PENDING_BYTES bound request bodies as they do in models' own servers, which inherit them as processes. The address goes to stdout, the log to stderr.
 
 Examples:
   gateway serve                                            all model images of the engine, or the demo model

@@ -4,15 +4,16 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { readBody } from '../../runtime/tasks/body.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
-import { type JsonBodyOptions, readJson } from '../../runtime/wire/json-body.js';
+import { readCheckedJson } from '../../runtime/wire/json-body.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
+import { type BodyRules, bodyFor } from './body.js';
 import { callOf } from './call.js';
 import { forward } from './proxy.js';
 import { type ModelParts, withModel } from './with-model.js';
 
 export interface RunParts extends ModelParts {
   catalog: Catalog;
-  body: JsonBodyOptions;
+  body: BodyRules;
 }
 
 /**
@@ -23,10 +24,12 @@ export function runModel(parts: RunParts): RequestHandler {
   return async (request, response) => {
     const entry = entryOf(parts.catalog, request);
     callOf(response).model = entry;
-    const { json, bytes } = await readJson(request, response, parts.body);
-    checkRequest(entry, json);
+    const body = await readCheckedJson(request, response, {
+      ...bodyFor([entry.task], parts.body),
+      check: (json) => checkRequest(entry, json),
+    });
     await withModel(entry, response, parts, ({ url, signal, headers }) =>
-      forward(request, response, { url, body: bytes, signal, onHeaders: headers }),
+      forward(request, response, { url, body, signal, onHeaders: headers }),
     );
   };
 }

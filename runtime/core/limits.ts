@@ -1,3 +1,5 @@
+import type { Profile } from './spec.js';
+
 /** Defaults of the limits that an operator can set. Each message about a limit names its variable. */
 export const DEFAULTS = {
   /** Bytes of a request body: a 32 MiB medium in Base64 and some text. */
@@ -7,6 +9,13 @@ export const DEFAULTS = {
    * megabytes a second, and nobody else is served meanwhile.
    */
   maxTextBodyBytes: 4 * 2 ** 20,
+  /**
+   * Arrays, objects and what is in them, in a request body. Checking so many takes some ten milliseconds, in which nobody
+   * else is served; six thousand messages have as many.
+   */
+  maxBodyValues: 20_000,
+  /** Levels of arrays and objects in a body. No schema or conversation needs as many; copying them would end the stack. */
+  maxBodyDepth: 100,
   /** Bytes of bodies and fetched media that all requests under way may hold. */
   maxPendingBytes: 512 * 2 ** 20,
   /** Bytes of a picture, sound or film, decoded from Base64 or fetched. */
@@ -23,3 +32,8 @@ export const DEFAULTS = {
   cancelGraceMs: 120_000,
   mediaTimeoutMs: 20_000,
 } as const;
+
+/** A body without media is a text, and no model reads as long a text as a picture has bytes. */
+export function defaultBodyBytes(profile: Profile): number {
+  return profile === 'text' ? DEFAULTS.maxTextBodyBytes : DEFAULTS.maxBodyBytes;
+}

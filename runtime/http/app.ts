@@ -6,7 +6,6 @@ import type { Logger } from '../log.js';
 import { type Answer, observeAnswers } from '../wire/answers.js';
 import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
-import { jsonBody } from '../wire/json-body.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
 import { direct } from '../wire/direct.js';
@@ -21,14 +20,13 @@ export interface AppDependencies extends RunDependencies {
   openapi: object;
   /** Demands this key on /run. */
   requiredKey: string | undefined;
-  maxBodyBytes: number;
   /** Told of each finished /run, for analytics. */
   onRun?: (event: { status: number; milliseconds: number }) => void;
 }
 
 /** The HTTP face of one model. Builds the application only; listening is the caller's. */
 export function createApp(dependencies: AppDependencies): RequestListener {
-  const { service, metrics, logger, requiredKey, maxBodyBytes, budget } = dependencies;
+  const { service, metrics, logger, requiredKey } = dependencies;
   const openapi = JSON.stringify(dependencies.openapi);
   const app = bareApplication();
   const observed = [identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies))];
@@ -38,11 +36,7 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   app.get('/openapi.json', (_request, response) => {
     sendJson(response, 200, openapi);
   });
-  const run = [
-    ...(requiredKey === undefined ? [] : [authorize(requiredKey)]),
-    jsonBody({ maxBytes: maxBodyBytes, setting: 'MAX_BODY_BYTES', budget }),
-    runHandler(dependencies),
-  ];
+  const run = [...(requiredKey === undefined ? [] : [authorize(requiredKey)]), runHandler(dependencies)];
   // For what goes to the router all the same: a proxy may send the whole address instead of its path.
   app.post('/run', ...run);
   const fail = onError(logger);

@@ -1,10 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Usage } from '../core/usage.js';
-import { type ResolveMedia, withMediaResolved } from '../media/resolve.js';
+import { type MediaWork, type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
-import type { ByteBudget } from '../wire/byte-budget.js';
+import type { Resolved } from '../tasks/define.js';
+import { type JsonBodyOptions, readJson } from '../wire/json-body.js';
 import { gone } from '../wire/plumbing.js';
 import { asRunError, sendEnvelope } from '../wire/respond.js';
+import { inTurns } from '../wire/turns.js';
 import type { ModelService } from './service.js';
 import { createStreamWriter } from './text-stream.js';
 import { setUsageHeaders } from './usage.js';
@@ -12,21 +14,35 @@ import { setUsageHeaders } from './usage.js';
 export interface RunDependencies {
   service: ModelService;
   resolveMedia: ResolveMedia;
-  budget: ByteBudget;
+  body: JsonBodyOptions;
 }
 
 /** POST /run: body -> schema -> media -> the model -> envelope or text stream. */
-export function runHandler({ service, resolveMedia, budget }: RunDependencies): RequestHandler {
-  const { spec, task } = service;
+export function runHandler(dependencies: RunDependencies): RequestHandler {
+  const { service } = dependencies;
   return async (request, response) => {
-    const { input, stream } = readBody(spec.task, task, request.body);
     const signal = gone(response);
-    const hold = budget.open(response);
-    const resolved = await withMediaResolved(input, (source) => resolveMedia(source, signal, hold));
+    const { resolved, stream } = await inputOf(request, response, { ...dependencies, signal });
     if (stream) return streamed(request, response, (told) => service.run(resolved, { signal, ...told }));
     const onUsage = (usage: Usage) => setUsageHeaders(response, usage);
     sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal, onUsage }) });
   };
+}
+
+/** A function of its own, so that nothing keeps a picture's text once there are its bytes. */
+async function inputOf(
+  request: Request,
+  response: Response,
+  { service, resolveMedia, body, signal }: RunDependencies & { signal: AbortSignal },
+): Promise<{ resolved: Resolved<unknown>; stream: boolean }> {
+  const { spec, task } = service;
+  const { json, release } = await readJson(request, response, body);
+  const { input, stream } = readBody(spec.task, task, json);
+  const hold = body.budget.open(response);
+  const work: MediaWork = { signal, onBytes: hold, inTurns: (each) => inTurns(response, each) };
+  const resolved = await withMediaResolved(input, (source) => resolveMedia(source, work));
+  if (resolved.media) release();
+  return { resolved, stream };
 }
 
 async function streamed(

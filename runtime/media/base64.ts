@@ -1,23 +1,53 @@
 import { RunError } from '../core/errors.js';
 
 const DATA_URL = /^data:([^,]*?)(;base64)?,/i;
+const LETTERS = /^([A-Za-z0-9+/_-]*)(={0,2})$/;
+
+/** Characters that are read in one go, a multiple of four. */
+const PIECE = 2 ** 20;
 
 /**
  * Bytes of a data URL or of bare Base64 (standard or URL-safe alphabet, padding optional, white space allowed).
+ * @param pause awaited between pieces of a long text
  * @throws RunError 413 more than `maxBytes`, 422 not Base64
  */
-export function decodeBase64(value: string, maxBytes: number): Uint8Array {
+export async function decodeBase64(
+  value: string,
+  maxBytes: number,
+  pause: () => Promise<void> | undefined = () => undefined,
+): Promise<Uint8Array> {
   const head = DATA_URL.exec(value.slice(0, 1000));
   if (head && !head[2])
     throw new RunError('unprocessable', 'base64: the data URL is not Base64 (no ";base64" in it)');
-  const text = value.slice(head?.[0].length ?? 0).replace(/[\r\n\t ]+/g, '');
-  if ((text.length * 3) / 4 > maxBytes + 3) throw tooLarge(maxBytes);
-  if (text === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) {
-    throw new RunError('unprocessable', 'base64: is neither Base64 nor a data URL');
+  const begin = head?.[0].length ?? 0;
+  const bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, bytesIn(value.length - begin)) + 4);
+  let [size, padding, carry] = [0, 0, ''];
+  const write = (letters: string) => {
+    if (size + bytesIn(letters.length) > maxBytes + 3) throw tooLarge(maxBytes);
+    size += bytes.write(letters, size, 'base64');
+  };
+  for (let at = begin; at < value.length; at += PIECE) {
+    const found = LETTERS.exec(value.slice(at, at + PIECE).replace(/[\r\n\t ]+/g, ''));
+    if (!found || (padding > 0 && found[1] !== '')) throw notBase64();
+    padding += found[2]!.length;
+    const letters = carry + found[1]!;
+    const whole = letters.length - (letters.length % 4);
+    write(letters.slice(0, whole));
+    carry = letters.slice(whole);
+    await pause();
   }
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  return bytes;
+  write(carry);
+  if (size > maxBytes) throw tooLarge(maxBytes);
+  if (padding > 2 || size + carry.length === 0) throw notBase64();
+  return bytes.subarray(0, size);
+}
+
+function bytesIn(letters: number): number {
+  return Math.floor((letters * 3) / 4);
+}
+
+function notBase64(): RunError {
+  return new RunError('unprocessable', 'base64: is neither Base64 nor a data URL');
 }
 
 export function tooLarge(maxBytes: number): RunError {

@@ -8,12 +8,17 @@ export interface MediaSource {
   base64?: string;
 }
 
-/** Turns url or base64 into bytes that have been looked at. `onBytes` counts what is fetched, as FetchMedia does. */
-export type ResolveMedia = (
-  source: MediaSource,
-  signal: AbortSignal,
-  onBytes?: (bytes: number) => void,
-) => Promise<Media>;
+/** What the request allows the work on its media. */
+export interface MediaWork {
+  signal: AbortSignal;
+  /** Told of the bytes as they come; what it throws ends the work. */
+  onBytes(bytes: number): void;
+  /** Does work that has pauses, in which others are served. */
+  inTurns<T>(work: (pause: () => Promise<void> | undefined) => Promise<T>): Promise<T>;
+}
+
+/** Turns url or base64 into bytes that have been looked at. */
+export type ResolveMedia = (source: MediaSource, work: MediaWork) => Promise<Media>;
 
 export interface ResolveOptions {
   fetchMedia: FetchMedia;
@@ -22,11 +27,22 @@ export interface ResolveOptions {
   kind: string;
 }
 
+/** Characters of Base64 that keep nobody waiting. */
+const SHORT = 2 ** 16;
+
 /** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
-  return async ({ url, base64 }, signal, onBytes) => {
+  async function inPlace(base64: string, { onBytes, inTurns }: MediaWork): Promise<Uint8Array> {
+    const bytes = await (base64.length <= SHORT
+      ? decodeBase64(base64, maxBytes)
+      : inTurns((pause) => decodeBase64(base64, maxBytes, pause)));
+    onBytes(bytes.length);
+    return bytes;
+  }
+
+  return async ({ url, base64 }, work) => {
     const bytes =
-      url !== undefined ? await fetchMedia(url, signal, onBytes) : decodeBase64(base64!, maxBytes);
+      url !== undefined ? await fetchMedia(url, work.signal, work.onBytes) : await inPlace(base64!, work);
     const { sniff } = await import('./sniff.js');
     const mediaType = await sniff(bytes);
     if (mediaType?.startsWith(`${kind}/`)) return { bytes, mediaType };

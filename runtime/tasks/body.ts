@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { RunError } from '../core/errors.js';
+import { DEFAULTS } from '../core/limits.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { AnyTask } from './define.js';
 
@@ -9,8 +10,7 @@ const KEYS = [
   ...['stream', 'params'],
 ] as const;
 
-/** Levels of arrays and objects in a body. No schema or conversation needs as many; copying them would end the stack. */
-const MAX_DEPTH = 100;
+const MAX_DEPTH = DEFAULTS.maxBodyDepth;
 
 type Body = Partial<Record<(typeof KEYS)[number], unknown>>;
 

@@ -31,6 +31,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
         over = true;
       });
       return (bytes) => {
+        if (over && bytes < 0) return;
         if (over) throw goneAway();
         if (bytes > 0 && held > mine && held + bytes > maxBytes) {
           const message = `the requests under way hold ${held} bytes already (MAX_PENDING_BYTES)`;

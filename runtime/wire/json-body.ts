@@ -1,55 +1,94 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { RunError } from '../core/errors.js';
+import { DEFAULTS } from '../core/limits.js';
 import type { ByteBudget, Hold } from './byte-budget.js';
-import { goneAway } from './lifetime.js';
+import { readAll } from './gather.js';
+import { decoderOf } from './inflate.js';
+import { scanJson } from './json-scan.js';
+import { parseScanned, parseShort } from './json-text.js';
+import { inTurns } from './turns.js';
 
 export interface JsonBodyOptions {
   /** Longest body, as sent and after decompression. */
   maxBytes: number;
-  /** The variable that sets it, for whoever meets it; none where it is fixed. */
+  /** Arrays, objects and what is in them (MAX_BODY_VALUES). */
+  maxValues?: number;
+  /** The variable that sets `maxBytes`, for whoever meets it; none where it is fixed. */
   setting?: string;
   budget: ByteBudget;
 }
 
-/** Reads a JSON body into `request.body`; none is `{}`. */
-export function jsonBody(options: JsonBodyOptions): RequestHandler {
-  return async (request, response, next) => {
-    request.body = (await readJson(request, response, options)).json;
-    next();
-  };
+/** A JSON body's value. */
+export interface JsonBody {
+  /** `{}` for no body. */
+  json: unknown;
+  /** To be called when the value is needed no more, where that is before the end of the response. */
+  release(): void;
 }
 
 /**
- * Reads a JSON body. Every byte is counted when it comes, so that neither a burst of bodies nor an announced length that
- * never comes fills the memory or the budget.
- * @returns the value, `{}` for none, and its text as UTF-8
+ * Reads a JSON body. Every byte is counted when it comes, what it would become is counted before anything is made of
+ * it, and no step takes longer than a few milliseconds: neither a burst of bodies, nor an announced length that never
+ * comes, nor a body of a million objects fills the memory, the budget or the time of the others.
  */
 export async function readJson(
   request: Request,
   response: Response,
+  options: JsonBodyOptions,
+): Promise<JsonBody> {
+  const { bytes, hold } = await readBytes(request, response, options);
+  const { json, cost } = await parse(bytes, response, { ...options, hold });
+  hold(-bytes.length);
+  return { json, release: () => hold(-cost) };
+}
+
+/**
+ * The same for those who pass the body on.
+ * @param check is shown the value, with no more than the beginnings of strings of 64 KiB and more; what it throws is thrown
+ * @returns the body's text as UTF-8
+ */
+export async function readCheckedJson(
+  request: Request,
+  response: Response,
+  { check, ...options }: JsonBodyOptions & { check: (json: unknown) => void },
+): Promise<Buffer> {
+  const { bytes, hold } = await readBytes(request, response, options);
+  hold(-(await checked(bytes, response, { ...options, hold, check })));
+  return bytes;
+}
+
+/** A function of its own, so that nothing keeps the value once it has been looked at. */
+async function checked(
+  bytes: Buffer,
+  response: Response,
+  { check, ...options }: Parsing & { check: (json: unknown) => void },
+): Promise<number> {
+  const { json, cost } = await parse(bytes, response, { ...options, cut: true });
+  check(json);
+  return cost;
+}
+
+async function readBytes(
+  request: Request,
+  response: Response,
   { maxBytes, setting, budget }: JsonBodyOptions,
-): Promise<{ json: unknown; bytes: Buffer }> {
+): Promise<{ bytes: Buffer; hold: Hold }> {
   checkType(request.headers['content-type']);
   const decode = decoderOf(request.headers['content-encoding']);
   const hold = budget.open(response);
   if (expectsContinue(request)) response.writeContinue();
-  const sent = await readAll(request, { maxBytes, setting, hold });
-  if (sent.length === 0) return { json: {}, bytes: Buffer.from('{}') };
-  const bytes = await decode(sent, { maxBytes, setting, hold });
-  return { json: parse(bytes), bytes };
+  const sent = await readAll(request, response, { maxBytes, setting, hold });
+  if (sent.length === 0) return { bytes: NOTHING, hold: () => {} };
+  const bytes = await decode(sent, response, { maxBytes, setting, hold });
+  if (bytes !== sent) hold(-sent.length);
+  return { bytes, hold };
 }
+
+const NOTHING = Buffer.from('{}');
 
 /** Then the body comes when it is asked for; who is refused before that has not sent it in vain. */
 function expectsContinue({ headers, httpVersion }: Request): boolean {
   return httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue';
-}
-
-interface Limits {
-  maxBytes: number;
-  setting: string | undefined;
-  hold: Hold;
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;(?:.*\bcharset="?([\w-]+))?|$)/i;
@@ -62,71 +101,34 @@ function checkType(type = 'application/json'): void {
     throw new RunError('unsupported_media', 'the body must be UTF-8');
 }
 
-/** By events: an iterator would be most of what a short body costs. */
-function readAll(request: Request, limits: Limits): Promise<Buffer> {
-  const { maxBytes, hold } = limits;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  return new Promise((resolve, reject) => {
-    const left = () => reject(goneAway());
-    if (request.destroyed) return left();
-    const take = (chunk: Buffer) => {
-      try {
-        size += chunk.length;
-        if (size > maxBytes) throw tooLarge(limits);
-        hold(chunk.length);
-        chunks.push(chunk);
-      } catch (error) {
-        // The rest flows on and is thrown away: a client that is still sending would miss the answer otherwise.
-        request.off('data', take);
-        reject(error);
-      }
-    };
-    request.on('data', take);
-    request.once('close', left);
-    request.once('end', () => {
-      request.off('close', left);
-      resolve(Buffer.concat(chunks));
-    });
-  });
-}
+/** What is shorter can't become much, and is parsed at once. */
+const SHORT = 2 ** 13;
 
-type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+/** What a value takes beside its text, at most. */
+const VALUE_BYTES = 64;
 
-const INFLATE: Record<string, Inflate> = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+type Parsing = JsonBodyOptions & { hold: Hold; cut?: boolean };
 
-function decoderOf(encoding = 'identity'): (bytes: Buffer, limits: Limits) => Promise<Buffer> | Buffer {
-  const name = encoding.trim().toLowerCase();
-  if (name === 'identity') return (bytes) => bytes;
-  const inflated = Object.hasOwn(INFLATE, name) ? INFLATE[name] : undefined;
-  if (!inflated)
-    throw new RunError('unsupported_media', 'the body may be plain or compressed with gzip, deflate or br');
-  return async (bytes, limits) => {
-    const { maxBytes, hold } = limits;
-    const plain = await inflated(bytes, { maxOutputLength: maxBytes }).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits);
-        throw new RunError('invalid_input', `the body is not valid ${name}`);
-      },
-    );
-    hold(plain.length);
-    return plain;
-  };
-}
-
-function parse(bytes: Buffer): unknown {
+/** @returns the value, and the bytes that are held for it beside those of the text */
+async function parse(
+  bytes: Buffer,
+  response: Response,
+  { maxValues = DEFAULTS.maxBodyValues, hold, cut = false }: Parsing,
+): Promise<{ json: unknown; cost: number }> {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
+    if (bytes.length <= Math.min(SHORT, maxValues)) {
+      hold(bytes.length);
+      return { json: parseShort(bytes), cost: bytes.length };
+    }
+    return await inTurns(response, async (pause) => {
+      const scanned = await scanJson(bytes, { maxValues }, pause);
+      const cost = (cut ? scanned.rest : bytes.length) + scanned.values * VALUE_BYTES;
+      hold(cost);
+      return { json: await parseScanned(bytes, scanned, { pause, cut }), cost };
+    });
+  } catch (error) {
+    if (error instanceof RunError) throw error;
+    // What the parser says quotes the text.
     throw new RunError('invalid_input', 'the body is not valid JSON in UTF-8');
   }
-}
-
-function tooLarge({ maxBytes, setting }: Limits): RunError {
-  const where = setting === undefined ? '' : ` (${setting})`;
-  return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes${where}`);
 }

@@ -169,6 +169,15 @@ test('a connection serves on after a body that was too large', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*HTTP\/1\.1 200 [^]*"output":"done"/);
 });
 
+test('a body in pieces of one byte is refused before there are millions of them', async () => {
+  const port = await listen();
+  const head = `POST /run HTTP/1.1\r\n${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+  const open = head.replace('Connection: close\r\n', '');
+  const answer = await exchange(port, `${open}c\r\n{"text":"xy"\r\n${'1\r\n \r\n'.repeat(200_000)}`);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/more than 5000 pieces of less than 64 bytes; send larger ones/);
+});
+
 test('a client that sends many requests ahead of their answers is cut off', async () => {
   const port = await listen(() => new Promise(() => {}));
   const body = '{"text":"x"}';

@@ -64,8 +64,11 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
-    maxBodyBytes: options.maxBodyBytes ?? 2 ** 20,
-    budget: options.budget ?? createByteBudget(options.maxPendingBytes ?? 2 ** 30),
+    body: {
+      maxBytes: options.maxBodyBytes ?? 2 ** 20,
+      setting: 'MAX_BODY_BYTES',
+      budget: options.budget ?? createByteBudget(options.maxPendingBytes ?? 2 ** 30),
+    },
     ...(options.onRun ? { onRun: options.onRun } : {}),
   });
 }

@@ -59,8 +59,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: undefined,
-    maxBodyBytes: 2 ** 26,
-    budget: createByteBudget(2 ** 30),
+    body: { maxBytes: 2 ** 26, maxValues: 2 ** 20, budget: createByteBudget(2 ** 30) },
   });
   supervisor.start(async () => ({
     spec,

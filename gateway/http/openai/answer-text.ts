@@ -3,21 +3,25 @@ import type { RequestHandler, Response } from 'express';
 import { readJson } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
+import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
 import type { Tokens } from '../usage.js';
 import { type ModelServer, withModel } from '../with-model.js';
 import { complete, streamOf } from './choices.js';
 import { sendEvents } from './events.js';
+import { type Endpoint, ENDPOINTS } from './models.js';
 import type { TextRequest } from './text.js';
 
 /** An endpoint that writes text: body -> model -> the tasks' own checks -> a server -> OpenAI's words. */
 export function answerText(
+  endpoint: Endpoint,
   read: (json: unknown, catalog: Catalog) => TextRequest,
   parts: RunParts,
 ): RequestHandler {
+  const body = bodyFor(ENDPOINTS[endpoint], parts.body);
   return async (request, response) => {
-    const { json } = await readJson(request, response, parts.body);
+    const { json } = await readJson(request, response, body);
     const asked = read(json, parts.catalog);
     for (const body of asked.bodies) checkRequest(asked.entry, body);
     await withModel(asked.entry, response, parts, (server) =>

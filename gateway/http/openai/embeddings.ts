@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { readJson } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
+import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
 import { tokensOf } from '../usage.js';
@@ -10,7 +11,7 @@ import { withModel } from '../with-model.js';
 import { setHeaders } from './answer-text.js';
 import { askAll } from './ask.js';
 import { readFields } from './fields.js';
-import { modelFor } from './models.js';
+import { ENDPOINTS, modelFor } from './models.js';
 
 /** Texts of one request that are with the model at the same time: it computes rows of like length together. */
 const SIDE_BY_SIDE = 16;
@@ -38,8 +39,9 @@ export const embeddingBody = z.strictObject({
 });
 
 export function embed(parts: RunParts): RequestHandler {
+  const rules = bodyFor(ENDPOINTS['/embeddings'], parts.body);
   return async (request, response) => {
-    const { json } = await readJson(request, response, parts.body);
+    const { json } = await readJson(request, response, rules);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
     const entry = modelFor('/embeddings', model, parts.catalog);
     const bodies = [input].flat().map((text) => ({ text }));

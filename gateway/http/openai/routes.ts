@@ -19,8 +19,8 @@ export function openAiRoutes(authorize: RequestHandler, parts: RunParts & { logg
   const router = Router({ caseSensitive: true, strict: true });
   router.use(authorize);
   const post = (path: string, handler: RequestHandler) => router.route(path).post(handler).all(only('POST'));
-  post('/v1/chat/completions', answerText(readChat, parts));
-  post('/v1/completions', answerText(readCompletion, parts));
+  post('/v1/chat/completions', answerText('/chat/completions', readChat, parts));
+  post('/v1/completions', answerText('/completions', readCompletion, parts));
   post('/v1/embeddings', embed(parts));
   const { catalog } = parts;
   router.route('/v1/models').get(listModels(catalog)).all(only('GET'));

@@ -98,17 +98,32 @@ describe('Base64', () => {
     ['data:image/png;base64,aGk=', 'hi'],
     ['data:;base64,aGk=', 'hi'],
     ['_-8', '\xff\xef'],
-  ])('%j', (value, expected) => {
-    expect(Buffer.from(decodeBase64(value, 100)).toString('latin1')).toBe(expected);
+  ])('%j', async (value, expected) => {
+    expect(Buffer.from(await decodeBase64(value, 100)).toString('latin1')).toBe(expected);
   });
 
-  test.each(['***', 'data:image/png,hello', 'data:image/png;base64,', 'aGk=aGk='])('%j is a 422', (value) => {
-    expect(() => decodeBase64(value, 100)).toThrow(expect.objectContaining({ code: 'unprocessable' }));
+  test.each(['***', 'data:image/png,hello', 'data:image/png;base64,', 'aGk=aGk=', 'aGk===', '====', ''])(
+    '%j is a 422',
+    async (value) => {
+      await expect(decodeBase64(value, 100)).rejects.toMatchObject({ code: 'unprocessable' });
+    },
+  );
+
+  test('the limit is on decoded bytes', async () => {
+    expect(await decodeBase64(Buffer.alloc(100).toString('base64'), 100)).toHaveLength(100);
+    await expect(decodeBase64(Buffer.alloc(101).toString('base64'), 100)).rejects.toThrow(/MAX_MEDIA_BYTES/);
+    await expect(decodeBase64(Buffer.alloc(1e6).toString('base64'), 100)).rejects.toThrow(/MAX_MEDIA_BYTES/);
   });
 
-  test('the limit is on decoded bytes', () => {
-    expect(decodeBase64(Buffer.alloc(100).toString('base64'), 100)).toHaveLength(100);
-    expect(() => decodeBase64(Buffer.alloc(101).toString('base64'), 100)).toThrow(/MAX_MEDIA_BYTES/);
+  test.each([3e6, 3e6 + 1, 3e6 + 2])('%i bytes, in lines, are read piece by piece', async (size) => {
+    const bytes = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (i * 31) ^ (i >> 8)));
+    const text = `data:image/png;base64,${bytes.toString('base64').replace(/.{76}/g, '$&\r\n')}`;
+    let pauses = 0;
+    const pause = async () => void pauses++;
+    expect(bytes.equals(await decodeBase64(text, size, pause))).toBe(true);
+    expect(pauses).toBeGreaterThan(3);
+    const broken = `${text.slice(0, 2_000_000)}=${text.slice(2_000_000)}`;
+    await expect(decodeBase64(broken, size)).rejects.toMatchObject({ code: 'unprocessable' });
   });
 });
 

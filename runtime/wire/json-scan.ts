@@ -1,0 +1,110 @@
+import { RunError } from '../core/errors.js';
+import { DEFAULTS } from '../core/limits.js';
+import type { Pause } from './turns.js';
+
+/** A string of a JSON text by the places of its quotes: the first one's, and that of the second. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** What was found in a JSON text before anything is made of it. */
+export interface Scanned {
+  /** Arrays, objects and what is in them, at most. */
+  values: number;
+  /** Values that are strings of LONG bytes and more, in their order. */
+  long: Span[];
+  /** Bytes beside those. */
+  rest: number;
+}
+
+export interface ScanLimits {
+  /** Arrays, objects and what is in them (MAX_BODY_VALUES). */
+  maxValues: number;
+}
+
+/** A picture in Base64, or a text as long: read in pieces, since nobody is served while one of them is read. */
+const LONG = 2 ** 16;
+
+/** Bytes of all that is no long string, read in one piece. */
+const MAX_REST = DEFAULTS.maxTextBodyBytes;
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const SPACE = 0x20;
+
+/** Steps between two looks at the clock. */
+const STEPS = 2 ** 13;
+
+/**
+ * Counts what a JSON text would become, in one pass that makes nothing: a kilobyte may hold five hundred objects, and a
+ * hundred kilobytes may be nested a hundred thousand deep. Whether it is JSON at all is for the parser to say.
+ * @throws RunError 400 or 413 that names the limit
+ */
+export async function scanJson(bytes: Buffer, { maxValues }: ScanLimits, pause: Pause): Promise<Scanned> {
+  const long: Span[] = [];
+  let [depth, values, rest] = [0, 1, bytes.length];
+  let afterLong = false;
+  for (let at = 0, steps = 0; at < bytes.length; at++) {
+    if (++steps % STEPS === 0) await pause();
+    const byte = bytes[at]!;
+    if (byte <= SPACE) continue;
+    if (byte === COLON && afterLong) throw tooLongName();
+    afterLong = false;
+    if (byte === QUOTE) {
+      const end = await endOfString(bytes, at + 1, pause);
+      if (end - at > LONG) {
+        long.push({ start: at, end });
+        rest -= end - at;
+        afterLong = true;
+      }
+      at = end;
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (++depth > DEFAULTS.maxBodyDepth) throw tooDeep();
+      values++;
+    } else if (byte === COMMA) values++;
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
+    if (values > maxValues) throw tooMany(maxValues);
+  }
+  if (rest > MAX_REST) throw tooMuch();
+  return { values, long, rest };
+}
+
+/** Place of the quote that ends a string; the end of the text where there is none. */
+async function endOfString(bytes: Buffer, from: number, pause: Pause): Promise<number> {
+  let at = from;
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return bytes.length;
+    let before = quote;
+    while (before > at && bytes[before - 1] === BACKSLASH)
+      if ((quote - --before) % STEPS === 0) await pause();
+    if ((quote - before) % 2 === 0) return quote;
+    // Where one is escaped there may be millions; bytes are then cheaper than searches.
+    const until = Math.min(bytes.length, quote + 1 + STEPS);
+    for (at = quote + 1; at < until && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    if (bytes[at] === QUOTE && at < until) return at;
+    await pause();
+  }
+}
+
+function tooDeep(): RunError {
+  return new RunError(
+    'invalid_input',
+    `the body has more than ${DEFAULTS.maxBodyDepth} levels of arrays and objects`,
+  );
+}
+
+function tooMany(most: number): RunError {
+  const message = `the body has more than ${most} arrays, objects and values in them (MAX_BODY_VALUES)`;
+  return new RunError('payload_too_large', message);
+}
+
+function tooMuch(): RunError {
+  const message = `the body has more than ${MAX_REST} bytes beside its strings of ${LONG} bytes and more`;
+  return new RunError('payload_too_large', message);
+}
+
+function tooLongName(): RunError {
+  return new RunError('invalid_input', `a name in the body is longer than ${LONG} bytes`);
+}

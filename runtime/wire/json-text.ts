@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { Scanned, Span } from './json-scan.js';
+import type { Pause } from './turns.js';
+
+const PIECE = 2 ** 20;
+/** What is left of a string that is cut. */
+const CUT = 2 ** 16;
+const BACKSLASH = 0x5c;
+
+/**
+ * The value of a JSON text that has been scanned. Long strings are read piece by piece and put where they belong; what
+ * is left is short.
+ * @param cut keeps the beginnings of long strings only: all of them is as much memory again
+ * @throws SyntaxError or TypeError for what is no JSON in UTF-8
+ */
+export async function parseScanned(
+  bytes: Buffer,
+  { long }: Scanned,
+  { pause, cut = false }: { pause: Pause; cut?: boolean },
+): Promise<unknown> {
+  if (long.length === 0) return parseShort(bytes);
+  const mark = `${randomUUID()}-`;
+  const value = parseShort(withMarks(bytes, long, mark));
+  const texts: string[] = [];
+  for (const span of long) texts.push(await textOf(bytes, span, { pause, cut }));
+  return withTexts(value, (name) =>
+    name.startsWith(mark) ? texts[Number(name.slice(mark.length))] : undefined,
+  );
+}
+
+/** In one piece. A byte order mark at its start is none of the text. */
+export function parseShort(bytes: Buffer): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+}
+
+/** The text with a short string in place of each long one; nobody can know the mark. */
+function withMarks(bytes: Buffer, long: readonly Span[], mark: string): Buffer {
+  let from = 0;
+  const parts = long.flatMap(({ start, end }, i) => {
+    const before = bytes.subarray(from, start);
+    from = end + 1;
+    return [before, Buffer.from(`"${mark}${i}"`)];
+  });
+  return Buffer.concat([...parts, bytes.subarray(from)]);
+}
+
+async function textOf(
+  bytes: Buffer,
+  { start, end }: Span,
+  { pause, cut }: { pause: Pause; cut: boolean },
+): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const pieces: string[] = [];
+  for (let from = start + 1; from < end;) {
+    const to = from + PIECE < end ? cutBefore(bytes, from, from + PIECE) : end;
+    const piece = JSON.parse(`"${decoder.decode(bytes.subarray(from, to))}"`) as string;
+    if (!cut) pieces.push(piece);
+    else if (pieces.length === 0) pieces.push(piece.slice(0, CUT));
+    from = to;
+    await pause();
+  }
+  return pieces.join('');
+}
+
+/** The last place before `to` that is neither within a character nor within an escape. */
+function cutBefore(bytes: Buffer, from: number, to: number): number {
+  let cut = to;
+  while ((bytes[cut]! & 0xc0) === 0x80) cut--;
+  // An escape is six bytes at most, `\u` and four digits: one that begins earlier has ended.
+  for (let at = cut - 1; at >= cut - 5; at--) {
+    if (bytes[at] !== BACKSLASH) continue;
+    let first = at;
+    while (first > from && bytes[first - 1] === BACKSLASH) first--;
+    const isEscape = (at - first) % 2 === 0;
+    const length = bytes[at + 1] === 0x75 ? 6 : 2;
+    return isEscape && at + length > cut ? at : cut;
+  }
+  return cut;
+}
+
+/** Puts the texts in place of their marks; as many values as a body may have. */
+function withTexts(value: unknown, textOf: (mark: string) => string | undefined): unknown {
+  if (typeof value === 'string') return textOf(value) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  const container = value as Record<string, unknown>;
+  for (const key of Object.keys(container)) {
+    const found = container[key];
+    const text = typeof found === 'string' ? textOf(found) : undefined;
+    if (text !== undefined) container[key] = text;
+    else withTexts(found, textOf);
+  }
+  return value;
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import request from 'supertest';
+import { createByteBudget } from '../../runtime/wire/byte-budget.js';
+import { fakeApp } from '../fakes/app.js';
+import { closeServers, gateway, secret } from '../fakes/gateway.js';
+
+/** What a body may become, whatever its length. */
+
+afterEach(closeServers);
+
+const answers = fakeApp({ task: 'text-classification', run: async () => [] });
+
+/** supertest would turn a Buffer into JSON. */
+const raw = (body: unknown) => body as string;
+
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+] as const)('a bomb in %s is a 413, however much a body may have', async (encoding, compress) => {
+  const app = fakeApp({ task: 'text-classification', maxBodyBytes: 2 ** 25, run: async () => [] });
+  const send = (text: string) => {
+    const call = request(app).post('/run').set('content-type', 'application/json');
+    return call
+      .set('content-encoding', encoding)
+      .serialize(raw)
+      .send(compress(JSON.stringify({ text })));
+  };
+  const bomb = await send('x'.repeat(2 ** 24));
+  expect([bomb.status, bomb.body.error]).toEqual([
+    413,
+    `the body becomes more than 200 times as large without ${encoding}; send it plain`,
+  ]);
+  expect((await send('x'.repeat(900_000))).status).toBe(200);
+  expect((await send(randomBytes(2_000_000).toString('base64'))).status).toBe(200);
+});
+
+test('what a body would become is bounded before it is made', async () => {
+  const send = (body: string) =>
+    request(answers).post('/run').set('content-type', 'application/json').send(body);
+  const many = await send(`{"text":"x","junk":[${'{},'.repeat(30_000)}1]}`);
+  expect([many.status, many.body.error]).toEqual([
+    413,
+    'the body has more than 20000 arrays, objects and values in them (MAX_BODY_VALUES)',
+  ]);
+  const deep = await send(`{"text":"x","junk":${'['.repeat(10_000)}${']'.repeat(10_000)}}`);
+  expect([deep.status, deep.body.error]).toEqual([400, expect.stringMatching(/more than 100 levels/)]);
+  expect((await send(`{"text":"x","junk":[${'1,'.repeat(19_000)}1]}`)).status).toBe(200);
+});
+
+test.each([
+  ['a text', 'text-classification', { text: 'x' }, 4 * 2 ** 20],
+  ['a picture', 'image-classification', { base64: 'AAAA' }, 48 * 2 ** 20],
+] as const)('a gateway takes as much of %s as its own server would', async (_, task, body, most) => {
+  const at = await gateway({ models: [{ task }], parts: { body: { budget: createByteBudget(2 ** 30) } } });
+  const send = async (length: number) => {
+    const [field, value] = Object.entries(body)[0]!;
+    const text = JSON.stringify({ [field]: value.padEnd(length - field.length - 7, 'A') });
+    expect(text).toHaveLength(length);
+    const headers = { authorization: secret, 'content-type': 'application/json' };
+    const answer = await fetch(`${at}/org/name`, { method: 'POST', headers, body: text });
+    return [answer.status, ((await answer.json()) as { error: string }).error];
+  };
+  // Nobody listens behind it.
+  expect(await send(most)).toEqual([503, 'the model does not answer; try again']);
+  expect(await send(most + 1)).toEqual([413, `the body is larger than ${most} bytes (MAX_BODY_BYTES)`]);
+});
+
+test('OpenAI’s interface takes as much as the models behind it', async () => {
+  const at = await gateway({ parts: { body: { budget: createByteBudget(2 ** 30) } } });
+  const send = async (path: string) => {
+    const body = JSON.stringify({ model: 'org/name', prompt: 'x'.repeat(4 * 2 ** 20) });
+    const headers = { authorization: secret, 'content-type': 'application/json' };
+    const answer = await fetch(`${at}/openai/v1/${path}`, { method: 'POST', headers, body });
+    return [answer.status, ((await answer.json()) as { error: { message: string } }).error.message];
+  };
+  for (const path of ['completions', 'chat/completions', 'embeddings'])
+    expect(await send(path)).toEqual([413, `the body is larger than ${4 * 2 ** 20} bytes (MAX_BODY_BYTES)`]);
+});
