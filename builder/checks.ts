@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import { access, constants, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { hubAddress } from '../runtime/store/hub-address.js';
+import { makeFolder } from '../runtime/store/make-folder.js';
 import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
 import { megabytes } from './report.js';
@@ -59,7 +61,7 @@ const CHECKS: Record<string, Check> = {
 
   async cache({ config }) {
     try {
-      await mkdir(config.cache, { recursive: true });
+      await makeFolder(config.cache);
       await access(config.cache, constants.W_OK);
     } catch (error) {
       return fail(
@@ -75,18 +77,18 @@ const CHECKS: Record<string, Check> = {
   },
 
   async hub({ config }) {
+    if (config.offline) return ok('not asked: HF_HUB_OFFLINE is set');
+    const { url, authorization } = hubAddress(config.endpoint);
     try {
-      const url = `${config.endpoint}/api/models?limit=1`;
-      const answer = await fetch(url, { signal: AbortSignal.timeout(HUB_TIMEOUT_MS) });
+      const headers = new Headers(authorization === undefined ? {} : { authorization });
+      const signal = AbortSignal.timeout(HUB_TIMEOUT_MS);
+      const answer = await fetch(`${url}/api/models?limit=1`, { headers, signal });
       await answer.body?.cancel();
       // Mirrors need not offer the search; any answer below 500 shows that someone is there.
-      if (answer.status < 500) return ok(config.endpoint);
-      return warn(`${config.endpoint} answers ${answer.status}`, 'try again later');
+      if (answer.status < 500) return ok(url);
+      return warn(`${url} answers ${answer.status}`, 'try again later');
     } catch {
-      return warn(
-        `${config.endpoint} does not answer`,
-        'check the network or HF_ENDPOINT; --from needs no hub',
-      );
+      return warn(`${url} does not answer`, 'check the network or HF_ENDPOINT; --from needs no hub');
     }
   },
 

@@ -1,14 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { BuilderError } from './exit.js';
 
 /** What the command line takes from its environment. Nothing else under builder/ reads process.env. */
 export interface BuilderConfig {
-  /** HF_ENDPOINT: address of the hub, without a slash at its end. */
+  /** HF_ENDPOINT: address of the hub, without a slash at its end. May hold a password: `hubAddress` takes it apart. */
   endpoint: string;
+  /** HF_HUB_OFFLINE: no hub is asked. */
+  offline: boolean;
   /**
-   * HF_TOKEN, else the content of HF_TOKEN_FILE. Goes into requests to the hub and nowhere else.
+   * HF_TOKEN, else the content of HF_TOKEN_FILE, else the one that the hub's own client keeps after its login. Goes into
+   * requests to the hub and nowhere else.
    * @throws BuilderError `usage` when the file can't be read
    */
   token(): string | undefined;
@@ -33,7 +36,8 @@ export interface BuilderConfig {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
   return {
     endpoint: endpointFrom(env.HF_ENDPOINT || 'https://huggingface.co', 'HF_ENDPOINT'),
-    token: () => env.HF_TOKEN?.trim() || secretFrom('HF_TOKEN_FILE', env.HF_TOKEN_FILE),
+    offline: isSet(env.HF_HUB_OFFLINE),
+    token: () => env.HF_TOKEN?.trim() || secretFrom('HF_TOKEN_FILE', env.HF_TOKEN_FILE) || tokenOfLogin(env),
     cache: path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'slipway'),
     data: path.join(env.XDG_DATA_HOME || path.join(homedir(), '.local/share'), 'slipway'),
     passphrase: () =>
@@ -56,12 +60,26 @@ export function endpointFrom(text: string, name: string): string {
   return text.replace(/\/+$/, '');
 }
 
-function secretFrom(name: string, file: string | undefined): string | undefined {
+/** As the hub's Python client reads its switches. */
+function isSet(value: string | undefined): boolean {
+  return /^(?:1|on|yes|true)$/i.test(value ?? '');
+}
+
+/** Where `hf auth login` keeps the token. */
+function tokenOfLogin(env: NodeJS.ProcessEnv): string | undefined {
+  if (isSet(env.HF_HUB_DISABLE_IMPLICIT_TOKEN)) return undefined;
+  const home = env.HF_HOME || path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'huggingface');
+  const file = env.HF_TOKEN_PATH || path.join(home, 'token');
+  return existsSync(file) ? secretFrom('HF_TOKEN_PATH', file) : undefined;
+}
+
+/** @throws BuilderError `usage` when the file can't be read */
+function secretFrom(variable: string, file: string | undefined): string | undefined {
   if (!file) return undefined;
   try {
     return readFileSync(file, 'utf8').trim() || undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new BuilderError('usage', `${name} names a file that can't be read (${code})`);
+    throw new BuilderError('usage', `${variable} names a file that can't be read (${code})`);
   }
 }

@@ -5,7 +5,7 @@ import { ensureWeights, findWeights, type Weights } from '../runtime/store/weigh
 import type { CommandDeps } from './deps.js';
 import type { ModelPlan } from './plan/index.js';
 import { megabytes } from './report.js';
-import { cacheOf, type DecideOptions, sourceOf } from './source.js';
+import { cacheOf, type DecideOptions, fileSource } from './source.js';
 
 export interface FetchOptions extends DecideOptions {
   model: Pick<ModelPlan, 'spec'>;
@@ -39,7 +39,7 @@ export async function haveWeights(options: FetchOptions, deps: CommandDeps): Pro
       ...common,
       roots: to === undefined ? roots : [to],
       downloadRoot: to ?? cache,
-      source: () => (here === undefined ? sourceOf(flags, deps).source : folderSource(here)),
+      source: () => (here === undefined ? fileSource(flags, deps) : folderSource(here)),
       elsewhere: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
       onProgress: (progress) => say(progressText(progress)),
     }),

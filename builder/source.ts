@@ -1,9 +1,12 @@
 import { folderSource } from '../runtime/store/folder.js';
+import { StoreError } from '../runtime/store/errors.js';
+import { hubAddress } from '../runtime/store/hub-address.js';
 import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
 import type { CommandDeps } from './deps.js';
 import type { SourceFlags } from './options.js';
 import { type ModelPlan, planModel } from './plan/index.js';
+import { keptSource } from './plan/kept-source.js';
 import type { Report } from './report.js';
 
 export interface DecideOptions {
@@ -12,23 +15,52 @@ export interface DecideOptions {
   report: Report;
 }
 
-/** Reads the repository's listing and small files and chooses task, engine, weight format and files. */
+/**
+ * Reads the repository's listing and small files and chooses task, engine, weight format and files. Where the hub does not
+ * answer, by what the cache keeps of them.
+ */
 export async function decideModel(
   { id, flags, report }: DecideOptions,
   deps: CommandDeps,
 ): Promise<ModelPlan> {
-  const { source, name } = sourceOf(flags, deps);
+  const { source, name } = planSource(flags, deps, report.note);
   const { revision, task, dtype } = flags;
   return report.step(`Read ${id} from ${name}`, () => planModel({ id, revision, task, dtype, source }));
 }
 
-export function sourceOf(
-  { from, hub }: SourceFlags,
-  { config }: CommandDeps,
-): { source: ModelSource; name: string } {
+interface NamedSource {
+  source: ModelSource;
+  /** For people: holds no password. */
+  name: string;
+}
+
+/** Where a model is read for a plan. @param note told when the cache stands in for the hub */
+export function planSource(flags: SourceFlags, deps: CommandDeps, note: (line: string) => void): NamedSource {
+  const { from, hub } = flags;
   if (from !== undefined) return { source: folderSource(from), name: from };
+  const { config } = deps;
   const endpoint = hub ?? config.endpoint;
-  return { source: hubSource({ endpoint, token: config.token() }), name: endpoint };
+  const asked = (patient: boolean) =>
+    hubSource({ endpoint, token: config.token(), ...(patient ? {} : SHORTLY) });
+  const { offline } = config;
+  return {
+    source: keptSource({ hub: asked, cache: cacheOf(flags, deps), offline, note }),
+    name: offline ? 'the cache' : hubAddress(endpoint).url,
+  };
+}
+
+/** Of a hub that nobody depends on. */
+const SHORTLY = { attempts: 1, firstByteMs: 10_000 };
+
+/** Where a model's files come from. */
+export function fileSource({ from, hub }: SourceFlags, { config }: CommandDeps): Pick<ModelSource, 'open'> {
+  if (from !== undefined) return folderSource(from);
+  if (!config.offline) return hubSource({ endpoint: hub ?? config.endpoint, token: config.token() });
+  const open = async () => {
+    const remedy = 'unset it, or give a --cache that holds them';
+    throw new StoreError('network', 'files are missing in the cache and HF_HUB_OFFLINE is set', { remedy });
+  };
+  return { open };
 }
 
 export function cacheOf(flags: SourceFlags, { config }: CommandDeps): string {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULTS } from './core/limits.js';
+import { hubAddress } from './store/hub-address.js';
 
 /** A setting that is missing or wrong. The message is one line that says what to do. */
 export class ConfigError extends Error {
@@ -49,6 +50,10 @@ function isHostOrNetwork(entry: string): boolean {
   return ipaddr.isValid(entry) || ipaddr.isValidCIDR(entry) || /^[a-z\d_][\w.-]*$/i.test(entry);
 }
 
+const hubEndpoint = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
 const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).optional();
 
 /** Every variable that the server reads, with its default. An empty value counts as absent. */
@@ -63,10 +68,9 @@ const schema = z.object({
   HF_HOME: z.string().optional(),
   HF_TOKEN: z.string().optional(),
   HF_TOKEN_FILE: z.string().optional(),
-  HF_ENDPOINT: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-    .default(DEFAULT_ENDPOINT)
-    .transform((value) => value.replace(/\/+$/, '')),
+  /** Of a hub or a mirror; may hold a user and a password. */
+  HF_ENDPOINT: hubEndpoint.optional(),
+  HF_ENDPOINT_FILE: z.string().optional(),
   HF_HUB_OFFLINE: flag,
   MODEL_SPEC: z.string().default('/model.json'),
   /** Only sealed images have it: there no address is asked that the operator's requests don't name. */
@@ -105,11 +109,17 @@ const schema = z.object({
   LOG_FORMAT: z.enum(['json', 'text']).default('json'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   INLINE: flag,
+  /** Set by `builder serve`: whoever started this holds its stdin open, and it ends with them. */
+  UNTIL_STDIN_ENDS: flag,
 });
+
+type Secret = 'KEY' | 'KEY_FILE' | 'HF_TOKEN' | 'HF_TOKEN_FILE' | 'HF_ENDPOINT' | 'HF_ENDPOINT_FILE';
 
 /** All settings but the key, which only a server needs. */
 export type Settings = Readonly<
-  Omit<z.output<typeof schema>, 'KEY' | 'KEY_FILE' | 'HF_TOKEN_FILE' | 'SEALED_MANIFEST'> & {
+  Omit<z.output<typeof schema>, Secret | 'SEALED_MANIFEST'> & {
+    HF_ENDPOINT: string;
+    HF_TOKEN: string | undefined;
     /** The image holds all weights: neither a hub nor an update notice is asked. */
     sealed: boolean;
     /** Names of the secrets whose values stand in the environment, where `docker commit` keeps them. */
@@ -137,15 +147,30 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     const issue = parsed.error.issues[0]!;
     throw new ConfigError(`${issue.path.join('.')} ${issue.message}`);
   }
-  const { KEY, KEY_FILE: _, HF_TOKEN, HF_TOKEN_FILE, SEALED_MANIFEST, ...rest } = parsed.data;
+  const { KEY, KEY_FILE: _, HF_TOKEN, HF_TOKEN_FILE, HF_ENDPOINT, HF_ENDPOINT_FILE, ...others } = parsed.data;
+  const { SEALED_MANIFEST, ...rest } = others;
   const sealed = existsSync(SEALED_MANIFEST);
+  const isSecret = HF_ENDPOINT !== undefined && hubAddress(HF_ENDPOINT).authorization !== undefined;
   return Object.freeze({
     ...rest,
     ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined, VALIDATE_URL: undefined } : {}),
     sealed,
-    exposed: Object.keys({ ...(KEY && { KEY }), ...(HF_TOKEN && { HF_TOKEN }) }),
+    exposed: Object.keys({
+      ...(KEY && { KEY }),
+      ...(HF_TOKEN && { HF_TOKEN }),
+      ...(isSecret && { HF_ENDPOINT }),
+    }),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
+    HF_ENDPOINT: HF_ENDPOINT ?? endpointFrom(HF_ENDPOINT_FILE) ?? DEFAULT_ENDPOINT,
   });
+}
+
+function endpointFrom(file: string | undefined): string | undefined {
+  const text = secretFrom('HF_ENDPOINT_FILE', file);
+  if (text === undefined) return undefined;
+  const parsed = hubEndpoint.safeParse(text);
+  if (!parsed.success) throw new ConfigError('HF_ENDPOINT_FILE holds no http(s) address');
+  return parsed.data;
 }
 
 function readKey(key: string | undefined, file: string | undefined): string {
@@ -175,8 +200,11 @@ function secretFrom(variable: string, file: string | undefined): string | undefi
  */
 export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
 
-/** Names like KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY, whoever set them. */
-const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)/i;
+/**
+ * Names like KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY, whoever set them; the hub's address
+ * may hold a password.
+ */
+const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)|^HF_ENDPOINT/i;
 
 /**
  * Environment of the engine process: everything but what a model has no business to see.

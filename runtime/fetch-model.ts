@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Settings } from './config.js';
 import { createLogger } from './log.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
-import { parseSpec } from './store/spec-file.js';
+import { parseSpec, readSpecText } from './store/spec-file.js';
 
 /**
  * `docker run <image> fetch`: has the model's files in place, verified, and ends: with 0 when they are there, with 1
@@ -15,7 +14,7 @@ export async function fetchModel(config: Settings, { verify }: { verify: boolean
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
   const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);
-  const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
+  const spec = parseSpec(readSpecText(config.MODEL_SPEC));
   const stop = stopOnSignals();
   const preparation = { progress: undefined, offline: config.HF_HUB_OFFLINE };
   const rehash = verify || config.sealed;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createAnalytics } from './analytics.js';
 import { parseArguments } from './arguments.js';
@@ -27,7 +26,7 @@ import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
 import { createService, type Preparation } from './service.js';
 import { stopOnSignals } from './shutdown.js';
-import { parseSpec } from './store/spec-file.js';
+import { parseSpec, readSpecText } from './store/spec-file.js';
 import type { Modality } from './tasks/define.js';
 import { taskOf } from './tasks/registry.js';
 import { VERSION } from './version.js';
@@ -53,7 +52,7 @@ async function serve(): Promise<void> {
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
   const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);
-  const spec = parseSpec(readFileSync(config.MODEL_SPEC, 'utf8'));
+  const spec = parseSpec(readSpecText(config.MODEL_SPEC));
   const task = taskOf(spec.task);
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
   // For INLINE, where the engine shares this process; a child gets it with its environment.
@@ -106,6 +105,7 @@ async function serve(): Promise<void> {
   await listen(server, config);
   logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
   stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
   // Opening a GPU takes seconds: the port is open by now. A device that was asked for and can't be had ends the server.
   const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   preparation.device = { asked: config.DEVICE, used: device, reason };

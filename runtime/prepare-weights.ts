@@ -6,6 +6,7 @@ import type { Logger } from './log.js';
 import type { Preparation } from './service.js';
 import { StoreError } from './store/errors.js';
 import { hubSource } from './store/hub.js';
+import { hubAddress } from './store/hub-address.js';
 import { ensureWeights } from './store/weights.js';
 
 export interface PrepareOptions {
@@ -36,10 +37,10 @@ export async function prepareWeights(options: PrepareOptions): Promise<string> {
 /** The same in every image: no secret, and what an operator has to see. */
 const KNOWN_PLACES: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
 
-/** Names the settings that hold folders and the hub's address (which may hold a password), instead of their values. */
+/** Names the settings that hold folders and the hub's address, instead of their values. */
 function withoutPlaces(error: Error, config: Settings): Error {
   const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
-    const value = config[name];
+    const value = name === 'HF_ENDPOINT' ? hubAddress(config[name]).url : config[name];
     return value === undefined || KNOWN_PLACES.has(value) ? text : text.replaceAll(value, name);
   }, error.message);
   // A foreseen error says all in its message; of any other the log needs the stack.

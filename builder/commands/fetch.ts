@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { writeProblem } from '../../runtime/store/errors.js';
+import { makeFolder } from '../../runtime/store/make-folder.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import type { Weights } from '../../runtime/store/weights.js';
@@ -70,7 +71,7 @@ async function writeDescription(spec: ModelSpec, to: string): Promise<string> {
   const text = formatSpec(spec);
   if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return file;
   try {
-    await mkdir(path.dirname(file), { recursive: true });
+    await makeFolder(path.dirname(file));
     await writeFile(`${file}.tmp`, text);
     await rename(`${file}.tmp`, file);
     return file;

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { availableParallelism, totalmem } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { totalBytes } from '../../runtime/core/spec.js';
-import { StoreError } from '../../runtime/store/errors.js';
 import { type CommandDeps, reportOf } from '../deps.js';
+import { hubAddress } from '../../runtime/store/hub-address.js';
 import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
@@ -13,12 +13,11 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { cacheOf, type DecideOptions, decideModel } from '../source.js';
+import { cacheOf, decideModel } from '../source.js';
 import { cachedFiles } from '../plan/cached.js';
 import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
-import { cacheSource } from '../plan/from-cache.js';
 import { predictImageSize } from '../plan/image-size.js';
-import { type ModelPlan, planModel } from '../plan/index.js';
+import type { ModelPlan } from '../plan/index.js';
 import { judge, type Limit } from '../plan/verdict.js';
 import { forecastText } from './plan-text.js';
 
@@ -46,32 +45,12 @@ export function planCommand(program: Command, deps: CommandDeps): void {
     .addHelpText('after', NOTES);
   addOutputOptions(addSourceOptions(command)).action(async (id: string, flags: PlanFlags) => {
     const report = reportOf(deps, flags);
-    const model = await decideAnywhere({ id, flags, report }, deps);
+    const model = await decideModel({ id, flags, report }, deps);
     const forecast = await forecastOf(model, flags, deps);
     report.result(forecastText(forecast), forecast);
     const { fits, text } = forecast.verdict;
     if (!fits) throw new BuilderError('refused', text);
   });
-}
-
-/** As decideModel; where the hub does not answer, by what the cache holds. */
-async function decideAnywhere(options: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
-  try {
-    return await decideModel(options, deps);
-  } catch (error) {
-    const { id, flags, report } = options;
-    if (!(error instanceof StoreError) || error.kind !== 'network' || flags.from !== undefined) throw error;
-    const cached = await cacheSource(path.join(cacheOf(flags, deps), 'models'), { ...flags, id });
-    if (!cached) {
-      const remedy = 'nothing of it is in the cache either; --from takes a local folder';
-      throw new BuilderError('network', `${error.message}; ${remedy}`, { cause: error });
-    }
-    report.note(
-      `${error.message}; this forecast is of commit ${cached.commit} in the cache, as far as it was fetched`,
-    );
-    const { task, dtype, revision } = flags;
-    return planModel({ id, source: cached.source, task, dtype, revision });
-  }
 }
 
 /** All that `--json` prints. Bytes are whole numbers, null is "not known". */
@@ -111,7 +90,7 @@ const NO_GPU_FIGURES = 'never measured: no GPU was there to measure on';
 
 function gateOf({ gated, id }: ModelPlan['info'], { hub, from }: PlanFlags, { config }: CommandDeps) {
   if (from !== undefined || !gated) return { gated: false as const };
-  const page = `${hub ?? config.endpoint}/${id}`;
+  const page = `${hubAddress(hub ?? config.endpoint).url}/${id}`;
   return { gated, page, tokenGiven: config.token() !== undefined };
 }
 

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, type StdioOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import type { Writable } from 'node:stream';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { formatSpec } from '../../runtime/store/spec-file.js';
@@ -71,15 +70,8 @@ async function serveModel(given: string | undefined, flags: ServeFlags, deps: Co
   const options = { id, flags: { ...flags, ...source }, report };
   const model = await decideModel(options, deps);
   const dir = await fetchWeights({ ...options, model }, deps);
-  const scratch = await mkdtemp(path.join(tmpdir(), 'slipway-serve-'));
-  try {
-    const spec = path.join(scratch, 'model.json');
-    await writeFile(spec, formatSpec(model.spec));
-    const server = startServer({ flags, deps, settings: { MODEL_SPEC: spec, MODEL_DIR: dir } });
-    await attend(server, { flags, deps, task: model.spec.task, id });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  const server = startServer({ flags, deps, spec: formatSpec(model.spec), dir });
+  await attend(server, { flags, deps, task: model.spec.task, id });
 }
 
 function whichModel(given: string | undefined, { demo }: ServerFlags, { packageRoot }: CommandDeps) {
@@ -97,17 +89,25 @@ interface Server {
 interface StartOptions {
   flags: ServeFlags;
   deps: CommandDeps;
-  settings: Record<string, string>;
+  /** Text of model.json. */
+  spec: string;
+  /** Folder of the model's files. */
+  dir: string;
 }
 
-function startServer({ flags, deps, settings }: StartOptions): Server {
+/** The server reads model.json from a pipe: a file would be left behind by who is killed. */
+const SPEC_FD = 3;
+
+function startServer({ flags, deps, spec, dir }: StartOptions): Server {
   const { config, packageRoot } = deps;
   const main = path.join(packageRoot, 'dist/image/main.mjs');
   if (!existsSync(main)) throw new BuilderError('failure', 'the server is not built; run `npm run build`');
   const env = {
     LOG_FORMAT: 'text',
     ...config.serverEnvironment,
-    ...settings,
+    MODEL_SPEC: `/dev/fd/${SPEC_FD}`,
+    MODEL_DIR: dir,
+    UNTIL_STDIN_ENDS: '1',
     KEY: config.key ?? LOCAL_KEY,
     PORT: String(flags.port),
     HOST: flags.address,
@@ -115,7 +115,10 @@ function startServer({ flags, deps, settings }: StartOptions): Server {
     HF_HUB_OFFLINE: '1',
   };
   // Its log goes to stderr; stdout is for the result.
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', flags.quiet ? 'ignore' : 2, 2] });
+  const stdio: StdioOptions = ['pipe', flags.quiet ? 'ignore' : 2, 2, 'pipe'];
+  const child = spawn(process.execPath, [main], { env, stdio });
+  // One that ends at once takes no more of it; its end is told below.
+  (child.stdio[SPEC_FD] as Writable).on('error', () => {}).end(spec);
   return {
     ended: new Promise((resolve, reject) => {
       child.once('error', reject);

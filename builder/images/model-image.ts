@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder } from '../../runtime/store/make-folder.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from './labels.js';
@@ -13,7 +14,7 @@ export function contextFolder(out: string, plan: BuildPlan): string {
 
 /** Writes the build folder of a model, for reading, review and `docker build` by hand. */
 export async function writeContext(folder: string, context: Pick<ModelContext, 'files'>): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   for (const [name, text] of Object.entries(context.files)) await writeFile(path.join(folder, name), text);
 }
 

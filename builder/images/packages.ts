@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Profile } from '../../runtime/core/spec.js';
+import { makeFolder } from '../../runtime/store/make-folder.js';
 import { BuilderError } from '../exit.js';
 import { nodeArch, type Platform } from './platform.js';
 
@@ -139,7 +140,7 @@ async function install(folder: string, packages: Record<string, Locked>, platfor
     '--no-audit',
   ];
   try {
-    await mkdir(staging, { recursive: true });
+    await makeFolder(staging);
     await writeFile(path.join(staging, 'package.json'), JSON.stringify(project));
     await writeFile(path.join(staging, 'package-lock.json'), JSON.stringify(lock));
     await execFileAsync('npm', ['ci', '--silent', '--no-fund', ...flags], { cwd: staging });

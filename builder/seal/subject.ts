@@ -10,7 +10,7 @@ import type { SourceFlags } from '../options.js';
 import type { ModelPlan } from '../plan/index.js';
 import type { Figures } from '../plan/figures.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { cacheOf, decideModel, sourceOf } from '../source.js';
+import { cacheOf, decideModel, planSource } from '../source.js';
 import type { Report } from '../report.js';
 import { extractWeights, specOfImage } from './image-files.js';
 import { noticeFiles, type Notices } from './notices.js';
@@ -53,7 +53,7 @@ export async function subjectOf(given: string, context: SubjectContext): Promise
 /** An image does not hold the licence text; where no hub answers, it is sealed without. */
 async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContext): Promise<RepoFile[]> {
   try {
-    const { source } = sourceOf(flags, deps);
+    const { source } = planSource(flags, deps, report.note);
     return noticeFiles((await source.info(spec.id, spec.commit)).files);
   } catch (error) {
     report.note(`without licence text and model card: ${(error as Error).message}`);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Fleet, type FleetServer, SECRETS, type ServerOptions } from '../../builder/docker/fleet.js';
 import { LABEL } from '../../builder/images/labels.js';
+import { hubAddress } from '../../runtime/store/hub-address.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { lives, untilReady } from './server-status.js';
 import type { Instance, Launcher, Leftover } from './upstream.js';
@@ -120,9 +121,12 @@ function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions)
   const title = modelId.replace('/', '_');
   const labels = { [GATEWAY_LABEL]: name };
   const token = image.baked || offline ? undefined : hub.token;
+  const { endpoint } = hub;
+  const hidden = endpoint !== undefined && hubAddress(endpoint).authorization !== undefined;
   const secrets = {
     KEY: randomBytes(16).toString('hex'),
     ...(token === undefined ? {} : { HF_TOKEN: token }),
+    ...(hidden ? { HF_ENDPOINT: endpoint } : {}),
   };
   const volume = { name: `slipway-weights-${title}`, path: '/server/model', labels };
   return {
@@ -131,7 +135,7 @@ function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions)
     network: networkOf(name),
     env: {
       PORT: String(PORT),
-      ...(hub.endpoint === undefined ? {} : { HF_ENDPOINT: hub.endpoint }),
+      ...(endpoint === undefined || hidden ? {} : { HF_ENDPOINT: endpoint }),
       ...Object.fromEntries(Object.keys(secrets).map((secret) => [`${secret}_FILE`, `${SECRETS}/${secret}`])),
     },
     labels,

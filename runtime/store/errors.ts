@@ -64,6 +64,7 @@ const WRITE_PROBLEMS: Record<string, WriteProblem> = {
   EACCES: { kind: 'permission', reason: 'this user may not write there' },
   EPERM: { kind: 'permission', reason: 'this user may not write there' },
   EROFS: { kind: 'permission', reason: 'the file system is read-only' },
+  ENOTSUP: { kind: 'storage', reason: 'that file system takes no folders' },
   ENOTDIR: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
   EEXIST: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
   EISDIR: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },

@@ -84,10 +84,10 @@ function tooMany(response: Response, { endpoint, hasToken }: Asked): StoreError 
   });
 }
 
-/** Portals, proxies and wrong addresses like to answer a web page with status 200. */
+/** Portals, proxies and wrong addresses like to answer a web page with status 200; a portal lets through after a while. */
 function pageInsteadOfData(response: Response, { endpoint }: Asked): StoreError | undefined {
   if (!/^text\/html\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
-  return new StoreError('invalid', `${endpoint} answers with a web page instead of data`, {
+  return new StoreError('network', `${endpoint} answers with a web page instead of data`, {
     remedy: 'check that HF_ENDPOINT names a hub and that no proxy asks for a login',
   });
 }

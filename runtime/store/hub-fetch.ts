@@ -3,8 +3,9 @@ import { StoreError } from './errors.js';
 import { answerProblem } from './hub-errors.js';
 
 export interface HubOptions {
-  /** Address of the hub or a mirror, e.g. `https://huggingface.co`. */
+  /** Address of the hub or a mirror, e.g. `https://huggingface.co`; may hold a user and a password. */
   endpoint: string;
+  /** Goes along as a Bearer token, unless the address holds a user and a password: a request has one Authorization. */
   token?: string | undefined;
   fetch?: typeof fetch;
   /** Longest wait for the headers of an answer; 30 s. */
@@ -22,8 +23,12 @@ export interface HubOptions {
  * headers, and turns every answer that isn't a success into a StoreError. Redirects to another host lose the token
  * inside fetch itself.
  */
-export function hubFetch(options: HubOptions, id: string): typeof fetch {
+export function hubFetch(
+  options: HubOptions & { authorization?: string | undefined },
+  id: string,
+): typeof fetch {
   const { token, firstByteMs = 30_000, fetch: send = fetch } = options;
+  const authorization = options.authorization ?? (token && `Bearer ${token}`);
   const origin = new URL(options.endpoint).origin;
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -31,7 +36,7 @@ export function hubFetch(options: HubOptions, id: string): typeof fetch {
     if (token && !/^[\x21-\x7e]+$/.test(token)) throw malformedToken();
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'slipway');
-    if (token && url.origin === origin) headers.set('authorization', `Bearer ${token}`);
+    if (authorization && url.origin === origin) headers.set('authorization', authorization);
     const response = await within(firstByteMs, init.signal ?? undefined, options.endpoint, (signal) =>
       send(url, { ...init, headers, signal }),
     );

@@ -2,6 +2,7 @@ import { listFiles, type ListFileEntry, modelInfo } from '@huggingface/hub';
 import { isModelId } from '../core/ids.js';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
+import { hubAddress } from './hub-address.js';
 import { bodyOf, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
 import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
@@ -15,8 +16,8 @@ const ANSWER_MS = 120_000;
 
 /** The Hugging Face hub, or a mirror that speaks its protocol. */
 export function hubSource(options: HubOptions): ModelSource {
-  const endpoint = options.endpoint.replace(/\/+$/, '');
-  const given = { ...options, endpoint };
+  const { url: endpoint, authorization } = hubAddress(options.endpoint);
+  const given = { ...options, endpoint, authorization };
   const retries = { attempts: options.attempts ?? 4, baseMs: options.backoffMs ?? 500 };
 
   const open: ModelSource['open'] = (ref, file, offset, signal) =>

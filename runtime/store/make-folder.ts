@@ -2,23 +2,29 @@ import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder with all above it. Node's own recursive mkdir says ENOENT on a read-only file system; this one says
- * what is wrong (EROFS, EACCES).
+ * Makes a folder with all above it, one after the other. Node's own recursive mkdir says ENOENT on a read-only file system,
+ * and never ends on one that takes no folders (/proc); this one says what is wrong (EROFS, EACCES, ENOTSUP).
  */
 export async function makeFolder(dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    await makeOne(dir);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') await access(await nearest(dir), constants.W_OK);
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const parent = dirname(dir);
+    if (parent === dir) throw error;
+    await makeFolder(parent);
+    await makeOne(dir).catch(async (again: NodeJS.ErrnoException) => {
+      if (again.code !== 'ENOENT') throw again;
+      await access(parent, constants.W_OK);
+      throw Object.assign(again, { code: 'ENOTSUP' });
+    });
   }
 }
 
-/** The folder itself or the nearest one above it that exists. */
-async function nearest(dir: string): Promise<string> {
-  const exists = await stat(dir).then(
-    () => true,
-    () => false,
-  );
-  return exists ? dir : nearest(dirname(dir));
+/** No error when the folder is there. */
+async function makeOne(dir: string): Promise<void> {
+  await mkdir(dir).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST' && (await stat(dir)).isDirectory()) return;
+    throw error;
+  });
 }

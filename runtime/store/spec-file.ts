@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isModelId } from '../core/ids.js';
 import { DTYPES, ENGINE_IDS, type ModelSpec, PROFILES } from '../core/spec.js';
@@ -7,7 +8,8 @@ import { isSafePath } from './paths.js';
 
 const path = z.string().refine(isSafePath, 'is not a path inside the repository');
 
-const file = z.object({
+/** One file of a repository, as listings and specs name it. */
+export const repoFile = z.object({
   path,
   size: z.int().min(0),
   sha256: z
@@ -35,7 +37,7 @@ const schema = z
     modelType: z.string().optional(),
     license: z.string().optional(),
     graphs: z.record(z.string(), path),
-    files: z.array(file).min(1),
+    files: z.array(repoFile).min(1),
   })
   .refine(
     ({ graphs, files }) => Object.values(graphs).every((graph) => files.some((one) => one.path === graph)),
@@ -44,6 +46,12 @@ const schema = z
       error: 'names a file that is not in files',
     },
   ) satisfies z.ZodType<ModelSpec>;
+
+/** Text of model.json. @param place a path; `/dev/fd/N` is read from that descriptor, which may be a socket */
+export function readSpecText(place: string): string {
+  const [, descriptor] = /^\/dev\/fd\/(\d+)$/.exec(place) ?? [];
+  return readFileSync(descriptor === undefined ? place : Number(descriptor), 'utf8');
+}
 
 /**
  * Reads model.json.

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { createOutbox } from '../core/outbox.js';
+import { clearScratch } from '../scratch.js';
 import { type OomWatch, watchForOom } from './oom-watch.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
@@ -55,9 +56,14 @@ export function forkChannel({ entry, env, onOutput, watch = watchForOom }: ForkO
     });
     let gone = false;
     const exit = (reason: string) => {
+      tidy();
+      process.off('exit', tidy);
       if (!gone) onExit(reason);
       gone = true;
     };
+    const tidy = () => void (child.pid !== undefined && clearScratch(child.pid));
+    // It is killed with this process, and its exit is not told any more.
+    process.on('exit', tidy);
     child.on('error', (error) => exit(`could not be started: ${error.message}`));
     child.on('exit', (code, signal) => {
       const killed = signal === 'SIGKILL' ? oom.cause() : undefined;

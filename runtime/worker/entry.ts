@@ -1,6 +1,7 @@
 import { describe } from '../core/errors.js';
 import { createOutbox } from '../core/outbox.js';
 import { probeCuda } from '../engines/cuda-probe.js';
+import { clearScratch } from '../scratch.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
@@ -19,7 +20,10 @@ process.on('message', (message) => {
   for (const each of message as ToEngine[]) host.receive(each);
 });
 // Not exit(): a session thread in the middle of a run would abort it with a core dump.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.on('disconnect', () => {
+  clearScratch(process.pid);
+  process.kill(process.pid, 'SIGKILL');
+});
 // The parent decides when to stop; a Ctrl-C goes to the whole process group.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('unhandledRejection', (error) => {

@@ -74,6 +74,20 @@ test('downloads, verifies and ends with 0, without a KEY; the second time withou
   expect(hub.requests).toEqual([]);
 });
 
+test.each(['HF_ENDPOINT', 'HF_ENDPOINT_FILE'])('a mirror with a password, given as %s', async (name) => {
+  const address = hub.url.replace('//', '//user:p%40ss@');
+  const value = name === 'HF_ENDPOINT' ? address : join(folderWith({ endpoint: `${address}\n` }), 'endpoint');
+  const { HF_ENDPOINT: _, ...others } = env;
+  env = others;
+  const told = await image(['fetch'], { [name]: value });
+  expect(told).toMatchObject({ code: 0, stderr: '' });
+  expect(hub.requests[0]?.headers.authorization).toBe(`Basic ${btoa('user:p@ss')}`);
+  await hub.close();
+  const failed = await image(['fetch'], { [name]: value, MODEL_DIR: folderWith() });
+  expect(failed.code).toBe(1);
+  expect(`${told.stdout}${failed.stdout}${failed.stderr}`).not.toMatch(/p%40ss|p@ss/);
+});
+
 test('a hub that is away: 1, and why', async () => {
   await hub.close();
   const { code, stderr } = await image(['fetch'], { HF_HUB_OFFLINE: '1' });

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SCRATCH, scratchOf } from '../../scratch.js';
 import type { SessionHost } from './host.js';
 
 export interface SharedWeights {
@@ -25,8 +26,6 @@ const MEMORY_FILE_SYSTEMS = new Set([0x01021994, 0x858458f6]);
 /** Largest weights to copy: what is bigger takes longer to write than it saves. */
 const LARGEST = 4 * 2 ** 30;
 
-const PREFIX = 'slipway-weights-';
-
 /** Older than any load takes. */
 const LEFTOVER_MS = 3_600_000;
 
@@ -47,7 +46,7 @@ export async function shareWeights(
   const unlink = () => dir && rmSync(dir, { recursive: true, force: true });
   try {
     removeLeftovers(folder);
-    dir = mkdtempSync(join(folder, PREFIX));
+    dir = mkdtempSync(join(folder, scratchOf(process.pid)));
     return { path: await host.writeOptimized(path, dir), unlink };
   } catch (error) {
     // A read-only file system, or a graph that can't be written: the sessions do without.
@@ -69,7 +68,7 @@ function hasRoom(dir: string, bytes: number): boolean {
 
 /** What processes that were killed while loading have left behind. */
 function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(SCRATCH))) {
     const dir = join(folder, name);
     const { mtimeMs = Date.now() } = statSync(dir, { throwIfNoEntry: false }) ?? {};
     if (Date.now() - mtimeMs > LEFTOVER_MS) rmSync(dir, { recursive: true, force: true });

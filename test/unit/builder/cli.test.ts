@@ -104,13 +104,13 @@ describe('the command line', () => {
     const nobody = ['--hub', 'http://127.0.0.1:9', '--cache', cache];
     const nothing = await cli(['plan', 'zoo/distilbert', ...nobody]);
     expect(nothing).toMatchObject({ code: 5, stdout: '' });
-    expect(nothing.stderr).toContain('nothing of it is in the cache either');
+    expect(nothing.stderr).toContain('nothing of zoo/distilbert is in the cache either');
 
     const commit = 'c'.repeat(40);
     await cp(MODEL, path.join(cache, 'models/zoo/distilbert', commit), { recursive: true });
     const { code, stdout, stderr } = await cli(['plan', 'zoo/distilbert', ...nobody, '--json']);
     await rm(cache, { recursive: true });
-    expect(stderr).toContain(`this forecast is of commit ${commit} in the cache`);
+    expect(stderr).toContain(`taken at commit ${commit} from the cache, as far as it was fetched`);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       spec: { commit, revision: 'main' },

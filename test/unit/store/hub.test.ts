@@ -100,8 +100,9 @@ describe('info', () => {
   });
 
   test('a web page instead of an answer', async () => {
-    hub.fault({ path: '/api/', html: true });
+    hub.fault({ path: '/api/', html: true, times: 9 });
     const error = await failure(sourceOf().info('org/name'));
+    expect(error.kind).toBe('network');
     expect(error.message).toMatch(/web page instead of data; check that HF_ENDPOINT/);
   });
 

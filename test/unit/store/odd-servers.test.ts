@@ -148,9 +148,21 @@ describe('redirects', () => {
     const port = (portal.address() as AddressInfo).port;
     bench.hub.fault({ path: GRAPH, location: `http://127.0.0.1:${port}/login`, times: 9 });
     await expect(bench.ensure()).rejects.toMatchObject({
-      kind: 'invalid',
+      kind: 'network',
       message: expect.stringMatching(/web page instead of data.*no proxy asks for a login/),
     });
     expect(existsSync(bench.graphPath())).toBe(false);
+  });
+
+  test('a portal that lets through after a while costs no more than tries', async () => {
+    const portal = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>log in</html>');
+    });
+    await new Promise<void>((resolve) => portal.listen(0, '127.0.0.1', resolve));
+    others.push(portal);
+    const port = (portal.address() as AddressInfo).port;
+    bench.hub.fault({ path: GRAPH, location: `http://127.0.0.1:${port}/login`, times: 2 });
+    await bench.ensure();
+    expect(existsSync(bench.graphPath())).toBe(true);
   });
 });

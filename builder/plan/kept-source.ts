@@ -1,0 +1,161 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
+import { isModelId } from '../../runtime/core/ids.js';
+import type { ModelInfo, RepoFile } from '../../runtime/core/spec.js';
+import { expectedDigest, startDigest } from '../../runtime/store/digest.js';
+import { StoreError } from '../../runtime/store/errors.js';
+import { makeFolder } from '../../runtime/store/make-folder.js';
+import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
+import { repoFile } from '../../runtime/store/spec-file.js';
+import { cacheSource } from './from-cache.js';
+
+export interface KeptOptions {
+  /** The hub. @param patient false: what is kept answers for it, so it is asked once and shortly */
+  hub(patient: boolean): ModelSource;
+  /** Folder for downloads; what plans have read lies beside the models. */
+  cache: string;
+  /** The hub is never asked. */
+  offline: boolean;
+  /** Told when what is kept stands in for the hub. */
+  note(line: string): void;
+}
+
+/** Names of commits: what they stand for never changes. */
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/**
+ * A hub whose listings and small files are kept, for plans: where it does not answer, a model is planned as it was the last
+ * time. Listings lie under `<cache>/plans/<org>/<name>/<revision>.json`, files under `<commit>/` beside them. Where a
+ * listing is not kept, the model's own folder in the cache stands in for it, as far as it was fetched.
+ */
+export function keptSource(options: KeptOptions): ModelSource {
+  const { hub, cache, offline, note } = options;
+  const source = hub(true);
+  /** Folders that stand in for the hub, by their commits. */
+  const folders = new Map<string, ModelSource>();
+
+  async function standIn(id: string, revision: string, error: StoreError): Promise<ModelInfo> {
+    const kept = await readListing(cache, id, revision);
+    const found = kept ? undefined : await cacheSource(path.join(cache, 'models'), { id, revision });
+    const why = offline ? 'HF_HUB_OFFLINE is set' : error.message;
+    if (!kept && !found)
+      throw new StoreError('network', `${why}; nothing of ${id} is in the cache either`, {
+        remedy: '--from takes a local folder',
+        cause: error,
+      });
+    const commit = kept?.commit ?? found!.commit;
+    const how = kept ? 'as it was the last time' : 'as far as it was fetched';
+    note(`${why}; ${id} is taken at commit ${commit} from the cache, ${how}`);
+    if (kept) return kept;
+    folders.set(commit, found!.source);
+    return found!.source.info(id, revision);
+  }
+
+  return {
+    async info(id, revision = 'main') {
+      const kept = await readListing(cache, id, revision);
+      if (kept && COMMIT.test(revision)) return kept;
+      try {
+        if (offline) throw new StoreError('network', 'HF_HUB_OFFLINE is set');
+        const info = await hub(kept === undefined).info(id, revision);
+        await keepListing(cache, id, info);
+        return info;
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.kind !== 'network') throw error;
+        return standIn(id, revision, error);
+      }
+    },
+    async readText(info, file) {
+      const folder = folders.get(info.commit);
+      if (folder) return folder.readText(info, file);
+      const listed = info.files.find((one) => one.path === file);
+      return listed && (await keptBytes(listed, { ref: info, cache, source })).toString('utf8');
+    },
+    async open(ref, file, offset, signal) {
+      const folder = folders.get(ref.commit);
+      if (folder) return folder.open(ref, file, offset, signal);
+      return { offset: 0, body: bodyOf(await keptBytes(file, { ref, cache, source })) };
+    },
+  };
+}
+
+async function* bodyOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const listing = z.object({
+  id: z.string().refine(isModelId),
+  revision: z.string(),
+  commit: z.string().regex(/^[\w-]{7,64}$/),
+  pipelineTag: z.string().optional(),
+  libraryName: z.string().optional(),
+  tags: z.array(z.string()),
+  license: z.string().optional(),
+  gated: z.union([z.literal(false), z.enum(['auto', 'manual'])]),
+  files: z.array(repoFile),
+}) satisfies z.ZodType<ModelInfo>;
+
+const folderOf = (cache: string, id: string): string => path.join(cache, 'plans', ...id.split('/'));
+
+const listingFile = (cache: string, id: string, revision: string): string =>
+  path.join(folderOf(cache, id), `${encodeURIComponent(revision).slice(0, 200)}.json`);
+
+/** Undefined where there is none, or one that can't be read: the hub is asked then. */
+async function readListing(cache: string, id: string, revision: string): Promise<ModelInfo | undefined> {
+  if (!isModelId(id)) return undefined;
+  const text = await readFile(listingFile(cache, id, revision), 'utf8').catch(() => '{}');
+  const parsed = listing.safeParse(parsedJson(text));
+  return parsed.success ? { ...parsed.data, revision } : undefined;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Cut short, by a full disk say: as if it were not there.
+    return undefined;
+  }
+}
+
+/** By the name that was asked for, which may be an older one of the repository, and by its commit. */
+async function keepListing(cache: string, id: string, info: ModelInfo): Promise<void> {
+  const text = `${JSON.stringify(info)}\n`;
+  await keep(listingFile(cache, id, info.revision), text);
+  await keep(listingFile(cache, info.id, info.commit), text);
+}
+
+interface Origin {
+  ref: RepoRef;
+  cache: string;
+  source: ModelSource;
+}
+
+/** All bytes of a small file, with the hash that the listing gives. */
+async function keptBytes(file: RepoFile, { ref, cache, source }: Origin): Promise<Buffer> {
+  const place = path.join(folderOf(cache, ref.id), ref.commit, ...file.path.split('/'));
+  const kept = await readFile(place).catch(() => undefined);
+  if (kept && isWhole(kept, file)) return kept;
+  const bytes = await readBytes(source, ref, file);
+  await keep(place, bytes);
+  return bytes;
+}
+
+function isWhole(bytes: Buffer, file: RepoFile): boolean {
+  if (bytes.length !== file.size) return false;
+  const expected = expectedDigest(file);
+  return !expected || startDigest(file).update(bytes).digest('hex') === expected.hex;
+}
+
+/** At one stroke. A cache that can't be written costs the next plan a request, and no plan. */
+async function keep(file: string, content: string | Buffer): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await makeFolder(path.dirname(file));
+    await writeFile(temporary, content);
+    await rename(temporary, file);
+  } catch {
+    await rm(temporary, { force: true }).catch(() => undefined);
+  }
+}
