@@ -160,10 +160,11 @@ export interface ImageClassifier {
 export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';
 
 export interface EmbedOptions {
-  /** Replaces the repository's pooling (mean where it names none). */
+  /** Replaces the repository's pooling (mean where it names none), and all modules behind it. */
   pooling?: Pooling | undefined;
   /** Scale to length 1. */
   normalize?: boolean | undefined;
+  truncateDim?: number | undefined;
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
@@ -178,6 +179,10 @@ export interface EncodeOptions {
   promptName?: string | undefined;
   normalize?: boolean | undefined;
   truncateDim?: number | undefined;
+  /** Tokens; what the modules set holds where it is less. */
+  maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
   /** Takes the text out of the queue when it aborts. */
   signal?: AbortSignal | undefined;
   /** Told how many tokens the model reads. */

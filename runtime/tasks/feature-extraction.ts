@@ -20,15 +20,20 @@ export const EMBEDDING_FILES = [
 
 export default defineTask({
   title: 'Feature extraction',
-  summary: 'One vector for a text: the repository’s pooling over the hidden states, else their mean.',
+  summary:
+    'One vector for a text: what encode() gives where the repository has modules of sentence-transformers, else the mean of the hidden states.',
   modality: 'text',
   streams: false,
   profile: 'text',
   input: z.object({
     text: z.string(),
     params: params({
-      pooling: z.enum(['mean', 'cls', 'max', 'mean_sqrt_len_tokens', 'weightedmean', 'lasttoken']).optional(),
+      pooling: z
+        .enum(['mean', 'cls', 'max', 'mean_sqrt_len_tokens', 'weightedmean', 'lasttoken'])
+        .optional()
+        .describe('pool the hidden states so, whatever modules the repository has'),
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
+      truncate_dim: z.int().min(1).nullish().describe('keep the first numbers only'),
       max_length: maxLength,
       truncation,
       tokenize_kwargs: tokenizerArguments,
@@ -41,10 +46,12 @@ export default defineTask({
       head: 'embedding',
       graphs: ['model'],
       files: EMBEDDING_FILES,
-      async run(handle, { text, params: { pooling, normalize, max_length, tokenize_kwargs } }, context) {
+      async run(handle, { text, params }, context) {
+        const { pooling, normalize, truncate_dim, max_length, tokenize_kwargs } = params;
         const options = {
           pooling,
           normalize,
+          truncateDim: truncate_dim ?? undefined,
           maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
           specialTokens: tokenize_kwargs?.add_special_tokens ?? true,
           signal: context.signal,

@@ -8,6 +8,8 @@ const tokens = z.array(z.int().min(0)).max(MAX_ITEMS);
 const positive = z.number().positive().nullish();
 const probability = z.number().min(0).max(1).nullish();
 
+const SAMPLING_ONLY = 'does nothing without do_sample or a temperature';
+
 /** Arguments of tasks without an encoder. */
 export const promptParams = {
   guidance_scale: z
@@ -36,12 +38,19 @@ export const generationParams = {
   min_new_tokens: count,
   min_length: count,
   max_time: positive.describe('seconds after which the text ends with what is there'),
-  do_sample: z.boolean().nullish().describe('draw tokens instead of taking the likeliest'),
-  temperature: z.number().min(0).nullish().describe('0 is greedy'),
-  top_k: count,
-  top_p: probability,
-  min_p: probability,
-  typical_p: probability,
+  do_sample: z
+    .boolean()
+    .nullish()
+    .describe('draw tokens instead of taking the likeliest; false also where a temperature is given'),
+  temperature: z
+    .number()
+    .min(0)
+    .nullish()
+    .describe('more than 0 draws tokens, unless do_sample is false; 0 is greedy'),
+  top_k: count.describe(SAMPLING_ONLY),
+  top_p: probability.describe(SAMPLING_ONLY),
+  min_p: probability.describe(SAMPLING_ONLY),
+  typical_p: probability.describe(SAMPLING_ONLY),
   repetition_penalty: positive,
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
@@ -65,15 +74,15 @@ export const generationParams = {
     .nullish()
     .describe('the last token at full length'),
   exponential_decay_length_penalty: z.tuple([z.int().min(0), z.number().positive()]).nullish(),
-  epsilon_cutoff: probability,
-  eta_cutoff: probability,
+  epsilon_cutoff: probability.describe(SAMPLING_ONLY),
+  eta_cutoff: probability.describe(SAMPLING_ONLY),
   renormalize_logits: z.boolean().nullish(),
   remove_invalid_values: z.boolean().nullish().describe('scores that are no numbers count as 0'),
   num_beams: z.int().min(1).max(16).nullish(),
   length_penalty: z.number().nullish(),
   early_stopping: z.union([z.boolean(), z.literal('never')]).nullish(),
   eos_token_id: z.union([z.int().min(0), tokens]).nullish(),
-  seed: z.int().min(0).nullish().describe('makes sampling reproducible'),
+  seed: z.int().min(0).nullish().describe('makes sampling reproducible; does nothing without it'),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(16)])
     .nullish()

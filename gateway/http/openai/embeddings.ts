@@ -34,7 +34,11 @@ export const embeddingBody = z.strictObject({
     },
   ),
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.int().min(1).nullish().describe('as many as the model gives'),
+  dimensions: z
+    .int()
+    .min(1)
+    .nullish()
+    .describe('keep the first numbers only, at most as many as the model gives'),
   user: z.string().nullish().describe('changes nothing'),
 });
 
@@ -44,7 +48,8 @@ export function embed(parts: RunParts): RequestHandler {
     const { json } = await readJson(request, response, rules);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
     const entry = modelFor('/embeddings', model, parts.catalog);
-    const bodies = [input].flat().map((text) => ({ text }));
+    const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
+    const bodies = [input].flat().map((text) => ({ text, ...params }));
     for (const body of bodies) checkRequest(entry, body);
     await withModel(entry, response, parts, async (server) => {
       const all = await askAll(server.url, bodies, { signal: server.signal, sideBySide: SIDE_BY_SIDE });
@@ -67,7 +72,7 @@ type Vector = readonly (number | null)[];
 
 function checkLength(length: number, wanted: number | null | undefined): void {
   if (wanted == null || wanted === length) return;
-  throw new RunError('invalid_input', `dimensions: this model gives ${length} and can't be told otherwise`);
+  throw new RunError('invalid_input', `dimensions: this model gives ${length} at most`);
 }
 
 /** 32-bit floats, little end first: numpy.frombuffer(…, float32) reads them. */

@@ -86,12 +86,14 @@ export function readSettings(input: SettingsInput): GenerationSettings {
   const pick = <T>(key: keyof GenerateOptions, otherwise: T): T =>
     (request[key] ?? repository[key] ?? otherwise) as T;
   const temperature = pick('temperature', 1);
+  // Whoever gives a temperature means it as that of sampling, unless they say otherwise.
+  const sampled = request.do_sample ?? (request.temperature ? true : pick('do_sample', false));
   const settings: GenerationSettings = {
     promptLength,
     maxNewTokens: newTokens(input),
     minNewTokens: minNewTokens(input),
     maxTimeMs: pick('max_time', Infinity) * 1000,
-    doSample: pick('do_sample', false) && temperature > COLDEST,
+    doSample: sampled && temperature > COLDEST,
     temperature,
     // A repository's null means none, as in Python.
     topK: pick('top_k', repository['top_k'] === null ? 0 : 50),

@@ -39,31 +39,35 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const bag = encoder.readsBags ? { specialTokens: false, maxLength: limits.positions } : undefined;
   const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
 
-  return {
-    async embed(text, { pooling, normalize, maxLength, specialTokens, signal, onTokens } = {}) {
-      const whole = { maxLength: tighter(limits.text, maxLength), specialTokens };
-      const row = tokenizer.encode(text, bag ?? whole);
-      onTokens?.(row.ids.length);
-      const outputs = await encoder.forward(row, signal);
-      const kinds = pooling ? [pooling] : (modules.pooling ?? ['mean']);
-      const pooled = pooling ? undefined : onlyVector(outputs);
-      const vector = pooled ?? poolAll(hiddenStates(outputs, 0), kinds);
-      return normalize ? unit(vector) : vector;
-    },
-    async encode(text, options = {}) {
-      const prompt = promptOf(modules, options);
-      const row =
-        readMessage?.(text, prompt) ??
-        sentenceTokenizer.encode(prompt + text, bag ?? { maxLength: sentenceLimit });
-      options.onTokens?.(row.ids.length);
-      const outputs = await encoder.forward(row, options.signal);
-      const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
-      // A graph that pools itself leaves out no prompt.
-      const pooled = from === 0 ? sentenceVector(outputs) : undefined;
-      const vector = pooled ?? applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
-      return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
-    },
+  /** Whether the repository says what a vector of a text is: then embed gives what encode gives. */
+  const sentences = modules.listed && (modules.pooling !== undefined || poolsItself(encoder.outputs));
+
+  const encode: TextEmbedder['encode'] = async (text, options = {}) => {
+    const prompt = promptOf(modules, options);
+    const { specialTokens } = options;
+    const whole = { maxLength: tighter(sentenceLimit, options.maxLength), specialTokens };
+    const row = readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, bag ?? whole);
+    options.onTokens?.(row.ids.length);
+    const outputs = await encoder.forward(row, options.signal);
+    const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
+    // A graph that pools itself leaves out no prompt.
+    const pooled = from === 0 ? sentenceVector(outputs) : undefined;
+    const vector = pooled ?? applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
+    return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
   };
+
+  const embed: TextEmbedder['embed'] = async (text, options = {}) => {
+    const { pooling, maxLength, specialTokens, signal, onTokens } = options;
+    if (sentences && !pooling) return encode(text, options);
+    const whole = { maxLength: tighter(limits.text, maxLength), specialTokens };
+    const row = tokenizer.encode(text, bag ?? whole);
+    onTokens?.(row.ids.length);
+    const outputs = await encoder.forward(row, signal);
+    const pooled = pooling ? undefined : onlyVector(outputs);
+    return finished(pooled ?? poolAll(hiddenStates(outputs, 0), [pooling ?? 'mean']), options);
+  };
+
+  return { embed, encode };
 }
 
 /** Modules that end in vectors of tokens, as those of late interaction do, give no vector of a sentence. */
@@ -89,7 +93,10 @@ function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Arra
   return modules.steps.reduce((vector, step) => step(vector), pooled);
 }
 
-function finished(vector: Float32Array, { truncateDim, normalize }: EncodeOptions): Float32Array {
+function finished(
+  vector: Float32Array,
+  { truncateDim, normalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize'>,
+): Float32Array {
   const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
   return normalize ? unit(kept) : kept;
 }

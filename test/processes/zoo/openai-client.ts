@@ -255,11 +255,13 @@ export function openAiClient(zooOf: () => ZooGateway): void {
       expect(usage.prompt_tokens).toBeGreaterThan(8);
     });
 
-    test('are numbers where the caller wants numbers, as many as there are', async () => {
+    test('are numbers where the caller wants numbers, as many as there are, or fewer', async () => {
       const known = await vectorOf('A cat');
       const asked = { model, input: 'A cat', encoding_format: 'float', dimensions: known.length } as const;
       expect((await client.embeddings.create(asked)).data[0]!.embedding).toEqual(known);
-      const other = client.embeddings.create({ ...asked, dimensions: 3 });
+      const short = await client.embeddings.create({ ...asked, dimensions: 3 });
+      expect(short.data[0]!.embedding).toEqual(known.slice(0, 3));
+      const other = client.embeddings.create({ ...asked, dimensions: known.length + 1 });
       await expect(other).rejects.toMatchObject({ status: 400, param: 'dimensions' });
     });
   });

@@ -26,6 +26,24 @@ describe('precedence', () => {
     expect(settingsOf({})).toMatchObject({ doSample: false, numBeams: 1, topK: 50, maxNewTokens: 256 });
   });
 
+  test.each([
+    ['a temperature alone draws', { temperature: 0.7 }, {}, true],
+    ['do_sample: false wins over it', { temperature: 0.7, do_sample: false }, {}, false],
+    ['so it does over the repository', { temperature: 0.7, do_sample: false }, repository, false],
+    [
+      'but not the repository’s over the request’s temperature',
+      { temperature: 2 },
+      { do_sample: false },
+      true,
+    ],
+    ['a temperature of the repository draws nothing', {}, { temperature: 0.7 }, false],
+    ['0 draws nothing', { temperature: 0, do_sample: true }, {}, false],
+    ['null is as if it were not there', { temperature: null }, {}, false],
+    ['other sampling parameters draw nothing', { top_k: 3, top_p: 0.5 }, {}, false],
+  ])('%s', (_, request, given, drawn) => {
+    expect(settingsOf(request, { repository: given }).doSample).toBe(drawn);
+  });
+
   test('temperature 0 is greedy, whatever the repository says', () => {
     expect(settingsOf({ temperature: 0 }, { repository }).doSample).toBe(false);
   });

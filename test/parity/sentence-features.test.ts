@@ -1,0 +1,40 @@
+import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { plannedModel, type ServedModel, serveInline } from './load.js';
+import { difference, zooModels } from './zoo.js';
+
+/** Contract: features of a repository with modules of sentence-transformers are what encode() gives. */
+const models = (await zooModels()).filter(
+  ({ task, repo }) => task === 'sentence-similarity' && existsSync(join(repo, 'modules.json')),
+);
+
+describe.each(models)('feature-extraction of $about.id', ({ about, repo, cases }) => {
+  const plain = cases.filter(
+    ({ request, expect_error }) => Object.keys(request['params'] ?? {}).length === 0 && !expect_error,
+  );
+  let planned: Awaited<ReturnType<typeof plannedModel>>;
+  let served: ServedModel;
+  beforeAll(async () => {
+    planned = await plannedModel('feature-extraction', about.id, repo);
+    served = await serveInline(planned.spec, planned.dir);
+  });
+  afterAll(async () => {
+    served.stop();
+    await rm(planned.dir, { recursive: true });
+  });
+
+  test('has cases without parameters', () => expect(plain.length).toBeGreaterThan(0));
+
+  test.each(plain)('$name: $why', async ({ request, expect: wanted, compare }) => {
+    const { body } = await served.run(request);
+    expect(body.error).toBeNull();
+    expect(difference(body.output, wanted, compare)).toBeNull();
+  });
+
+  test('truncate_dim keeps the first numbers', async () => {
+    const [{ request, expect: wanted, compare }] = plain as [(typeof plain)[number]];
+    const { body } = await served.run({ ...request, params: { truncate_dim: 3 } });
+    expect(difference(body.output, (wanted as number[]).slice(0, 3), compare)).toBeNull();
+  });
+});
