@@ -88,6 +88,7 @@ async function serve(): Promise<void> {
       queued: () => scheduler.queued,
       ready: () => supervisor.state.name === 'ready',
       restarts: () => supervisor.restarts,
+      graphRuns: () => supervisor.graphRuns,
       pendingBytes: () => budget.held,
     }),
     openapi: openApiOf(spec, VERSION),

@@ -78,6 +78,7 @@ function detailsOf({
     sealed: preparation.sealed,
     running: scheduler.running,
     queued: scheduler.queued,
+    graph_runs: supervisor.graphRuns,
     engine_restarts: supervisor.restarts,
     engine_pid: supervisor.pid ?? null,
     memory_bytes: {

@@ -3,6 +3,7 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../core/errors.js';
 import type { Device } from '../core/spec.js';
 import { halfBitsToNumber } from './half.js';
+import { counted } from './graph-runs.js';
 import { takingHalves } from './half-inputs.js';
 
 export interface SessionOptions {
@@ -53,7 +54,7 @@ export async function openSession(
   const session = await (typeof graph === 'string'
     ? ort.InferenceSession.create(graph, settings)
     : ort.InferenceSession.create(graph, settings));
-  return takingHalves(session);
+  return counted(takingHalves(session));
 }
 
 function configEntries({ optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {

@@ -7,6 +7,8 @@ export interface MetricsSources {
   queued(): number;
   ready(): boolean;
   restarts(): number;
+  /** Runs of its graphs that the model has begun. */
+  graphRuns(): number;
   /** Bytes of bodies and media that requests under way hold. */
   pendingBytes(): number;
 }
@@ -33,6 +35,15 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'Time from the arrival of a /run request to the end of its answer.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
     ...base,
+  });
+  new Counter({
+    name: 'slipway_graph_runs_total',
+    help: 'Runs of its graphs that the model has begun: steps of generations, batches of rows.',
+    ...base,
+    collect() {
+      this.reset();
+      this.inc(sources.graphRuns());
+    },
   });
   gauge('slipway_running', 'Requests that the model works on.', sources.running);
   gauge('slipway_queued', 'Requests that wait for a place.', sources.queued);

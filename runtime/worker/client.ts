@@ -18,6 +18,8 @@ export interface EngineClient {
   load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<Loaded>;
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   kill(): void;
+  /** Runs of its graphs that the engine has begun, as far as it has told. */
+  readonly graphRuns: number;
   /** Settles with the reason when the engine is gone. */
   readonly gone: Promise<string>;
   readonly pid: number | undefined;
@@ -32,6 +34,7 @@ interface Pending {
 export function createEngineClient(open: OpenChannel): EngineClient {
   const runs = new Map<number, Pending>();
   let nextId = 1;
+  let graphRuns = 0;
   let loading: { resolve(loaded: Loaded): void; reject(error: RunError): void } | undefined;
   let onPhase: (phase: LoadPhase) => void = () => {};
   let leave: (reason: string) => void;
@@ -53,6 +56,9 @@ export function createEngineClient(open: OpenChannel): EngineClient {
         return onPhase(message.phase);
       case 'ready':
         return loading?.resolve(message);
+      case 'runs':
+        graphRuns = message.runs;
+        return;
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':
@@ -78,6 +84,9 @@ export function createEngineClient(open: OpenChannel): EngineClient {
   return {
     gone,
     pid: channel.pid,
+    get graphRuns() {
+      return graphRuns;
+    },
     kill: () => channel.kill(),
     load(request, phase) {
       onPhase = phase;

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { RunError, toWireError } from '../core/errors.js';
+import { graphRuns } from '../engines/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../engines/handle.js';
@@ -8,6 +9,9 @@ import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/defi
 import { taskOf } from '../tasks/registry.js';
 import { goldenInput } from './golden.js';
 import type { FromEngine, ToEngine } from './protocol.js';
+
+/** Between two looks at the number of runs. */
+const TELL_RUNS_MS = 200;
 
 export interface EngineHost {
   /** Takes a message from the parent. Never throws: failures go back as messages. */
@@ -27,7 +31,16 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
   const running = new Map<number, AbortController>();
   let loaded: Loaded | undefined;
 
+  function tellRuns(): void {
+    let told = 0;
+    const tell = () => {
+      if (graphRuns() !== told) send({ type: 'runs', runs: (told = graphRuns()) });
+    };
+    setInterval(tell, TELL_RUNS_MS).unref();
+  }
+
   async function load(request: LoadRequest): Promise<void> {
+    tellRuns();
     try {
       const started = performance.now();
       const task = taskOf(request.spec.task);

@@ -17,6 +17,8 @@ export type FromEngine =
   | { type: 'progress'; phase: LoadPhase }
   | ({ type: 'ready' } & Loaded)
   | { type: 'load_failed'; error: WireError }
+  /** How many runs of its graphs it has begun; told a few times a second while they go on. */
+  | { type: 'runs'; runs: number }
   | { type: 'delta'; id: number; text: string }
   | { type: 'done'; id: number; output: unknown; usage?: Usage | undefined }
   | { type: 'failed'; id: number; error: WireError };

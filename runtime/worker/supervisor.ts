@@ -23,6 +23,8 @@ export interface Supervisor {
   readonly state: EngineState;
   /** Times that the engine had to be started again. */
   readonly restarts: number;
+  /** Runs of its graphs that all engines together have begun. */
+  readonly graphRuns: number;
   readonly pid: number | undefined;
   /**
    * Prepares (downloads), starts the engine and keeps it alive. Called once. A failed preparation is tried again, ever
@@ -60,6 +62,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   let state: EngineState = { name: 'idle' };
   let client: EngineClient | undefined;
   let restarts = 0;
+  const runs = sumOfRuns();
   let failures = 0;
   let quickDeaths = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -94,7 +97,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   async function spawn(request: LoadRequest): Promise<void> {
     become({ name: 'loading', phase: 'opening' });
     const mine = createEngineClient(open);
-    client = mine;
+    client = runs.follow(mine);
     try {
       const { loadMs, goldenMs, example } = await mine.load(request, (phase) =>
         become({ name: 'loading', phase }),
@@ -144,18 +147,16 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     get restarts() {
       return restarts;
     },
+    get graphRuns() {
+      return runs.total();
+    },
     get pid() {
       return client?.pid;
     },
     start: begin,
     async ready(signal) {
-      for (;;) {
-        if (state.name === 'ready') return client!;
-        if (state.name === 'failed') throw notLoaded(state);
-        if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
-        signal.throwIfAborted();
-        await nextChange(waiting, signal);
-      }
+      await untilReady(() => state, waiting, signal);
+      return client!;
     },
     stop() {
       clearTimeout(timer);
@@ -163,6 +164,36 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       stopping.abort(new Error('the server is stopping'));
       client?.kill();
       return preparing ?? Promise.resolve();
+    },
+  };
+}
+
+async function untilReady(
+  stateNow: () => EngineState,
+  waiting: Set<() => void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const state = stateNow();
+    if (state.name === 'ready') return;
+    if (state.name === 'failed') throw notLoaded(state);
+    if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
+    signal.throwIfAborted();
+    await nextChange(waiting, signal);
+  }
+}
+
+/** Runs of graphs of one engine after the other. */
+function sumOfRuns() {
+  let earlier = 0;
+  let engine: EngineClient | undefined;
+  const total = () => earlier + (engine?.graphRuns ?? 0);
+  return {
+    total,
+    follow(next: EngineClient): EngineClient {
+      earlier = total();
+      engine = next;
+      return next;
     },
   };
 }

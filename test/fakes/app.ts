@@ -59,6 +59,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
       queued: () => 0,
       ready: () => true,
       restarts: () => 0,
+      graphRuns: () => 0,
       pendingBytes: () => 0,
     }),
     logger: createLogger('json', 'silent'),

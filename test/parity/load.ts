@@ -54,6 +54,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
       queued: () => 0,
       ready: () => true,
       restarts: () => 0,
+      graphRuns: () => 0,
       pendingBytes: () => 0,
     }),
     logger: createLogger('json', 'silent'),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { countRun } from '../graph-runs.js';
 import { type Answer, buffersOf, type Call } from './calls.js';
 import type { SessionHost } from './host.js';
 
@@ -43,7 +44,10 @@ export function threadHost(): SessionThread {
 
   return {
     open: (path, options) => call('open', [path, options]),
-    run: (key, feeds) => call('run', [key, feeds], buffersOf(feeds)),
+    run(key, feeds) {
+      countRun();
+      return call('run', [key, feeds], buffersOf(feeds));
+    },
     writeOptimized: (path, dir) => call('writeOptimized', [path, dir]),
     end: () => worker.terminate(),
   };
