@@ -75,6 +75,10 @@ const schema = z.object({
   MODEL_SPEC: z.string().default('/model.json'),
   /** Only sealed images have it: there no address is asked that the operator's requests don't name. */
   SEALED_MANIFEST: z.string().default('/server/sealed/manifest.json'),
+  /** Of sealed images: when the weights are hashed. */
+  CHECK_WEIGHTS: z
+    .enum(['auto', 'first', 'background'], { error: 'must be auto, first or background' })
+    .default('auto'),
   MODEL_DIR: z.string().default(DEFAULT_MODEL_DIR),
   ALLOW_PRIVATE_URLS: z
     .string()
@@ -122,6 +126,8 @@ export type Settings = Readonly<
     HF_TOKEN: string | undefined;
     /** The image holds all weights: neither a hub nor an update notice is asked. */
     sealed: boolean;
+    /** Where the record of what was sealed lies, if it is there. */
+    sealedRecord: string;
     /** Names of the secrets whose values stand in the environment, where `docker commit` keeps them. */
     exposed: readonly string[];
   }
@@ -155,6 +161,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     ...rest,
     ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined, VALIDATE_URL: undefined } : {}),
     sealed,
+    sealedRecord: SEALED_MANIFEST,
     exposed: Object.keys({
       ...(KEY && { KEY }),
       ...(HF_TOKEN && { HF_TOKEN }),

@@ -24,6 +24,7 @@ import { newerVersion, standingOf } from './notices.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
+import { createSealedCheck } from './sealed/check.js';
 import { createService, type Preparation } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 import { parseSpec, readSpecText } from './store/spec-file.js';
@@ -52,7 +53,8 @@ async function serve(): Promise<void> {
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
   const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);
-  const spec = parseSpec(readSpecText(config.MODEL_SPEC));
+  const specText = readSpecText(config.MODEL_SPEC);
+  const spec = parseSpec(specText);
   const task = taskOf(spec.task);
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
   // For INLINE, where the engine shares this process; a child gets it with its environment.
@@ -67,7 +69,18 @@ async function serve(): Promise<void> {
   const open = config.INLINE
     ? (await import('./worker/inline-channel.js')).inlineChannel()
     : forkChannel({ entry, env, onOutput: (line) => logger.warn({ from: 'engine' }, line) });
-  const supervisor = createSupervisor({ open, onState: (state) => logState(logger, state) });
+  const check = config.sealed
+    ? createSealedCheck({ config, model: { spec, specText }, logger, onAltered: (e) => supervisor.refuse(e) })
+    : undefined;
+  preparation.weights = check?.status;
+  const supervisor = createSupervisor({
+    open,
+    onState(state) {
+      logState(logger, state);
+      // It never fails; what it finds it tells.
+      if (state.name === 'ready') void check?.afterLoad();
+    },
+  });
   const scheduler = createScheduler({
     supervisor,
     concurrency: config.CONCURRENCY ?? defaultConcurrency(spec),
@@ -111,9 +124,13 @@ async function serve(): Promise<void> {
   const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   preparation.device = { asked: config.DEVICE, used: device, reason };
   logger.info(`computes on ${device}: ${reason}`);
+  const weights = (signal: AbortSignal) => {
+    const find = () => prepareWeights({ config, spec, preparation, logger, signal });
+    return check ? check.beforeLoad(find, signal) : find();
+  };
   supervisor.start(async (signal) => ({
     spec,
-    dir: await prepareWeights({ config, spec, preparation, logger, signal }),
+    dir: await weights(signal),
     device,
     ...parallelism(config),
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),

@@ -1,6 +1,7 @@
 import type { ModelSpec } from './core/spec.js';
 import type { ModelService, ServiceStatus } from './http/service.js';
 import { residentBytes } from './memory.js';
+import type { WeightsStatus } from './sealed/check.js';
 import type { AnyTask } from './tasks/define.js';
 import { runnableExample } from './tasks/example.js';
 import { VERSION } from './version.js';
@@ -14,6 +15,8 @@ export interface Preparation {
   device: { asked: string; used: string | null; reason: string | null };
   offline: boolean;
   sealed: boolean;
+  /** Of sealed images: how far their check has come. */
+  weights?: WeightsStatus | undefined;
 }
 
 export interface ServiceParts {
@@ -76,6 +79,7 @@ function detailsOf({
     device: preparation.device,
     offline: preparation.offline,
     sealed: preparation.sealed,
+    weights: preparation.weights ?? null,
     running: scheduler.running,
     queued: scheduler.queued,
     graph_runs: supervisor.graphRuns,

@@ -19,6 +19,7 @@ const { metafile } = await build({
     main: 'runtime/main.ts',
     child: 'runtime/worker/entry.ts',
     'session-thread': 'runtime/engines/sessions/thread.ts',
+    'hash-thread': 'runtime/sealed/thread.ts',
   },
   outdir: 'dist/image',
   outExtension: { '.js': '.mjs' },

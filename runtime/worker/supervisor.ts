@@ -33,6 +33,8 @@ export interface Supervisor {
   start(prepare: Prepare): void;
   /** The engine, once it is ready. Rejects when the load failed, when stopping, or when the signal aborts. */
   ready(signal: AbortSignal): Promise<EngineClient>;
+  /** Ends the engine for good, with the reason that callers get: what it has loaded must not be used. */
+  refuse(error: Error): void;
   /** Ends the engine, and the preparation if there is one; settles when that has tidied up. */
   stop(): Promise<void>;
 }
@@ -67,20 +69,20 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   let quickDeaths = 0;
   let timer: NodeJS.Timeout | undefined;
   let preparing: Promise<void> | undefined;
+  /** Nothing follows, whatever an engine on its way out still says. */
+  let over = false;
   const stopping = new AbortController();
   const waiting = new Set<() => void>();
 
-  /** Nothing follows `stopped`, whatever an engine on its way out still says. */
   function become(next: EngineState): void {
-    if (isStopped()) return;
+    if (over) return;
     state = next;
     onState(next);
     for (const wake of [...waiting]) wake();
   }
 
-  function begin(prepare: Prepare): void {
-    preparing = prepareAndSpawn(prepare);
-  }
+  const begin = (prepare: Prepare): void => void (preparing = prepareAndSpawn(prepare));
+  const onPhase = (phase: LoadPhase): void => become({ name: 'loading', phase });
 
   async function prepareAndSpawn(prepare: Prepare): Promise<void> {
     become({ name: 'preparing' });
@@ -91,7 +93,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       return failed(error as Error, () => begin(prepare));
     }
     failures = 0;
-    if (!isStopped()) void spawn(request);
+    if (!over) void spawn(request);
   }
 
   async function spawn(request: LoadRequest): Promise<void> {
@@ -99,10 +101,8 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     const mine = createEngineClient(open);
     client = runs.follow(mine);
     try {
-      const { loadMs, goldenMs, example } = await mine.load(request, (phase) =>
-        become({ name: 'loading', phase }),
-      );
-      if (isStopped()) return;
+      const { loadMs, goldenMs, example } = await mine.load(request, onPhase);
+      if (over) return;
       if (quickDeaths < QUICK_DEATHS) failures = 0;
       become({ name: 'ready', times: { loadMs, goldenMs }, example });
     } catch (error) {
@@ -110,7 +110,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     }
     const since = performance.now();
     const reason = await mine.gone;
-    if (isStopped()) return;
+    if (over) return;
     quickDeaths = performance.now() - since < STABLE_MS ? quickDeaths + 1 : 0;
     if (quickDeaths < QUICK_DEATHS) return again(request);
     // It would eat the machine up, and every caller would wait for nothing.
@@ -131,14 +131,19 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   }
 
   function failed({ message, cause }: Error, retry: (() => void) | undefined): void {
-    if (isStopped()) return;
+    if (over) return;
     const retryInMs = retry && Math.min(backoffMs * 2 ** failures++, LONGEST_BACKOFF_MS);
     const detail = cause === undefined ? undefined : describe(cause);
     become({ name: 'failed', reason: message, detail, retryInMs });
     if (retry) timer = setTimeout(retry, retryInMs);
   }
 
-  const isStopped = () => state.name === 'stopped';
+  function end(tell: () => void): void {
+    clearTimeout(timer);
+    tell();
+    over = true;
+    client?.kill();
+  }
 
   return {
     get state() {
@@ -158,11 +163,10 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       await untilReady(() => state, waiting, signal);
       return client!;
     },
+    refuse: (error) => end(() => failed(error, undefined)),
     stop() {
-      clearTimeout(timer);
-      become({ name: 'stopped' });
+      end(() => become({ name: 'stopped' }));
       stopping.abort(new Error('the server is stopping'));
-      client?.kill();
       return preparing ?? Promise.resolve();
     },
   };

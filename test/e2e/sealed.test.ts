@@ -97,7 +97,10 @@ describeWithDocker('a sealed image', () => {
     const container = await workshop.start(image, [...workshop.hub.flags, ...asking]);
     await container.ready();
     const status = (await (await container.request('/status')).json()) as { output: object };
-    expect(status.output).toMatchObject({ sealed: true, offline: true, state: 'ready' });
+    expect(status.output).toMatchObject({
+      ...{ sealed: true, offline: true, state: 'ready' },
+      weights: { checked: 'verified', when: 'first' },
+    });
     const golden = JSON.parse(await cat(image, '/server/sealed/golden.json')) as {
       request: object;
       sha256: string;
@@ -138,6 +141,35 @@ describeWithDocker('a sealed image', () => {
       expect(workshop.hub.requests).toEqual([]);
     } finally {
       await docker('rm', '--force', '--volumes', id);
+    }
+  });
+
+  test('weights that were changed by a build on top, time stamp and all, are found by their hash', async () => {
+    const change = [
+      'const { readdirSync, readFileSync, writeFileSync, utimesSync } = require("fs");',
+      'const name = readdirSync("/server/model", { recursive: true }).find((each) => each.endsWith("model.onnx"));',
+      'const file = "/server/model/" + name; const bytes = readFileSync(file); bytes[bytes.length - 9] ^= 1;',
+      'writeFileSync(file, bytes); utimesSync(file, 1577836800, 1577836800);',
+    ].join(' ');
+    const altered = `${workshop.namespace}/altered:test`;
+    const lines = `printf '%s\n' "$@" | docker build --quiet --tag ${altered} -`;
+    const dockerfile = [`FROM ${image}`, `RUN ${JSON.stringify(['node', '--eval', change])}`];
+    expect(await run('sh', ['-c', lines, 'sh', ...dockerfile])).toMatchObject({ code: 0 });
+    for (const when of ['auto', 'background']) {
+      const container = await workshop.start(altered, ['--env', `CHECK_WEIGHTS=${when}`]);
+      let output: Record<string, unknown> = {};
+      for (let tries = 0; tries < 100 && output['state'] !== 'failed'; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const answer = await container.request('/status').catch(() => undefined);
+        if (answer) ({ output } = (await answer.json()) as { output: Record<string, unknown> });
+      }
+      expect(output).toMatchObject({ state: 'failed', weights: { checked: 'failed' } });
+      expect((await container.request('/health')).status).toBe(503);
+      const answer = await container.request('/run', { text: 'x' });
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        { error: expect.stringMatching(/its weights are not what was sealed/), output: null },
+      ]);
     }
   });
 

@@ -48,6 +48,43 @@ test('a model that cannot be loaded stays failed, with its reason', async () => 
   await supervisor.stop();
 });
 
+test('an engine that is refused is ended for good, with the reason', async () => {
+  const { open, started } = fakeEngines((engine) => engine.say(READY));
+  const supervisor = createSupervisor({ open, onState: () => {}, backoffMs: 1 });
+  supervisor.start(async () => request);
+  const run = (await supervisor.ready(never)).run({} as never, { signal: never });
+  supervisor.refuse(new Error('altered', { cause: 'which file' }));
+  await expect(run).rejects.toMatchObject({ status: 503 });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(supervisor.state).toEqual({
+    ...{ name: 'failed', reason: 'altered', detail: 'which file', retryInMs: undefined },
+  });
+  await expect(supervisor.ready(never)).rejects.toThrow('the model is not loaded: altered');
+  expect([started.length, supervisor.restarts]).toEqual([1, 0]);
+  await supervisor.stop();
+});
+
+test('neither an engine that loads again nor one that waits for its turn comes back once one is refused', async () => {
+  for (const backoffMs of [0, 20]) {
+    let attempts = 0;
+    const { open, started } = fakeEngines((engine) => {
+      if (++attempts === 1) engine.say(READY);
+      if (attempts === 2 && backoffMs > 0) engine.die('was ended by SIGKILL');
+    });
+    const supervisor = createSupervisor({ open, onState: () => {}, backoffMs });
+    supervisor.start(async () => request);
+    await supervisor.ready(never);
+    started[0]!.die('was ended by SIGKILL');
+    await until(() => started.length === 2);
+    supervisor.refuse(new Error('altered'));
+    started[1]!.die('was ended by SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(supervisor.state).toMatchObject({ name: 'failed', reason: 'altered', retryInMs: undefined });
+    expect(started).toHaveLength(2);
+    await supervisor.stop();
+  }
+});
+
 test('an engine that dies while loading is tried again', async () => {
   let attempts = 0;
   const { open } = fakeEngines((engine) =>

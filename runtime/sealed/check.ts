@@ -1,0 +1,92 @@
+import type { Settings } from '../config.js';
+import { totalBytes } from '../core/spec.js';
+import type { Logger } from '../log.js';
+import { StoreError } from '../store/errors.js';
+import { hashOnThread } from './hash-thread.js';
+import { altered, type FileCheck, sealedFiles, type SealedModel } from './record.js';
+
+/** What /status says of the weights of a sealed image. */
+export interface WeightsStatus {
+  checked: 'pending' | 'verified' | 'failed';
+  /** `first`: before the model is opened. `background`: while it answers already. */
+  when: 'first' | 'background';
+  bytes: number;
+  /** That it took; null until it is done. */
+  seconds: number | null;
+}
+
+/** Half a second's work where nothing helps the processor; loading takes longer. */
+export const MOST_BYTES_FIRST = 256 * 2 ** 20;
+
+export interface SealedCheckOptions {
+  config: Pick<Settings, 'sealedRecord' | 'CHECK_WEIGHTS'>;
+  model: Omit<SealedModel, 'dir'>;
+  logger: Logger;
+  /** Ends the server's answers: the weights that it has loaded are not what was sealed. */
+  onAltered: (error: Error) => void;
+}
+
+export interface SealedCheck {
+  readonly status: WeightsStatus;
+  /**
+   * Hashes small weights, and notes where large ones lie.
+   * @param find gives the folder with the weights
+   * @returns that folder. @throws StoreError for altered ones, what `find` throws, or the signal's reason
+   */
+  beforeLoad(find: () => Promise<string>, signal: AbortSignal): Promise<string>;
+  /** Hashes large weights, once. Never fails: altered ones are told to `onAltered`. */
+  afterLoad(): Promise<void>;
+}
+
+/** Holds the weights of a sealed image against its record at each start: altered ones are not served. */
+export function createSealedCheck({ config, model, logger, onAltered }: SealedCheckOptions): SealedCheck {
+  const bytes = totalBytes(model.spec);
+  const first =
+    config.CHECK_WEIGHTS === 'auto' ? bytes <= MOST_BYTES_FIRST : config.CHECK_WEIGHTS === 'first';
+  const status: WeightsStatus = {
+    ...{ checked: 'pending', when: first ? 'first' : 'background' },
+    ...{ bytes, seconds: null },
+  };
+  let later: { files: readonly FileCheck[]; signal: AbortSignal } | undefined;
+
+  async function check(files: readonly FileCheck[], signal: AbortSignal): Promise<void> {
+    const started = performance.now();
+    const problem = await hashOnThread({ files, quietly: !first }, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new StoreError('storage', 'the weights could not be hashed', { cause: error });
+    });
+    status.seconds = Math.round(performance.now() - started) / 1000;
+    if (problem !== undefined) throw altered(problem);
+    status.checked = 'verified';
+    logger.info({ bytes, seconds: status.seconds }, 'the weights are those that were sealed');
+  }
+
+  return {
+    status,
+    async beforeLoad(find, signal) {
+      status.checked = 'pending';
+      try {
+        const dir = await find();
+        const files = sealedFiles(config.sealedRecord, { ...model, dir });
+        if (first) await check(files, signal);
+        else later = { files, signal };
+        return dir;
+      } catch (error) {
+        if (!signal.aborted) status.checked = 'failed';
+        throw error;
+      }
+    },
+    async afterLoad() {
+      if (later === undefined) return;
+      const { files, signal } = later;
+      later = undefined;
+      try {
+        await check(files, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        status.checked = 'failed';
+        onAltered(error as Error);
+      }
+    },
+  };
+}

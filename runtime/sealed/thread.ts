@@ -1,0 +1,11 @@
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { firstWrong } from './hash-files.js';
+import type { Finding, Hashing } from './hash-thread.js';
+
+/** Worker thread: hashes what it is given, says what is wrong, and ends. */
+const { files, quietly } = workerData as Hashing;
+// Of this thread alone: Linux has a priority for each.
+if (quietly) setPriority(19);
+const port = parentPort!;
+port.postMessage({ problem: firstWrong(files) } satisfies Finding);
