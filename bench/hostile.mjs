@@ -116,8 +116,8 @@ async function gateway() {
     headers: { authorization: secret },
   });
   const rows = [
-    await attack(target('gateway, texts', 'org/text'), hostileBodies(4 * MEBI)),
-    await attack(target('gateway, chats', 'openai/v1/chat/completions'), hostileBodies(4 * MEBI)),
+    await attack(target('gateway, texts', 'org/text'), hostileBodies(MEBI)),
+    await attack(target('gateway, chats', 'openai/v1/chat/completions'), hostileBodies(MEBI)),
     await attack(target('gateway, pictures', 'org/picture'), hostileBodies(48 * MEBI)),
   ];
   return { rows, stop: () => child.kill() };
@@ -125,7 +125,7 @@ async function gateway() {
 
 const rows = [];
 for (const start of [
-  () => container('container, texts', zoo('text-classification/distilbert'), 'text-classification', 4 * MEBI),
+  () => container('container, texts', zoo('text-classification/distilbert'), 'text-classification', MEBI),
   () =>
     container('container, pictures', zoo('image-classification/vit-tiny'), 'image-classification', 48 * MEBI),
   gateway,

@@ -5,10 +5,12 @@ export const DEFAULTS = {
   /** Bytes of a request body: a 32 MiB medium in Base64 and some text. */
   maxBodyBytes: 48 * 2 ** 20,
   /**
-   * The same for tasks that take no media: ten times what fits into long contexts. A tokenizer reads one or two
-   * megabytes a second, and nobody else is served meanwhile.
+   * The same for tasks that take no media: twice what fits into long contexts. A tokenizer reads one or two megabytes a
+   * second, and nobody else is served meanwhile; question answering takes six hundred bytes of memory for each.
    */
-  maxTextBodyBytes: 4 * 2 ** 20,
+  maxTextBodyBytes: 2 ** 20,
+  /** The same where one body has many texts, each of which is a request to the model: OpenAI's embeddings. */
+  maxBatchBodyBytes: 4 * 2 ** 20,
   /**
    * Arrays, objects and what is in them, in a request body. Checking so many takes some ten milliseconds, in which nobody
    * else is served; six thousand messages have as many.

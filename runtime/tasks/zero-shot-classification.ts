@@ -5,17 +5,21 @@ import { params, TOKENIZER_FILES } from './fragments.js';
 import { formatOne, strip } from './python-text.js';
 import { finite, softmax } from './scores.js';
 
+/** Each of them is a row that the model computes. */
+const MOST_LABELS = 1000;
+
 const labels = z
   .union([z.string(), z.array(z.string())])
   .transform((given) =>
     typeof given === 'string'
       ? given
-          .split(',')
+          .split(',', MOST_LABELS + 1)
           .map(strip)
           .filter((label) => label !== '')
       : given,
   )
-  .refine((list) => list.length > 0, 'needs at least one label');
+  .refine((list) => list.length > 0, 'needs at least one label')
+  .refine((list) => list.length <= MOST_LABELS, `takes at most ${MOST_LABELS} labels`);
 
 export default defineTask({
   title: 'Zero-shot classification',
@@ -26,7 +30,9 @@ export default defineTask({
   profile: 'text',
   input: z.object({
     text: z.string().min(1),
-    candidate_labels: labels.describe('labels as an array, or in one string with commas between them'),
+    candidate_labels: labels.describe(
+      'at most 1000 labels, as an array or in one string with commas between them',
+    ),
     params: params({
       hypothesis_template: z
         .string()

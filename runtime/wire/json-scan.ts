@@ -27,7 +27,7 @@ export interface ScanLimits {
 const LONG = 2 ** 16;
 
 /** Bytes of all that is no long string, read in one piece. */
-const MAX_REST = DEFAULTS.maxTextBodyBytes;
+const MAX_REST = DEFAULTS.maxBatchBodyBytes;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];

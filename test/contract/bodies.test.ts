@@ -49,7 +49,7 @@ test('what a body would become is bounded before it is made', async () => {
 });
 
 test.each([
-  ['a text', 'text-classification', { text: 'x' }, 4 * 2 ** 20],
+  ['a text', 'text-classification', { text: 'x' }, 2 ** 20],
   ['a picture', 'image-classification', { base64: 'AAAA' }, 48 * 2 ** 20],
 ] as const)('a gateway takes as much of %s as its own server would', async (_, task, body, most) => {
   const at = await gateway({ models: [{ task }], parts: { body: { budget: createByteBudget(2 ** 30) } } });
@@ -74,6 +74,53 @@ test('OpenAI’s interface takes as much as the models behind it', async () => {
     const answer = await fetch(`${at}/openai/v1/${path}`, { method: 'POST', headers, body });
     return [answer.status, ((await answer.json()) as { error: { message: string } }).error.message];
   };
-  for (const path of ['completions', 'chat/completions', 'embeddings'])
-    expect(await send(path)).toEqual([413, `the body is larger than ${4 * 2 ** 20} bytes (MAX_BODY_BYTES)`]);
+  const tooLarge = (most: number) => [413, `the body is larger than ${most} bytes (MAX_BODY_BYTES)`];
+  for (const path of ['completions', 'chat/completions']) expect(await send(path)).toEqual(tooLarge(2 ** 20));
+  // Each of its texts is a body of its own.
+  expect(await send('embeddings')).toEqual(tooLarge(4 * 2 ** 20));
+});
+
+describe('labels that the model would have to judge one by one', () => {
+  const send = async (candidate_labels: unknown) => {
+    const app = fakeApp({ task: 'zero-shot-classification', run: async () => [] });
+    const answer = await request(app).post('/run').send({ text: 'x', candidate_labels });
+    return [answer.status, answer.body.error];
+  };
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `label ${i}`);
+  const refused = [400, 'candidate_labels: takes at most 1000 labels'];
+
+  test('are a thousand at most', async () => {
+    expect(await send(many(1000))).toEqual([200, null]);
+    expect(await send(many(1001))).toEqual(refused);
+    expect(await send(many(1000).join())).toEqual([200, null]);
+    expect(await send(many(1001).join())).toEqual(refused);
+    expect(await send('x,'.repeat(400_000))).toEqual(refused);
+  });
+});
+
+test('embeddings that are megabytes of JSON come in pieces, and whole', async () => {
+  const vector = Array.from({ length: 1000 }, (_, i) => i / 7);
+  const at = await gateway({
+    models: [{ task: 'feature-extraction' }],
+    container: (asked, answer) => {
+      asked.resume();
+      answer
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ error: null, output: vector }));
+    },
+  });
+  const send = async (inputs: number) => {
+    const answer = await fetch(`${at}/openai/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'org/name', input: Array.from({ length: inputs }, () => 'x') }),
+    });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await answer.json()).toEqual({
+      object: 'list',
+      data: Array.from({ length: inputs }, (_, index) => ({ object: 'embedding', index, embedding: vector })),
+      model: 'org/name',
+    });
+  };
+  for (const inputs of [1, 6, 200]) await send(inputs);
 });

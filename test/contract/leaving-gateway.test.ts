@@ -38,7 +38,7 @@ function model() {
     const asked = JSON.parse(body) as { text?: string; stream?: boolean };
     if (!asked.stream) {
       const output = request.url!.startsWith('/vectors')
-        ? [0.5, 1]
+        ? Array(5000).fill(0.25)
         : 'word '.repeat(asked.text === 'long' ? 50_000 : 3);
       response.setHeader('Content-Type', JSON_TYPE).end(JSON.stringify({ error: null, output }));
       return;
@@ -141,7 +141,7 @@ const REQUESTS: Record<string, Buffer> = {
     prompt: ['a', 'b'],
     stream: true,
   }),
-  embeddings: post(`${OPENAI}/embeddings`, { model: 'org/vectors', input: Array(4).fill('x') }),
+  embeddings: post(`${OPENAI}/embeddings`, { model: 'org/vectors', input: Array(8).fill('x') }),
   "OpenAI's list": get(`${OPENAI}/models`),
   'the list': get('/models/v2/list/models'),
   'the tasks': get('/models/v2/list/tasks'),

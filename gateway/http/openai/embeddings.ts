@@ -1,8 +1,10 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
+import { DEFAULTS } from '../../../runtime/core/limits.js';
 import { readJson } from '../../../runtime/wire/json-body.js';
-import { sendJson } from '../../../runtime/wire/respond.js';
+import { written } from '../../../runtime/wire/lifetime.js';
+import { JSON_TYPE, sendJson } from '../../../runtime/wire/respond.js';
 import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
 import { checkRequest, type RunParts } from '../run.js';
@@ -43,7 +45,8 @@ export const embeddingBody = z.strictObject({
 });
 
 export function embed(parts: RunParts): RequestHandler {
-  const rules = bodyFor(ENDPOINTS['/embeddings'], parts.body);
+  const { maxBytes = DEFAULTS.maxBatchBodyBytes } = parts.body;
+  const rules = bodyFor(ENDPOINTS['/embeddings'], { ...parts.body, maxBytes });
   return async (request, response) => {
     const { json } = await readJson(request, response, rules);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
@@ -56,16 +59,40 @@ export function embed(parts: RunParts): RequestHandler {
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
       setHeaders(response, server);
-      const data = vectors.map((vector, index) => ({
-        ...{ object: 'embedding', index },
-        embedding: encoding_format === 'base64' ? base64(vector) : vector,
-      }));
       const tokens = tokensOf(all.map(({ usage }) => usage));
       callOf(response).tokens = tokens;
       const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
-      sendJson(response, 200, JSON.stringify({ object: 'list', data, model: entry.modelId, usage }));
+      const row = (vector: Vector, index: number) => {
+        const embedding = encoding_format === 'base64' ? base64(vector) : vector;
+        return JSON.stringify({ object: 'embedding', index, embedding });
+      };
+      await sendList(response, {
+        rows: vectors.map((vector, i) => () => row(vector, i)),
+        rest: { model: entry.modelId, usage },
+      });
     });
   };
+}
+
+/** Bytes of rows that are made before others are served. */
+const PIECE = 2 ** 17;
+
+/** Two thousand vectors are forty megabytes of JSON: a piece at a time, no faster than the caller takes them. */
+async function sendList(
+  response: Response,
+  { rows, rest }: { rows: readonly (() => string)[]; rest: object },
+): Promise<void> {
+  let text = '{"object":"list","data":[';
+  for (const [i, row] of rows.entries()) {
+    text += (i === 0 ? '' : ',') + row();
+    if (text.length < PIECE) continue;
+    if (!response.headersSent) response.setHeader('Content-Type', JSON_TYPE);
+    await written(response, text);
+    text = '';
+  }
+  const end = `],${JSON.stringify(rest).slice(1)}`;
+  if (response.headersSent) response.end(text + end);
+  else sendJson(response, 200, text + end);
 }
 
 type Vector = readonly (number | null)[];
