@@ -8,7 +8,8 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { newKey, writeKeys } from '../dist/gateway/keys/key-store.js';
+import { changeKeys } from '../dist/gateway/keys/key-file.js';
+import { newKey } from '../dist/gateway/keys/key-store.js';
 import { startServer, table } from './lib.mjs';
 import { cpuOfTree } from './lib/cpu.mjs';
 import { median, percentile, round, sorted } from './lib/numbers.mjs';
@@ -177,7 +178,7 @@ async function overhead() {
   table(rows);
 }
 
-await writeKeys(keys, [one.record, two.record]);
+await changeKeys(keys, () => [one.record, two.record]);
 if (parts.includes('refused')) await refused();
 if (parts.includes('overhead')) await overhead();
 process.exit();

@@ -1,16 +1,15 @@
 /**
- * What one hostile caller costs everybody else: node bench/hostile.mjs [--seconds N] [--clients N] [--main PATH] [--gateway PATH].
+ * What one hostile caller costs everybody else: node bench/hostile.mjs [--seconds N] [--clients N] [--image PATH] [--gateway PATH].
  * Sends the worst bodies that the limits allow, several at a time, to a container of texts, one of pictures, and a
  * gateway; asks each for signs of life meanwhile. Prints how long those took, and the peak of memory.
  */
-import { fork, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { freePort, MB, rssOf, startServer, table } from './lib.mjs';
+import { startGateway } from './lib/gateway-process.mjs';
 import { hostileBodies, MEBI } from './lib/hostile-bodies.mjs';
 import { randomFrom, round } from './lib/numbers.mjs';
 
@@ -90,37 +89,23 @@ async function container(name, dir, task, size) {
 }
 
 async function gateway() {
-  const dir = mkdtempSync(join(tmpdir(), 'slipway-hostile-'));
-  const secret = `slw_${randomBytes(32).toString('base64url')}`;
-  const hash = createHash('sha256').update(secret).digest('hex');
-  const key = { id: 'bench', name: 'bench', hash, created: new Date(0).toISOString() };
-  writeFileSync(join(dir, 'keys.json'), JSON.stringify({ version: 1, keys: [key] }));
-  const [port, nobody] = [await freePort(), await freePort()];
-  const entry = (id, task) => ({ id, task, addresses: [`http://127.0.0.1:${nobody}`] });
-  const models = [entry('org/text', 'text-classification'), entry('org/picture', 'image-classification')];
-  writeFileSync(join(dir, 'models.yaml'), JSON.stringify({ models }));
-  const flags = [
-    '--upstream',
-    'static',
-    '--catalog',
-    join(dir, 'models.yaml'),
-    '--keys',
-    join(dir, 'keys.json'),
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const models = [
+    { id: 'org/text', task: 'text-classification', url },
+    { id: 'org/picture', task: 'image-classification', url },
   ];
-  const args = [values.gateway, 'serve', '--port', String(port), '--rate', '100000/1s', ...flags];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  await new Promise((ready) => child.stdout.once('data', ready));
-  const at = `http://127.0.0.1:${port}`;
+  const running = await startGateway(models, { main: values.gateway });
+  const { url: at, headers } = running;
   const target = (name, path) => ({
-    ...{ name, pid: child.pid, run: `${at}/models/v2/${path}`, livez: `${at}/livez` },
-    headers: { authorization: secret },
+    ...{ name, pid: running.pid, headers },
+    ...{ run: `${at}/models/v2/${path}`, livez: `${at}/livez` },
   });
   const rows = [
     await attack(target('gateway, texts', 'org/text'), hostileBodies(MEBI)),
     await attack(target('gateway, chats', 'openai/v1/chat/completions'), hostileBodies(MEBI)),
     await attack(target('gateway, pictures', 'org/picture'), hostileBodies(48 * MEBI)),
   ];
-  return { rows, stop: () => child.kill() };
+  return { rows, stop: running.stop };
 }
 
 const rows = [];

@@ -151,10 +151,10 @@ export interface QuestionAnswerer {
 export interface ImageClassifier {
   /**
    * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
-   * image processor, and runs the classification head.
+   * image processor, and runs the classification head. Goes no step further once `signal` aborts.
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture
    */
-  classify(image: Uint8Array): Promise<Classified>;
+  classify(image: Uint8Array, signal: AbortSignal): Promise<Classified>;
 }
 
 export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';

@@ -22,8 +22,8 @@ export default defineTask({
       head: 'image-classification',
       graphs: ['model'],
       files: ['preprocessor_config.json', 'processor_config.json'],
-      async run(handle, { media, params: { top_k, function_to_apply } }) {
-        const result = await handle.classify(media.bytes);
+      async run(handle, { media, params: { top_k, function_to_apply } }, { signal }) {
+        const result = await handle.classify(media.bytes, signal);
         return ranked(result, function_to_apply ?? defaultFunction(result), top_k === undefined ? 5 : top_k);
       },
     },

@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import sharp from 'sharp';
 import { changeKeys } from '../../gateway/keys/key-file.js';
 import { newKey } from '../../gateway/keys/key-store.js';
 import { freePort, modelEnv, ROOT, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
@@ -62,8 +63,8 @@ async function underWay(server: ServerProcess): Promise<number> {
 }
 
 /** Nothing runs, nothing waits, nothing is held, and nothing more is computed. */
-async function atRest(server: ServerProcess): Promise<number> {
-  await waitFor(async () => (await underWay(server)) === 0, 5000);
+async function atRest(server: ServerProcess, withinMs = 5000): Promise<number> {
+  await waitFor(async () => (await underWay(server)) === 0, withinMs);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   for (const gauge of ['pending_bytes', 'running', 'queued'])
     expect(metrics).toMatch(new RegExp(`^slipway_${gauge} 0$`, 'm'));
@@ -221,4 +222,28 @@ describe('rows of an encoder', () => {
       expect(computed).toBeLessThan(3 * whole);
     },
   );
+});
+
+describe('pictures', () => {
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    const repo = join(ROOT, 'test/fixtures/zoo/image-classification/vit-tiny/repo');
+    server = await startServer(await modelEnv(repo, { task: 'image-classification' }));
+    await server.ready();
+  });
+  afterAll(() => server.stop());
+
+  test('whose callers have left go no further than they are', async () => {
+    const before = await atRest(server);
+    // Quick to send and slow to decode.
+    const create = { width: 7000, height: 7000, channels: 3 as const, background: '#246' };
+    const picture = await sharp({ create }).jpeg().toBuffer();
+    const body = { base64: picture.toString('base64') };
+    const leaving = Array.from({ length: 8 }, () => call({ url: `${server.url}/run`, body }));
+    await waitFor(async () => (await server.status())['running'] === 8);
+    for (const one of leaving) one.leave();
+    // Decoding can't be stopped; those that are through with it may be in their run.
+    expect((await atRest(server, 30_000)) - before).toBeLessThan(6);
+  });
 });

@@ -27,8 +27,11 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
   // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {
-    async classify(bytes) {
-      const { values, height, width } = processor.process(await decodeImage(bytes, request.maxPixels));
+    async classify(bytes, signal) {
+      signal.throwIfAborted();
+      const picture = await decodeImage(bytes, request.maxPixels);
+      signal.throwIfAborted();
+      const { values, height, width } = processor.process(picture);
       const outputs = await session.run({ [input]: floats(values, [1, 3, height, width]) });
       const logits = toFloat32(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
