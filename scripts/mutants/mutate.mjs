@@ -59,7 +59,10 @@ export function mutantsOf(source) {
 
 /** Types are no code: of what TypeScript adds, only the expressions in it are looked at. */
 function visit(node, see) {
-  if (node.type.startsWith('TS')) return node.expression ? visit(node.expression, see) : undefined;
+  if (node.type.startsWith('TS')) {
+    if (node.expression) visit(node.expression, see);
+    return;
+  }
   see(node);
   for (const [key, value] of Object.entries(node)) {
     if (key === 'loc' || key === 'typeAnnotation') continue;

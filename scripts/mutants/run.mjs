@@ -85,7 +85,7 @@ function passes(tree, project, file) {
       stdio: 'ignore',
       detached: true,
     });
-    const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
+    const timer = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), LIMIT_MS);
     child.once('exit', (code) => {
       clearTimeout(timer);
       resolve(code === 0);
