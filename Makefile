@@ -42,7 +42,7 @@ e2e: dist/.built ## Images and containers on a real Docker Engine, which is star
 parity: dist/.built ## Answers beside those of the Python libraries
 	@$(NODE) scripts/test.mjs parity
 
-faults: dist/.built ## Downloads that are killed, stopped, cut and starved of disk, by seeded schedules
+faults: dist/.built ## Downloads that are killed, cut and starved of disk, and callers who leave at every step, by seeded schedules
 	@$(NODE) scripts/test.mjs faults
 
 manifests: dist/.built ## Manifests before a real API server of Kubernetes, which is built the first time (minutes)
