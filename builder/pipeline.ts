@@ -3,6 +3,13 @@ import path from 'node:path';
 import type { ModelSpec } from '../runtime/core/spec.js';
 import type { CommandDeps } from './deps.js';
 import { fetchWeights } from './fetch-weights.js';
+import {
+  modelReadme,
+  removeWeights,
+  runtimeFolder,
+  writeRuntimeFolder,
+  writeWeights,
+} from './images/folders.js';
 import { contextFolder, ensureModelImage, writeContext } from './images/model-image.js';
 import {
   type BuildPlan,
@@ -27,8 +34,11 @@ export interface PlannedImages {
   plan: BuildPlan;
   runtime: RuntimeImage;
   context: ModelContext;
-  /** Where the build folder goes. */
+  /** Where the build folder goes, and what it says of itself. */
   folder: string;
+  readme: string;
+  /** Where that of the runtime image goes. */
+  runtimeFolder: string;
 }
 
 export interface PrepareOptions {
@@ -75,6 +85,8 @@ export async function planImages(
     runtime,
     context: renderModelContext(plan, template),
     folder: contextFolder(flags.out, plan),
+    readme: await modelReadme(plan, { runtime, packageRoot }),
+    runtimeFolder: runtimeFolder(flags.out, runtime),
   };
 }
 
@@ -88,6 +100,7 @@ export interface BuildResult {
   runtime: string;
   runtimeBuilt: boolean;
   folder: string;
+  runtimeFolder: string;
   bytes: number;
 }
 
@@ -97,7 +110,7 @@ export async function buildImage(
   options: PrepareOptions,
   deps: CommandDeps,
 ): Promise<BuildResult> {
-  const { model, plan, runtime, context, folder } = prepared;
+  const { model, plan, runtime, context, folder, runtimeFolder } = prepared;
   const { flags, report } = options;
   const { docker } = deps;
   await docker.info();
@@ -105,7 +118,7 @@ export async function buildImage(
   const runtimeBuild = await report.step(`Runtime image ${runtime.name}`, (onLine) =>
     ensureRuntimeImage(runtime, { docker, onLine, buildArgs: cudaArguments(flags) }),
   );
-  await writeContext(folder, context);
+  await writeFolders(prepared, deps);
   const weights = dir === undefined ? [] : weightEntries(plan.spec, dir);
   const image = plan.image.references[0]!;
   const made = await report.step(`Model image ${image}`, (onLine) =>
@@ -119,8 +132,40 @@ export async function buildImage(
     runtime: runtime.name,
     runtimeBuilt: runtimeBuild.built,
     folder,
+    runtimeFolder,
     bytes: made.size,
   };
+}
+
+/** What writing complete build folders gave, as `--json` prints it. */
+export interface FoldersResult {
+  image: string;
+  runtime: string;
+  folder: string;
+  runtimeFolder: string;
+}
+
+/** The build folders of model and runtime image with all that is in the images, for `docker build` elsewhere. */
+export async function writeCompleteFolders(
+  prepared: Prepared,
+  options: PrepareOptions,
+  deps: CommandDeps,
+): Promise<FoldersResult> {
+  const { model, plan, runtime, folder, runtimeFolder } = prepared;
+  const dir = plan.baked ? await fetchWeights({ ...options, model }, deps) : undefined;
+  await options.report.step(`Build folders in ${folder}`, async () => {
+    await writeFolders(prepared, deps);
+    if (dir !== undefined) await writeWeights(folder, weightEntries(plan.spec, dir));
+  });
+  return { image: plan.image.references[0]!, runtime: runtime.name, folder, runtimeFolder };
+}
+
+/** Weights that an earlier build has left go: they may be those of another commit. */
+async function writeFolders(prepared: Prepared, { packageRoot }: CommandDeps): Promise<void> {
+  const { context, folder, readme, runtime, runtimeFolder } = prepared;
+  await removeWeights(folder);
+  await writeContext(folder, { files: { ...context.files, 'README.md': readme } });
+  await writeRuntimeFolder(runtimeFolder, runtime, packageRoot);
 }
 
 export function cudaArguments({

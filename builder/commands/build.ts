@@ -12,18 +12,33 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { buildImage, type BuildResult, planImages, predicted, type Prepared } from '../pipeline.js';
+import {
+  buildImage,
+  type BuildResult,
+  type FoldersResult,
+  planImages,
+  predicted,
+  type Prepared,
+  writeCompleteFolders,
+} from '../pipeline.js';
 import { decideModel } from '../source.js';
 import { megabytes, type Said, together } from '../report.js';
 import { planText } from './plan-text.js';
 
-type BuildFlags = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean };
+type BuildFlags = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean; foldersOnly?: boolean };
 
 const EXAMPLES = `
+The build folders of the model's image and of the runtime image below it are left in --out, each with a README.md that
+says what it needs. --folders-only writes them complete, weights too with --bake, and needs no Docker Engine: "docker
+build" makes the images of them on a machine that has neither builder nor a network.
+
 Examples:
   builder build distilbert/distilbert-base-uncased-finetuned-sst-2-english
   builder build org/model --bake --json          weights inside, starts without a network
   builder build org/model --from ./exported      a local folder instead of the hub
+  builder build org/model --bake --folders-only --out ctx
+  docker build --tag slipway/runtime:TAG ctx/slipway/runtime/TAG && \\
+    docker build --tag slipway/org_model ctx/slipway/org_model
   builder build org/model --dry-run              say what would be done, touch nothing
   builder build org/model --platform linux/amd64,linux/arm64 \\
     --base-image linux/arm64=node-arm64:24       an image for each, built without emulation`;
@@ -37,6 +52,7 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
     .command('build')
     .description('Build a container image whose server answers POST /run')
     .argument('<model>', 'id on the hub', modelId)
+    .option('--folders-only', 'write complete build folders, build nothing; needs no Docker Engine')
     .option('--dry-run', 'print what would be done and touch nothing')
     .addHelpText('after', EXAMPLES);
   addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
@@ -49,6 +65,12 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
         prepared.push({ model, ...(await planImages(predicted(model, one), one, deps)) });
       if (flags.dryRun) return report.result(...together(prepared.map(dryRun)));
       if (flags.from !== undefined && !flags.bake) report.note(NOT_ON_HUB);
+      if (flags.foldersOnly) {
+        const written: FoldersResult[] = [];
+        for (const [i, one] of each.entries())
+          written.push(await writeCompleteFolders(prepared[i]!, { id, flags: one, report }, deps));
+        return report.result(...together(written.map(folders)));
+      }
       const results: BuildResult[] = [];
       for (const [i, one] of each.entries())
         results.push(await buildImage(prepared[i]!, { id, flags: one, report }, deps));
@@ -62,6 +84,12 @@ function built({ spec, baked, platform }: Prepared['plan'], result: BuildResult)
   const { id: model, commit, task } = spec;
   return { text: result.image, document: { ...result, model, commit, task, baked, platform } };
 }
+
+/** In the order in which they are built. */
+const folders = (result: FoldersResult): Said => ({
+  text: `${result.runtimeFolder}\n${result.folder}`,
+  document: result,
+});
 
 const dryRun = (prepared: Prepared): Said => ({
   text: dryRunText(prepared),

@@ -1,11 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { chmod, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from './labels.js';
 import type { BuildPlan, ModelContext } from './model-plan.js';
-import { type ContextEntry, tarStream } from './tar.js';
+import { type ContextEntry, FIXED_MTIME, tarStream } from './tar.js';
 
 /** Folder of a model's build files below `--out`. */
 export function contextFolder(out: string, plan: BuildPlan): string {
@@ -15,7 +15,13 @@ export function contextFolder(out: string, plan: BuildPlan): string {
 /** Writes the build folder of a model, for reading, review and `docker build` by hand. */
 export async function writeContext(folder: string, context: Pick<ModelContext, 'files'>): Promise<void> {
   await makeFolder(folder);
-  for (const [name, text] of Object.entries(context.files)) await writeFile(path.join(folder, name), text);
+  for (const [name, text] of Object.entries(context.files)) {
+    const file = path.join(folder, name);
+    await writeFile(file, text);
+    // As in a context that is streamed: by hand the same layers are made of them.
+    await chmod(file, 0o644);
+    await utimes(file, FIXED_MTIME, FIXED_MTIME);
+  }
 }
 
 export interface ModelBuild {

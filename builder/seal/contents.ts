@@ -5,8 +5,8 @@ import { MANIFEST_NAME } from '../../runtime/store/manifest.js';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import type { BuildPlan, ModelContext } from '../images/model-plan.js';
 import type { ContextEntry } from '../images/tar.js';
+import { basePartsOf } from './base-image.js';
 import { formatGolden, type Golden } from './golden.js';
-import { readText } from './image-files.js';
 import {
   formatSealedManifest,
   SEALED_DIR,
@@ -16,7 +16,7 @@ import {
 } from './manifest.js';
 import type { Notices } from './notices.js';
 import { sealedSettings, withLabels } from './settings.js';
-import { bundledPackages, debianPackages, shippedPackages } from './packages.js';
+import { bundledPackages, shippedPackages } from './packages.js';
 
 /** Folder of the build context that becomes the sealing layer. */
 const LAYER = `sealed${SEALED_DIR}`;
@@ -73,14 +73,15 @@ async function bomOf(
   { plan, layers, image, packageRoot }: ContentsOptions,
   { weights, docker }: { weights: readonly SealedFile[]; docker: Docker },
 ): Promise<string> {
-  const status = await readText(docker, { reference: image.id, path: '/var/lib/dpkg/status' });
+  const base = await basePartsOf(docker, image);
   const packages = [
     ...(await bundledPackages(packageRoot)),
     ...(await shippedPackages(layers.runtime)),
-    ...debianPackages(status ?? ''),
+    ...base.packages,
   ];
   const model = weights.filter((file) => !file.path.endsWith(`/${MANIFEST_NAME}`));
   // Loaded here: commands that seal nothing start without the library behind it.
   const { sbomOf } = await import('./sbom.js');
-  return sbomOf({ spec: plan.spec, image: plan.image.repository, weights: model, packages });
+  const parts = { spec: plan.spec, image: plan.image.repository, weights: model };
+  return sbomOf({ ...parts, ...base, packages });
 }

@@ -35,13 +35,42 @@ export async function shippedPackages(entries: readonly ContextEntry[]): Promise
   );
 }
 
-/** Debian packages of a base image, from the text of its /var/lib/dpkg/status. Those that were removed don't count. */
-export function debianPackages(status: string): Package[] {
+/** What a base image is, by its os-release. */
+export interface OperatingSystem {
+  /** `debian`, `ubuntu`, … */
+  id: string;
+  version: string | undefined;
+}
+
+/** @returns undefined for a text that names none */
+export function operatingSystem(osRelease: string): OperatingSystem | undefined {
+  const value = (name: string) => new RegExp(`^${name}="?([\\w.-]+)"?$`, 'm').exec(osRelease)?.[1];
+  const id = value('ID');
+  return id === undefined ? undefined : { id, version: value('VERSION_ID') };
+}
+
+/**
+ * Debian packages of a base image, from the text of its /var/lib/dpkg/status. Those that were removed don't count.
+ * Processor, distribution and source package go along: scanners of vulnerabilities look for these.
+ */
+export function debianPackages(status: string, system?: OperatingSystem): Package[] {
+  const distro = system && `${system.id}${system.version === undefined ? '' : `-${system.version}`}`;
   return status
     .split(/\n\n+/)
-    .map((block) => ({ block, name: field(block, 'Package'), version: field(block, 'Version') }))
-    .filter(({ block, name, version }) => name && version && field(block, 'Status')?.endsWith(' installed'))
-    .map(({ name, version }) => ({ name: name!, version: version!, kind: 'deb/debian' }));
+    .filter((block) => isInstalled(field(block, 'Status')))
+    .flatMap((block) => {
+      const [name, version] = [field(block, 'Package'), field(block, 'Version')];
+      if (name === undefined || version === undefined) return [];
+      const arch = field(block, 'Architecture');
+      const upstream = field(block, 'Source')?.replace(/ \((.*)\)$/, '@$1');
+      const qualifiers = { ...(arch && { arch }), ...(distro && { distro }), ...(upstream && { upstream }) };
+      return [{ name, version, kind: `deb/${system?.id ?? 'debian'}`, qualifiers }];
+    });
+}
+
+/** Images without a package manager say nothing of it. */
+function isInstalled(status: string | undefined): boolean {
+  return status === undefined || status.endsWith(' installed');
 }
 
 function field(block: string, name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { SealedFile } from './manifest.js';
+import type { OperatingSystem } from './packages.js';
 
 /** A program or library inside the image. */
 export interface Package {
@@ -10,6 +11,17 @@ export interface Package {
   license?: string | undefined;
   /** Package URL without name and version: `npm`, or `deb/debian`. */
   kind: string;
+  /** Of the package URL. */
+  qualifiers?: Record<string, string>;
+}
+
+/** The program that runs the server. */
+export interface NodeProgram {
+  /** In the image. */
+  path: string;
+  /** Undefined where neither the program nor its image tells. */
+  version: string | undefined;
+  sha256: string;
 }
 
 export interface SbomParts {
@@ -19,13 +31,15 @@ export interface SbomParts {
   /** The model's own files, hashed. */
   weights: readonly SealedFile[];
   packages: readonly Package[];
+  node?: NodeProgram | undefined;
+  system?: OperatingSystem | undefined;
 }
 
 /**
- * The bill of materials of an image in CycloneDX 1.6: the model, each of its files with commit, hash and licence, and
- * the packages. The same parts give the same text: it holds no time and no serial number.
+ * The bill of materials of an image in CycloneDX 1.6: the model, each of its files with commit, hash and licence,
+ * Node.js, the operating system, and the packages of both. The same parts give the same text: it holds no time and no serial number.
  */
-export function sbomOf({ spec, image, weights, packages }: SbomParts): string {
+export function sbomOf({ spec, image, weights, packages, node, system }: SbomParts): string {
   const { Bom, Component, Metadata } = Models;
   const bom = new Bom({
     metadata: new Metadata({
@@ -42,6 +56,8 @@ export function sbomOf({ spec, image, weights, packages }: SbomParts): string {
     bom.components.add(component);
     model.dependencies.add(component.bomRef);
   }
+  if (node) bom.components.add(nodeOf(node));
+  if (system) bom.components.add(systemOf(system));
   for (const each of packages) bom.components.add(packageOf(each));
   const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   const serializer = new Serialize.JsonSerializer(normalizers);
@@ -70,10 +86,37 @@ function weightOf({ path, sha256 }: SealedFile, spec: ModelSpec): Models.Compone
   });
 }
 
-function packageOf({ name, version, license, kind }: Package): Models.Component {
-  const purl = `pkg:${kind}/${name.replace(/^@/, '%40')}@${encodeURIComponent(version)}`;
+function packageOf({ name, version, license, kind, qualifiers }: Package): Models.Component {
+  const purl = `pkg:${kind}/${name.replace(/^@/, '%40')}@${encodeURIComponent(version)}${query(qualifiers)}`;
   const licenses = licensesOf(license);
   return new Models.Component(Enums.ComponentType.Library, name, { version, bomRef: purl, purl, licenses });
+}
+
+/** In the order that package URLs demand. */
+function query(qualifiers: Record<string, string> = {}): string {
+  const pairs = Object.entries(qualifiers).sort(([a], [b]) => (a < b ? -1 : 1));
+  return pairs.map(([name, value], at) => `${at ? '&' : '?'}${name}=${encodeURIComponent(value)}`).join('');
+}
+
+/** With the names under which lists of vulnerabilities have it. */
+function nodeOf({ path, version, sha256 }: NodeProgram): Models.Component {
+  const known = version !== undefined && {
+    version,
+    purl: `pkg:generic/node@${version}`,
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+  };
+  return new Models.Component(Enums.ComponentType.Platform, 'node', {
+    ...known,
+    bomRef: `file:${path}`,
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], sha256]]),
+    licenses: licensesOf('MIT'),
+    properties: properties({ path }),
+  });
+}
+
+function systemOf({ id, version }: OperatingSystem): Models.Component {
+  const known = version === undefined ? {} : { version };
+  return new Models.Component(Enums.ComponentType.OperatingSystem, id, { ...known, bomRef: 'system' });
 }
 
 function properties(values: Record<string, string>): Models.PropertyRepository {

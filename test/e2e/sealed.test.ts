@@ -88,7 +88,20 @@ describeWithDocker('a sealed image', () => {
     }
     const purls = components.flatMap(({ purl }) => purl ?? []);
     expect(purls).toContainEqual(expect.stringMatching(/^pkg:npm\/onnxruntime-node@/));
-    expect(purls).toContainEqual(expect.stringMatching(/^pkg:deb\/debian\/libc6@/));
+    const listed = 'dpkg-query -W -f "\\${Package} \\${Version} \\${Architecture}\\n"';
+    const installed = (await docker('run', '--rm', '--entrypoint', 'sh', image, '-c', listed)).split('\n');
+    const expected = installed.map((line) => {
+      const [name, version, arch] = line.split(' ') as [string, string, string];
+      return expect.stringContaining(
+        `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${arch}&distro=debian-12`,
+      ) as unknown;
+    });
+    const debian = purls.filter((purl) => purl.startsWith('pkg:deb/'));
+    expect(debian).toHaveLength(installed.length);
+    expect(debian).toEqual(expect.arrayContaining(expected));
+    const node = await docker('run', '--rm', '--entrypoint', 'node', image, '--version');
+    expect(purls).toContain(`pkg:generic/node@${node.slice(1)}`);
+    expect(components.find(({ type }) => type === 'operating-system')).toMatchObject({ name: 'debian' });
   });
 
   test('knows that it is sealed, asks nobody, and gives its golden answer to the byte', async () => {

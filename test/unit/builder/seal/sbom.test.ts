@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
-import { debianPackages } from '../../../../builder/seal/packages.js';
+import { debianPackages, operatingSystem } from '../../../../builder/seal/packages.js';
 import { sbomOf } from '../../../../builder/seal/sbom.js';
 import { sampleSpec } from '../fixtures.js';
 
@@ -16,6 +16,8 @@ const PACKAGES = [
   { name: 'either', version: '2.0.0', license: '(MIT OR Apache-2.0)', kind: 'npm' },
   { name: 'libc6', version: '2.36-9+deb12u10', kind: 'deb/debian' },
 ];
+const NODE = { path: '/usr/local/bin/node', version: '24.21.0', sha256: 'd'.repeat(64) };
+const SYSTEM = { id: 'debian', version: '12' };
 
 interface Component {
   type: string;
@@ -59,6 +61,8 @@ test('is valid CycloneDX 1.6', () => {
       image: 'i',
       weights: WEIGHTS,
       packages: PACKAGES,
+      node: license === undefined ? { ...NODE, version: undefined } : NODE,
+      system: license === undefined ? { id: 'debian', version: undefined } : SYSTEM,
     });
     validate(JSON.parse(text));
     expect(validate.errors ?? []).toEqual([]);
@@ -102,12 +106,63 @@ test('equal parts give equal text', () => {
   expect(sbomOf(turned)).toBe(sbomOf(parts));
 });
 
-test('Debian packages: those that are installed', () => {
-  const status = [
-    'Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\nDescription: x\n Version: 9',
-    'Package: gone\nStatus: deinstall ok config-files\nVersion: 1',
-    '',
-  ].join('\n\n');
-  expect(debianPackages(status)).toEqual([{ name: 'libc6', version: '2.36-9', kind: 'deb/debian' }]);
-  expect(debianPackages('')).toEqual([]);
+test('Node.js and the operating system are components, under the names that scanners know', () => {
+  const parts = { spec: sampleSpec(), image: 'i', weights: [], packages: [], node: NODE, system: SYSTEM };
+  const { components } = JSON.parse(sbomOf(parts)) as { components: (Component & { cpe?: string })[] };
+  expect(components.find(({ type }) => type === 'platform')).toMatchObject({
+    name: 'node',
+    version: '24.21.0',
+    purl: 'pkg:generic/node@24.21.0',
+    cpe: 'cpe:2.3:a:nodejs:node.js:24.21.0:*:*:*:*:*:*:*',
+    hashes: [{ alg: 'SHA-256', content: NODE.sha256 }],
+  });
+  expect(components.find(({ type }) => type === 'operating-system')).toMatchObject({
+    ...{ name: 'debian', version: '12' },
+  });
+});
+
+describe('Debian packages', () => {
+  test('are those that are installed, with processor, distribution and source', () => {
+    const status = [
+      'Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nSource: glibc\nVersion: 2.36-9\nDescription: x\n Version: 9',
+      'Package: libgcc\nStatus: install ok installed\nArchitecture: all\nSource: gcc (12.2-1)\nVersion: 1:12',
+      'Package: gone\nStatus: deinstall ok config-files\nVersion: 1',
+      '',
+    ].join('\n\n');
+    const packages = debianPackages(status, SYSTEM);
+    expect(packages).toEqual([
+      {
+        ...{ name: 'libc6', version: '2.36-9', kind: 'deb/debian' },
+        qualifiers: { arch: 'amd64', distro: 'debian-12', upstream: 'glibc' },
+      },
+      {
+        ...{ name: 'libgcc', version: '1:12', kind: 'deb/debian' },
+        qualifiers: { arch: 'all', distro: 'debian-12', upstream: 'gcc@12.2-1' },
+      },
+    ]);
+    const text = sbomOf({ spec: sampleSpec(), image: 'i', weights: [], packages });
+    expect(
+      (JSON.parse(text) as { components: Component[] }).components.flatMap(({ purl }) => purl ?? []),
+    ).toEqual(
+      expect.arrayContaining([
+        'pkg:deb/debian/libc6@2.36-9?arch=amd64&distro=debian-12&upstream=glibc',
+        'pkg:deb/debian/libgcc@1%3A12?arch=all&distro=debian-12&upstream=gcc%4012.2-1',
+      ]),
+    );
+  });
+
+  test('of an image that lists each in a file of its own say nothing of being installed', () => {
+    const [found] = debianPackages('Package: tzdata\nVersion: 2025b', { id: 'ubuntu', version: undefined });
+    expect(found).toMatchObject({ kind: 'deb/ubuntu', qualifiers: { distro: 'ubuntu' } });
+  });
+
+  test('of a text that is none are none', () => {
+    expect(debianPackages('')).toEqual([]);
+  });
+});
+
+test('an operating system is what os-release says', () => {
+  expect(operatingSystem('NAME="Debian"\nVERSION_ID="12"\nID=debian\n')).toEqual(SYSTEM);
+  expect(operatingSystem('ID="ubuntu"')).toEqual({ id: 'ubuntu', version: undefined });
+  expect(operatingSystem('VARIANT_ID=x')).toBeUndefined();
 });

@@ -1,0 +1,108 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolder } from '../../runtime/store/make-folder.js';
+import type { RuntimeImage } from './runtime-image.js';
+import { contextFolder } from './model-image.js';
+import type { BuildPlan } from './model-plan.js';
+import { render } from './render.js';
+import { type ContextEntry, FIXED_MTIME } from './tar.js';
+
+/** Folder of a runtime image's build files below `--out`. */
+export function runtimeFolder(out: string, { name }: Pick<RuntimeImage, 'name'>): string {
+  const colon = name.lastIndexOf(':');
+  return path.resolve(out, ...name.slice(0, colon).split('/'), name.slice(colon + 1));
+}
+
+/**
+ * Writes all that a runtime image is built from, for `docker build` on a machine without this program. A folder that is
+ * there is left as it is: its name says what is in it.
+ */
+export async function writeRuntimeFolder(
+  folder: string,
+  image: RuntimeImage,
+  packageRoot: string,
+): Promise<void> {
+  if (await stat(folder).catch(() => undefined)) return;
+  const template = await readFile(path.join(packageRoot, 'templates/runtime.README.md.eta'), 'utf8');
+  const readme = render(template, {
+    ...image,
+    base: image.baseImage,
+    arguments: buildArguments(image),
+  });
+  const part = `${folder}.${process.pid}.part`;
+  try {
+    await writeEntries(part, [
+      ...image.entries,
+      { path: 'Dockerfile', content: image.dockerfile },
+      { path: 'README.md', content: readme },
+    ]);
+    await rename(part, folder);
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+/** What a model's build folder says of itself: what it needs, and how that is made. */
+export async function modelReadme(
+  plan: BuildPlan,
+  { runtime, packageRoot }: { runtime: RuntimeImage; packageRoot: string },
+): Promise<string> {
+  const template = await readFile(path.join(packageRoot, 'templates/model.README.md.eta'), 'utf8');
+  const [from, to] = [contextFolder('/', plan), runtimeFolder('/', runtime)];
+  return render(template, {
+    image: plan.image.references[0],
+    modelId: plan.spec.id,
+    runtime: runtime.name,
+    runtimeFolder: path.relative(from, to),
+    runtimeArguments: buildArguments(runtime),
+    base: runtime.baseImage,
+    baked: plan.baked,
+  });
+}
+
+function buildArguments({ device }: RuntimeImage): string {
+  return device === 'cuda' ? ' --build-arg ORT_CUDA_SHA256=…' : '';
+}
+
+/** Writes the weights of a baked image into its build folder. */
+export function writeWeights(folder: string, weights: readonly ContextEntry[]): Promise<void> {
+  return writeEntries(folder, weights);
+}
+
+export function removeWeights(folder: string): Promise<void> {
+  return rm(path.join(folder, 'weights'), { recursive: true, force: true });
+}
+
+/** The entries as files, with the modes and times that they have in a context that is streamed: layers are the same. */
+async function writeEntries(folder: string, entries: readonly ContextEntry[]): Promise<void> {
+  await makeFolder(folder);
+  const folders = new Map<string, number>();
+  for (const { path: name, mode, mtime, content } of entries) {
+    const parts = name.split('/').filter(Boolean);
+    const above = content === undefined ? parts : parts.slice(0, -1);
+    for (let depth = 1; depth <= above.length; depth++) {
+      const one = path.join(folder, ...above.slice(0, depth));
+      if (!folders.has(one)) await makeFolder(one);
+      const own = content === undefined && depth === above.length ? mode : undefined;
+      folders.set(one, own ?? folders.get(one) ?? 0o755);
+    }
+    if (content !== undefined) await writeEntry(path.join(folder, ...parts), { mode, mtime, content });
+  }
+  // Writing into a folder changes its time: the deepest ones first.
+  for (const [one, mode] of [...folders].sort(([a], [b]) => b.length - a.length)) {
+    await chmod(one, mode);
+    await utimes(one, FIXED_MTIME, FIXED_MTIME);
+  }
+}
+
+async function writeEntry(
+  file: string,
+  { mode = 0o644, mtime = FIXED_MTIME, content }: Pick<ContextEntry, 'mode' | 'mtime' | 'content'>,
+): Promise<void> {
+  if (typeof content === 'object' && 'file' in content)
+    await copyFile(content.file, file, constants.COPYFILE_FICLONE);
+  else await writeFile(file, content!);
+  await chmod(file, mode);
+  await utimes(file, mtime, mtime);
+}
