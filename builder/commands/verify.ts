@@ -101,7 +101,7 @@ function tell(report: Report, given: string, proof: Proof): void {
   const { model, commit, task, platform } = read.manifest;
   const failed = failures(proof);
   const passed = failed.length === 0;
-  const about = { image: given, id: read.image.id, model, commit, task, platform };
+  const about = { image: given, id: read.image.id, names: read.image.names, model, commit, task, platform };
   report.result(proofText(steps), { ...about, passed, exact, recordedOn: read.golden.recordedOn, steps });
   if (!passed) throw new BuilderError('failure', `${given} is not proven: ${failed.join(', ')}`);
 }
