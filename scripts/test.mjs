@@ -3,6 +3,7 @@
  * Usage: node scripts/test.mjs check unit contract processes parity faults e2e manifests
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ function check() {
 /** Tests of these wait for timers and other processes now and then: one more than there are cores keeps all busy. */
 const SIDE_BY_SIDE = ['unit', 'contract', 'processes'];
 
-function suite(...names) {
+async function suite(...names) {
   const name = names.join('-');
   const file = join(folder, `${name}.json`);
   const jest = [
@@ -51,9 +52,10 @@ function suite(...names) {
   const workers = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
   if (SIDE_BY_SIDE.includes(names[0])) workers.push(`--maxWorkers=${availableParallelism() + 1}`);
   const report = ['--json', `--outputFile=${file}`, '--selectProjects', ...names];
-  const { status } = spawnSync(process.execPath, [...jest, ...report, ...workers], {
+  const child = spawn(process.execPath, [...jest, ...report, ...workers], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const [status] = await once(child, 'close');
   count(name, file, status);
 }
 
@@ -99,14 +101,16 @@ function apiServer({ alone }) {
 
 const asked = process.argv.slice(2);
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
-for (const name of asked) {
-  if (name === 'check') await check();
-  else if (name === together[0]) suite(...together);
-  else if (!together.includes(name)) {
-    if (name === 'e2e') dockerEngine();
-    if (name === 'manifests') apiServer({ alone: asked.length === 1 });
-    suite(name);
-  }
+const alone = asked.filter((name) => name !== 'check' && !together.includes(name));
+// Tests that wait leave time for what only computes.
+await Promise.all([
+  ...(asked.includes('check') ? [check()] : []),
+  ...(together.length > 0 ? [suite(...together)] : []),
+]);
+for (const name of alone) {
+  if (name === 'e2e') dockerEngine();
+  if (name === 'manifests') apiServer({ alone: asked.length === 1 });
+  await suite(name);
 }
 rmSync(folder, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
