@@ -121,6 +121,10 @@ async function start(model) {
   return server;
 }
 
+/** The first of each kind stay: what memory the largest ones take belongs to the beginning. */
+const mayLeave = (wanted, random) =>
+  random() < Number(values.aborts ?? 0) ? { ...wanted, cancelAfterMs: random() * LEAVE_MS } : wanted;
+
 /** What went wrong, as text to how often. */
 const faults = new Map();
 let faultCount = 0;
@@ -132,9 +136,8 @@ function fault(text) {
 async function client(servers, state, random) {
   while (state.sent < state.until && performance.now() < state.deadline && faultCount < MAX_FAULTS) {
     const server = servers[state.sent++ % servers.length];
-    const wanted = server.first.pop() ?? nextRequest(server.task, random);
-    const leaves = random() < Number(values.aborts ?? 0) ? { cancelAfterMs: random() * LEAVE_MS } : {};
-    const { status, text, cancelled } = await send(server, { ...wanted, ...leaves }, random);
+    const wanted = server.first.pop() ?? mayLeave(nextRequest(server.task, random), random);
+    const { status, text, cancelled } = await send(server, wanted, random);
     state.kinds.set(wanted.kind, (state.kinds.get(wanted.kind) ?? 0) + 1);
     if (!cancelled && !wanted.expect.includes(status))
       fault(`${server.name}, ${wanted.kind}: ${status} ${text.slice(0, 150)}`);

@@ -36,10 +36,13 @@ async function inputOf(
   { service, resolveMedia, body, signal }: RunDependencies & { signal: AbortSignal },
 ): Promise<{ resolved: Resolved<unknown>; stream: boolean }> {
   const { spec, task } = service;
-  const { json, release } = await readJson(request, response, body);
+  const { json, media, release } = await readJson(request, response, {
+    ...body,
+    mediaApart: task.profile !== 'text',
+  });
   const { input, stream } = readBody(spec.task, task, json);
   const hold = body.budget.open(response);
-  const work: MediaWork = { signal, onBytes: hold, inTurns: (each) => inTurns(response, each) };
+  const work: MediaWork = { signal, media, onBytes: hold, inTurns: (each) => inTurns(response, each) };
   const resolved = await withMediaResolved(input, (source) => resolveMedia(source, work));
   if (resolved.media) release();
   return { resolved, stream };

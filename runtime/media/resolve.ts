@@ -1,6 +1,6 @@
 import { RunError } from '../core/errors.js';
 import type { Media, Resolved } from '../tasks/define.js';
-import { decodeBase64 } from './base64.js';
+import { decodeBase64, type LongText } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
 
 export interface MediaSource {
@@ -13,6 +13,8 @@ export interface MediaWork {
   signal: AbortSignal;
   /** Told of the bytes as they come; what it throws ends the work. */
   onBytes(bytes: number): void;
+  /** Media that the body's value only names. */
+  media?: ReadonlyMap<string, LongText>;
   /** Does work that has pauses, in which others are served. */
   inTurns<T>(work: (pause: () => Promise<void> | undefined) => Promise<T>): Promise<T>;
 }
@@ -32,7 +34,8 @@ const SHORT = 2 ** 16;
 
 /** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
-  async function inPlace(base64: string, { onBytes, inTurns }: MediaWork): Promise<Uint8Array> {
+  async function inPlace(given: string, { onBytes, inTurns, media }: MediaWork): Promise<Uint8Array> {
+    const base64 = media?.get(given) ?? given;
     const bytes = await (base64.length <= SHORT
       ? decodeBase64(base64, maxBytes)
       : inTurns((pause) => decodeBase64(base64, maxBytes, pause)));

@@ -5,7 +5,7 @@ import type { ByteBudget, Hold } from './byte-budget.js';
 import { readAll } from './gather.js';
 import { decoderOf } from './inflate.js';
 import { scanJson } from './json-scan.js';
-import { parseScanned, parseShort } from './json-text.js';
+import { type LongText, parseScanned, parseShort } from './json-text.js';
 import { inTurns } from './turns.js';
 
 export interface JsonBodyOptions {
@@ -16,12 +16,16 @@ export interface JsonBodyOptions {
   /** The variable that sets `maxBytes`, for whoever meets it; none where it is fixed. */
   setting?: string;
   budget: ByteBudget;
+  /** A long medium in Base64 stays as it came: as a string it would be as much memory again. */
+  mediaApart?: boolean;
 }
 
 /** A JSON body's value. */
 export interface JsonBody {
   /** `{}` for no body. */
   json: unknown;
+  /** Media that were left apart, by what stands in their place. */
+  media: ReadonlyMap<string, LongText>;
   /** To be called when the value is needed no more, where that is before the end of the response. */
   release(): void;
 }
@@ -37,9 +41,15 @@ export async function readJson(
   options: JsonBodyOptions,
 ): Promise<JsonBody> {
   const { bytes, hold } = await readBytes(request, response, options);
-  const { json, cost } = await parse(bytes, response, { ...options, hold });
-  hold(-bytes.length);
-  return { json, release: () => hold(-cost) };
+  const media = new Map<string, LongText>();
+  const { json, cost } = await parse(bytes, response, {
+    ...{ ...options, hold },
+    ...(options.mediaApart ? { media } : {}),
+  });
+  // Media that were left apart are still there.
+  const text = media.size > 0 ? bytes.length : 0;
+  hold(text - bytes.length);
+  return { json, media, release: () => hold(-cost - text) };
 }
 
 /**
@@ -107,28 +117,22 @@ const SHORT = 2 ** 13;
 /** What a value takes beside its text, at most. */
 const VALUE_BYTES = 64;
 
-type Parsing = JsonBodyOptions & { hold: Hold; cut?: boolean };
+type Parsing = JsonBodyOptions & { hold: Hold; cut?: boolean; media?: Map<string, LongText> };
 
 /** @returns the value, and the bytes that are held for it beside those of the text */
 async function parse(
   bytes: Buffer,
   response: Response,
-  { maxValues = DEFAULTS.maxBodyValues, hold, cut = false }: Parsing,
+  { maxValues = DEFAULTS.maxBodyValues, hold, ...how }: Parsing,
 ): Promise<{ json: unknown; cost: number }> {
-  try {
-    if (bytes.length <= Math.min(SHORT, maxValues)) {
-      hold(bytes.length);
-      return { json: parseShort(bytes), cost: bytes.length };
-    }
-    return await inTurns(response, async (pause) => {
-      const scanned = await scanJson(bytes, { maxValues }, pause);
-      const cost = (cut ? scanned.rest : bytes.length) + scanned.values * VALUE_BYTES;
-      hold(cost);
-      return { json: await parseScanned(bytes, scanned, { pause, cut }), cost };
-    });
-  } catch (error) {
-    if (error instanceof RunError) throw error;
-    // What the parser says quotes the text.
-    throw new RunError('invalid_input', 'the body is not valid JSON in UTF-8');
+  if (bytes.length <= Math.min(SHORT, maxValues)) {
+    hold(bytes.length);
+    return { json: parseShort(bytes), cost: bytes.length };
   }
+  return inTurns(response, async (pause) => {
+    const scanned = await scanJson(bytes, { maxValues }, pause);
+    const cost = (how.cut || how.media ? scanned.rest : bytes.length) + scanned.values * VALUE_BYTES;
+    hold(cost);
+    return { json: await parseScanned(bytes, scanned, { pause, ...how }), cost };
+  });
 }

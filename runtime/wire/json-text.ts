@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RunError } from '../core/errors.js';
 import type { Scanned, Span } from './json-scan.js';
 import type { Pause } from './turns.js';
 
@@ -7,30 +8,66 @@ const PIECE = 2 ** 20;
 const CUT = 2 ** 16;
 const BACKSLASH = 0x5c;
 
+/** A long string that has not been made of its bytes. */
+export interface LongText {
+  /** Of bytes, in the JSON text: as many characters at most. */
+  length: number;
+  /** @throws RunError 400 for what is no JSON in UTF-8 */
+  pieces(): Iterable<string>;
+}
+
+export interface ParseOptions {
+  pause: Pause;
+  /** Keeps the beginnings of long strings only: all of them is as much memory again. */
+  cut?: boolean;
+  /** Keeps a mark in place of a long medium, and puts the medium in here by its mark. */
+  media?: Map<string, LongText>;
+}
+
 /**
  * The value of a JSON text that has been scanned. Long strings are read piece by piece and put where they belong; what
  * is left is short.
- * @param cut keeps the beginnings of long strings only: all of them is as much memory again
- * @throws SyntaxError or TypeError for what is no JSON in UTF-8
+ * @throws RunError 400 for what is no JSON in UTF-8
  */
 export async function parseScanned(
   bytes: Buffer,
   { long }: Scanned,
-  { pause, cut = false }: { pause: Pause; cut?: boolean },
+  { pause, cut = false, media }: ParseOptions,
 ): Promise<unknown> {
   if (long.length === 0) return parseShort(bytes);
   const mark = `${randomUUID()}-`;
   const value = parseShort(withMarks(bytes, long, mark));
-  const texts: string[] = [];
-  for (const span of long) texts.push(await textOf(bytes, span, { pause, cut }));
-  return withTexts(value, (name) =>
-    name.startsWith(mark) ? texts[Number(name.slice(mark.length))] : undefined,
-  );
+  const kept = media ? mediaMarks(value, mark) : new Set();
+  const texts = new Map<string, string>();
+  for (const [i, span] of long.entries()) {
+    const name = mark + String(i);
+    const text = longText(bytes, span);
+    if (kept.has(name)) media!.set(name, text);
+    else texts.set(name, await textOf(text, { pause, cut }));
+  }
+  return withTexts(value, (name) => texts.get(name));
 }
 
-/** In one piece. A byte order mark at its start is none of the text. */
+/** Marks where a task takes a medium: under its names, at the top or one step below (`input`). */
+function mediaMarks(value: unknown, mark: string): Set<string> {
+  const top = Object(value) as Record<string, unknown>;
+  const input = Object(top['input']) as Record<string, unknown>;
+  const places = [top['base64'], top['image'], top['input'], input['base64'], input['image']];
+  return new Set(places.filter((place) => typeof place === 'string' && place.startsWith(mark)) as string[]);
+}
+
+/** In one piece. A byte order mark at its start is none of the text. @throws RunError 400 for what is no JSON in UTF-8 */
 export function parseShort(bytes: Buffer): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  return orNoJson(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+}
+
+/** What the parser says quotes the text. */
+function orNoJson<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new RunError('invalid_input', 'the body is not valid JSON in UTF-8');
+  }
 }
 
 /** The text with a short string in place of each long one; nobody can know the mark. */
@@ -44,19 +81,25 @@ function withMarks(bytes: Buffer, long: readonly Span[], mark: string): Buffer {
   return Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
-async function textOf(
-  bytes: Buffer,
-  { start, end }: Span,
-  { pause, cut }: { pause: Pause; cut: boolean },
-): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+function longText(bytes: Buffer, { start, end }: Span): LongText {
+  return {
+    length: end - start - 1,
+    *pieces() {
+      const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+      for (let from = start + 1; from < end;) {
+        const to = from + PIECE < end ? cutBefore(bytes, from, from + PIECE) : end;
+        yield orNoJson(() => JSON.parse(`"${decoder.decode(bytes.subarray(from, to))}"`) as string);
+        from = to;
+      }
+    },
+  };
+}
+
+async function textOf(text: LongText, { pause, cut }: { pause: Pause; cut: boolean }): Promise<string> {
   const pieces: string[] = [];
-  for (let from = start + 1; from < end;) {
-    const to = from + PIECE < end ? cutBefore(bytes, from, from + PIECE) : end;
-    const piece = JSON.parse(`"${decoder.decode(bytes.subarray(from, to))}"`) as string;
+  for (const piece of text.pieces()) {
     if (!cut) pieces.push(piece);
     else if (pieces.length === 0) pieces.push(piece.slice(0, CUT));
-    from = to;
     await pause();
   }
   return pieces.join('');

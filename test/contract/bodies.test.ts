@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import request from 'supertest';
+import { PICTURE } from '../../runtime/tasks/example.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { fakeApp } from '../fakes/app.js';
 import { closeServers, gateway, secret } from '../fakes/gateway.js';
@@ -126,4 +127,43 @@ test('embeddings that are megabytes of JSON come in pieces, and whole', async ()
     });
   };
   for (const inputs of [1, 6, 200]) await send(inputs);
+});
+
+describe('a picture of megabytes', () => {
+  const picture = Buffer.concat([Buffer.from(PICTURE, 'base64'), randomBytes(3e6)]);
+  const base64 = picture.toString('base64');
+  const seen: Buffer[] = [];
+  const app = fakeApp({
+    task: 'image-classification',
+    maxBodyBytes: 2 ** 24,
+    maxMediaBytes: 2 ** 23,
+    async run({ media }) {
+      seen.push(Buffer.from(media.bytes));
+      return [];
+    },
+  });
+  const send = (body: string) => request(app).post('/run').set('content-type', 'application/json').send(body);
+
+  test.each([
+    ['bare', JSON.stringify({ base64 })],
+    ['as a data URL', JSON.stringify({ base64: `data:image/png;base64,${base64}` })],
+    ['as an image', JSON.stringify({ image: base64 })],
+    ['as the input', JSON.stringify({ input: base64 })],
+    ['in the input', JSON.stringify({ input: { base64 } })],
+    ['with escaped slashes', JSON.stringify({ base64 }).replaceAll('/', '\\/')],
+    ['in lines', JSON.stringify({ base64: base64.replace(/.{76}/g, '$&\r\n') })],
+  ])('%s', async (_, body) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body.error]).toEqual([200, null]);
+    expect(seen.pop()!.equals(picture)).toBe(true);
+  });
+
+  test.each([
+    ['that is not Base64', JSON.stringify({ base64: `${base64}*` }), 422],
+    ['with a control character', JSON.stringify({ base64 }).replace('"}', '\u0001"}'), 400],
+    ['without an end', JSON.stringify({ base64 }).slice(0, -3), 400],
+    ['that is no picture', JSON.stringify({ base64: 'AAAA'.repeat(5e5) }), 415],
+  ])('%s is a %#', async (_, body, status) => {
+    expect((await send(body)).status).toBe(status);
+  });
 });

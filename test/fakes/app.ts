@@ -17,6 +17,7 @@ export interface FakeAppOptions {
   requiredKey?: string;
   maxBodyBytes?: number;
   maxPendingBytes?: number;
+  maxMediaBytes?: number;
   budget?: ByteBudget;
   /** Stands for the network; without it there is none. */
   fetchMedia?: FetchMedia;
@@ -51,7 +52,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     service,
     resolveMedia: createResolveMedia({
       fetchMedia: options.fetchMedia ?? noNetwork,
-      maxBytes: 2 ** 20,
+      maxBytes: options.maxMediaBytes ?? 2 ** 20,
       kind: task.modality,
     }),
     metrics: createMetrics({

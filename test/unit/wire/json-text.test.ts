@@ -1,5 +1,5 @@
 import { scanJson } from '../../../runtime/wire/json-scan.js';
-import { parseScanned } from '../../../runtime/wire/json-text.js';
+import { type LongText, parseScanned } from '../../../runtime/wire/json-text.js';
 
 const noPause = () => undefined;
 const read = async (text: string | Buffer, maxValues = 1000) => {
@@ -54,7 +54,10 @@ describe('long strings are read piece by piece, and are what JSON.parse makes of
     ['two strings in a row', `{"a":"${long}" "${long}"}`],
     ['nothing around', `"${long}",`],
   ])('%s is no JSON', async (_, text) => {
-    await expect(read(text)).rejects.toThrow(/JSON|token|encoded|Unterminated|escape|control|position/i);
+    await expect(read(text)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: 'the body is not valid JSON in UTF-8',
+    });
   });
 });
 
@@ -103,5 +106,23 @@ test('of long strings that are cut the beginnings are left, and all of them is r
   };
   const text = 'x'.repeat(1.5e6);
   expect(await cut(JSON.stringify({ a: text, b: 'y' }))).toEqual({ a: text.slice(0, 2 ** 16), b: 'y' });
-  await expect(cut(`{"a":"${text}\t"}`)).rejects.toThrow(SyntaxError);
+  await expect(cut(`{"a":"${text}\t"}`)).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('long media stay apart, wherever a task takes them; all else is a string', async () => {
+  const long = `${'abc+'.repeat(3e5)}\\/==`;
+  const json = `{"base64":"${long}","text":"${long}","input":{"image":"${long}","deep":{"base64":"${long}"}}}`;
+  const bytes = Buffer.from(json);
+  const media = new Map<string, LongText>();
+  const scanned = await scanJson(bytes, { maxValues: 100 }, noPause);
+  const value = (await parseScanned(bytes, scanned, { pause: noPause, media })) as typeof expected;
+  const expected = JSON.parse(json) as {
+    base64: string;
+    text: string;
+    input: { image: string; deep: { base64: string } };
+  };
+  const whole = (mark: string) => [...media.get(mark)!.pieces()].join('');
+  expect([...media.keys()]).toEqual([value.base64, value.input.image]);
+  expect([whole(value.base64), whole(value.input.image)]).toEqual([expected.base64, expected.input.image]);
+  expect(value.text === expected.text && value.input.deep.base64 === expected.input.deep.base64).toBe(true);
 });
