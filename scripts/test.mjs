@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { node24 } from './node-24.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-test-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -41,8 +42,11 @@ function check() {
 /** Tests of these wait for timers and other processes now and then: one more than there are cores keeps all busy. */
 const SIDE_BY_SIDE = ['unit', 'contract', 'processes'];
 
-async function suite(...names) {
-  const name = names.join('-');
+function suite(...names) {
+  return runSuite(names, { node: process.execPath, name: names.join('-') });
+}
+
+async function runSuite(names, { node, name }) {
   const file = join(folder, `${name}.json`);
   const jest = [
     '--experimental-vm-modules',
@@ -52,7 +56,7 @@ async function suite(...names) {
   const workers = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
   if (SIDE_BY_SIDE.includes(names[0])) workers.push(`--maxWorkers=${availableParallelism() + 1}`);
   const report = ['--json', `--outputFile=${file}`, '--selectProjects', ...names];
-  const child = spawn(process.execPath, [...jest, ...report, ...workers], {
+  const child = spawn(node, [...jest, ...report, ...workers], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [status] = await once(child, 'close');
@@ -73,6 +77,18 @@ function count(name, file, status) {
   // A suite that can't be loaded has no tests to count.
   total.failed += result.numFailedTests + result.numRuntimeErrorTestSuites;
   if (result.numTotalTests === 0) total.failed++;
+}
+
+/** Answers are those of the library on the Node.js that images have, too: half precision is another type there. */
+async function parity() {
+  await suite('parity');
+  const { path, reason } = node24();
+  if (path === process.execPath) return;
+  if (path) return runSuite(['parity'], { node: path, name: 'parity on Node.js 24' });
+  if (process.env.REQUIRE_NODE24 === '1') total.failed++;
+  console.log(
+    `${process.env.REQUIRE_NODE24 === '1' ? 'FAILED' : 'skipped'}: parity on Node.js 24: ${reason}`,
+  );
 }
 
 /** The e2e suite needs an engine and a base image; our script brings both up, or says why it can't. */
@@ -110,7 +126,8 @@ await Promise.all([
 for (const name of alone) {
   if (name === 'e2e') dockerEngine();
   if (name === 'manifests') apiServer({ alone: asked.length === 1 });
-  await suite(name);
+  if (name === 'parity') await parity();
+  else await suite(name);
 }
 rmSync(folder, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
