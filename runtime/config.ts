@@ -103,7 +103,8 @@ const schema = z.object({
   /** Its default depends on the task: tasks with media take longer bodies. */
   MAX_BODY_BYTES: positive.optional(),
   MAX_BODY_VALUES: wholeNumber(DEFAULTS.maxBodyValues),
-  MAX_PENDING_BYTES: wholeNumber(DEFAULTS.maxPendingBytes),
+  /** Its default is a share of the memory. */
+  MAX_PENDING_BYTES: positive.optional(),
   MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
   MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
   REQUEST_TIMEOUT: seconds(DEFAULTS.requestTimeoutMs),

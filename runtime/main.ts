@@ -33,7 +33,7 @@ import { taskOf } from './tasks/registry.js';
 import { VERSION } from './version.js';
 import { forkChannel } from './worker/channel.js';
 import { usableThreads } from './worker/cpu-quota.js';
-import { cacheBytesFor } from './worker/memory-limit.js';
+import { cacheBytesFor, memoryFor, pendingBytesFor } from './worker/memory-limit.js';
 import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
 import { createSupervisor, type EngineState } from './worker/supervisor.js';
@@ -91,7 +91,9 @@ async function serve(): Promise<void> {
   });
   const service = createService({ spec, task, scheduler, supervisor, preparation });
   const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY);
-  const budget = createByteBudget(config.MAX_PENDING_BYTES);
+  const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
+  const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
+  const budget = createByteBudget(pendingBytes);
   const app = createApp({
     service,
     logger,
@@ -107,7 +109,7 @@ async function serve(): Promise<void> {
     openapi: openApiOf(spec, VERSION),
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {
-      maxBytes: config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile),
+      maxBytes: maxBodyBytes,
       maxValues: config.MAX_BODY_VALUES,
       setting: 'MAX_BODY_BYTES',
       budget,
@@ -134,6 +136,8 @@ async function serve(): Promise<void> {
     device,
     ...parallelism(config),
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
+    // Of a GPU's own memory nothing is known.
+    memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
     maxPixels: config.MAX_PIXELS,
   }));
   // Nobody waits for either.

@@ -61,8 +61,8 @@ function gateText({ gated, page, tokenGiven }: Extract<Forecast['gate'], { page:
 }
 
 function cpuText({ memory, loadSeconds }: FormatForecast): string {
-  const peak = `peak memory ${megabytes(memory.peakBytes)}`;
-  return `${peak}, ${megabytes(memory.steadyBytes)} while it answers, ready after about ${loadSeconds} s`;
+  const usual = `${megabytes(memory.peakBytes)} at most with requests of usual size`;
+  return `memory ${megabytes(memory.limitBytes)} with the longest requests, ${usual}, ready after about ${loadSeconds} s`;
 }
 
 function deviceRows(device: string, figures: string, image: ImageSize): Row[] {
@@ -80,7 +80,7 @@ function imageText({ totalBytes: total, runtimeBytes, weightBytes, basis, reason
 }
 
 function formatText({ dtype, bytes, memory, loadSeconds }: FormatForecast): string {
-  return `--dtype ${dtype}: ${megabytes(bytes)}, peak memory ${megabytes(memory.peakBytes)}, ready after about ${loadSeconds} s`;
+  return `--dtype ${dtype}: ${megabytes(bytes)}, memory ${megabytes(memory.limitBytes)}, ready after about ${loadSeconds} s`;
 }
 
 function lines(rows: readonly Row[]): string {

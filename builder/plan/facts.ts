@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
-import { type NetworkSizes, sizesOf } from './sizes.js';
+import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 
 /** What the small files of a repository say, as plain data. */
 export interface ModelFacts {

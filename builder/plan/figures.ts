@@ -1,9 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { sizesOf } from '../../runtime/core/network-sizes.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { ProtobufError, withFileReader } from '../../runtime/onnx/protobuf.js';
 import type { GraphNotes } from './external.js';
 import { forecastFormats, MOST_WORKERS } from './forecast.js';
-import { weightBytes } from './memory.js';
+import { sessionKind, weightBytes } from './memory.js';
+import { limitFor, requestBytes } from './request-memory.js';
 import { countParameters, graphWeights } from './parameters.js';
 import type { ModelPlan } from './plan.js';
 
@@ -11,7 +14,7 @@ import type { ModelPlan } from './plan.js';
 export interface Figures {
   /** Parameters of the network, whatever they are packed into. */
   parameters?: number | undefined;
-  /** Most memory of a server with this model, in bytes. */
+  /** Memory that a server with this model has to be allowed, in bytes: the longest requests are in it. */
   memoryBytes?: number | undefined;
   /** From the start of a server with verified weights to ready. */
   loadSeconds?: number | undefined;
@@ -30,7 +33,18 @@ export function predictedFigures(
   if (device === 'cuda') return { parameters, basis: 'predicted' };
   const [forecast] = forecastFormats({ formats: formats.slice(0, 1), facts }, MOST_WORKERS);
   const { memory, loadSeconds } = forecast!;
-  return { parameters, memoryBytes: memory.peakBytes, loadSeconds, basis: 'predicted' };
+  return { parameters, memoryBytes: memory.limitBytes, loadSeconds, basis: 'predicted' };
+}
+
+/** What a model has to be allowed that held so many bytes with requests of usual size: the longest ones go on top. */
+export async function limitMeasured(
+  dir: string,
+  spec: ModelSpec,
+  { peakBytes, steadyBytes }: { peakBytes: number; steadyBytes: number },
+): Promise<number> {
+  const text = await readFile(path.join(dir, 'config.json'), 'utf8').catch(() => '{}');
+  const input = { spec, sizes: sizesOf(JSON.parse(text) as Record<string, unknown>), workers: MOST_WORKERS };
+  return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
 }
 
 /** Bytes of one parameter in formats that pack none. */

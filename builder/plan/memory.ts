@@ -1,5 +1,6 @@
 import type { Dtype, ModelSpec } from '../../runtime/core/spec.js';
-import type { NetworkSizes } from './sizes.js';
+import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
+import { limitFor, requestBytes } from './request-memory.js';
 
 /**
  * Memory of a server that answers one request of usual size after the other on a CPU.
@@ -15,8 +16,10 @@ export interface MemoryForecast {
   peakBytes: number;
   /** Most while the model is opened: weights are read and laid out anew at the same time. */
   loadPeakBytes: number;
-  /** While it answers. */
+  /** While it answers requests of usual size, one after the other. */
   steadyBytes: number;
+  /** Limit under which the longest requests are answered, too, and as many at a time as the server takes. */
+  limitBytes: number;
 }
 
 export interface MemoryInput {
@@ -65,9 +68,11 @@ export function predictMemory(input: MemoryInput): MemoryForecast {
   const threads = kind === 'lanes' ? workers * SESSION_THREAD - SESSION_THREAD : 0;
   const base = PROCESSES[spec.profile] + threads + tokenizerBytes(input);
   const { loading, loaded } = WEIGHTS[kind](input);
-  const steadyBytes = Math.round(base + loaded + runBytes(kind, input));
+  const steadyBytes = Math.round(base + loaded + usualRunBytes(kind, input));
   const loadPeakBytes = Math.round(base + loading);
-  return { peakBytes: Math.max(loadPeakBytes, steadyBytes), loadPeakBytes, steadyBytes };
+  const peakBytes = Math.max(loadPeakBytes, steadyBytes);
+  const limitBytes = Math.max(peakBytes, limitFor(base + loaded, requestBytes(kind, input), spec.profile));
+  return { peakBytes, loadPeakBytes, steadyBytes, limitBytes };
 }
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
@@ -140,7 +145,7 @@ const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
 
 /** Buffers of runs, which sessions of bounded inputs keep. */
-function runBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number {
+function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   if (spec.profile !== 'text')

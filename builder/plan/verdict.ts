@@ -17,12 +17,20 @@ export interface Limit {
   name: string;
 }
 
+/** Between the two, requests that are too long are refused. */
+function fitting({ memory }: FormatForecast, needs: string, limit: Limit): string {
+  const full = megabytes(memory.limitBytes);
+  if (memory.limitBytes <= limit.bytes)
+    return `fits ${limit.name}: needs ${full} of ${megabytes(limit.bytes)}`;
+  return `fits ${limit.name} for requests of usual size: ${needs}; the longest need ${full}, and are refused there`;
+}
+
 /** Whether the first format fits, and what to take instead. Pure. */
 export function judge([chosen, ...others]: readonly FormatForecast[], limit: Limit): Verdict {
   const neededBytes = chosen!.memory.peakBytes;
   const figures = { neededBytes, limitBytes: limit.bytes };
   const needs = `needs ${megabytes(neededBytes)} of ${megabytes(limit.bytes)}`;
-  if (neededBytes <= limit.bytes) return { ...figures, fits: true, text: `fits ${limit.name}: ${needs}` };
+  if (neededBytes <= limit.bytes) return { ...figures, fits: true, text: fitting(chosen!, needs, limit) };
   const smaller = others.find(({ memory }) => memory.peakBytes <= limit.bytes);
   const remedy = smaller
     ? `take --dtype ${smaller.dtype}, which needs ${megabytes(smaller.memory.peakBytes)}`

@@ -10,7 +10,7 @@ for (const pid of readdirSync('/proc')) {
   let status;
   try { status = readFileSync('/proc/' + pid + '/status', 'utf8'); } catch { continue; }
   const kB = (name) => Number(new RegExp('^' + name + ':\\\\s*(\\\\d+)', 'm').exec(status)?.[1] ?? 0);
-  found.push({ peak: kB('VmHWM'), files: kB('RssFile') });
+  found.push({ peak: kB('VmHWM'), files: kB('RssFile'), now: kB('VmRSS') });
 }
 console.log(JSON.stringify(found));
 `;
@@ -19,6 +19,8 @@ console.log(JSON.stringify(found));
 export interface ProcessMemory {
   /** Most that it ever held. */
   peak: number;
+  /** What it holds now. */
+  now: number;
   /** Pages of files (programs, libraries, mapped weights) that it holds now. */
   files: number;
 }
@@ -27,17 +29,28 @@ export interface ProcessMemory {
  * Bytes that the processes of a container have held at most, as far as limits must allow for them: each page of a
  * file counts once, and the kernel's cache of files that were merely read not at all (a cgroup's own peak has it in).
  */
-export function peakBytes(processes: readonly ProcessMemory[]): number {
+export function peakBytes(processes: readonly Omit<ProcessMemory, 'now'>[]): number {
   const own = processes.reduce((sum, { peak, files }) => sum + Math.max(0, peak - files), 0);
   return (own + Math.max(0, ...processes.map(({ files }) => files))) * 1024;
 }
 
+/** The same of what they hold now. */
+export function steadyBytes(processes: readonly ProcessMemory[]): number {
+  return peakBytes(processes.map(({ now, files }) => ({ peak: now, files })));
+}
+
+export interface MeasuredMemory {
+  peakBytes: number;
+  steadyBytes: number;
+}
+
 /** @throws BuilderError `failure` when the container has ended */
-export async function peakInside(container: IsolatedContainer): Promise<number> {
+export async function memoryInside(container: IsolatedContainer): Promise<MeasuredMemory> {
   const { code, stdout, stderr } = await container.exec(['node', '--eval', READ], {
     env: { NODE_OPTIONS: '' },
   });
   if (code !== 0)
     throw new BuilderError('failure', `the memory of the container can't be read: ${stderr.trim()}`);
-  return peakBytes(JSON.parse(stdout.toString('utf8')) as ProcessMemory[]);
+  const processes = JSON.parse(stdout.toString('utf8')) as ProcessMemory[];
+  return { peakBytes: peakBytes(processes), steadyBytes: steadyBytes(processes) };
 }

@@ -3,9 +3,8 @@ import type { Docker } from '../docker/docker.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 import { answerDigest, type Golden, goldenRequest } from './golden.js';
-import type { Figures } from '../plan/figures.js';
 import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from './inside.js';
-import { peakInside } from './measure.js';
+import { type MeasuredMemory, memoryInside } from './measure.js';
 
 export interface RecordOptions {
   image: string;
@@ -18,7 +17,8 @@ export interface RecordOptions {
 /** What running an image once has shown. */
 export interface Recorded {
   golden: Golden;
-  figures: Figures;
+  loadSeconds: number;
+  memory: MeasuredMemory;
 }
 
 /**
@@ -50,7 +50,7 @@ export async function recordGolden(docker: Docker, options: RecordOptions): Prom
       sha256: answerDigest(first.bytes),
       recordedOn: { platform, cpu: await cpuInside(container) },
     };
-    return { golden, figures: { loadSeconds, memoryBytes: await peakInside(container), basis: 'measured' } };
+    return { golden, loadSeconds, memory: await memoryInside(container) };
   } finally {
     await container.remove();
   }

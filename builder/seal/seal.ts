@@ -8,7 +8,7 @@ import { labelArguments, render } from '../images/render.js';
 import { tarStream } from '../images/tar.js';
 import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
-import { type Figures, parametersIn } from '../plan/figures.js';
+import { type Figures, limitMeasured, parametersIn } from '../plan/figures.js';
 import type { Report } from '../report.js';
 import type { ReadImage } from '../verify/files.js';
 import { proofText } from '../verify/proof.js';
@@ -17,6 +17,7 @@ import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
 import type { Notices } from './notices.js';
 import { planSeal, sealLabels, type SealPlan } from './plan.js';
+import type { Recorded } from './record.js';
 import { goldenOf, nativeGolden, type Stage, stageModel, stageName, type StageOptions } from './stage.js';
 
 export interface SealOptions extends StageOptions {
@@ -114,11 +115,11 @@ async function sealStage(
   const { images, native, dir, notices, packageRoot, report } = options;
   const { plan, context, runtime } = images;
   const { seal, stage, sealed, docker } = sealing;
-  const { golden, figures } = native
+  const { golden, ...run } = native
     ? { golden: await nativeGolden(options, native, docker) }
     : await goldenOf(stage, images, { docker, report });
   const layers = { runtime: runtime.entries, weights: weightEntries(plan.spec, dir) };
-  const labels = sealLabels(seal, measured(options, figures));
+  const labels = sealLabels(seal, await measured(options, run));
   const contents = await report.step('Hashes of all files', () =>
     sealContents({ plan, context, notices, layers, image, golden, labels, packageRoot }, docker),
   );
@@ -129,9 +130,14 @@ async function sealStage(
 }
 
 /** Nothing was measured on another platform, nor on a GPU. */
-function measured({ images, dir }: SealOptions, figures: Figures | undefined): Figures | undefined {
+async function measured(
+  { images, dir }: SealOptions,
+  { memory, loadSeconds }: Partial<Omit<Recorded, 'golden'>>,
+): Promise<Figures | undefined> {
   const { device, spec } = images.plan;
-  return device === 'cpu' && figures ? { ...figures, parameters: parametersIn(dir, spec) } : undefined;
+  if (device !== 'cpu' || !memory) return undefined;
+  const memoryBytes = await limitMeasured(dir, spec, memory);
+  return { memoryBytes, loadSeconds, parameters: parametersIn(dir, spec), basis: 'measured' };
 }
 
 async function buildSealed(

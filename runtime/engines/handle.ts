@@ -1,6 +1,13 @@
 import type { Handles, Head } from '../core/handles.js';
 import type { Device, ModelSpec } from '../core/spec.js';
 
+export interface MemoryLimits {
+  /** Bytes that both processes may hold. */
+  limit: number;
+  /** Bytes of those that bodies of requests may come to take. */
+  bodies: number;
+}
+
 export interface LoadRequest {
   spec: ModelSpec;
   /** Folder that holds the spec's files. */
@@ -14,6 +21,8 @@ export interface LoadRequest {
   copyWeights: boolean;
   /** Bytes that the caches of all generations under way may take. */
   cacheBytes: number;
+  /** Absent: there is no end. */
+  memory?: MemoryLimits | undefined;
   /** Most pixels that a picture may have. */
   maxPixels: number;
 }

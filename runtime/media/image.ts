@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { RunError } from '../core/errors.js';
+import type { PictureHeader } from './decoding-memory.js';
 import type { Picture } from './pillow-resize.js';
 
 // One picture at a time on this thread, and no cache of decoded pictures: the model is what the memory is for.
@@ -14,15 +15,32 @@ sharp.block({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadPdf'] });
  * @throws RunError 413 more than `maxPixels`, 422 broken or empty picture
  */
 export async function decodeImage(bytes: Uint8Array, maxPixels: number): Promise<Picture> {
-  const { width, height, kind } = await headerOf(bytes);
+  return decodePixels(bytes, await readHeader(bytes, maxPixels));
+}
+
+/** @throws RunError 413 more than `maxPixels`, 422 broken or empty picture */
+export async function readHeader(bytes: Uint8Array, maxPixels: number): Promise<PictureHeader> {
+  const header = await headerOf(bytes);
+  const { width, height } = header;
   if (width * height > maxPixels) {
     throw new RunError(
       'payload_too_large',
       `the picture has ${width} x ${height} pixels, more than the limit of ${maxPixels} (MAX_PIXELS)`,
     );
   }
+  return header;
+}
+
+/**
+ * The pixels of a picture whose header has been read.
+ * @throws RunError 422 broken picture
+ */
+export async function decodePixels(
+  bytes: Uint8Array,
+  { kind, width, height }: PictureHeader,
+): Promise<Picture> {
   try {
-    return await DECODERS[kind](sharp(bytes, { ...OPTIONS, limitInputPixels: maxPixels }).autoOrient());
+    return await DECODERS[kind](sharp(bytes, { ...OPTIONS, limitInputPixels: width * height }).autoOrient());
   } catch (cause) {
     throw new RunError('unprocessable', 'the picture is broken or cut short', { cause });
   }
@@ -30,30 +48,29 @@ export async function decodeImage(bytes: Uint8Array, maxPixels: number): Promise
 
 const OPTIONS = { failOn: 'error', animated: false, ignoreIcc: true } as const;
 
-/** What the samples are, where that decides how they become colours. */
-type Kind = 'grey16' | 'cmyk' | 'other';
+/** The orientations that need all rows before the first one can be given. */
+const FIRST_TURNED = 3;
+const WIDE_SAMPLES = /^(?:u?short)$/;
 
-interface Header {
-  width: number;
-  height: number;
-  kind: Kind;
-}
-
-async function headerOf(bytes: Uint8Array): Promise<Header> {
+async function headerOf(bytes: Uint8Array): Promise<PictureHeader> {
   try {
     // The limit is ours to check, with a message that names it.
-    const { width, height, space, channels } = await sharp(bytes, {
-      ...OPTIONS,
-      limitInputPixels: false,
-    }).metadata();
-    const kind = space === 'grey16' && channels === 1 ? 'grey16' : space === 'cmyk' ? 'cmyk' : 'other';
-    return { width, height, kind };
+    const found = await sharp(bytes, { ...OPTIONS, limitInputPixels: false }).metadata();
+    const { width, height, format, space, channels, orientation = 1 } = found;
+    return {
+      ...{ width, height, format, channels },
+      depth: found.depth === 'uchar' ? 1 : WIDE_SAMPLES.test(found.depth) ? 2 : 8,
+      progressive: found.isProgressive,
+      subsampling: found.chromaSubsampling,
+      turned: orientation >= FIRST_TURNED,
+      kind: space === 'grey16' && channels === 1 ? 'grey16' : space === 'cmyk' ? 'cmyk' : 'other',
+    };
   } catch (cause) {
     throw new RunError('unprocessable', 'the picture cannot be read', { cause });
   }
 }
 
-const DECODERS: Record<Kind, (image: Sharp) => Promise<Picture>> = {
+const DECODERS: Record<PictureHeader['kind'], (image: Sharp) => Promise<Picture>> = {
   async other(image) {
     const { data, info } = await image
       .toColourspace('srgb')

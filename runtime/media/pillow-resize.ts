@@ -1,3 +1,5 @@
+import { RunError } from '../core/errors.js';
+
 /**
  * Resizing with Pillow's arithmetic, bit for bit (version 12, its src/libImaging/Resample.c): separable filters with antialias,
  * 8-bit rounding after each pass. Python's image processors resize with Pillow, and a classifier's scores move by
@@ -45,11 +47,24 @@ function bicubic(value: number): number {
 /** @param resample PIL.Image.Resampling number (0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming) */
 export function resizeLikePillow(picture: Picture, width: number, height: number, resample: number): Picture {
   if (width === picture.width && height === picture.height) return picture;
+  refuseLarge(width, Math.max(height, picture.height));
   if (resample === 0) return pickNearest(picture, width, height);
   const filter = FILTERS[resample];
   if (!filter) throw new RangeError(`unknown resampling filter ${resample}`);
   const wide = width === picture.width ? picture : alongRows(picture, width, filter);
   return height === wide.height ? wide : alongColumns(wide, height, filter);
+}
+
+/** Pixels, of what is made of a picture row by row and then column by column. */
+const MOST_PIXELS = 2 ** 24;
+
+/** Pictures that are very long and thin grow without end where their short edge is brought to a size. */
+function refuseLarge(width: number, height: number): void {
+  if (width * height <= MOST_PIXELS) return;
+  throw new RunError(
+    'unprocessable',
+    `the picture is too long and thin: this model would look at ${width} x ${height} pixels of it`,
+  );
 }
 
 interface Taps {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { DEFAULTS } from '../core/limits.js';
+import type { MemoryLimits } from '../engines/handle.js';
 
 /** Bytes of memory that the container may use: the cgroup's limit, else what the machine has. */
 export function memoryLimit(read: (path: string) => string | undefined = readText): number {
@@ -20,6 +22,22 @@ const LEAST_CACHE = 64 * 2 ** 20;
  */
 export function cacheBytesFor(weightBytes: number, limit = memoryLimit()): number {
   return Math.max(LEAST_CACHE, Math.floor((limit - 1.3 * weightBytes - OTHER_BYTES) / 4));
+}
+
+/**
+ * Bytes of bodies that may be under way where the operator sets none: what one body may have at least, since that has to
+ * get through, and a small part of the memory.
+ */
+export function pendingBytesFor(maxBodyBytes: number, limit = memoryLimit()): number {
+  return Math.min(DEFAULTS.maxPendingBytes, Math.max(maxBodyBytes, Math.floor(limit / 32)));
+}
+
+/** A body is there as it came, as text, and as what is sent to the engine. */
+const BODY_COPIES = 3;
+
+/** What the engine has to keep away from. */
+export function memoryFor(pendingBytes: number, limit = memoryLimit()): MemoryLimits {
+  return { limit, bodies: BODY_COPIES * pendingBytes };
 }
 
 function readText(path: string): string | undefined {

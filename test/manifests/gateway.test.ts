@@ -142,7 +142,7 @@ describeWithKubernetes('the gateway beside a real API server', (tools) => {
     );
     await waitFor(async () => (await rows()).length === 2);
     expect(await rows()).toMatchObject([
-      { modelId: LABELS[LABEL.model], params: 0.06695501, ramRequired: 0.91, task: 'text-classification' },
+      { modelId: LABELS[LABEL.model], params: 0.06695501, ramRequired: 0.735, task: 'text-classification' },
       { modelId: 'org/scaled' },
     ]);
 

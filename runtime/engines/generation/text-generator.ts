@@ -97,7 +97,8 @@ async function* continued(
     prefixLength,
     source: prompt,
   });
-  const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };
+  const tokens = prompt.length + settings.maxNewTokens;
+  const need = { rows: rowsOf(settings), tokens, prompt: prompt.length, signal };
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal },
     chunk: decoder.chunk,

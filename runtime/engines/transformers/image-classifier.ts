@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import type { ImageClassifier } from '../../core/handles.js';
-import { decodeImage } from '../../media/image.js';
 import { createImageProcessor } from '../../media/image-processor.js';
 import type { LoadRequest } from '../handle.js';
 import { type Json, readJson, readOptionalJson } from '../model-folder.js';
 import { floats, openSession, toFloat32 } from '../session.js';
+import { createPictureLine } from './picture-line.js';
 import { labelsOf, problemOf } from './labels.js';
 
 /** *ForImageClassification: pixel_values [1, 3, h, w] -> logits [1, labels]. */
@@ -24,14 +24,13 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
     );
   }
   const processor = createImageProcessor(named(processing, config));
+  const pictures = createPictureLine(request);
   // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {
     async classify(bytes, signal) {
+      const { values, height, width } = await pictures.read(bytes, processor.process, signal);
       signal.throwIfAborted();
-      const picture = await decodeImage(bytes, request.maxPixels);
-      signal.throwIfAborted();
-      const { values, height, width } = processor.process(picture);
       const outputs = await session.run({ [input]: floats(values, [1, 3, height, width]) });
       const logits = toFloat32(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };

@@ -13,6 +13,8 @@ export interface BatcherOptions<Row, Result> {
   lanes: Lane[];
   limits: BatchLimits;
   lengthOf(row: Row): number;
+  /** Rows that only the first lane has memory for; they are computed there on all threads. */
+  needsFirst?: ((row: Row) => boolean) | undefined;
   /** Only rows of one kind share a run; absent: all are of one. */
   kindOf?: ((row: Row) => number) | undefined;
   /** Computes rows in one run; gives their results in the same order. */
@@ -23,6 +25,7 @@ interface Waiting<Row, Result> {
   row: Row;
   length: number;
   kind: number | undefined;
+  needsFirst: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -32,8 +35,9 @@ interface Waiting<Row, Result> {
  * a row that finds a free lane runs at once.
  */
 export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Result>): RowBatcher<Row, Result> {
-  const { limits, lengthOf, kindOf, compute } = options;
+  const { limits, lengthOf, kindOf, needsFirst, compute } = options;
   const idle = [...options.lanes];
+  const first = options.lanes[0]!;
   const queue = new Set<Waiting<Row, Result>>();
   let scheduled = false;
 
@@ -43,28 +47,40 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      while (queue.size > 0 && idle.length > 0) start();
+      while (idle.length > 0 && start());
     });
   }
 
-  function start(): void {
-    const waiting = [...queue];
+  /** False: nothing can be started now. */
+  function start(): boolean {
+    const firstIsIdle = idle.includes(first);
+    const waiting = [...queue].filter(({ needsFirst }) => firstIsIdle || !needsFirst);
+    if (waiting.length === 0) return false;
     const all = waiting.reduce((sum, { length }) => sum + length, 0);
     // A short queue is shared among the free lanes rather than put into one run.
     const share = idle.length > 1 ? Math.ceil(all / idle.length / (1 - limits.padding)) : Infinity;
-    const batch = pickBatch(waiting, { ...limits, tokens: Math.min(limits.tokens, share) });
+    const oldest = waiting[0]!;
+    const batch = oldest.needsFirst
+      ? [oldest]
+      : pickBatch(
+          waiting.filter(({ needsFirst }) => !needsFirst),
+          { ...limits, tokens: Math.min(limits.tokens, share) },
+        );
     for (const item of batch) queue.delete(item);
     const alone = batch.length === 1 && queue.size === 0 && idle.length === options.lanes.length;
-    const lane = takeLane(alone);
-    void runBatch(batch, (alone && lane.runWide) || lane.run).finally(() => {
+    const wide = alone || oldest.needsFirst;
+    const lane = takeLane(oldest.needsFirst ? first : alone ? wideLane() : undefined);
+    void runBatch(batch, (wide && lane.runWide) || lane.run).finally(() => {
       idle.push(lane);
       if (queue.size > 0) schedule();
     });
+    return true;
   }
 
-  function takeLane(wide: boolean): Lane {
-    const at = wide ? idle.findIndex((lane) => lane.runWide) : -1;
-    return idle.splice(Math.max(0, at), 1)[0]!;
+  const wideLane = () => idle.find((lane) => lane.runWide);
+
+  function takeLane(wanted: Lane | undefined): Lane {
+    return idle.splice(Math.max(0, idle.indexOf(wanted!)), 1)[0]!;
   }
 
   /** A run that fails is tried row by row, so that one bad row fails nobody else's request. */
@@ -92,6 +108,7 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
           row,
           length: lengthOf(row),
           kind: kindOf?.(row),
+          needsFirst: needsFirst?.(row) ?? false,
           resolve(result) {
             signal?.removeEventListener('abort', leave);
             resolve(result);

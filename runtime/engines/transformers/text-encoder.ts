@@ -7,6 +7,7 @@ import { type Lane, type Lanes, openLanes } from '../sessions/lanes.js';
 import { type Encoded, loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
 import { findBatchLimits } from './batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
+import { checkLength, encoderMemory } from './encoder-memory.js';
 import { type InputLimits, limitsOf } from './input-limits.js';
 import { createRowBatcher } from './row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
@@ -44,7 +45,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
     openLanes(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
   const limits = limitsOf(tokenizer, config, fixedWidth(opened.inputs));
-  const encoder = await createEncoder(opened, { config, tokenizer, limits });
+  const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
   requireOutputs(encoder, ...needed);
   return { config, tokenizer, encoder, limits };
 }
@@ -52,6 +53,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
 async function createEncoder(
   { inputs: ports, outputs, lanes }: Lanes,
   { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
+  room: LoadRequest['memory'],
 ): Promise<TextEncoder> {
   checkInputs(ports);
   const inputs = withCacheShapes(ports, config);
@@ -61,17 +63,21 @@ async function createEncoder(
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
     return splitRows(await run(feedsOf(inputs, read, padId)), rows, { inputs, outputs });
   };
-  const limits = await findBatchLimits({
+  const memory = encoderMemory(lanes, { config, positions, memory: room });
+  const found = await findBatchLimits({
     compute: (rows) => compute(rows, lanes[0]!.run),
-    sample: sampler(tokenizer, positions),
+    sample: sampler(tokenizer, Math.min(positions, memory.longest)),
   });
+  const limits = { ...found, tokens: Math.min(found.tokens, memory.tokens) };
   const lengthOf = (row: Encoded) => row.ids.length;
+  const needsFirst = (row: Encoded) => row.ids.length > memory.longestAnywhere;
   const kindOf = endCounter(config, tokenizer);
-  const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, compute });
+  const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, needsFirst, compute });
   return {
     outputs,
     readsBags: readsBags(inputs),
     async forward(row, signal) {
+      checkLength(memory, row.ids.length);
       if (row.ids.length > 0) return batcher.forward(row, signal);
       throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
     },

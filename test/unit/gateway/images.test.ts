@@ -34,11 +34,11 @@ async function found(images: ImageSummary[], more: { gpus?: boolean; namespace?:
 
 const chosen = async (images: ImageSummary[], more = {}) => (await found(images, more))[0]?.image?.id;
 
-test('an entry says what the labels say, with room for several requests', async () => {
+test('an entry says what the labels say, with some room', async () => {
   const labels = { memory: '500000000', parameters: '33828', figures: 'measured' };
   expect(await found([image('one', labels)])).toEqual([
     {
-      ...{ modelId: MODEL, task: 'chat', params: 0.000033828, ramRequired: 0.65, figures: 'measured' },
+      ...{ modelId: MODEL, task: 'chat', params: 0.000033828, ramRequired: 0.525, figures: 'measured' },
       ...{ addresses: [], image: { id: 'one', reference: 'slipway/m:one', baked: true, gpu: false } },
     },
   ]);

@@ -88,7 +88,7 @@ describe('the catalogue of a cluster', () => {
     const { catalog } = await open(cluster);
     expect(catalog.list()).toEqual([
       {
-        ...{ modelId: 'Org/Model', task: 'text-classification', params: 0.06695501, ramRequired: 0.91 },
+        ...{ modelId: 'Org/Model', task: 'text-classification', params: 0.06695501, ramRequired: 0.735 },
         ...{ addresses: ['http://b.models.svc:8000'], figures: 'measured' },
       },
       {

@@ -1,4 +1,4 @@
-import { sizesOf } from '../../../builder/plan/sizes.js';
+import { sizesOf } from '../../../runtime/core/network-sizes.js';
 import { possibleTasks } from '../../../builder/plan/architectures.js';
 import { detectTask, type DetectRequest } from '../../../builder/plan/detect-task.js';
 import type { ModelFacts } from '../../../builder/plan/facts.js';

@@ -1,6 +1,6 @@
 import { defaultWorkers, forecastFormats } from '../../../builder/plan/forecast.js';
 import { predictMemory, sessionKind } from '../../../builder/plan/memory.js';
-import { sizesOf } from '../../../builder/plan/sizes.js';
+import { sizesOf } from '../../../runtime/core/network-sizes.js';
 import { judge } from '../../../builder/plan/verdict.js';
 import type { Dtype, ModelSpec } from '../../../runtime/core/spec.js';
 

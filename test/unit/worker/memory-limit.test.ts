@@ -1,5 +1,10 @@
 import { totalmem } from 'node:os';
-import { cacheBytesFor, memoryLimit } from '../../../runtime/worker/memory-limit.js';
+import {
+  cacheBytesFor,
+  memoryFor,
+  memoryLimit,
+  pendingBytesFor,
+} from '../../../runtime/worker/memory-limit.js';
 
 const files = (contents: Record<string, string>) => (path: string) => contents[path];
 
@@ -21,4 +26,12 @@ test('caches get a quarter of what weights and server leave, but enough for some
   const gibi = 2 ** 30;
   expect(cacheBytesFor(gibi, 8 * gibi)).toBe(Math.floor((8 - 1.3 - 0.5) * (gibi / 4)));
   expect(cacheBytesFor(8 * gibi, 8 * gibi)).toBe(64 * 2 ** 20);
+});
+
+test('bodies under way get a small part of the memory, one body at least, and keep their copies from the engine', () => {
+  const [mebi, gibi] = [2 ** 20, 2 ** 30];
+  expect(pendingBytesFor(4 * mebi, gibi)).toBe(32 * mebi);
+  expect(pendingBytesFor(48 * mebi, gibi)).toBe(48 * mebi);
+  expect(pendingBytesFor(4 * mebi, 64 * gibi)).toBe(512 * mebi);
+  expect(memoryFor(10 * mebi, gibi)).toEqual({ limit: gibi, bodies: 30 * mebi });
 });

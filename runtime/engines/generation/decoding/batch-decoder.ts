@@ -1,6 +1,7 @@
 import { createBatches } from './batches.js';
 import { createCacheBudget } from './cache-budget.js';
 import { createBatchRuns, type Sequence } from './batch-runs.js';
+import { checkPrompt, type DecoderMemory } from './decoder-memory.js';
 import { CHUNK_AMONG, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding } from './decoder.js';
 import { beginning, bytesPerToken, emptyCache } from './kv-cache.js';
@@ -14,8 +15,7 @@ export interface BatchDecoderOptions {
   positions: number;
   /** Longest sequence that the model was made for. */
   contextLength: number | undefined;
-  /** Bytes that all caches may take. */
-  cacheBytes: number;
+  memory: DecoderMemory;
   /** Most tokens of a prompt to feed in one run. */
   chunk: number;
   /** False where a prompt has to be fed in one run. */
@@ -32,7 +32,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
   const { session, inParts, contextLength } = options;
   const { layout } = session;
   const perToken = bytesPerToken(layout);
-  const budget = createCacheBudget(options.cacheBytes);
+  const budget = createCacheBudget(options.memory.cacheBytes, options.memory.cacheLimit);
   const prefixes = createPrefixStore(budget, perToken);
   const batches = createBatches(layout, perToken, options.shares);
   const { chunk } = options;
@@ -98,6 +98,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     // The loop cuts prompts itself, by what else there is to do.
     chunk: Infinity,
     async start(need) {
+      checkPrompt(options.memory, need.prompt);
       const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;
       // What earlier texts have left makes room for what is asked now.
       prefixes.shrink(bytes);

@@ -21,7 +21,8 @@ export interface Reservation {
 const MEBI = 2 ** 20;
 const inMiB = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
 
-export function createCacheBudget(total: number): CacheBudget {
+/** @param limit what sets the total, as messages name it */
+export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBudget {
   let taken = 0;
 
   function take(bytes: number): void {
@@ -29,13 +30,13 @@ export function createCacheBudget(total: number): CacheBudget {
       throw new RunError(
         'unprocessable',
         `the generation may need ${inMiB(bytes)} of cache, more than the ${inMiB(total)} that there are ` +
-          '(CACHE_BYTES); ask for fewer tokens or beams',
+          `(${limit}); ask for fewer tokens or beams`,
       );
     }
     if (taken + bytes > total) {
       throw new RunError(
         'overloaded',
-        `${inMiB(bytes)} of cache are needed, ${inMiB(total - taken)} of ${inMiB(total)} are free (CACHE_BYTES)`,
+        `${inMiB(bytes)} of cache are needed, ${inMiB(total - taken)} of ${inMiB(total)} are free (${limit})`,
         { retryAfter: 5 },
       );
     }

@@ -9,7 +9,9 @@ import { createCacheBudget } from './cache-budget.js';
 import { promptChunk } from './cache-shape.js';
 import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
 import { layoutOf, positionsOf } from './decoder-layout.js';
+import { checkPrompt, decoderMemory } from './decoder-memory.js';
 import { tryDecoder } from './decoder-trial.js';
+import { bytesPerToken } from './kv-cache.js';
 import { contextLengthOf } from '../limits.js';
 import { decoderPath, openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
 import { startReserved } from './reserved.js';
@@ -37,6 +39,8 @@ export interface Need {
   rows: number;
   /** Longest sequence in tokens, prompt included; may be Infinity. */
   tokens: number;
+  /** Tokens of the prompt. */
+  prompt?: number;
   signal: AbortSignal;
 }
 
@@ -63,7 +67,7 @@ export async function openDecoder(request: LoadRequest, config: Json): Promise<D
   const graph = readGraph(decoderPath(request));
   return (
     (await openBatchDecoder(request, config, graph)) ??
-    limited(await openPlainDecoder(request, config, graph), request)
+    limited(await openPlainDecoder(request, config, graph), request, config)
   );
 }
 
@@ -84,13 +88,17 @@ async function openBatchDecoder(
     const session = createStepSession(native, layout);
     const abilities = await tryDecoder(session, config);
     if (abilities) {
+      const chunk = promptChunk(config);
+      const contextLength = contextLengthOf(config);
+      const memory = decoderMemory(request, {
+        ...{ config, contextLength, perToken: bytesPerToken(layout) },
+        chunk: abilities.inParts ? chunk : Infinity,
+      });
       return createBatchDecoder({
         ...{ session, ...abilities },
         inputNames: native.inputNames,
         positions: positionsOf(graph, config),
-        contextLength: contextLengthOf(config),
-        cacheBytes: request.cacheBytes,
-        chunk: promptChunk(config),
+        ...{ contextLength, chunk, memory },
       });
     }
     await native.release();
@@ -108,11 +116,14 @@ async function openForm(graph: Uint8Array, options: SessionOptions): Promise<Inf
 }
 
 /** The same, within the memory for caches. */
-function limited(decoder: PlainDecoder, { cacheBytes }: LoadRequest): Decoder {
-  const budget = createCacheBudget(cacheBytes);
+function limited(decoder: PlainDecoder, request: LoadRequest, config: Json): Decoder {
+  const { contextLength, bytesPerToken: perToken, chunk } = decoder;
+  const memory = decoderMemory(request, { config, contextLength, perToken, chunk });
+  const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   return {
     ...decoder,
     start(need) {
+      checkPrompt(memory, need.prompt);
       const tokens = Math.min(need.tokens, decoder.contextLength ?? need.tokens);
       const footprint = { rows: need.rows, tokens, perToken: decoder.bytesPerToken };
       return startReserved(budget, footprint, () => decoder.start(need));

@@ -5,10 +5,11 @@ import type { LoadRequest } from '../../handle.js';
 import { firstNumber, type Json } from '../../model-folder.js';
 import { openSession } from '../../session.js';
 import { contextLengthOf } from '../limits.js';
-import { partOf } from '../seq2seq-limits.js';
+import { encoderPositions, partOf } from '../seq2seq-limits.js';
 import { createCacheBudget } from './cache-budget.js';
 import { bytesPerToken, CACHE_INPUT, emptyCache, presentOf } from './cross-cache.js';
 import { type DecoderGraphs, startDecoding } from './cross-decoding.js';
+import { checkPrompt, decoderMemory } from './decoder-memory.js';
 import type { Decoding, Need } from './decoder.js';
 import { encode, leastTokens } from './encoded.js';
 import { type Footprint, startReserved } from './reserved.js';
@@ -35,13 +36,21 @@ export async function openEncoderDecoder(request: LoadRequest, config: Json): Pr
   checkGraphs(encoder, graphs);
   const empty = emptyCache(first, config);
   const least = leastTokens(config);
-  const budget = createCacheBudget(request.cacheBytes);
+  const { self, cross } = bytesPerToken(empty);
+  const memory = decoderMemory(request, {
+    config: partOf(config, 'encoder'),
+    contextLength: encoderPositions(config),
+    ...{ perToken: self + cross, chunk: Infinity },
+  });
+  const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const footprint = footprintOf(empty, config);
   return {
-    start: (source, need) =>
-      startReserved(budget, footprint(source.length, need), async () =>
+    async start(source, need) {
+      checkPrompt(memory, source.length);
+      return startReserved(budget, footprint(source.length, need), async () =>
         startDecoding(graphs, { empty, ...(await encode(encoder, source, least)) }),
-      ),
+      );
+    },
   };
 }
 

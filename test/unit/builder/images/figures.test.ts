@@ -1,7 +1,7 @@
 import { figureLabels, figuresOf, LABEL } from '../../../../builder/images/labels.js';
 import { planModelImage, renderModelContext } from '../../../../builder/images/model-plan.js';
 import { predictedFigures } from '../../../../builder/plan/figures.js';
-import { sizesOf } from '../../../../builder/plan/sizes.js';
+import { sizesOf } from '../../../../runtime/core/network-sizes.js';
 import { peakBytes } from '../../../../builder/seal/measure.js';
 import { IMAGE_OPTIONS, sampleSpec } from '../fixtures.js';
 

@@ -34,9 +34,9 @@ describe('a manifest', () => {
   test('takes memory and the time to start from the figures', async () => {
     const { containers } = await podOf('kubernetes');
     const { resources, startupProbe } = containers[0]!;
-    // 700 MB and 30 %, in steps of 16 MiB; 30.5 s three times, in steps of 5.
-    expect(resources.requests).toEqual({ cpu: '2', memory: '880Mi' });
-    expect(resources.limits).toEqual({ memory: '880Mi' });
+    // 700 MB and 5 %, in steps of 16 MiB; 30.5 s three times, in steps of 5.
+    expect(resources.requests).toEqual({ cpu: '2', memory: '704Mi' });
+    expect(resources.limits).toEqual({ memory: '704Mi' });
     expect(startupProbe.failureThreshold * startupProbe.periodSeconds).toBe(95);
     expect(containers[0]!.env).toContainEqual({ name: 'THREADS', value: '2' });
   });
@@ -104,7 +104,7 @@ describe('a manifest', () => {
   test('a project for compose opens no port unless one is given', async () => {
     const closed = parse((await manifestOf('compose')).text) as { services: { server: object } };
     expect(closed.services.server).not.toHaveProperty('ports');
-    expect(closed.services.server).toMatchObject({ read_only: true, cap_drop: ['ALL'], mem_limit: '880m' });
+    expect(closed.services.server).toMatchObject({ read_only: true, cap_drop: ['ALL'], mem_limit: '704m' });
     const flags = { publish: '127.0.0.1:9000', env: { ODD: 'a$b ${c}' } };
     const open = parse((await manifestOf('compose', flags, UNBAKED)).text) as { services: object };
     expect(open.services).toMatchObject({

@@ -14,7 +14,12 @@ interface Batch {
 }
 
 /** A batcher over rows that are their own length; runs end when the test says so. */
-function batcher({ lanes = 1, wide = false, limits = { tokens: 64, padding: 0.25 } } = {}) {
+function batcher({
+  lanes = 1,
+  wide = false,
+  longest = Infinity,
+  limits = { tokens: 64, padding: 0.25 },
+} = {}) {
   const started: Batch[] = [];
   const narrowRun: Lane['run'] = async () => ({});
   const wideRun: Lane['run'] = async () => ({});
@@ -25,6 +30,7 @@ function batcher({ lanes = 1, wide = false, limits = { tokens: 64, padding: 0.25
     })),
     limits,
     lengthOf: (row) => Math.abs(row),
+    needsFirst: (row) => row > longest,
     async compute(rows, run) {
       await new Promise<void>((resolve) => started.push({ rows, wide: run === wideRun, finish: resolve }));
       if (rows.some((row) => row < 0)) throw new Error('a bad row');
@@ -99,4 +105,38 @@ test('a caller that leaves takes its row out of the queue', async () => {
   await settled();
   expect(started).toHaveLength(1);
   expect(() => forward(9, caller.signal)).toThrow('left');
+});
+
+test('rows that only the first lane has memory for wait for it, on all threads, while others go on', async () => {
+  const { forward, started } = batcher({ lanes: 2, wide: true, longest: 50 });
+  const first = forward(10);
+  await settled();
+  const [long, short] = [forward(60), forward(11)];
+  await settled();
+  expect(started.map(({ rows }) => rows)).toEqual([[10], [11]]);
+  started[1]!.finish();
+  await short;
+  await settled();
+  expect(started).toHaveLength(2);
+  void forward(12);
+  started[0]!.finish();
+  await first;
+  await settled();
+  expect(started.slice(2)).toMatchObject([
+    { rows: [60], wide: true },
+    { rows: [12], wide: false },
+  ]);
+  started[2]!.finish();
+  expect(await long).toBe('result of 60');
+});
+
+test('two such rows take turns', async () => {
+  const { forward, started } = batcher({ lanes: 3, wide: true, longest: 50 });
+  const both = [forward(60), forward(61)];
+  await settled();
+  expect(started.map(({ rows }) => rows)).toEqual([[60]]);
+  started[0]!.finish();
+  await both[0];
+  await settled();
+  expect(started[1]).toMatchObject({ rows: [61], wide: true });
 });

@@ -10,9 +10,11 @@ export interface NetworkSizes {
   heads: number;
   /** Longest input in tokens. */
   positions: number;
+  /** Width of the keys of a layer, all heads together; values are as wide. */
+  keys: number;
 }
 
-const NAMES: Record<keyof NetworkSizes, readonly string[]> = {
+const NAMES: Record<Exclude<keyof NetworkSizes, 'keys'>, readonly string[]> = {
   vocabulary: ['vocab_size'],
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
@@ -27,12 +29,15 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
   const inner = typeof nested === 'object' && nested !== null ? (nested as Record<string, unknown>) : {};
   const find = (names: readonly string[]) =>
     names.map((name) => Number(config[name] ?? inner[name])).find((value) => value > 0) ?? 0;
+  const [hidden, heads] = [find(NAMES.hidden), find(NAMES.heads)];
+  const headWidth = find(['head_dim', 'd_kv']) || (heads && hidden / heads);
   return {
     vocabulary: find(NAMES.vocabulary),
-    hidden: find(NAMES.hidden),
+    hidden,
     intermediate: find(NAMES.intermediate),
     layers: find(NAMES.layers),
-    heads: find(NAMES.heads),
+    heads,
     positions: find(NAMES.positions),
+    keys: (find(['num_key_value_heads']) || heads) * headWidth,
   };
 }

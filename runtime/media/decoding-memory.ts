@@ -1,0 +1,43 @@
+/** What the header of a picture says, as far as it decides how much memory decoding takes. */
+export interface PictureHeader {
+  width: number;
+  height: number;
+  /** jpeg, png, webp, gif, heif, tiff. */
+  format: string;
+  channels: number;
+  /** Bytes of a sample. */
+  depth: number;
+  /** Rows come in several passes. */
+  progressive: boolean;
+  /** `4:2:0` and the like. */
+  subsampling: string | undefined;
+  /** EXIF orientation that turns rows into columns or upside down. */
+  turned: boolean;
+  /** What the samples are, where that decides how they become colours. */
+  kind: 'grey16' | 'cmyk' | 'other';
+}
+
+/** Bytes of each pixel once it is decoded: RGB, beside what it is made of where that is more than a strip. */
+const DECODED = { other: 3.6, grey16: 6.2, cmyk: 7.2 } as const;
+/** Formats whose decoders hold the whole picture. */
+const WHOLE: Record<string, number> = { webp: 7.2, gif: 4.2, heif: 17 };
+const TURNED = 3;
+/** Strips, tables and what is resized. */
+const OTHER_BYTES = 16 * 2 ** 20;
+
+/**
+ * Most bytes that a picture takes until it is small, measured for each format (docs/measurements.md). Decoders that need
+ * the whole picture hold it before the turned copy is made.
+ */
+export function decodingBytes(header: PictureHeader): number {
+  const { width, height, format, kind, turned } = header;
+  const held = Math.max(WHOLE[format] ?? 0, passes(header), turned ? TURNED : 0);
+  return Math.ceil(width * height * (DECODED[kind] + held)) + OTHER_BYTES;
+}
+
+/** JPEG keeps 16-bit coefficients until the last pass, PNG its samples. */
+function passes({ progressive, format, channels, depth, subsampling }: PictureHeader): number {
+  if (!progressive) return 0;
+  if (format === 'png') return channels * depth;
+  return format === 'jpeg' ? (subsampling === '4:2:0' ? 1 : 2) * channels : 0;
+}

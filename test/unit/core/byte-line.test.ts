@@ -1,0 +1,44 @@
+import { createByteLine } from '../../../runtime/core/byte-line.js';
+
+const settled = async (promise: Promise<unknown>) => {
+  let done = false;
+  void promise.then(() => (done = true));
+  await new Promise(setImmediate);
+  return done;
+};
+
+test('who finds too few bytes waits, and nobody overtakes', async () => {
+  const line = createByteLine(100);
+  const leave = await line.enter(70);
+  const [large, small] = [line.enter(60), line.enter(10)];
+  expect(await settled(large)).toBe(false);
+  expect(await settled(small)).toBe(false);
+  leave();
+  (await large)();
+  (await small)();
+  expect(line.taken).toBe(0);
+});
+
+test('more than there is goes alone', async () => {
+  const line = createByteLine(100);
+  const leave = await line.enter(200);
+  const next = line.enter(1);
+  expect(await settled(next)).toBe(false);
+  leave();
+  (await next)();
+  expect(line.taken).toBe(0);
+});
+
+test('who leaves the line lets the others through, and holds nothing', async () => {
+  const line = createByteLine(100);
+  const leave = await line.enter(50);
+  const controller = new AbortController();
+  const large = line.enter(100, controller.signal);
+  const small = line.enter(50);
+  controller.abort(new Error('left'));
+  await expect(large).rejects.toThrow('left');
+  (await small)();
+  leave();
+  expect(line.taken).toBe(0);
+  await expect(line.enter(1, controller.signal)).rejects.toThrow('left');
+});
