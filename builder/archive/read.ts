@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { firstBytes, inflated } from './compression.js';
+import { demandEnd } from './end-mark.js';
 import { explainedRead, malformed } from './errors.js';
 import { type ArchiveDocuments, type ArchiveImage, imagesOf } from './manifest.js';
 import { type Member, members } from './members.js';
@@ -40,7 +41,7 @@ export async function readArchive<T>(
   const layers = new Map<string, T>();
   const seen = new Set<string>();
   try {
-    for await (const member of members(await inflated(await open()), name)) {
+    for await (const member of members(demandEnd(await inflated(await open()), name), name)) {
       if (member.type === 'directory') continue;
       if (seen.has(member.name)) throw malformed(name, `holds "${member.name}" twice`);
       seen.add(member.name);

@@ -1,4 +1,4 @@
-import { blobLayout, digest, type Entry, file, savedLayout } from '../../../fakes/archive.js';
+import { blobLayout, digest, type Entry, file, savedLayout, tarOf } from '../../../fakes/archive.js';
 import {
   type Changes,
   engine,
@@ -171,6 +171,17 @@ describe('a file that is two images', () => {
     const { entries } = await sealedImage({}, blobLayout);
     const { code, stderr } = await verify(engine(), { entries: change(entries) }, '--no-run');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+  });
+
+  test('another one behind the end of the first', async () => {
+    const { entries } = await sealedImage({}, savedLayout);
+    const old = [file('evil/VERSION', '1.0'), file('repositories', '{}')];
+    const [front, behind] = [await tarOf(old), await tarOf(entries)];
+    const { code, stderr } = await verify(engine(), { bytes: Buffer.concat([front, behind]) }, '--no-run');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/behind the mark of its end/),
+    });
   });
 
   test('what builders say of an image beside it is none', async () => {

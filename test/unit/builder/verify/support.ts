@@ -145,7 +145,10 @@ export function engine(behaviour: Behaviour = {}): FakeDocker & { started: Isola
   return Object.assign(fakeDocker(), { started, isolate });
 }
 
-export async function verify(docker: FakeDocker, image: { entries: Entry[] }, ...flags: string[]) {
+/** What a tarball holds. */
+export type Given = { entries: Entry[] } | { bytes: Buffer };
+
+export async function verify(docker: FakeDocker, image: Given, ...flags: string[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'slipway-verify-'));
   try {
     return await verifyIn(folder, { docker, image, flags });
@@ -156,10 +159,10 @@ export async function verify(docker: FakeDocker, image: { entries: Entry[] }, ..
 
 async function verifyIn(
   folder: string,
-  { docker, image, flags }: { docker: FakeDocker; image: { entries: Entry[] }; flags: string[] },
+  { docker, image, flags }: { docker: FakeDocker; image: Given; flags: string[] },
 ) {
   const tarball = path.join(folder, 'm.tar');
-  await writeFile(tarball, await tarOf(image.entries));
+  await writeFile(tarball, 'bytes' in image ? image.bytes : await tarOf(image.entries));
   const [out, err] = [sink(), sink()];
   const deps = {
     config: readConfig({}),
