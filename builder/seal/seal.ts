@@ -57,7 +57,7 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
   const existing = await docker.inspectImage(seal.references[0]!);
   if (existing) refuseForeign(existing.labels[LABEL.model], images.plan);
   if (existing?.labels[LABEL.build] === seal.digest) {
-    const read = await demandProof(existing.id, { run: false }, { docker, report });
+    const read = await demandProof(existing.id, { run: false }, { docker, report }).catch(otherwise(seal));
     await docker.tagImage(existing.id, seal.references[1]!);
     return withStatement(resultOf(options, seal, { image: existing, read, built: false }));
   }
@@ -76,6 +76,15 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
 async function withStatement(result: SealResult): Promise<SealResult> {
   await writeContext(result.folder, { files: { 'statement.json': result.statement } });
   return result;
+}
+
+/** The tag was moved to an image that was changed, which has the labels of what it was made from. */
+function otherwise({ references }: SealPlan): (error: Error) => never {
+  return (error) => {
+    if (!(error instanceof BuilderError)) throw error;
+    const remedy = `remove what is there with "docker rmi ${references.join(' ')}", and seal again`;
+    throw new BuilderError(error.exit, `${error.message}\n${remedy}`, { cause: error });
+  };
 }
 
 interface Made {

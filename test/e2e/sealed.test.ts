@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeWithDocker } from './support/engine.js';
@@ -190,6 +191,24 @@ describeWithDocker('a sealed image', () => {
     const before = await docker('inspect', '--format', '{{.Id}}', image);
     await workshop.snapshot(workshop.hub.models.text.about.id);
     expect(await docker('inspect', '--format', '{{.Id}}', image)).toBe(before);
+  });
+
+  test('an image that was changed under the name of a sealed one is neither taken nor signed', async () => {
+    const id = await docker('inspect', '--format', '{{.Id}}', image);
+    const lines = `printf 'FROM ${image}\\nENV NODE_OPTIONS=--import=/x\\n' | docker build --quiet --tag ${image} -`;
+    expect(await run('sh', ['-c', lines])).toMatchObject({ code: 0 });
+    const data = path.join(workshop.folder, 'data');
+    const key = path.join(workshop.folder, 'release');
+    expect(await workshop.builder(['keygen', key])).toMatchObject({ code: 0 });
+    try {
+      const given = ['snapshot', workshop.hub.models.text.about.id, '--sign-key', `${key}.key`];
+      const { code, stdout, stderr } = await workshop.builder(given, { XDG_DATA_HOME: data });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/added: variable NODE_OPTIONS[\s\S]*remove what is there with "docker rmi /);
+      expect(existsSync(data)).toBe(false);
+    } finally {
+      await docker('tag', id, image);
+    }
   });
 });
 

@@ -24,6 +24,7 @@ describe('settings that are wrong end the server with one line', () => {
     [{ PORT: 'http' }, /^slipway: PORT must be a whole number/],
     [{ DEVICE: 'tpu' }, /^slipway: DEVICE must be auto, cuda or cpu/],
     [{ DEVICE: 'cuda' }, /^slipway: DEVICE is cuda, but no GPU can be used: /],
+    [{ CHECK_WEIGHTS: 'never' }, /^slipway: CHECK_WEIGHTS must be auto, first or background/],
     [{ MAX_QUEUE: '-1' }, /^slipway: MAX_QUEUE must be a whole number/],
     [{ HF_ENDPOINT: 'ftp://x' }, /^slipway: HF_ENDPOINT must be an http\(s\) address/],
     [{ ALLOW_PRIVATE_URLS: 'media.lan:8080' }, /^slipway: ALLOW_PRIVATE_URLS takes host names, addresses/],
