@@ -1,5 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { hubAddress } from '../../runtime/store/hub-address.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { isDnsLabel } from '../manifest/names.js';
@@ -130,6 +131,11 @@ function variablesOf(given: readonly string[]): Record<string, string> {
       throw new BuilderError(
         'usage',
         `${name} is a secret: put it into a file of the secret that --secret names`,
+      );
+    if (name === 'HF_ENDPOINT' && URL.canParse(value!) && hubAddress(value!).authorization !== undefined)
+      throw new BuilderError(
+        'usage',
+        'HF_ENDPOINT holds a password, which a manifest would show: mount a file with it and give HF_ENDPOINT_FILE',
       );
     if (OURS.test(name)) throw new BuilderError('usage', `${name} is what the manifest itself sets`);
     return [name, value!];
