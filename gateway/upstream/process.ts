@@ -27,6 +27,8 @@ export function processLauncher(options: ProcessOptions): Launcher {
         env: { ...options.env, KEY: randomBytes(16).toString('hex') },
         // Its stdin ends with the gateway, however that ends; the server then ends, too.
         stdio: ['pipe', 'pipe', 'pipe'],
+        // A group of its own: one that is frozen is ended with all that it has started.
+        detached: true,
       });
       const ended = once(child, 'exit').then(([code, by]) =>
         by ? `was ended by ${by}` : `ended with code ${code}`,
@@ -69,7 +71,17 @@ function lastLine(stream: NodeJS.ReadableStream, log: (line: string) => void): (
 
 async function stop(child: ReturnType<typeof spawn>, ended: Promise<string>): Promise<void> {
   child.kill('SIGTERM');
-  const late = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+  const late = setTimeout(() => killGroup(child.pid), STOP_GRACE_MS);
   await ended;
   clearTimeout(late);
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // Ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
