@@ -205,7 +205,11 @@ describe('builder manifest', () => {
     [['--format', 'kubernetes', '--claim', 'x'], 2, 'holds its weights'],
     [['--format', 'kubernetes', '--name', 'Not.Legal'], 2, 'lower-case'],
     [['--format', 'kubernetes', '--env', 'KEY=secret'], 2, 'KEY is a secret'],
-    [['--format', 'kubernetes', '--env', 'HF_ENDPOINT=https://u:p@mirror/'], 2, 'HF_ENDPOINT holds a password'],
+    [
+      ['--format', 'kubernetes', '--env', 'HF_ENDPOINT=https://u:p@mirror/'],
+      2,
+      'HF_ENDPOINT holds a password',
+    ],
     [['--format', 'kubernetes', '--env', 'PORT=1'], 2, 'PORT is what the manifest itself sets'],
     [['--format', 'kubernetes', '--host', 'a b'], 2, 'host name'],
     [['--format', 'compose', '--publish', '0'], 2, 'expected a port'],
