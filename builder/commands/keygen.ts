@@ -9,8 +9,8 @@ import { generateKeyPair, keyHint } from '../sign/keys.js';
 
 const NOTES = `
 Writes <name>.key, which signs ("builder snapshot --sign-key") and stays with you, and <name>.pub, which those get who
-verify ("builder verify --key"). ECDSA on P-256 in PEM: cosign reads the public one as it is, and the private one with
-"cosign import-key-pair". With SIGN_KEY_PASSPHRASE, or SIGN_KEY_PASSPHRASE_FILE, the private key is encrypted.
+verify ("builder verify --key"). ECDSA on P-256 in PEM: cosign reads the public one as it is, and a private one that is not
+encrypted with "cosign import-key-pair". SIGN_KEY_PASSPHRASE, or SIGN_KEY_PASSPHRASE_FILE, encrypts the private key.
 
 Examples:
   builder keygen release
