@@ -13,9 +13,15 @@ export function measuredLauncher(
 ): Launcher {
   const measure = async (entry: ModelEntry, instance: Instance): Promise<Instance> => {
     if (entry.figures !== 'assumed') return instance;
-    const gigabytes = ramFor(await memoryOf(instance.url));
-    tell(entry.modelId, gigabytes);
-    return { ...instance, gigabytes };
+    try {
+      const gigabytes = ramFor(await memoryOf(instance.url));
+      tell(entry.modelId, gigabytes);
+      return { ...instance, gigabytes };
+    } catch (error) {
+      // Nobody knows of it yet, and nobody else would end it.
+      await instance.stop();
+      throw error;
+    }
   };
   return {
     ...launcher,
