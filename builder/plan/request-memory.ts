@@ -45,7 +45,7 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
 
 /** What V8 may come to hold (memory-room.ts), and what processes differ by between versions of Node.js and kernels. */
 const HEAP_BYTES = 32 * 2 ** 20;
-const SPREAD_BYTES = 24 * 2 ** 20;
+const SPREAD_BYTES = 40 * 2 ** 20;
 /** Bodies under way, as runtime/worker/memory-limit.ts sets them aside. */
 const BODY_COPIES = 3;
 const BODY_SHARE = 1 / 32;

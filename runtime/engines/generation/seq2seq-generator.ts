@@ -59,7 +59,12 @@ async function* answer(
     hardLimit: true,
     cleanUp: false,
   });
-  const need = { rows: rowsOf(settings), tokens: prompt.length + settings.maxNewTokens, signal };
+  const need = {
+    rows: rowsOf(settings),
+    tokens: prompt.length + settings.maxNewTokens,
+    patient: true,
+    signal,
+  };
   if (settings.guidance !== 1) {
     throw new RunError('unprocessable', 'params.guidance_scale: needs a model without an encoder');
   }

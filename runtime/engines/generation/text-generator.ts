@@ -98,7 +98,9 @@ async function* continued(
     source: prompt,
   });
   const tokens = prompt.length + settings.maxNewTokens;
-  const need = { rows: rowsOf(settings), tokens, prompt: prompt.length, signal };
+  // A guided text takes room twice, and must not wait with the first half in hand.
+  const patient = settings.guidance === 1;
+  const need = { rows: rowsOf(settings), tokens, prompt: prompt.length, patient, signal };
   return yield* generate({
     ...{ prompt, settings, tokenizer, signal },
     chunk: decoder.chunk,

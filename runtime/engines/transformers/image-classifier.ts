@@ -32,6 +32,7 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
       const { values, height, width } = await pictures.read(bytes, processor.process, signal);
       signal.throwIfAborted();
       const outputs = await session.run({ [input]: floats(values, [1, 3, height, width]) });
+      pictures.hasRun();
       const logits = toFloat32(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },

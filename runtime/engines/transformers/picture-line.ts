@@ -19,6 +19,8 @@ export interface PictureLine {
     shrink: (picture: Picture) => Small,
     signal: AbortSignal | undefined,
   ): Promise<Small>;
+  /** To be called after each run: the first one shows how much room is left, and there is no line before it. */
+  hasRun(): void;
 }
 
 /** Pixels beyond this many bytes are not left to V8, which does not see them as its own. */
@@ -26,20 +28,16 @@ const LARGE = 8 * 2 ** 20;
 
 export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLine {
   let line: ByteLine | undefined;
-  let readOne = false;
-
-  /** The room is what a first answer has left, with what its run keeps. */
-  function lineOf(): ByteLine {
-    if (!readOne) return createByteLine(Infinity);
-    line ??= createByteLine(memoryRoom(memory));
-    return line;
-  }
+  const unlimited = createByteLine(Infinity);
 
   return {
+    hasRun() {
+      line ??= createByteLine(memoryRoom(memory));
+    },
     async read(bytes, shrink, signal) {
       const header = await readHeader(bytes, maxPixels);
       const needed = decodingBytes(header);
-      const { enter, total } = lineOf();
+      const { enter, total } = line ?? unlimited;
       if (needed > total) throw tooLarge(header, needed, total);
       const leave = await enter(needed, signal);
       try {
@@ -47,7 +45,6 @@ export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLi
       } finally {
         if (needed > LARGE) await letGo();
         leave();
-        readOne = true;
       }
     },
   };

@@ -6,6 +6,7 @@ import { CHUNK_AMONG, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding } from './decoder.js';
 import { beginning, bytesPerToken, emptyCache } from './kv-cache.js';
 import { createPrefixStore } from './prefix-store.js';
+import { reserveFor } from './reserved.js';
 import type { StepSession } from './step-session.js';
 
 export interface BatchDecoderOptions {
@@ -102,7 +103,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;
       // What earlier texts have left makes room for what is asked now.
       prefixes.shrink(bytes);
-      const reserved = budget.reserve(bytes);
+      const reserved = await reserveFor(budget, bytes, need);
       const fresh = { cache: emptyCache(layout), batch: undefined, rows: [], seen: [], branched: false };
       return decodingOf({ ...fresh, reserved, need });
     },

@@ -41,6 +41,8 @@ export interface Need {
   tokens: number;
   /** Tokens of the prompt. */
   prompt?: number;
+  /** Waits for room; only for who holds nothing meanwhile. */
+  patient?: boolean;
   signal: AbortSignal;
 }
 
@@ -126,7 +128,7 @@ function limited(decoder: PlainDecoder, request: LoadRequest, config: Json): Dec
       checkPrompt(memory, need.prompt);
       const tokens = Math.min(need.tokens, decoder.contextLength ?? need.tokens);
       const footprint = { rows: need.rows, tokens, perToken: decoder.bytesPerToken };
-      return startReserved(budget, footprint, () => decoder.start(need));
+      return startReserved(budget, { ...footprint, need }, () => decoder.start(need));
     },
   };
 }

@@ -47,7 +47,7 @@ export async function openEncoderDecoder(request: LoadRequest, config: Json): Pr
   return {
     async start(source, need) {
       checkPrompt(memory, source.length);
-      return startReserved(budget, footprint(source.length, need), async () =>
+      return startReserved(budget, { ...footprint(source.length, need), need }, async () =>
         startDecoding(graphs, { empty, ...(await encode(encoder, source, least)) }),
       );
     },

@@ -60,8 +60,8 @@ export function createPrefixStore(budget: CacheBudget, perToken: number): Prefix
     },
     put(tokens, extract) {
       const bytes = tokens.length * perToken;
-      // Half of the budget stays for those who generate; a shorter beginning of the same text is worth nothing more.
-      if (tokens.length < SHORTEST || bytes > budget.free / 2) return;
+      // Half of the budget stays for those who generate, and all of it while somebody waits; a shorter beginning of the same text is worth nothing more.
+      if (tokens.length < SHORTEST || bytes > budget.free / 2 || budget.waiting > 0) return;
       const covered = stored.find((entry) => commonLength(entry.tokens, tokens) === entry.tokens.length);
       if (covered) {
         stored.splice(stored.indexOf(covered), 1);

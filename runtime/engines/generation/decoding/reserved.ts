@@ -1,5 +1,5 @@
-import type { CacheBudget } from './cache-budget.js';
-import type { Decoding } from './decoder.js';
+import type { CacheBudget, Reservation } from './cache-budget.js';
+import type { Decoding, Need } from './decoder.js';
 
 /** What the cache of one generation takes, in bytes for each of its rows. */
 export interface Footprint {
@@ -12,6 +12,15 @@ export interface Footprint {
   fixed?: number;
 }
 
+/** Sets bytes aside as the need has it: in line, or now or never. */
+export function reserveFor(
+  budget: CacheBudget,
+  bytes: number,
+  { patient = false, signal }: Need,
+): Reservation | Promise<Reservation> {
+  return patient ? budget.enter(bytes, signal) : budget.reserve(bytes);
+}
+
 /**
  * Starts a generation once its bytes are set aside; its end gives them back. One that goes on past its tokens takes more
  * as it grows.
@@ -19,11 +28,11 @@ export interface Footprint {
  */
 export async function startReserved(
   budget: CacheBudget,
-  { rows, tokens, perToken, fixed = 0 }: Footprint,
+  { rows, tokens, perToken, fixed = 0, need }: Footprint & { need: Need },
   start: () => Promise<Decoding>,
 ): Promise<Decoding> {
   const bytesOf = (length: number) => rows * (fixed + length * perToken);
-  const reserved = budget.reserve(bytesOf(tokens));
+  const reserved = await reserveFor(budget, bytesOf(tokens), need);
   let seen = 0;
   try {
     const decoding = await start();

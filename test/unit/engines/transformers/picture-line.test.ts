@@ -17,6 +17,7 @@ const NOTHING = { limit: 1, bodies: 0 };
 test('a picture that would never fit is refused by what it would take, once the model has shown what a run keeps', async () => {
   const line = lineOf(NOTHING);
   expect(await line.read(await picture(64, 48), sizeOf, undefined)).toEqual([64, 48]);
+  line.hasRun();
   await expect(line.read(await picture(4000, 3000), sizeOf, undefined)).rejects.toMatchObject({
     code: 'payload_too_large',
     message: expect.stringMatching(
@@ -39,7 +40,7 @@ test('without a limit all are decoded', async () => {
 
 test('a picture that is broken gives its bytes back', async () => {
   const line = lineOf({ limit: process.memoryUsage.rss() + 2 ** 25 + 300e6, bodies: 0 });
-  await line.read(await picture(64, 48), sizeOf, undefined);
+  line.hasRun();
   const whole = await picture(4000, 3000);
   for (let i = 0; i < 6; i++)
     await expect(line.read(whole.subarray(0, whole.length / 2), sizeOf, undefined)).rejects.toMatchObject({

@@ -30,6 +30,57 @@ test('a reservation grows while there is room, and is released whole', () => {
   expect(budget.free).toBe(100);
 });
 
+describe('who can wait', () => {
+  const { signal } = new AbortController();
+
+  test('gets in as others end, in the order of arrival', async () => {
+    const budget = createCacheBudget(100);
+    const first = budget.reserve(70);
+    const entered: string[] = [];
+    const large = budget.enter(60, signal).then((held) => (entered.push('large'), held));
+    const small = budget.enter(10, signal).then((held) => (entered.push('small'), held));
+    await new Promise(setImmediate);
+    expect([entered, budget.waiting]).toEqual([[], 2]);
+    first.release();
+    const held = await Promise.all([large, small]);
+    expect(entered).toEqual(['large', 'small']);
+    for (const each of held) each.release();
+    expect([budget.free, budget.waiting]).toEqual([100, 0]);
+  });
+
+  test('does not wait for what never comes', async () => {
+    await expect(createCacheBudget(100).enter(101, signal)).rejects.toMatchObject({ code: 'unprocessable' });
+  });
+
+  test('leaves the line with its signal, holds nothing, and lets the next one in', async () => {
+    const budget = createCacheBudget(100);
+    const first = budget.reserve(50);
+    const caller = new AbortController();
+    const left = budget.enter(100, caller.signal);
+    const next = budget.enter(50, signal);
+    caller.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    (await next).release();
+    first.release();
+    expect([budget.free, budget.waiting]).toEqual([100, 0]);
+    await expect(budget.enter(1, caller.signal)).rejects.toThrow('left');
+  });
+
+  test('is not kept waiting by texts that have ended', async () => {
+    const budget = createCacheBudget(100);
+    const [one, two] = [budget.reserve(60), budget.reserve(40)];
+    const store = createPrefixStore(budget, 1);
+    const waiting = budget.enter(100, signal);
+    one.release();
+    store.put(
+      Array.from({ length: 20 }, (_, i) => i),
+      () => ({ length: 20, data: [] }),
+    );
+    two.release();
+    expect((await waiting).bytes).toBe(100);
+  });
+});
+
 describe('the store of earlier texts', () => {
   const text = (length: number, seed = 0) => Array.from({ length }, (_, i) => seed + i);
   const cache = (length: number) => ({ length, data: [] });

@@ -169,3 +169,13 @@ test('a generation that needs more cache than is left is refused before it begin
   taken.end();
   (await decoder.start({ rows: 1, tokens: 30, signal })).end();
 });
+
+test('a generation that can wait begins when another one ends', async () => {
+  const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
+  const { signal } = new AbortController();
+  const taken = await decoder.start({ rows: 1, tokens: 20, signal });
+  const waiting = decoder.start({ rows: 1, tokens: 30, patient: true, signal });
+  await new Promise(setImmediate);
+  taken.end();
+  (await waiting).end();
+});
