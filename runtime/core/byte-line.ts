@@ -2,13 +2,15 @@
 export interface ByteLine {
   /**
    * Waits until so many bytes are free and takes them.
-   * @returns gives them back; to be called once
+   * @returns gives some of them back, or all that are left
    * @throws the signal's reason when it aborts before
    */
-  enter(bytes: number, signal?: AbortSignal): Promise<() => void>;
+  enter(bytes: number, signal?: AbortSignal): Promise<(some?: number) => void>;
   readonly total: number;
   /** Bytes that are taken. */
   readonly taken: number;
+  /** How many wait. */
+  readonly waiting: number;
 }
 
 interface Waiting {
@@ -34,6 +36,9 @@ export function createByteLine(total: number): ByteLine {
     get taken() {
       return taken;
     },
+    get waiting() {
+      return line.length;
+    },
     enter(bytes, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error);
@@ -46,8 +51,10 @@ export function createByteLine(total: number): ByteLine {
           bytes,
           go() {
             signal?.removeEventListener('abort', leave);
-            resolve(() => {
-              taken -= bytes;
+            let left = bytes;
+            resolve((some = left) => {
+              taken -= Math.min(some, left);
+              left -= Math.min(some, left);
               advance();
             });
           },

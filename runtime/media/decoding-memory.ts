@@ -23,7 +23,7 @@ const DECODED = { other: 3.6, grey16: 6.2, cmyk: 7.2 } as const;
 const WHOLE: Record<string, number> = { webp: 7.2, gif: 4.2, heif: 17 };
 const TURNED = 3;
 /** Strips, tables and what is resized. */
-const OTHER_BYTES = 16 * 2 ** 20;
+export const OTHER_BYTES = 16 * 2 ** 20;
 
 /**
  * Most bytes that a picture takes until it is small, measured for each format (docs/measurements.md). Decoders that need

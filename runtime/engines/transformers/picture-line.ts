@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ByteLine, createByteLine } from '../../core/byte-line.js';
 import { RunError } from '../../core/errors.js';
 import { collectGarbage } from '../../memory.js';
-import { decodingBytes } from '../../media/decoding-memory.js';
+import { decodingBytes, OTHER_BYTES } from '../../media/decoding-memory.js';
 import { decodePixels, readHeader } from '../../media/image.js';
 import type { Picture } from '../../media/pillow-resize.js';
 import type { LoadRequest } from '../handle.js';
@@ -23,12 +23,25 @@ export interface PictureLine {
   hasRun(): void;
 }
 
-/** Pixels beyond this many bytes are not left to V8, which does not see them as its own. */
-const LARGE = 8 * 2 ** 20;
+/** Share of the room that pixels which nobody looks at any more may take until V8 is told to free them. */
+const GARBAGE = 0.25;
 
 export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLine {
   let line: ByteLine | undefined;
   const unlimited = createByteLine(Infinity);
+  /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
+  let garbage: { bytes: number; leave: () => void }[] = [];
+  const garbageBytes = () => garbage.reduce((sum, { bytes }) => sum + bytes, 0);
+
+  async function letGo(): Promise<void> {
+    const gone = garbage;
+    garbage = [];
+    // They are freed a turn after their objects.
+    await nextTurn();
+    collectGarbage();
+    await nextTurn();
+    for (const { leave } of gone) leave();
+  }
 
   return {
     hasRun() {
@@ -37,24 +50,20 @@ export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLi
     async read(bytes, shrink, signal) {
       const header = await readHeader(bytes, maxPixels);
       const needed = decodingBytes(header);
-      const { enter, total } = line ?? unlimited;
-      if (needed > total) throw tooLarge(header, needed, total);
-      const leave = await enter(needed, signal);
+      const mine = line ?? unlimited;
+      if (needed > mine.total) throw tooLarge(header, needed, mine.total);
+      if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
+      const leave = await mine.enter(needed, signal);
       try {
         return shrink(await decodePixels(bytes, header));
       } finally {
-        if (needed > LARGE) await letGo();
-        leave();
+        if (mine === unlimited || mine.total === Infinity) leave();
+        else garbage.push({ bytes: needed - OTHER_BYTES, leave });
+        leave(OTHER_BYTES);
+        if (mine.waiting > 0 || garbageBytes() > mine.total * GARBAGE) await letGo();
       }
     },
   };
-}
-
-/** Pixels lie outside of V8's heap and are freed a turn after their object. */
-async function letGo(): Promise<void> {
-  await nextTurn();
-  collectGarbage();
-  await nextTurn();
 }
 
 function tooLarge({ width, height }: { width: number; height: number }, needed: number, total: number) {

@@ -42,3 +42,15 @@ test('who leaves the line lets the others through, and holds nothing', async () 
   expect(line.taken).toBe(0);
   await expect(line.enter(1, controller.signal)).rejects.toThrow('left');
 });
+
+test('bytes come back in parts, and never more than were taken', async () => {
+  const line = createByteLine(100);
+  const leave = await line.enter(80);
+  const next = line.enter(60);
+  expect(line.waiting).toBe(1);
+  leave(50);
+  (await next)();
+  leave(50);
+  leave();
+  expect([line.taken, line.waiting]).toEqual([0, 0]);
+});
