@@ -105,7 +105,7 @@ async function dockerBackend(
   const images = await imagesOf(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
-    hub: environment.hub,
+    ...{ hub: environment.hub, body: environment.body },
   });
   return pooled(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }

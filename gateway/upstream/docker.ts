@@ -13,6 +13,8 @@ export interface DockerOptions {
   /** The containers reach nothing outside: all weights are in their images. */
   offline: boolean;
   hub: { token?: string | undefined; endpoint?: string | undefined };
+  /** Of request bodies, where they are not what servers have by themselves. */
+  body: { maxBytes: number | undefined; maxValues: number | undefined };
   log: (line: string) => void;
 }
 
@@ -115,7 +117,7 @@ function networkOf(gateway: string): string {
   return `slipway-${gateway}`;
 }
 
-function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions): ServerOptions {
+function serverOptions(entry: ModelEntry, { name, offline, hub, body }: DockerOptions): ServerOptions {
   const { modelId, image, ramRequired, figures } = entry;
   if (!image) throw new Error(`there is no image of it on this engine; "builder build ${modelId}" makes one`);
   const title = modelId.replace('/', '_');
@@ -135,6 +137,8 @@ function serverOptions(entry: ModelEntry, { name, offline, hub }: DockerOptions)
     network: networkOf(name),
     env: {
       PORT: String(PORT),
+      ...(body.maxBytes === undefined ? {} : { MAX_BODY_BYTES: String(body.maxBytes) }),
+      ...(body.maxValues === undefined ? {} : { MAX_BODY_VALUES: String(body.maxValues) }),
       ...(endpoint === undefined || hidden ? {} : { HF_ENDPOINT: endpoint }),
       ...Object.fromEntries(Object.keys(secrets).map((secret) => [`${secret}_FILE`, `${SECRETS}/${secret}`])),
     },
