@@ -23,3 +23,17 @@ test('text as it comes is sent to those who stream, and only to them', async () 
   expect(pieces).toEqual(['piece']);
   await expect(engine().run(input, { signal })).resolves.toBe(false);
 });
+
+test('an engine that has died answers nobody any more, and says so', async () => {
+  let die!: (reason: string) => void;
+  const client = createEngineClient(({ onExit }) => {
+    die = onExit;
+    return { pid: undefined, kill: () => {}, send: () => {} };
+  });
+  const { signal } = new AbortController();
+  const underWay = client.run({ media: undefined } as never, { signal });
+  die('was ended by SIGSEGV');
+  const crashed = { code: 'engine_crashed', message: 'the model process was ended by SIGSEGV; try again' };
+  await expect(underWay).rejects.toMatchObject(crashed);
+  await expect(client.run({ media: undefined } as never, { signal })).rejects.toMatchObject(crashed);
+});
