@@ -4,6 +4,8 @@
  * answered, or a request is refused in another way than by what it lacks (413, 422, 503). Needs a Docker Engine.
  *
  *   node bench/limits.mjs [--only NAME,NAME] [--share 1] [--cpus 2]
+ *
+ * t5-small is made by a Python that has torch, transformers and optimum-onnx, and left out where BENCH_PYTHON names none.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -61,6 +63,16 @@ const MODELS = [
     ...{ dir: () => benchModel('bench_decoder.py'), task: 'text-generation', dtype },
     ...{ longest: () => prompt(960), usual: () => prompt(240), concurrency: 16 },
   })),
+  ...(process.env.BENCH_PYTHON === undefined
+    ? []
+    : [
+        {
+          name: 't5-small',
+          ...{ dir: () => benchModel('bench_seq2seq.py', { python: process.env.BENCH_PYTHON }) },
+          task: 'summarization',
+          ...{ longest: () => prompt(512), usual: () => prompt(128), concurrency: 16 },
+        },
+      ]),
   {
     name: 'vit-tiny',
     ...{ dir: () => 'test/fixtures/zoo/image-classification/vit-tiny/repo', task: 'image-classification' },

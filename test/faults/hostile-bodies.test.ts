@@ -14,7 +14,7 @@ import { freePort, modelEnv, ROOT, type ServerProcess, startServer } from '../fa
 jest.setTimeout(180_000);
 
 /** The worst that was seen before bodies were bounded: 6 s on a container, 71 s on a gateway. */
-const LONGEST_WAIT_MS = 1500;
+const MOST_CPU_SECONDS = 1.5;
 const AT_ONCE = 6;
 
 const statusOf = async (url: string, { encoding, bytes }: HostileBody, headers: Record<string, string>) => {
@@ -31,15 +31,26 @@ const statusOf = async (url: string, { encoding, bytes }: HostileBody, headers: 
   return answer.status;
 };
 
-/** Asks for a sign of life again and again while the work goes on; gives the longest wait for one. */
-async function longestWait(livez: string, work: Promise<unknown>): Promise<number> {
+/** Processor time that a process has had, in seconds; Linux counts a hundredth at a time. */
+async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may have brackets in it: state, parent, and so on.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/**
+ * Asks for a sign of life again and again while the work goes on. Gives the most processor time that the server has taken
+ * until it answered one: unlike the wait itself, that says nothing of other processes on this machine.
+ */
+async function longestWait({ livez, pid }: Target, work: Promise<unknown>): Promise<number> {
   const state = { busy: true };
   let longest = 0;
   const ended = work.finally(() => (state.busy = false));
   while (state.busy) {
-    const asked = performance.now();
+    const before = await cpuSeconds(pid);
     expect((await fetch(livez)).status).toBe(200);
-    longest = Math.max(longest, performance.now() - asked);
+    longest = Math.max(longest, (await cpuSeconds(pid)) - before);
   }
   await ended;
   return longest;
@@ -62,9 +73,9 @@ async function survives(target: Target, bodies: readonly HostileBody[], megabyte
     const sent = Promise.all(
       Array.from({ length: AT_ONCE }, () => statusOf(target.run, body, target.headers)),
     );
-    const waited = await longestWait(target.livez, sent);
+    const waited = await longestWait(target, sent);
     const answered = (await sent).every((status) => [200, 400, 413, 422, 503].includes(status));
-    expect({ body: body.name, answered, waited: waited < LONGEST_WAIT_MS || waited }).toEqual({
+    expect({ body: body.name, answered, waited: waited < MOST_CPU_SECONDS || waited }).toEqual({
       ...{ body: body.name, answered: true, waited: true },
     });
   }
