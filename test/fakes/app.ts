@@ -24,6 +24,17 @@ export interface FakeAppOptions {
   onRun?: AppDependencies['onRun'];
 }
 
+/** Metrics of a server that does nothing. */
+export const idleMetrics = () =>
+  createMetrics({
+    running: () => 0,
+    queued: () => 0,
+    ready: () => true,
+    restarts: () => 0,
+    graphRuns: () => 0,
+    pendingBytes: () => 0,
+  });
+
 /** The real application around a model that a test makes up. */
 export function fakeApp(options: FakeAppOptions): RequestListener {
   const task = taskOf(options.task);
@@ -55,14 +66,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
       maxBytes: options.maxMediaBytes ?? 2 ** 20,
       kind: task.modality,
     }),
-    metrics: createMetrics({
-      running: () => 0,
-      queued: () => 0,
-      ready: () => true,
-      restarts: () => 0,
-      graphRuns: () => 0,
-      pendingBytes: () => 0,
-    }),
+    metrics: idleMetrics(),
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,

@@ -7,7 +7,6 @@ import { planModel } from '../../builder/plan/index.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
-import { createMetrics } from '../../runtime/http/metrics.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
@@ -18,6 +17,7 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import { inlineChannel } from '../../runtime/worker/inline-channel.js';
 import { createScheduler } from '../../runtime/worker/scheduler.js';
 import { createSupervisor } from '../../runtime/worker/supervisor.js';
+import { idleMetrics } from '../fakes/app.js';
 
 export interface Answer {
   status: number;
@@ -49,14 +49,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
   const app = createApp({
     service,
     resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.modality }),
-    metrics: createMetrics({
-      running: () => 0,
-      queued: () => 0,
-      ready: () => true,
-      restarts: () => 0,
-      graphRuns: () => 0,
-      pendingBytes: () => 0,
-    }),
+    metrics: idleMetrics(),
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: undefined,

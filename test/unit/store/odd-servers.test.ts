@@ -139,14 +139,19 @@ describe('redirects', () => {
     await expect(bench.ensure()).rejects.toMatchObject({ kind: 'gated' });
   });
 
-  test('a portal that wants a login is named as one', async () => {
+  /** A page with a login, where the hub's file should be. */
+  async function startPortal(times: number): Promise<void> {
     const portal = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>log in</html>');
     });
     await new Promise<void>((resolve) => portal.listen(0, '127.0.0.1', resolve));
     others.push(portal);
-    const port = (portal.address() as AddressInfo).port;
-    bench.hub.fault({ path: GRAPH, location: `http://127.0.0.1:${port}/login`, times: 9 });
+    const { port } = portal.address() as AddressInfo;
+    bench.hub.fault({ path: GRAPH, location: `http://127.0.0.1:${port}/login`, times });
+  }
+
+  test('a portal that wants a login is named as one', async () => {
+    await startPortal(9);
     await expect(bench.ensure()).rejects.toMatchObject({
       kind: 'network',
       message: expect.stringMatching(/web page instead of data.*no proxy asks for a login/),
@@ -155,13 +160,7 @@ describe('redirects', () => {
   });
 
   test('a portal that lets through after a while costs no more than tries', async () => {
-    const portal = createServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>log in</html>');
-    });
-    await new Promise<void>((resolve) => portal.listen(0, '127.0.0.1', resolve));
-    others.push(portal);
-    const port = (portal.address() as AddressInfo).port;
-    bench.hub.fault({ path: GRAPH, location: `http://127.0.0.1:${port}/login`, times: 2 });
+    await startPortal(2);
     await bench.ensure();
     expect(existsSync(bench.graphPath())).toBe(true);
   });
