@@ -4,9 +4,14 @@ import { runInNewContext } from 'node:vm';
 
 /** Resident bytes of a process by its pid, or undefined where the system doesn't tell (Linux does). */
 export function residentBytes(pid: number | undefined): number | undefined {
-  if (pid === undefined) return undefined;
+  return pid === undefined ? undefined : statusBytes(pid, 'VmRSS');
+}
+
+/** A number of bytes that Linux tells of a process under a name such as `RssAnon`; undefined elsewhere. */
+export function statusBytes(pid: number, name: string): number | undefined {
   try {
-    const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1];
     return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
   } catch {
     // Not Linux, or the process has just ended.

@@ -1,3 +1,5 @@
+import { printable } from '../../runtime/core/printable.js';
+
 /** Parts of the proof, in their order. */
 export type StepName = 'id' | 'signature' | 'config' | 'files' | 'network' | 'golden';
 
@@ -14,19 +16,14 @@ export interface Step {
 /** More of them help nobody. */
 const MOST_PROBLEMS = 20;
 
-/** @returns a step that has passed when there is no problem */
+/**
+ * Names come from images that anybody may have made, and must not steer the reader's terminal.
+ * @returns a step that has passed when there is no problem
+ */
 export function stepOf(step: StepName, detail: string, problems: readonly string[]): Step {
   const shown = problems.slice(0, MOST_PROBLEMS).map(printable);
   if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
   return { step, passed: problems.length === 0, detail: printable(detail), problems: shown };
-}
-
-/** Names come from images that anybody may have made, and must not steer the reader's terminal. */
-function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (found) => `\\u{${found.codePointAt(0)!.toString(16)}}`,
-  );
 }
 
 /** For people: one line a step, with its problems below. */

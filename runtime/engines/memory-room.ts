@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { RunError } from '../core/errors.js';
+import { residentBytes, statusBytes } from '../memory.js';
 import type { MemoryLimits } from './handle.js';
 
 /** What V8 may come to hold beside what it holds now: messages, texts, garbage. */
@@ -15,20 +16,27 @@ export function memoryRoom(memory: MemoryLimits | undefined, used = usedBytes())
 
 /** What this process holds, mapped weights included, and what its parent holds by itself. */
 function usedBytes(): number {
-  const parent = process.connected ? statusOf(process.ppid, 'RssAnon') : undefined;
-  return (statusOf('self', 'VmRSS') ?? process.memoryUsage.rss()) + (parent ?? 0);
-}
-
-function statusOf(pid: number | 'self', name: string): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1];
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-  } catch {
-    // Not Linux.
-    return undefined;
-  }
+  const parent = process.connected ? statusBytes(process.ppid, 'RssAnon') : undefined;
+  return (residentBytes(process.pid) ?? process.memoryUsage.rss()) + (parent ?? 0);
 }
 
 /** How messages name an amount of memory. */
 export const inMegabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+
+/**
+ * @param longest tokens for whose runs there is room
+ * @throws RunError 422 for a text of more
+ */
+export function checkRoom(
+  what: 'prompt' | 'text',
+  tokens: number,
+  longest: number,
+  limit: number | undefined,
+): void {
+  if (tokens <= longest) return;
+  throw new RunError(
+    'unprocessable',
+    `the ${what} has ${tokens} tokens; in the ${inMegabytes(limit!)} of memory that this server may use there is room for ` +
+      `${longest}: shorten it, or give the server more memory`,
+  );
+}

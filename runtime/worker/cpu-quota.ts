@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
 /**
  * Threads that the container may really use: the cgroup's CPU quota, rounded up, within the processors that are
  * there. Node knows about cpusets but not about quotas (`docker run --cpus`).
  */
-export function usableThreads(read: (path: string) => string | undefined = readText): number {
+export function usableThreads(read: ReadSystemFile = readSystemFile): number {
   const quota = quotaV2(read('/sys/fs/cgroup/cpu.max')) ?? quotaV1(read);
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(quota ?? Infinity)));
 }
@@ -17,17 +17,8 @@ function quotaV2(text: string | undefined): number | undefined {
 }
 
 /** cgroup v1: two files; a quota of -1 means none. */
-function quotaV1(read: (path: string) => string | undefined): number | undefined {
+function quotaV1(read: ReadSystemFile): number | undefined {
   const quota = Number(read('/sys/fs/cgroup/cpu/cpu.cfs_quota_us'));
   const period = Number(read('/sys/fs/cgroup/cpu/cpu.cfs_period_us'));
   return quota > 0 && period > 0 ? quota / period : undefined;
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // No such controller here: no quota.
-    return undefined;
-  }
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { DEFAULTS } from '../core/limits.js';
 import type { MemoryLimits } from '../engines/handle.js';
+import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
 /** Bytes of memory that the container may use: the cgroup's limit, else what the machine has. */
-export function memoryLimit(read: (path: string) => string | undefined = readText): number {
+export function memoryLimit(read: ReadSystemFile = readSystemFile): number {
   const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']
     .map((path) => Number(read(path)))
     // "max" is no number; version 1 writes a number larger than any memory for "no limit".
@@ -38,13 +38,4 @@ const BODY_COPIES = 3;
 /** What the engine has to keep away from. */
 export function memoryFor(pendingBytes: number, limit = memoryLimit()): MemoryLimits {
   return { limit, bodies: BODY_COPIES * pendingBytes };
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // No such controller here: no limit.
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { memoryLimit } from './memory-limit.js';
+import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
 /** Tells deaths by the kernel's memory limit from others. */
 export interface OomWatch {
@@ -7,13 +7,11 @@ export interface OomWatch {
   cause(): string | undefined;
 }
 
-type Read = (path: string) => string | undefined;
-
 /** Counters of the cgroup that this process is in: version 2, then version 1. */
 const COUNTERS = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control'];
 
 /** Begins to watch; to be called when the process that may die is started. */
-export function watchForOom(read: Read = readText): OomWatch {
+export function watchForOom(read: ReadSystemFile = readSystemFile): OomWatch {
   const before = oomKills(read);
   return {
     cause() {
@@ -24,18 +22,9 @@ export function watchForOom(read: Read = readText): OomWatch {
   };
 }
 
-function oomKills(read: Read): number {
+function oomKills(read: ReadSystemFile): number {
   return COUNTERS.reduce(
     (sum, path) => sum + Number(/^oom_kill (\d+)$/m.exec(read(path) ?? '')?.[1] ?? 0),
     0,
   );
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Not Linux, or no such controller.
-    return undefined;
-  }
 }

@@ -1,8 +1,7 @@
-import { RunError } from '../../core/errors.js';
 import { sizesOf } from '../../core/network-sizes.js';
 import { mostWithin, runBytes } from '../../core/run-memory.js';
 import type { LoadRequest } from '../handle.js';
-import { inMegabytes, memoryRoom } from '../memory-room.js';
+import { checkRoom, memoryRoom } from '../memory-room.js';
 import type { Json } from '../model-folder.js';
 import type { Lane } from '../sessions/lanes.js';
 
@@ -54,10 +53,5 @@ export function encoderMemory(
 
 /** @throws RunError 422 for a row whose run would not fit */
 export function checkLength({ longest, limit }: EncoderMemory, length: number): void {
-  if (length <= longest) return;
-  throw new RunError(
-    'unprocessable',
-    `the text has ${length} tokens; in the ${inMegabytes(limit!)} of memory that this server may use there is room for ` +
-      `${longest}: shorten it, or give the server more memory`,
-  );
+  checkRoom('text', length, longest, limit);
 }

@@ -1,8 +1,7 @@
-import { RunError } from '../../../core/errors.js';
 import { sizesOf } from '../../../core/network-sizes.js';
 import { CACHE_COPIES, mostWithin, promptBytes } from '../../../core/run-memory.js';
 import type { LoadRequest } from '../../handle.js';
-import { inMegabytes, memoryRoom } from '../../memory-room.js';
+import { checkRoom, inMegabytes, memoryRoom } from '../../memory-room.js';
 import type { Json } from '../../model-folder.js';
 
 /** What a decoder may take of the memory that is left once it is open. */
@@ -52,10 +51,5 @@ export function decoderMemory(request: LoadRequest, needs: DecoderNeeds): Decode
 
 /** @throws RunError 422 for a prompt whose runs would not fit */
 export function checkPrompt({ longestPrompt, limit }: DecoderMemory, prompt: number | undefined): void {
-  if (prompt === undefined || prompt <= longestPrompt) return;
-  throw new RunError(
-    'unprocessable',
-    `the prompt has ${prompt} tokens; in the ${inMegabytes(limit!)} of memory that this server may use there is room for ` +
-      `${longestPrompt}: shorten it, or give the server more memory`,
-  );
+  if (prompt !== undefined) checkRoom('prompt', prompt, longestPrompt, limit);
 }
