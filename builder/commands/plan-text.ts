@@ -4,7 +4,7 @@ import type { FormatForecast } from '../plan/forecast.js';
 import type { ImageSize } from '../plan/image-size.js';
 import type { ModelPlan } from '../plan/index.js';
 import { megabytes } from '../report.js';
-import type { Forecast } from './plan.js';
+import type { Forecast } from './plan-forecast.js';
 
 type Row = readonly [name: string, value: string];
 

@@ -1,27 +1,13 @@
-import path from 'node:path';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { totalBytes } from '../../runtime/core/spec.js';
 import { type CommandDeps, reportOf } from '../deps.js';
-import { hubAddress } from '../../runtime/store/hub-address.js';
 import { BuilderError } from '../exit.js';
-import {
-  addOutputOptions,
-  addSourceOptions,
-  byteSize,
-  modelId,
-  type OutputFlags,
-  type SourceFlags,
-} from '../options.js';
-import { cacheOf, decideModel } from '../source.js';
-import { cachedFiles } from '../plan/cached.js';
-import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
-import { predictImageSize } from '../plan/image-size.js';
-import type { ModelPlan } from '../plan/index.js';
-import { judge, type Limit } from '../plan/verdict.js';
+import { addOutputOptions, addSourceOptions, byteSize, modelId, type OutputFlags } from '../options.js';
+import { decideModel } from '../source.js';
+import { type ForecastFlags, forecastOf } from './plan-forecast.js';
 import { forecastText } from './plan-text.js';
 
-type PlanFlags = SourceFlags & OutputFlags & { memory?: number; cpus?: number };
+type PlanFlags = ForecastFlags & OutputFlags;
 
 const NOTES = `
 Exit code 0: it can be served and fits; 3: it can't, or needs more memory than there is, with the way out on stderr.
@@ -51,59 +37,6 @@ export function planCommand(program: Command, deps: CommandDeps): void {
     const { fits, text } = forecast.verdict;
     if (!fits) throw new BuilderError('refused', text);
   });
-}
-
-/** All that `--json` prints. Bytes are whole numbers, null is "not known". */
-export type Forecast = Awaited<ReturnType<typeof forecastOf>>;
-
-async function forecastOf(model: ModelPlan, flags: PlanFlags, deps: CommandDeps) {
-  const { spec, reasons, info } = model;
-  const cache = cacheOf(flags, deps);
-  const formats = forecastFormats(model, defaultWorkers(flags.cpus));
-  const [chosen] = formats;
-  const [cpu, cuda] = await Promise.all(
-    (['cpu', 'cuda'] as const).map((device) => predictImageSize({ spec, device, cache }, deps)),
-  );
-  return {
-    spec,
-    reasons,
-    parameters: model.parameters ?? null,
-    files: { count: spec.files.length, bytes: totalBytes(spec) },
-    cached: await cachedFiles(flags.from ?? path.join(cache, 'models'), spec),
-    formats,
-    license: spec.license ?? null,
-    gate: gateOf(info, flags, deps),
-    devices: {
-      cpu: {
-        memory: chosen!.memory,
-        loadSeconds: chosen!.loadSeconds,
-        loadMachine: LOAD_MACHINE,
-        image: cpu!,
-      },
-      cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
-    },
-    verdict: judge(formats, limitOf(flags)),
-  };
-}
-
-const NO_GPU_FIGURES = 'never measured: no GPU was there to measure on';
-
-function gateOf({ gated, id }: ModelPlan['info'], { hub, from }: PlanFlags, { config }: CommandDeps) {
-  if (from !== undefined || !gated) return { gated: false as const };
-  const page = `${hubAddress(hub ?? config.endpoint).url}/${id}`;
-  return { gated, page, tokenGiven: config.token() !== undefined };
-}
-
-function limitOf({ memory }: PlanFlags): Limit {
-  return memory === undefined
-    ? { bytes: machineMemory(), name: 'this machine' }
-    : { bytes: memory, name: 'a container of that size' };
-}
-
-/** What there is, or less where this program itself runs in a container with a limit. */
-function machineMemory(): number {
-  const limit = process.constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 function coreCount(text: string): number {

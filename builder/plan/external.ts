@@ -6,7 +6,7 @@ import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/ext
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
 import { readPortNames } from './graph-ends.js';
-import { graphWeights, type Weight } from './parameters.js';
+import { graphWeights, type Weight } from './graph-weights.js';
 
 /** Graphs up to here are read always: one this small has nearly all of its weights elsewhere, or few. */
 const SMALL_BYTES = 4 * 2 ** 20;

@@ -2,13 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sizesOf } from '../../runtime/core/network-sizes.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
-import { ProtobufError, withFileReader } from '../../runtime/onnx/protobuf.js';
-import type { GraphNotes } from './external.js';
 import { forecastFormats, MOST_WORKERS } from './forecast.js';
-import { sessionKind, weightBytes } from './memory.js';
-import { limitFor, requestBytes } from './request-memory.js';
-import { countParameters, graphWeights } from './parameters.js';
 import type { ModelPlan } from './plan.js';
+import { limitFor, requestBytes } from './request-memory.js';
+import { sessionKind } from './session-kind.js';
 
 /** What a model takes, as far as it is known. */
 export interface Figures {
@@ -45,44 +42,4 @@ export async function limitMeasured(
   const text = await readFile(path.join(dir, 'config.json'), 'utf8').catch(() => '{}');
   const input = { spec, sizes: sizesOf(JSON.parse(text) as Record<string, unknown>), workers: MOST_WORKERS };
   return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
-}
-
-/** Bytes of one parameter in formats that pack none. */
-const PLAIN_BYTES: [dtype: string, bytes: number][] = [
-  ['fp32', 4],
-  ['fp16', 2],
-];
-
-/**
- * Parameters of a model: counted where all of its graphs were read, else reckoned from the size of its plain weights
- * (three digits, since graphs hold some more than weights), else not known.
- * @param formats the model in every weight format that is there, the chosen one first
- */
-export function parametersOf(
-  formats: readonly ModelSpec[],
-  { weights }: Pick<GraphNotes, 'weights'>,
-): number | undefined {
-  const graphs = Object.values(formats[0]!.graphs).map((path) => weights[path]);
-  const counted = graphs.every((graph) => graph !== undefined) ? countParameters(graphs) : 0;
-  if (counted > 0) return counted;
-  for (const [dtype, bytes] of PLAIN_BYTES) {
-    const plain = formats.find((format) => format.dtype === dtype);
-    const total = plain && weightBytes(plain) / bytes;
-    if (total) return Number(total.toPrecision(3));
-  }
-  return undefined;
-}
-
-/** Parameters of a model whose files lie in a folder; undefined where its graphs hold no weights that can be counted. */
-export function parametersIn(dir: string, { graphs }: Pick<ModelSpec, 'graphs'>): number | undefined {
-  try {
-    const weights = Object.values(graphs).map((graph) =>
-      withFileReader(path.join(dir, ...graph.split('/')), graphWeights),
-    );
-    return countParameters(weights) || undefined;
-  } catch (error) {
-    // Other ways to write a graph than ours to read it: then it is not known.
-    if (error instanceof ProtobufError) return undefined;
-    throw error;
-  }
 }

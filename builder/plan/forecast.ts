@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { type Dtype, totalBytes } from '../../runtime/core/spec.js';
-import { type MemoryForecast, type MemoryInput, predictMemory, sessionKind, weightBytes } from './memory.js';
+import { type MemoryForecast, predictMemory } from './memory.js';
 import type { ModelPlan } from './plan.js';
+import { type MemoryInput, sessionKind, weightBytes } from './session-kind.js';
 
 /** What a model will cost on a CPU, in one weight format. */
 export interface FormatForecast {

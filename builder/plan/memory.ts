@@ -1,6 +1,6 @@
-import type { Dtype, ModelSpec } from '../../runtime/core/spec.js';
-import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
+import type { Dtype } from '../../runtime/core/spec.js';
 import { limitFor, requestBytes } from './request-memory.js';
+import { type MemoryInput, type SessionKind, sessionKind, weightBytes } from './session-kind.js';
 
 /**
  * Memory of a server that answers one request of usual size after the other on a CPU.
@@ -22,13 +22,6 @@ export interface MemoryForecast {
   limitBytes: number;
 }
 
-export interface MemoryInput {
-  spec: Pick<ModelSpec, 'task' | 'engine' | 'profile' | 'dtype' | 'graphs' | 'files'>;
-  sizes: NetworkSizes;
-  /** Session threads: one per core that the container may use, 8 at most. */
-  workers: number;
-}
-
 const MB = 1e6;
 
 /**
@@ -42,24 +35,6 @@ const SESSION_THREAD = 10.3 * MB;
 const ENTRY_BYTES = 340;
 /** The same where there are merge rules, about one an entry. */
 const MERGED_ENTRY_BYTES = 900;
-
-/** How sessions of this model are opened: see runtime/engines/sessions/lanes.ts and generation/decoding/. */
-export type SessionKind = 'lanes' | 'single' | 'decoder' | 'encoder-decoder';
-
-/** Weights beyond this are not written once more for several sessions. */
-const LARGEST_SHARED = 4 * 2 ** 30;
-
-export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
-  if (spec.engine === 'generation') return 'model' in spec.graphs ? 'decoder' : 'encoder-decoder';
-  const shared = spec.profile === 'text' && workers > 1 && weightBytes(spec) <= LARGEST_SHARED;
-  return shared ? 'lanes' : 'single';
-}
-
-/** Bytes of graphs and of the files in which they keep their weights. */
-export function weightBytes({ files }: Pick<ModelSpec, 'files'>): number {
-  const isWeight = (path: string) => /\.(?:onnx|onnx_data(?:_\d+)?|data|bin)$/.test(path);
-  return files.reduce((sum, { path, size }) => sum + (isWeight(path) ? size : 0), 0);
-}
 
 /** Predicts memory on a CPU from what is known before any weight byte has moved. Pure. */
 export function predictMemory(input: MemoryInput): MemoryForecast {

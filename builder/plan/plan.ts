@@ -17,7 +17,7 @@ import { possibleTasks } from './architectures.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
-import { parametersOf } from './figures.js';
+import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
 import { requireFiles, requireGraphs, supportedTask } from './requirements.js';

@@ -1,7 +1,7 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
-import type { MemoryInput, SessionKind } from './memory.js';
+import type { MemoryInput, SessionKind } from './session-kind.js';
 
 /**
  * Memory that the longest requests take beside a loaded model. Servers find out for themselves how much room their limit

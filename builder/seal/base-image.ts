@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { type Member, members } from '../archive/members.js';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { readText } from './image-files.js';
-import { debianPackages, type OperatingSystem, operatingSystem } from './packages.js';
-import type { NodeProgram, Package } from './sbom.js';
+import { debianPackages, type OperatingSystem, operatingSystem, type Package } from './packages.js';
+import type { NodeProgram } from './sbom.js';
 
 /** What an image has from its base: the system, its packages, and Node.js. */
 export interface BaseParts {

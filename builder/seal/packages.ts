@@ -2,7 +2,18 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { ContextEntry } from '../images/tar.js';
-import type { Package } from './sbom.js';
+
+/** A program or library inside the image. */
+export interface Package {
+  name: string;
+  version: string;
+  /** As its own manifest states it: an SPDX expression, mostly. */
+  license?: string | undefined;
+  /** Package URL without name and version: `npm`, or `deb/debian`. */
+  kind: string;
+  /** Of the package URL. */
+  qualifiers?: Record<string, string>;
+}
 
 const manifest = z.object({
   name: z.string(),

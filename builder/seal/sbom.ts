@@ -1,19 +1,7 @@
 import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { SealedFile } from './manifest.js';
-import type { OperatingSystem } from './packages.js';
-
-/** A program or library inside the image. */
-export interface Package {
-  name: string;
-  version: string;
-  /** As its own manifest states it: an SPDX expression, mostly. */
-  license?: string | undefined;
-  /** Package URL without name and version: `npm`, or `deb/debian`. */
-  kind: string;
-  /** Of the package URL. */
-  qualifiers?: Record<string, string>;
-}
+import type { OperatingSystem, Package } from './packages.js';
 
 /** The program that runs the server. */
 export interface NodeProgram {

@@ -1,6 +1,6 @@
-import { planModel, type PlanRequest } from '../../../builder/plan/index.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { folderWith } from '../store/folders.js';
+import { planModel, type PlanRequest } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { folderWith } from '../../store/folders.js';
 
 /** The smallest model that gets a plan. */
 export const files = {

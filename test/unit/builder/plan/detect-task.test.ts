@@ -1,8 +1,8 @@
-import { sizesOf } from '../../../runtime/core/network-sizes.js';
-import { possibleTasks } from '../../../builder/plan/architectures.js';
-import { detectTask, type DetectRequest } from '../../../builder/plan/detect-task.js';
-import type { ModelFacts } from '../../../builder/plan/facts.js';
-import { TASK_IDS } from '../../../runtime/core/task-ids.js';
+import { sizesOf } from '../../../../runtime/core/network-sizes.js';
+import { possibleTasks } from '../../../../builder/plan/architectures.js';
+import { detectTask, type DetectRequest } from '../../../../builder/plan/detect-task.js';
+import type { ModelFacts } from '../../../../builder/plan/facts.js';
+import { TASK_IDS } from '../../../../runtime/core/task-ids.js';
 
 interface Given extends Partial<ModelFacts> {
   arch?: string;

@@ -1,6 +1,7 @@
-import { countParameters, graphWeights } from '../../../builder/plan/parameters.js';
-import { intAttribute } from '../../../runtime/onnx/make.js';
-import { bytesReader, ProtobufError, writeField, writeNumber } from '../../../runtime/onnx/protobuf.js';
+import { graphWeights } from '../../../../builder/plan/graph-weights.js';
+import { countParameters } from '../../../../builder/plan/parameters.js';
+import { intAttribute } from '../../../../runtime/onnx/make.js';
+import { bytesReader, ProtobufError, writeField, writeNumber } from '../../../../runtime/onnx/protobuf.js';
 import { files, plan } from './models.js';
 
 const FLOAT = 1;

@@ -1,8 +1,9 @@
-import { defaultWorkers, forecastFormats } from '../../../builder/plan/forecast.js';
-import { predictMemory, sessionKind } from '../../../builder/plan/memory.js';
-import { sizesOf } from '../../../runtime/core/network-sizes.js';
-import { judge } from '../../../builder/plan/verdict.js';
-import type { Dtype, ModelSpec } from '../../../runtime/core/spec.js';
+import { defaultWorkers, forecastFormats } from '../../../../builder/plan/forecast.js';
+import { predictMemory } from '../../../../builder/plan/memory.js';
+import { sessionKind } from '../../../../builder/plan/session-kind.js';
+import { sizesOf } from '../../../../runtime/core/network-sizes.js';
+import { judge } from '../../../../builder/plan/verdict.js';
+import type { Dtype, ModelSpec } from '../../../../runtime/core/spec.js';
 
 const MB = 1e6;
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cachedFiles } from '../../../builder/plan/cached.js';
-import { planModel } from '../../../builder/plan/index.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { downloadDir } from '../../../runtime/store/paths.js';
-import { ensureWeights } from '../../../runtime/store/weights.js';
+import { cachedFiles } from '../../../../builder/plan/cached.js';
+import { planModel } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { downloadDir } from '../../../../runtime/store/paths.js';
+import { ensureWeights } from '../../../../runtime/store/weights.js';
 
 const MODEL = 'test/fixtures/zoo/text-classification/distilbert/repo';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planModel } from '../../../builder/plan/index.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { folderWith } from '../store/folders.js';
+import { planModel } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { folderWith } from '../../store/folders.js';
 import { files, graphReferring, plan } from './models.js';
 
 describe('external weights', () => {

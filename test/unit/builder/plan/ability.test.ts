@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Refusal } from '../../../builder/plan/index.js';
-import { readPortNames } from '../../../builder/plan/graph-ends.js';
-import { planModel } from '../../../builder/plan/plan.js';
-import { readGraph, writeGraph } from '../../../runtime/onnx/graph.js';
-import { portNames, portNamesInTail } from '../../../runtime/onnx/ports.js';
-import { bytesReader, writeField } from '../../../runtime/onnx/protobuf.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { hubSource } from '../../../runtime/store/hub.js';
-import { type Hub, startHub } from '../../fakes/hub.js';
-import { zooModels } from '../../parity/zoo.js';
-import { folderWith } from '../store/folders.js';
+import { Refusal } from '../../../../builder/plan/index.js';
+import { readPortNames } from '../../../../builder/plan/graph-ends.js';
+import { planModel } from '../../../../builder/plan/plan.js';
+import { readGraph, writeGraph } from '../../../../runtime/onnx/graph.js';
+import { portNames, portNamesInTail } from '../../../../runtime/onnx/ports.js';
+import { bytesReader, writeField } from '../../../../runtime/onnx/protobuf.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { hubSource } from '../../../../runtime/store/hub.js';
+import { type Hub, startHub } from '../../../fakes/hub.js';
+import { zooModels } from '../../../parity/zoo.js';
+import { folderWith } from '../../store/folders.js';
 
 const ZOO = 'test/fixtures/zoo';
 const LLAMA = `${ZOO}/text-generation/llama/repo`;

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { planModel, type PlanRequest, Refusal } from '../../../builder/plan/index.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { hubSource } from '../../../runtime/store/hub.js';
-import { formatSpec } from '../../../runtime/store/spec-file.js';
-import { type Hub, startHub } from '../../fakes/hub.js';
-import { folderWith } from '../store/folders.js';
+import { planModel, type PlanRequest, Refusal } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { hubSource } from '../../../../runtime/store/hub.js';
+import { formatSpec } from '../../../../runtime/store/spec-file.js';
+import { type Hub, startHub } from '../../../fakes/hub.js';
+import { folderWith } from '../../store/folders.js';
 import { files, graphReferring, plan } from './models.js';
 
 const ZOO = 'test/fixtures/zoo';

@@ -1,0 +1,67 @@
+import { totalmem } from 'node:os';
+import path from 'node:path';
+import { totalBytes } from '../../runtime/core/spec.js';
+import { hubAddress } from '../../runtime/store/hub-address.js';
+import type { CommandDeps } from '../deps.js';
+import type { SourceFlags } from '../options.js';
+import { cachedFiles } from '../plan/cached.js';
+import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
+import { predictImageSize } from '../plan/image-size.js';
+import type { ModelPlan } from '../plan/index.js';
+import { judge, type Limit } from '../plan/verdict.js';
+import { cacheOf } from '../source.js';
+
+export type ForecastFlags = SourceFlags & { memory?: number; cpus?: number };
+
+/** All that `--json` prints. Bytes are whole numbers, null is "not known". */
+export type Forecast = Awaited<ReturnType<typeof forecastOf>>;
+
+export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: CommandDeps) {
+  const { spec, reasons, info } = model;
+  const cache = cacheOf(flags, deps);
+  const formats = forecastFormats(model, defaultWorkers(flags.cpus));
+  const [chosen] = formats;
+  const [cpu, cuda] = await Promise.all(
+    (['cpu', 'cuda'] as const).map((device) => predictImageSize({ spec, device, cache }, deps)),
+  );
+  return {
+    spec,
+    reasons,
+    parameters: model.parameters ?? null,
+    files: { count: spec.files.length, bytes: totalBytes(spec) },
+    cached: await cachedFiles(flags.from ?? path.join(cache, 'models'), spec),
+    formats,
+    license: spec.license ?? null,
+    gate: gateOf(info, flags, deps),
+    devices: {
+      cpu: {
+        memory: chosen!.memory,
+        loadSeconds: chosen!.loadSeconds,
+        loadMachine: LOAD_MACHINE,
+        image: cpu!,
+      },
+      cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
+    },
+    verdict: judge(formats, limitOf(flags)),
+  };
+}
+
+const NO_GPU_FIGURES = 'never measured: no GPU was there to measure on';
+
+function gateOf({ gated, id }: ModelPlan['info'], { hub, from }: ForecastFlags, { config }: CommandDeps) {
+  if (from !== undefined || !gated) return { gated: false as const };
+  const page = `${hubAddress(hub ?? config.endpoint).url}/${id}`;
+  return { gated, page, tokenGiven: config.token() !== undefined };
+}
+
+function limitOf({ memory }: ForecastFlags): Limit {
+  return memory === undefined
+    ? { bytes: machineMemory(), name: 'this machine' }
+    : { bytes: memory, name: 'a container of that size' };
+}
+
+/** What there is, or less where this program itself runs in a container with a limit. */
+function machineMemory(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
