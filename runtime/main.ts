@@ -11,7 +11,7 @@ import {
 } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
 import type { ModelSpec } from './core/spec.js';
-import { checkDevice, chooseDevice, DeviceError } from './engines/device.js';
+import { checkDevice, chooseDevice, DeviceError } from './engines/sessions/device.js';
 import { fetchModel } from './fetch-model.js';
 import { createApp } from './http/app.js';
 import { createByteBudget } from './wire/byte-budget.js';

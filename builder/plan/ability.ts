@@ -1,4 +1,4 @@
-import type { Head } from '../../runtime/core/handles.js';
+import type { Head } from '../../runtime/core/handles/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { PortNames } from '../../runtime/onnx/ports.js';
 import type { GraphNotes } from './external.js';

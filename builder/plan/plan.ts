@@ -5,7 +5,7 @@ import {
   type ModelInfo,
   type ModelSpec,
 } from '../../runtime/core/spec.js';
-import type { Head } from '../../runtime/core/handles.js';
+import type { Head } from '../../runtime/core/handles/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { type Choice, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
 import { StoreError } from '../../runtime/store/errors.js';

@@ -5,7 +5,7 @@ import type { MemoryInput, SessionKind } from './session-kind.js';
 
 /**
  * Memory that the longest requests take beside a loaded model. Servers find out for themselves how much room their limit
- * leaves and refuse what would not fit (runtime/engines/memory-room.ts): with what is reckoned here they refuse nothing
+ * leaves and refuse what would not fit (runtime/engines/sessions/memory-room.ts): with what is reckoned here they refuse nothing
  * that the model and the default limits allow, but for texts beyond these lengths.
  */
 const PROMPT_TOKENS = 2048;

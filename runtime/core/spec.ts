@@ -4,7 +4,7 @@ import type { TaskId } from './task-ids.js';
 export const PROFILES = ['text', 'vision', 'media'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** How a family of models is computed. One folder under runtime/engines each. */
+/** How a family of models is computed: one run for an answer (transformers), or many (generation). */
 export const ENGINE_IDS = ['transformers', 'generation'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];
 

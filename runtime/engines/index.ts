@@ -1,19 +1,19 @@
-import type { Handles, Head } from '../core/handles.js';
-import type { HeadLoader } from './handle.js';
+import type { Handles, Head } from '../core/handles/index.js';
+import type { HeadLoader } from './loader.js';
 
 /** Head to its loader. Imported when first asked for, so that a text image needs no picture library. */
 const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
   'sequence-classification': async () =>
-    (await import('./transformers/sequence-classifier.js')).loadSequenceClassifier,
-  'masked-lm': async () => (await import('./transformers/mask-filler.js')).loadMaskFiller,
-  entailment: async () => (await import('./transformers/entailment-classifier.js')).loadEntailmentClassifier,
+    (await import('./encoders/text/sequence-classifier.js')).loadSequenceClassifier,
+  'masked-lm': async () => (await import('./encoders/text/mask-filler.js')).loadMaskFiller,
+  entailment: async () => (await import('./encoders/text/entailment-classifier.js')).loadEntailmentClassifier,
   'token-classification': async () =>
-    (await import('./transformers/token-classifier.js')).loadTokenClassifier,
+    (await import('./encoders/text/token-classifier.js')).loadTokenClassifier,
   'question-answering': async () =>
-    (await import('./transformers/question-answerer.js')).loadQuestionAnswerer,
+    (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
   'image-classification': async () =>
-    (await import('./transformers/image-classifier.js')).loadImageClassifier,
-  embedding: async () => (await import('./transformers/text-embedder.js')).loadTextEmbedder,
+    (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
+  embedding: async () => (await import('./encoders/text/embedder/text-embedder.js')).loadTextEmbedder,
   'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
   'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
 };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Handles, Head } from '../core/handles.js';
+import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
 import type { Usage } from '../core/usage.js';
 

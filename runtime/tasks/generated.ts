@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Generated } from '../core/handles.js';
+import type { Generated } from '../core/handles/index.js';
 import type { Usage } from '../core/usage.js';
 
 const likely = { token: z.string(), logprob: z.number().nullable(), bytes: z.array(z.int()) };

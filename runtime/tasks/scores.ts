@@ -1,4 +1,4 @@
-import type { Classified } from '../core/handles.js';
+import type { Classified } from '../core/handles/index.js';
 
 export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
 

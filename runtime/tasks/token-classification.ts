@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RunError } from '../core/errors.js';
-import type { Aggregation } from '../core/handles.js';
+import type { Aggregation } from '../core/handles/index.js';
 import { defineTask } from './define.js';
 import { anyCase, params, TOKENIZER_FILES } from './fragments.js';
 import { finite } from './scores.js';

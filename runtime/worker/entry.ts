@@ -1,6 +1,6 @@
 import { describe } from '../core/errors.js';
 import { createOutbox } from '../core/outbox.js';
-import { probeCuda } from '../engines/cuda-probe.js';
+import { probeCuda } from '../engines/sessions/cuda-probe.js';
 import { clearScratch } from '../scratch.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';

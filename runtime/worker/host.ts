@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { RunError, toWireError } from '../core/errors.js';
-import { graphRuns } from '../engines/graph-runs.js';
+import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
 import type { Usage } from '../core/usage.js';
-import type { LoadRequest } from '../engines/handle.js';
+import type { LoadRequest } from '../engines/loader.js';
 import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';

@@ -31,7 +31,7 @@ const DEFAULT = [
     'gateway/limits',
     'gateway/upstream',
   ],
-  ...['gateway/http', 'runtime/engines/generation/search', 'runtime/engines/transformers'],
+  ...['gateway/http', 'runtime/engines/generation/search', 'runtime/engines/encoders'],
 ];
 /** A test that hangs has noticed, too. */
 const LIMIT_MS = 90_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TokenLogprob } from '../../../runtime/core/handles.js';
+import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { RunError } from '../../../runtime/core/errors.js';
 import { generationOf, meaningless, readFields, refused, sampling } from './fields.js';

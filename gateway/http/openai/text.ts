@@ -1,4 +1,4 @@
-import type { TokenLogprob } from '../../../runtime/core/handles.js';
+import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { ModelEntry } from '../../catalog/entry.js';
 

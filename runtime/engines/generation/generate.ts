@@ -1,5 +1,5 @@
-import type { Generated } from '../../core/handles.js';
-import type { TextTokenizer } from '../text/tokenizer.js';
+import type { Generated } from '../../core/handles/index.js';
+import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import { beamSearch } from './search/beam-search.js';
 import type { Decoding } from './decoding/decoder.js';
 import { logitsProcessors } from './search/logits.js';

@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import { firstNumber, type Json, textConfig } from '../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
 import type { Decoder } from './decoding/decoder.js';
 import type { SettingsInput } from './settings.js';
 

@@ -1,6 +1,6 @@
-import type { Generated, TokenLogprob } from '../../core/handles.js';
+import type { Generated, TokenLogprob } from '../../core/handles/index.js';
 import type { FinishReason } from '../../core/usage.js';
-import type { TextTokenizer } from '../text/tokenizer.js';
+import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { LogitsProcessor } from './search/logits.js';
 import { readLogprobs } from './search/logprobs.js';
 import { createSampler } from './search/sampling.js';

@@ -1,8 +1,8 @@
 import { RunError } from '../../core/errors.js';
-import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/handles.js';
-import type { LoadRequest } from '../handle.js';
-import { type Json, readJson, readOptionalJson } from '../model-folder.js';
-import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
+import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
+import type { LoadRequest } from '../loader.js';
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { languagesOf } from './prompts/languages.js';

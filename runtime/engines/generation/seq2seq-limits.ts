@@ -1,4 +1,4 @@
-import { firstNumber, type Json } from '../model-folder.js';
+import { firstNumber, type Json } from '../repository/model-folder.js';
 
 /** Families that reckon positions by distance: no table ends, and `n_positions` is only what they were trained on. */
 const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop)$/;

@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
-import type { GenerateOptions } from '../../core/handles.js';
-import type { Json } from '../model-folder.js';
+import type { GenerateOptions } from '../../core/handles/index.js';
+import type { Json } from '../repository/model-folder.js';
 import type { Bias } from './search/biases.js';
 import { newTokens } from './limits.js';
 

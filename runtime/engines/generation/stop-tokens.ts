@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
-import type { GenerateOptions } from '../../core/handles.js';
-import type { TextTokenizer } from '../text/tokenizer.js';
+import type { GenerateOptions } from '../../core/handles/index.js';
+import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 
 /**
  * `stop_sequence` of Python's pipelines: tokens of that text take the place of EOS, each by itself.

@@ -1,9 +1,9 @@
 import { RunError } from '../../core/errors.js';
-import type { Generated, GenerateOptions, TextGenerator } from '../../core/handles.js';
-import type { LoadRequest } from '../handle.js';
-import { type Json, readJson, readOptionalJson } from '../model-folder.js';
-import { loadTokenizer, type TextTokenizer } from '../text/tokenizer.js';
-import { loadChatTemplate } from './prompts/chat-template.js';
+import type { Generated, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
+import type { LoadRequest } from '../loader.js';
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
+import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { type Decoder, openDecoder } from './decoding/decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { contextOf, newTokens } from './limits.js';

@@ -2,7 +2,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { alignPrepacked } from '../../onnx/align-prepacked.js';
-import { openSession, type SessionOptions, type TensorLike, toOrtTensor } from '../session.js';
+import { openSession, type SessionOptions, type TensorLike, toOrtTensor } from './session.js';
 
 export type Tensors = Record<string, TensorLike>;
 

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { LoadRequest } from '../handle.js';
+import type { LoadRequest } from '../loader.js';
 import { localHost, type OpenedSession, type SessionHost, type Tensors } from './host.js';
 import { shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';

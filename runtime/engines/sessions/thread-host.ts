@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { countRun } from '../graph-runs.js';
+import { countRun } from './graph-runs.js';
 import { type Answer, buffersOf, type Call } from './calls.js';
 import type { SessionHost } from './host.js';
 

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { decodeBase64 } from '../../../runtime/media/base64.js';
 import { decodeImage } from '../../../runtime/media/image.js';
-import { createImageProcessor } from '../../../runtime/media/image-processor.js';
+import { createImageProcessor } from '../../../runtime/engines/processors/image/image-processor.js';
 import { sniff } from '../../../runtime/media/sniff.js';
 
 const noise = (width: number, height: number) =>

@@ -1,8 +1,8 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
-import type { Json } from '../../model-folder.js';
-import { shapeOf, typeOf } from '../../session.js';
-import { cacheShape } from './cache-shape.js';
+import type { Json } from '../../repository/model-folder.js';
+import { shapeOf, typeOf } from '../../sessions/session.js';
+import { cacheShape } from '../../repository/cache-shape.js';
 import { cacheTensor, elementBytes, elements } from './kv-cache.js';
 
 /** What a graph wants to get back in its next step. */

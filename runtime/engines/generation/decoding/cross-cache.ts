@@ -1,6 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { firstNumber, type Json } from '../../model-folder.js';
-import { shapeOf, typeOf } from '../../session.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { shapeOf, typeOf } from '../../sessions/session.js';
 import { cacheTensor, elementBytes, elements } from './kv-cache.js';
 
 /**

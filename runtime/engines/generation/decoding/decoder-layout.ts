@@ -1,7 +1,7 @@
 import { elementType, type Graph, initializerShapes, shapeOf } from '../../../onnx/graph.js';
-import { firstNumber, type Json, textConfig } from '../../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../../repository/model-folder.js';
 import { contextLengthOf } from '../limits.js';
-import { cacheShape } from './cache-shape.js';
+import { cacheShape } from '../../repository/cache-shape.js';
 import { writesIntoSlots } from './decoder-graph.js';
 import type { CacheLayout } from './kv-cache.js';
 

@@ -1,4 +1,4 @@
-import { firstNumber, type Json, textConfig } from '../../model-folder.js';
+import { firstNumber, type Json, textConfig } from '../../repository/model-folder.js';
 import type { CacheInput } from './cache-inputs.js';
 import type { Decoding } from './decoder.js';
 import { appended, emptyCache } from './kv-cache.js';

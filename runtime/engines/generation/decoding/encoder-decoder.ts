@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
-import type { LoadRequest } from '../../handle.js';
-import { firstNumber, type Json } from '../../model-folder.js';
-import { openSession } from '../../session.js';
+import type { LoadRequest } from '../../loader.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { openSession } from '../../sessions/session.js';
 import { contextLengthOf } from '../limits.js';
 import { encoderPositions, partOf } from '../seq2seq-limits.js';
 import { createCacheBudget } from './cache-budget.js';

@@ -1,7 +1,7 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
-import { bitsOf } from '../../half.js';
-import type { TensorLike } from '../../session.js';
+import { bitsOf } from '../../sessions/half.js';
+import type { TensorLike } from '../../sessions/session.js';
 import type { CachePort } from './decoder-graph.js';
 
 /** Half precision is kept as bits. */

@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers } from '../../session.js';
+import { integers } from '../../sessions/session.js';
 import { type CacheLayout, cacheTensor, type Elements, elementsOf, type SequenceCache } from './kv-cache.js';
 import { SLOTS_INPUT } from './decoder-graph.js';
 import { lastScores } from './gather-rows.js';

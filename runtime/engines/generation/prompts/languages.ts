@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
-import type { TranslationOptions } from '../../../core/handles.js';
-import type { Json } from '../../model-folder.js';
-import type { TextTokenizer } from '../../text/tokenizer.js';
+import type { TranslationOptions } from '../../../core/handles/index.js';
+import type { Json } from '../../repository/model-folder.js';
+import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 
 /** Special tokens around a text. */
 export interface Surroundings {

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
-import type { Json } from '../../model-folder.js';
-import type { TextTokenizer } from '../../text/tokenizer.js';
+import type { Json } from '../../repository/model-folder.js';
+import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { NO_CHOICE, unknownLanguage } from './languages.js';
 import type { Fit, SourceReader } from './source-text.js';
 

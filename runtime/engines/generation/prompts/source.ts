@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
-import type { TranslationOptions } from '../../../core/handles.js';
-import type { Json } from '../../model-folder.js';
+import type { TranslationOptions } from '../../../core/handles/index.js';
+import type { Json } from '../../repository/model-folder.js';
 import { type Languages, languagesOf, NO_CHOICE, tokenizerClass, unknownLanguage } from './languages.js';
 import { marianReader } from './marian-source.js';
 import { type Fit, fitting, type SourceInput, type SourceReader } from './source-text.js';

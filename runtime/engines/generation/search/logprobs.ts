@@ -1,5 +1,5 @@
-import type { LikelyToken, TokenLogprob } from '../../../core/handles.js';
-import type { TextTokenizer } from '../../text/tokenizer.js';
+import type { LikelyToken, TokenLogprob } from '../../../core/handles/index.js';
+import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 
 /** Tells how likely the model itself held a token: the log-softmax of its scores before any processor changes them. */
 export type TellLogprob = (id: number) => TokenLogprob;

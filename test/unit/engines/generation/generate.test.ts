@@ -1,4 +1,4 @@
-import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Generated, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
 import { answersOf, numberTokenizer as tokenizer, settingsOf } from './support.js';

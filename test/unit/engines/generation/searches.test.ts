@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
 import { answersOf, bigram, numberTokenizer, settingsOf } from './support.js';
 

@@ -1,6 +1,6 @@
-import type { Generated, GenerateOptions } from '../../../../runtime/core/handles.js';
+import type { Generated, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
-import type { TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import type { TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 import { type GenerationSettings, readSettings } from '../../../../runtime/engines/generation/settings.js';
 
 /** Settings of a request to a model whose repository says nothing, or `repository`. */

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createUniform } from '../../../../runtime/engines/generation/search/sampling.js';
 import { createTextStream } from '../../../../runtime/engines/generation/text-stream.js';
-import { cleanUp } from '../../../../runtime/engines/text/clean-up.js';
-import { createTokenizer, type TextTokenizer } from '../../../../runtime/engines/text/tokenizer.js';
+import { cleanUp } from '../../../../runtime/engines/tokenizers/clean-up.js';
+import { createTokenizer, type TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 
 const DIR = join(import.meta.dirname, '../../../fixtures/tokenizers');
 

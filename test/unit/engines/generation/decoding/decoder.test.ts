@@ -9,7 +9,7 @@ import { layoutOf } from '../../../../../runtime/engines/generation/decoding/dec
 import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/decoder-trial.js';
 import { openPlainDecoder } from '../../../../../runtime/engines/generation/decoding/plain-decoder.js';
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/step-session.js';
-import { openSession } from '../../../../../runtime/engines/session.js';
+import { openSession } from '../../../../../runtime/engines/sessions/session.js';
 import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
 import { branched } from './support.js';
 import { fixtureSpec } from '../../../../parity/load.js';

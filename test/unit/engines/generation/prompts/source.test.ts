@@ -1,5 +1,5 @@
 import { sourceReader } from '../../../../../runtime/engines/generation/prompts/source.js';
-import type { TextTokenizer } from '../../../../../runtime/engines/text/tokenizer.js';
+import type { TextTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
 
 /** Ids are positions. Every letter of a text is token 90. */
 const NLLB = ['</s>', '<unk>', 'eng_Latn', 'fra_Latn', 'zho_Hans'];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GenerateOptions } from '../../../../../runtime/core/handles.js';
+import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import { beamSearch } from '../../../../../runtime/engines/generation/search/beam-search.js';
 import type { Decoding } from '../../../../../runtime/engines/generation/decoding/decoder.js';
 import { logitsProcessors } from '../../../../../runtime/engines/generation/search/logits.js';

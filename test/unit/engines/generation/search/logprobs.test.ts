@@ -1,4 +1,4 @@
-import type { GenerateOptions } from '../../../../../runtime/core/handles.js';
+import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import { generate } from '../../../../../runtime/engines/generation/generate.js';
 import { answersOf, bigram, numberTokenizer, settingsOf } from '../support.js';
 

@@ -1,0 +1,145 @@
+/** Handles of models that write text, and what may be asked of them. See handles.ts. */
+
+import type { FinishReason } from '../usage.js';
+
+/** Generation arguments under their Python names (transformers' generate()), plus `seed` and `stop`. */
+export interface GenerateOptions {
+  max_new_tokens?: number | null | undefined;
+  max_length?: number | null | undefined;
+  min_new_tokens?: number | null | undefined;
+  min_length?: number | null | undefined;
+  /** Seconds after which generation ends with what it has. */
+  max_time?: number | null | undefined;
+  do_sample?: boolean | null | undefined;
+  temperature?: number | null | undefined;
+  top_k?: number | null | undefined;
+  top_p?: number | null | undefined;
+  min_p?: number | null | undefined;
+  typical_p?: number | null | undefined;
+  repetition_penalty?: number | null | undefined;
+  presence_penalty?: number | null | undefined;
+  frequency_penalty?: number | null | undefined;
+  no_repeat_ngram_size?: number | null | undefined;
+  bad_words_ids?: number[][] | null | undefined;
+  /** Pairs of a token sequence and what is added to the score of its last token. */
+  sequence_bias?: [number[], number][] | null | undefined;
+  /** Token id to what is added to its score, as OpenAI names it. */
+  logit_bias?: Record<string, number> | null | undefined;
+  /** More than 1 favours tokens of the source text (of the prompt, without an encoder). */
+  encoder_repetition_penalty?: number | null | undefined;
+  /** No n-gram of the source text comes again. */
+  encoder_no_repeat_ngram_size?: number | null | undefined;
+  suppress_tokens?: number[] | null | undefined;
+  begin_suppress_tokens?: number[] | null | undefined;
+  forced_bos_token_id?: number | null | undefined;
+  forced_eos_token_id?: number | number[] | null | undefined;
+  /** [start, factor]: from `start` new tokens on, EOS gains by factor ** (tokens since). */
+  exponential_decay_length_penalty?: [number, number] | null | undefined;
+  epsilon_cutoff?: number | null | undefined;
+  eta_cutoff?: number | null | undefined;
+  renormalize_logits?: boolean | null | undefined;
+  /** Scores that are no numbers, or without end, become ones. */
+  remove_invalid_values?: boolean | null | undefined;
+  num_beams?: number | null | undefined;
+  length_penalty?: number | null | undefined;
+  early_stopping?: boolean | 'never' | null | undefined;
+  eos_token_id?: number | number[] | null | undefined;
+  num_return_sequences?: number | null | undefined;
+  /** Tell the probability of each token, and as many of the likeliest ones beside it. */
+  logprobs?: number | null | undefined;
+  seed?: number | null | undefined;
+  /** The text ends before the first of these that appears in it. */
+  stop?: string | string[] | null | undefined;
+  /** The text ends with the first token of this one. */
+  stop_sequence?: string | null | undefined;
+  /** Joins English punctuation to the word before it; default true, as in Python's pipeline. */
+  clean_up_tokenization_spaces?: boolean | null | undefined;
+  /** Default true. */
+  skip_special_tokens?: boolean | null | undefined;
+  /** False: the prompt gets no BOS. Ignored in chats, whose template holds what is special. */
+  add_special_tokens?: boolean | null | undefined;
+  /** Chats only. True: the last message goes on; default where it is the assistant's. */
+  continue_final_message?: boolean | null | undefined;
+  /** Without an encoder. More than 1 moves away from what would come without the prompt. */
+  guidance_scale?: number | null | undefined;
+  /** With an encoder: the token that the answer begins with; a list holds one. */
+  decoder_start_token_id?: number | number[] | null | undefined;
+  /** Without an encoder. True: a prompt that the tokenizer has a limit for is cut to it, at the side that it names. */
+  truncation?: boolean | 'longest_first' | 'only_first' | null | undefined;
+  /** `hole`: of a prompt that leaves no room for the answer within the tokenizer's limit, the end is kept. */
+  handle_long_generation?: 'hole' | null | undefined;
+  /** Put before the prompt, but not into the answer. */
+  prefix?: string | null | undefined;
+}
+
+export interface ChatMessage {
+  role: string;
+  /** Absent or null beside what a template reads instead, such as tool_calls. */
+  content?: string | { type: string; text?: string | undefined }[] | null | undefined;
+}
+
+export interface LikelyToken {
+  token: string;
+  /** Natural logarithm of its probability under the model itself, before any parameter changes the scores. */
+  logprob: number;
+  /** The token in UTF-8; a token may be part of a character. */
+  bytes: number[];
+}
+
+export interface TokenLogprob extends LikelyToken {
+  top_logprobs: LikelyToken[];
+}
+
+/** One answer. */
+export interface Generated {
+  text: string;
+  /** Tokens of the prompt, or of the text that an encoder has read: the same for all answers of a request. */
+  tokensIn: number;
+  /** Tokens that were made, the one that ended the text included. */
+  tokensOut: number;
+  finish: FinishReason;
+  /** Every token that was chosen, but for the one that ended the text; where they were asked for. */
+  logprobs?: { content: TokenLogprob[] } | undefined;
+}
+
+export interface TextGenerator {
+  /** True when the repository brings a chat template. */
+  readonly hasChatTemplate: boolean;
+  /**
+   * Continues a text. Yields new text as it becomes certain (whole characters, never past a stop string; nothing when
+   * several answers are asked for) and returns the new text of each answer. Ends within one token once `signal` aborts.
+   * @throws RunError 422 prompt too long, or an option that this model can't do
+   */
+  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, Generated[]>;
+  /**
+   * Renders the chat template and continues it as `generate` does.
+   * @param variables more template variables (tools, enable_thinking, …)
+   */
+  chat(
+    messages: ChatMessage[],
+    variables: Record<string, unknown>,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, Generated[]>;
+}
+
+/** Languages by the codes of the model (`eng_Latn`, `en_XX`, `en`); only translation takes them. */
+export interface TranslationOptions {
+  src_lang?: string | null | undefined;
+  tgt_lang?: string | null | undefined;
+}
+
+export interface Seq2SeqGenerator {
+  /** Codes of the languages that are tokens of the model; empty where it has none. */
+  readonly languages: readonly string[];
+  /**
+   * Answers a text, which is cut to what the model takes. Yields and returns as TextGenerator.generate does; the answer
+   * is all that the decoder makes.
+   * @throws RunError 422 for an option that this model can't do
+   */
+  generate(
+    text: string,
+    options: GenerateOptions & TranslationOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, Generated[]>;
+}

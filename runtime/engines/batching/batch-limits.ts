@@ -1,0 +1,82 @@
+import { toFloat32 } from '../sessions/session.js';
+import type { Tensors } from '../sessions/host.js';
+import type { Encoded } from '../tokenizers/tokenizer.js';
+import type { BatchLimits } from './pick-batch.js';
+
+/** Computes rows in one run. */
+type Compute = (rows: Encoded[]) => Promise<Tensors[]>;
+
+const SINGLE: BatchLimits = { tokens: 0, padding: 0 };
+
+/** Padding beyond this costs more than the runs that it saves. */
+const MOST_PADDING = 0.25;
+
+/** Differences that come from another order of summation; kernels that mix rows differ a hundred times more. */
+const TOLERANCE: Record<string, number> = { float32: 2e-4, float16: 4e-3 };
+
+export interface Trial {
+  compute: Compute;
+  /** A row of a text, of at most this many tokens; another one for another seed. */
+  sample(length: number, seed: number): Encoded;
+}
+
+/**
+ * Finds by trial what may share a run of this graph. Rows of different length may where padding changes no answer; rows
+ * of one length where company changes none (dynamic quantisation takes its scale from all rows of a run, so there
+ * nothing may be shared). Then measures how many tokens make a run worth its while.
+ */
+export async function findBatchLimits(trial: Trial): Promise<BatchLimits> {
+  try {
+    const padding = (await agree(trial, [5, 12])) ? MOST_PADDING : 0;
+    if (padding === 0 && !(await agree(trial, [9, 9]))) return SINGLE;
+    return { tokens: await findTokens(trial), padding };
+  } catch {
+    // A graph for one row at a time.
+    return SINGLE;
+  }
+}
+
+async function agree(trial: Trial, lengths: number[]): Promise<boolean> {
+  const rows = lengths.map((length, i) => trial.sample(length, i));
+  const together = await trial.compute(rows);
+  for (const [i, row] of rows.entries()) {
+    const [alone] = await trial.compute([row]);
+    if (!Object.keys(alone!).every((name) => near(alone![name]!, together[i]![name]!))) return false;
+  }
+  return true;
+}
+
+function near(one: Tensors[string], other: Tensors[string]): boolean {
+  const tolerance = TOLERANCE[one.type];
+  if (tolerance === undefined) return true;
+  const [a, b] = [toFloat32(one), toFloat32(other)];
+  const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return a.length === b.length && a.every((value, i) => Math.abs(value - b[i]!) <= tolerance * largest);
+}
+
+/**
+ * A run of this many milliseconds leaves little to gain by a longer one, and keeps those who come meanwhile waiting no
+ * longer than that.
+ */
+const LONG_RUN = 100;
+/** Most numbers that a run may give: scores over a large vocabulary for each token add up. */
+const MOST_NUMBERS = 2 ** 25;
+const SMALLEST = 64;
+const LARGEST = 4096;
+/** Length of the rows that are tried. */
+const ROW = 32;
+
+/** The most tokens, in powers of two, that take no longer than a long run. */
+async function findTokens(trial: Trial): Promise<number> {
+  const rows = Array.from({ length: SMALLEST / ROW }, () => trial.sample(ROW, 0));
+  const times: number[] = [];
+  let numbers = 0;
+  for (let run = 0; run < 3; run++) {
+    const started = performance.now();
+    const results = await trial.compute(rows);
+    times.push(performance.now() - started);
+    numbers = results.flatMap(Object.values<Tensors[string]>).reduce((sum, { data }) => sum + data.length, 0);
+  }
+  const doublings = Math.floor(Math.log2(Math.min(LONG_RUN / Math.min(...times), MOST_NUMBERS / numbers)));
+  return Math.min(LARGEST, SMALLEST * 2 ** Math.max(0, doublings));
+}

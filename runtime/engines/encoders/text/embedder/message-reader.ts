@@ -1,0 +1,79 @@
+import type { ChatMessage } from '../../../../core/handles/index.js';
+import { type ChatTemplate, loadChatTemplate } from '../../../chat-templates/chat-template.js';
+import type { Json } from '../../../repository/model-folder.js';
+import type { Encoded, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { SentenceModules } from './sentence-modules.js';
+
+/** Reads a text as what a user says, below a prompt as the system's word. */
+export type ReadMessage = (text: string, prompt: string) => Encoded;
+
+export interface ReaderInput {
+  dir: string;
+  tokenizer: TextTokenizer;
+  /** config.json */
+  config: Json;
+  modules: SentenceModules;
+  /** Longest row in tokens. */
+  limit: number | undefined;
+}
+
+/**
+ * How sentence-transformers reads texts where its settings say so, and where it makes its own modules for a model with a
+ * chat template. Undefined for all others, which read the plain text.
+ */
+export async function loadMessageReader(input: ReaderInput): Promise<ReadMessage | undefined> {
+  const { modules, tokenizer } = input;
+  if (modules.listed && modules.messageFormat === undefined) return undefined;
+  const template = await loadChatTemplate(input.dir, tokenizer.config);
+  if (!template) return undefined;
+  const blocks = inBlocks(input, template);
+  const variables = modules.templateArguments;
+  const asks = variables['add_generation_prompt'] === true;
+  const idsOf = (text: string, prompt: string, maxLength?: number) => {
+    const messages = messagesOf(text, prompt).map((message) => (blocks ? inBlock(message) : message));
+    const rendered = template.render(messages, { variables, continues: false, asks });
+    return tokenizer.encode(rendered, { specialTokens: false, maxLength });
+  };
+  return (text, prompt) => {
+    const row = idsOf(text, prompt, input.limit);
+    if (row.ids.length < (input.limit ?? Infinity)) return row;
+    const end = commonEnd(idsOf('0', prompt).ids, idsOf('1 2 3 4', prompt).ids);
+    return { ...row, ids: withEnd(row.ids, end) };
+  };
+}
+
+/** Model types whose templates take plain strings, whatever they look like. */
+const PLAIN = /^(apertus|deepseek_v3|gpt_oss|seed_oss)$/;
+
+/** What templates hold that take contents as lists of blocks. */
+const BLOCK_SIGNS = ['content[0]', '.type', "'type'", '"type"', 'message.content['];
+
+function inBlocks({ modules, config }: ReaderInput, { source }: ChatTemplate): boolean {
+  const { messageFormat = 'auto' } = modules;
+  if (messageFormat !== 'auto') return messageFormat === 'structured';
+  if (PLAIN.test(String(config['model_type']))) return false;
+  return BLOCK_SIGNS.some((sign) => source.includes(sign));
+}
+
+function messagesOf(text: string, prompt: string): ChatMessage[] {
+  const said: ChatMessage = { role: 'user', content: text };
+  return prompt === '' ? [said] : [{ role: 'system', content: prompt }, said];
+}
+
+function inBlock(message: ChatMessage): ChatMessage {
+  return { ...message, content: [{ type: 'text', text: String(message.content) }] };
+}
+
+/** What the template puts behind every text: the tokens in which two different ones end alike. */
+function commonEnd(one: readonly number[], other: readonly number[]): number[] {
+  let count = 0;
+  const least = Math.min(one.length, other.length);
+  while (count < least && one.at(-1 - count) === other.at(-1 - count)) count++;
+  return count === least ? [] : one.slice(one.length - count);
+}
+
+/** A row that was cut, with the end of the template in place of its last tokens. */
+function withEnd(ids: readonly number[], end: readonly number[]): number[] {
+  const kept = end.slice(Math.max(0, end.length - ids.length));
+  return [...ids.slice(0, ids.length - kept.length), ...kept];
+}

@@ -1,0 +1,120 @@
+import { RunError } from '../../../../core/errors.js';
+import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
+import type { LoadRequest } from '../../../loader.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import {
+  checkEmbedderOutputs,
+  hiddenStates,
+  onlyVector,
+  poolsItself,
+  sentenceVector,
+} from './embedder-outputs.js';
+import { poolAll, unit } from './pooling.js';
+import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
+import { type InputLimits, tighter } from '../encoder/input-limits.js';
+import { loadMessageReader } from './message-reader.js';
+import type { Port } from '../../../sessions/host.js';
+import { openTextModel } from '../encoder/text-encoder.js';
+
+/** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
+export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
+  const [{ config, encoder, tokenizer, limits }, modules] = await Promise.all([
+    openTextModel(request),
+    readSentenceModules(request.dir),
+  ]);
+  checkEmbedderOutputs(encoder.outputs);
+  if (request.spec.task === 'sentence-similarity') checkPooling(modules, encoder.outputs);
+  const sentenceTokenizer = modules.lowerCase
+    ? await loadTokenizer(request.dir, { lowerCase: true })
+    : tokenizer;
+  const sentenceLimit = longestSentence({ modules, tokenizer, config, limits });
+  const reader = { dir: request.dir, tokenizer: sentenceTokenizer, config, modules, limit: sentenceLimit };
+  const readMessage = await loadMessageReader(reader);
+  const causal = String((config['architectures'] as string[] | undefined)?.[0]).endsWith('ForCausalLM');
+  const sentencePooling: Pooling[] = modules.pooling ?? [
+    causal && config['is_causal'] !== false ? 'lasttoken' : 'mean',
+  ];
+  // Static embeddings know no special tokens and no longest text.
+  const bag = encoder.readsBags ? { specialTokens: false, maxLength: limits.positions } : undefined;
+  const promptTokens = (prompt: string) => countPrompt(sentenceTokenizer, prompt, sentenceLimit);
+
+  /** Whether the repository says what a vector of a text is: then embed gives what encode gives. */
+  const sentences = modules.listed && (modules.pooling !== undefined || poolsItself(encoder.outputs));
+
+  const encode: TextEmbedder['encode'] = async (text, options = {}) => {
+    const prompt = promptOf(modules, options);
+    const { specialTokens } = options;
+    const whole = { maxLength: tighter(sentenceLimit, options.maxLength), specialTokens };
+    const row = readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, bag ?? whole);
+    options.onTokens?.(row.ids.length);
+    const outputs = await encoder.forward(row, options.signal);
+    const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
+    // A graph that pools itself leaves out no prompt.
+    const pooled = from === 0 ? sentenceVector(outputs) : undefined;
+    const vector = pooled ?? applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
+    return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
+  };
+
+  const embed: TextEmbedder['embed'] = async (text, options = {}) => {
+    const { pooling, maxLength, specialTokens, signal, onTokens } = options;
+    if (sentences && !pooling) return encode(text, options);
+    const whole = { maxLength: tighter(limits.text, maxLength), specialTokens };
+    const row = tokenizer.encode(text, bag ?? whole);
+    onTokens?.(row.ids.length);
+    const outputs = await encoder.forward(row, signal);
+    const pooled = pooling ? undefined : onlyVector(outputs);
+    return finished(pooled ?? poolAll(hiddenStates(outputs, 0), [pooling ?? 'mean']), options);
+  };
+
+  return { embed, encode };
+}
+
+/** Modules that end in vectors of tokens, as those of late interaction do, give no vector of a sentence. */
+function checkPooling({ listed, pooling }: SentenceModules, outputs: readonly Port[]): void {
+  if (!listed || pooling || poolsItself(outputs)) return;
+  throw new RunError('not_ready', 'modules.json names no Pooling, so there is no vector of a sentence');
+}
+
+interface Limited {
+  modules: SentenceModules;
+  tokenizer: TextTokenizer;
+  config: Json;
+  limits: InputLimits;
+}
+
+/** max_seq_length, else what both the tokenizer and the position table take, as sentence-transformers caps it. */
+function longestSentence({ modules, tokenizer, config, limits }: Limited): number | undefined {
+  const table = firstNumber(config, 'max_position_embeddings');
+  return tighter(limits.positions, modules.maxSeqLength ?? tighter(tokenizer.modelMaxLength, table));
+}
+
+function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Array {
+  return modules.steps.reduce((vector, step) => step(vector), pooled);
+}
+
+function finished(
+  vector: Float32Array,
+  { truncateDim, normalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize'>,
+): Float32Array {
+  const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
+  return normalize ? unit(kept) : kept;
+}
+
+function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOptions): string {
+  if (prompt !== undefined) return prompt;
+  const name = promptName ?? modules.defaultPrompt;
+  if (name === undefined) return '';
+  if (Object.hasOwn(modules.prompts, name)) return modules.prompts[name] ?? '';
+  const known = Object.keys(modules.prompts).join(', ');
+  throw new RunError(
+    'unprocessable',
+    `params.prompt_name: this model has no prompt "${name}" (it has: ${known})`,
+  );
+}
+
+/** Tokens that a prompt takes at the start of a text: its encoding less a special token at the end. */
+function countPrompt(tokenizer: TextTokenizer, prompt: string, maxLength: number | undefined): number {
+  const { ids } = tokenizer.encode(prompt, { maxLength });
+  return tokenizer.specialIds.has(ids.at(-1)!) ? ids.length - 1 : ids.length;
+}

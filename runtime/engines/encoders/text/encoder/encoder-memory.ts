@@ -1,0 +1,57 @@
+import { sizesOf } from '../../../../core/network-sizes.js';
+import { mostWithin, runBytes } from '../../../../core/run-memory.js';
+import type { LoadRequest } from '../../../loader.js';
+import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
+import type { Json } from '../../../repository/model-folder.js';
+import type { Lane } from '../../../sessions/lanes.js';
+
+/** What the runs of an encoder may take of the memory that is left once it is open, in tokens. */
+export interface EncoderMemory {
+  /** Most tokens of a run of several rows. */
+  tokens: number;
+  /** Longest row that any lane may compute. */
+  longestAnywhere: number;
+  /** Longest row at all: the first lane's, while it is the only long one. */
+  longest: number;
+  /** Bytes of the container, for messages. */
+  limit: number | undefined;
+}
+
+export interface EncoderNeeds {
+  config: Json;
+  /** Longest row that the model takes. */
+  positions: number;
+  memory: LoadRequest['memory'];
+}
+
+/**
+ * Each session keeps the memory of its largest run. Where the longest row fits into all of them, nothing is limited; else
+ * half of the room is the first lane's for long rows, one at a time.
+ */
+export function encoderMemory(
+  lanes: readonly Lane[],
+  { config, positions, memory }: EncoderNeeds,
+): EncoderMemory {
+  const limit = memory?.limit;
+  const room = memoryRoom(memory);
+  if (room === Infinity) return { tokens: Infinity, longestAnywhere: Infinity, longest: Infinity, limit };
+  const sizes = sizesOf(config);
+  const sessions = lanes.length + lanes.filter(({ runWide }) => runWide).length;
+  const rowBytes = (length: number) => runBytes(sizes, { tokens: length, attended: length });
+  const batchBytes = (tokens: number) => runBytes(sizes, { tokens, attended: Math.min(tokens, positions) });
+  const all = rowBytes(positions) <= room / sessions;
+  const own = all || sessions === 1 ? room / sessions : room / 2 / (sessions - 1);
+  const large = all || sessions === 1 ? own : room / 2;
+  const within = (bytes: number) => mostWithin(bytes, positions, rowBytes);
+  return {
+    tokens: mostWithin(own, Infinity, batchBytes),
+    longestAnywhere: all ? Infinity : within(own),
+    longest: all ? Infinity : within(large),
+    limit,
+  };
+}
+
+/** @throws RunError 422 for a row whose run would not fit */
+export function checkLength({ longest, limit }: EncoderMemory, length: number): void {
+  checkRoom('text', length, longest, limit);
+}

@@ -1,0 +1,80 @@
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
+
+/** Families whose position table starts after the padding index, so the rows up to it are never used. */
+const OFFSET_POSITIONS =
+  /^(roberta|xlm-roberta|xlm-roberta-xl|roberta-prelayernorm|camembert|longformer|mpnet|xmod|data2vec-text|ibert|esm|luke|mluke|lilt|layoutlmv3|markuplm)$/;
+
+/** Families without a position table, which name no base of a rotation either. */
+const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|xlnet|funnel|bloom)$/;
+
+/** What configurations of rotary positions hold. */
+const ROTARY_KEYS = [
+  ...['rope_theta', 'rope_parameters', 'global_rope_theta', 'rotary_pct', 'rotary_emb_base'],
+  'rotary_emb_fraction',
+];
+
+/** Values of `position_embedding_type` under which there is no table. */
+const WITHOUT_TABLE = /^(rotary|rope|alibi)$/;
+
+/** Bytes of one layer's attention scores that a model without a position table may take. */
+const ATTENTION_BYTES = 2 ** 31;
+
+/** In tokens. */
+export interface InputLimits {
+  /** Longest input: the tokenizer's limit, cut to the positions. */
+  text: number;
+  /** What the model itself takes. */
+  positions: number;
+}
+
+/** @param width tokens of every row, where the graph fixes them */
+export function limitsOf(tokenizer: TextTokenizer, config: Json, width = Infinity): InputLimits {
+  const positions = Math.min(positionsOf(config), width);
+  return { text: Math.min(tokenizer.modelMaxLength ?? Infinity, positions), positions };
+}
+
+/** How many tokens a model takes: as many as have positions, or as memory bears where positions go on for ever. */
+export function positionsOf(config: Json): number {
+  const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
+  if (!hasTable(config)) return Math.max(table ?? 0, attentionLimit(config));
+  return table === undefined ? attentionLimit(config) : table - unusedPositions(config);
+}
+
+function hasTable(config: Json): boolean {
+  const type = String(config['model_type'] ?? '');
+  const relative = /^deberta(-v2)?$/.test(type) && config['position_biased_input'] === false;
+  const rotary = ROTARY_KEYS.some((name) => isSet(config, name));
+  const kind = config['position_embedding_type'];
+  if (typeof kind === 'string' && WITHOUT_TABLE.test(kind)) return false;
+  return !relative && !rotary && !RELATIVE_POSITIONS.test(type);
+}
+
+function isSet(config: Json, name: string): boolean {
+  const value = config[name];
+  return typeof value === 'object' ? value !== null : firstNumber(config, name) !== undefined;
+}
+
+/** Rows of the position table at its beginning that no token gets. */
+function unusedPositions(config: Json): number {
+  const type = String(config['model_type'] ?? '');
+  if (!OFFSET_POSITIONS.test(type)) return 0;
+  const padding = config['pad_token_id'];
+  return typeof padding === 'number' && type !== 'mpnet' ? padding + 1 : 2;
+}
+
+function attentionLimit(config: Json): number {
+  const heads = firstNumber(config, 'num_attention_heads', 'n_head', 'n_heads', 'num_heads') ?? 1;
+  return Math.floor(Math.sqrt(ATTENTION_BYTES / 4 / heads));
+}
+
+/** Python's tokenizers refuse windows that share more than one text's special tokens leave of them. */
+export function sharesTooMuch(tokenizer: TextTokenizer, stride: number, width: number): boolean {
+  const room = width - tokenizer.specialCount(1);
+  return room >= 0 && stride > room;
+}
+
+/** The smaller of two limits, either of which may be missing. */
+export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
+  return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);
+}

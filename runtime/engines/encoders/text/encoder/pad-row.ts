@@ -1,0 +1,36 @@
+import type { InputLimits } from './input-limits.js';
+import type { Encoded, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+
+/**
+ * A row filled up to `length` tokens on the side that Python pads on. As it is where that is nothing to do, or where the
+ * tokenizer has no padding token.
+ */
+export function padRow(tokenizer: TextTokenizer, row: Encoded, length: number): Encoded {
+  const id = tokenizer.namedId('pad_token');
+  const missing = length - row.ids.length;
+  if (id === undefined || missing <= 0) return row;
+  const left = tokenizer.paddingSide === 'left';
+  const fill = (values: readonly number[], value: number) => {
+    const padding = new Array<number>(missing).fill(value);
+    return left ? [...padding, ...values] : [...values, ...padding];
+  };
+  const type = Number(tokenizer.config['pad_token_type_id'] ?? 0);
+  return {
+    ids: fill(row.ids, id),
+    typeIds: fill(row.typeIds, type),
+    mask: fill(
+      row.ids.map(() => 1),
+      0,
+    ),
+  };
+}
+
+/** A row filled up to the length that is asked for, else to the tokenizer's limit where it has one. */
+export function padWhole(
+  tokenizer: TextTokenizer,
+  row: Encoded,
+  { maxLength, limits }: { maxLength: number | undefined; limits: InputLimits },
+): Encoded {
+  const length = maxLength ?? tokenizer.modelMaxLength;
+  return length === undefined ? row : padRow(tokenizer, row, Math.min(length, limits.positions));
+}

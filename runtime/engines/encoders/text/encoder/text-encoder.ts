@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { RunError } from '../../../../core/errors.js';
+import type { LoadRequest } from '../../../loader.js';
+import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
+import type { Port, Tensors } from '../../../sessions/host.js';
+import { type Lane, type Lanes, openLanes } from '../../../sessions/lanes.js';
+import { type Encoded, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { findBatchLimits } from '../../../batching/batch-limits.js';
+import { decoderIdsOf } from './decoder-ids.js';
+import { checkLength, encoderMemory } from './encoder-memory.js';
+import { type InputLimits, limitsOf } from './input-limits.js';
+import { createRowBatcher } from '../../../batching/row-batcher.js';
+import { fixedWidth, withCacheShapes } from './graph-ports.js';
+import { checkInputs, feedsOf, readsBags, splitRows } from './row-tensors.js';
+
+export type Outputs = Tensors;
+
+export interface TextEncoder {
+  /**
+   * Computes one row, in a run with other rows where that changes no answer. Outputs keep the batch axis of 1 and have
+   * no padding. Rejects with the signal's reason when that aborts before the row's turn.
+   */
+  forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
+  readonly outputs: readonly Port[];
+  /** The graph reads bags of tokens, without special tokens. */
+  readonly readsBags: boolean;
+}
+
+export interface TextModel {
+  /** config.json */
+  config: Json;
+  tokenizer: TextTokenizer;
+  encoder: TextEncoder;
+  limits: InputLimits;
+}
+
+/**
+ * Opens what every head over an encoder that reads text needs; the graph is `model`.
+ * @param needed outputs that the head reads
+ */
+export async function openTextModel(request: LoadRequest, ...needed: string[]): Promise<TextModel> {
+  const [config, tokenizer, opened] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    loadTokenizer(request.dir),
+    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+  ]);
+  const limits = limitsOf(tokenizer, config, fixedWidth(opened.inputs));
+  const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
+  requireOutputs(encoder, ...needed);
+  return { config, tokenizer, encoder, limits };
+}
+
+async function createEncoder(
+  { inputs: ports, outputs, lanes }: Lanes,
+  { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
+  room: LoadRequest['memory'],
+): Promise<TextEncoder> {
+  checkInputs(ports);
+  const inputs = withCacheShapes(ports, config);
+  const padId = firstNumber(config, 'pad_token_id') ?? 0;
+  const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
+  const compute = async (rows: Encoded[], run: Lane['run']) => {
+    const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
+    return splitRows(await run(feedsOf(inputs, read, padId)), rows, { inputs, outputs });
+  };
+  const memory = encoderMemory(lanes, { config, positions, memory: room });
+  const found = await findBatchLimits({
+    compute: (rows) => compute(rows, lanes[0]!.run),
+    sample: sampler(tokenizer, Math.min(positions, memory.longest)),
+  });
+  const limits = { ...found, tokens: Math.min(found.tokens, memory.tokens) };
+  const lengthOf = (row: Encoded) => row.ids.length;
+  const needsFirst = (row: Encoded) => row.ids.length > memory.longestAnywhere;
+  const kindOf = endCounter(config, tokenizer);
+  const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, needsFirst, compute });
+  return {
+    outputs,
+    readsBags: readsBags(inputs),
+    async forward(row, signal) {
+      checkLength(memory, row.ids.length);
+      if (row.ids.length > 0) return batcher.forward(row, signal);
+      throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');
+    },
+  };
+}
+
+/**
+ * Encoder-decoder classifiers (BART, T5) read the state at the last end token and find it by counting those of all
+ * rows: rows that hold different numbers of them would get each other's.
+ */
+function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoded) => number) | undefined {
+  if (config['is_encoder_decoder'] !== true) return undefined;
+  const end = firstNumber(config, 'eos_token_id') ?? tokenizer.namedId('eos_token');
+  return ({ ids }) => ids.filter((id) => id === end).length;
+}
+
+/** @throws RunError `not_ready` for a graph that lacks one of these outputs */
+function requireOutputs({ outputs }: TextEncoder, ...needed: string[]): void {
+  const names = outputs.map(({ name }) => name);
+  if (needed.every((name) => names.includes(name))) return;
+  throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
+}
+
+const SAMPLES = ['The quick brown fox jumps over the lazy dog. ', 'Ships in the harbour wait for the tide; '];
+
+/** Makes rows of (at most) a given length out of different texts. */
+function sampler(tokenizer: TextTokenizer, longest: number): (length: number, seed: number) => Encoded {
+  return (length, seed) =>
+    tokenizer.encode(SAMPLES[seed % SAMPLES.length]!.repeat(length), {
+      maxLength: Math.min(length, longest),
+    });
+}

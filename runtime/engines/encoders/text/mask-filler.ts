@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises';
+import { RunError } from '../../../core/errors.js';
+import type { FilledMask, FillOptions, MaskFiller } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../loader.js';
+import type { TensorLike } from '../../sessions/session.js';
+import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import { tighter } from './encoder/input-limits.js';
+import { openTextModel } from './encoder/text-encoder.js';
+import { positionOf } from './positions.js';
+import { probabilities, topOf } from './vocabulary-scores.js';
+
+/** *ForMaskedLM: logits [1, tokens, vocabulary]. */
+export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {
+  const { tokenizer, encoder, limits } = await openTextModel(request, 'logits');
+  const mask = tokenizer.namedId('mask_token');
+  if (mask === undefined) throw new RunError('not_ready', 'the tokenizer has no mask token');
+  const maskToken = tokenizer.tokenOf(mask)!;
+  return {
+    maskToken,
+    async fill(text, options, signal) {
+      const { targets, specialTokens } = options;
+      const candidates = targets && idsOf(tokenizer, targets);
+      const row = tokenizer.encode(text, {
+        specialTokens,
+        maxLength: tighter(limits.text, options.maxLength),
+      });
+      const masks = row.ids.flatMap((id, at) => (id === mask ? [at] : []));
+      if (masks.length === 0) {
+        throw new RunError(
+          'invalid_input',
+          `text: holds no ${maskToken} within the longest input of the model`,
+        );
+      }
+      const logits = (await encoder.forward(row, signal))['logits']!;
+      return rowsOf({ tokenizer, logits, ids: row.ids, masks, candidates, options, signal });
+    },
+  };
+}
+
+/** A token that is in the vocabulary, else the first one of the text. */
+function idsOf(tokenizer: TextTokenizer, targets: readonly string[]): number[] {
+  const first = (text: string) => tokenizer.encode(text, { specialTokens: false, maxLength: 1 }).ids;
+  const ids = new Set(targets.flatMap((target) => tokenizer.idOf(target) ?? first(target)));
+  if (ids.size === 0) throw new RunError('invalid_input', 'params.targets: hold no token of the vocabulary');
+  return [...ids];
+}
+
+interface Filling {
+  tokenizer: TextTokenizer;
+  logits: TensorLike;
+  ids: readonly number[];
+  masks: readonly number[];
+  candidates: readonly number[] | undefined;
+  options: FillOptions;
+  signal: AbortSignal;
+}
+
+/** UTF-16 units of all sequences in one answer. */
+const LONGEST_ANSWER = 2 ** 26;
+
+/** Decodes for a few milliseconds at a time: there may be as many rows as the vocabulary has tokens. */
+async function rowsOf({ tokenizer, masks, signal, ...filling }: Filling): Promise<FilledMask[][]> {
+  const pad = tokenizer.namedId('pad_token');
+  const answer: FilledMask[][] = [];
+  let [units, pause] = [0, Date.now() + 10];
+  for (const at of masks) {
+    const rows: FilledMask[] = [];
+    for (const { id, score } of best(filling, at)) {
+      const filled = filling.ids.with(at, id).filter((token) => token !== pad);
+      const sequence = tokenizer.decode(filled, { skipSpecialTokens: masks.length === 1 });
+      const token_str = tokenizer.decode([id], { skipSpecialTokens: false });
+      rows.push({ score, token: id, token_str, sequence });
+      units += sequence.length;
+      if (units > LONGEST_ANSWER)
+        throw new RunError('unprocessable', 'params.top_k: the answer grows too long');
+      if (Date.now() < pause) continue;
+      await setImmediate();
+      signal.throwIfAborted();
+      pause = Date.now() + 10;
+    }
+    answer.push(rows);
+  }
+  return answer;
+}
+
+/** The best tokens for the mask at one position. */
+function best({ logits, candidates, options }: Omit<Filling, 'tokenizer' | 'masks' | 'signal'>, at: number) {
+  const size = logits.dims[2]!;
+  const count = candidates ? Math.min(options.topK, candidates.length) : options.topK;
+  if (count > size) {
+    throw new RunError('unprocessable', `params.top_k: the vocabulary has ${size} tokens`);
+  }
+  const scores = probabilities(positionOf(logits, at));
+  const beyond = candidates?.find((id) => id >= size);
+  if (beyond !== undefined) {
+    throw new RunError('unprocessable', `params.targets: the model gives no score for token ${beyond}`);
+  }
+  return topOf(scores, count, candidates);
+}

@@ -1,0 +1,21 @@
+import type { SequenceClassifier } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../loader.js';
+import { toFloat32 } from '../../sessions/session.js';
+import { labelsOf, problemOf } from '../../repository/labels.js';
+import { tighter } from './encoder/input-limits.js';
+import { padWhole } from './encoder/pad-row.js';
+import { openTextModel } from './encoder/text-encoder.js';
+
+/** *ForSequenceClassification: logits [1, labels] over a whole text. */
+export async function loadSequenceClassifier(request: LoadRequest): Promise<SequenceClassifier> {
+  const { config, tokenizer, encoder, limits } = await openTextModel(request, 'logits');
+  const problem = problemOf(config);
+  return {
+    async classify(text, { maxLength, padded, signal, ...options } = {}) {
+      const row = tokenizer.encode(text, { ...options, maxLength: tighter(limits.text, maxLength) });
+      const whole = padded ? padWhole(tokenizer, row, { maxLength, limits }) : row;
+      const logits = toFloat32((await encoder.forward(whole, signal))['logits']!);
+      return { logits, labels: labelsOf(config, logits.length), problem };
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { Json } from '../repository/model-folder.js';
+import { type Family, familyOf } from './families.js';
+import {
+  type AddedToken,
+  type Component,
+  specialTexts,
+  type TokenizerJson,
+  tokenText,
+} from './tokenizer-json.js';
+
+export interface TokenizerFiles {
+  json: TokenizerJson;
+  /** tokenizer_config.json */
+  config: Json;
+  /** special_tokens_map.json */
+  specialTokens?: Json | undefined;
+  /** config.json of the model */
+  model?: Json | undefined;
+  /** True: lower case before all else, as sentence-transformers can ask for. */
+  lowerCase?: boolean | undefined;
+}
+
+/**
+ * What transformers' AutoTokenizer makes of the files: its classes overrule parts of tokenizer.json by what
+ * tokenizer_config.json says, or by their own defaults where it says nothing.
+ */
+export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
+  const family = familyOf(files);
+  const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
+  const added = addedTokens(files.json, config);
+  return {
+    config,
+    json: {
+      ...files.json,
+      model: { ...files.json.model, foreign_score: family.foreignScore },
+      added_tokens: added,
+      normalizer: bertNormalizer(files.json.normalizer, family, config),
+      pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
+      post_processor: family.frame
+        ? bosEosTemplate(family.frame, config, added)
+        : withTrims(files.json.post_processor, family, config),
+    },
+  };
+}
+
+/** The padding token that tokenizer.json pads with, where neither class nor configuration names one. */
+function padToken({ padding }: TokenizerJson): Json {
+  return padding?.pad_token === undefined ? {} : { pad_token: padding.pad_token };
+}
+
+/** special_tokens_map.json counts only beside a tokenizer_config.json of the older kind. */
+function legacyTokens({ config, specialTokens }: TokenizerFiles): Json {
+  return config['added_tokens_decoder'] === undefined ? (specialTokens ?? {}) : {};
+}
+
+function bertNormalizer(normalizer: Component | null, { bert }: Family, config: Json): Component | null {
+  if (!bert || normalizer?.type !== 'BertNormalizer') return normalizer;
+  return {
+    ...normalizer,
+    lowercase: config['do_lower_case'] ?? true,
+    strip_accents: config['strip_accents'] ?? null,
+    ...(bert === 'all' ? { handle_chinese_chars: config['tokenize_chinese_chars'] ?? true } : {}),
+  };
+}
+
+/** Where the configuration says null, what tokenizer.json says stands. */
+function withPrefixSpace(preTokenizer: Component | null, config: Json): Component | null {
+  if (preTokenizer?.type !== 'ByteLevel' || config['add_prefix_space'] === null) return preTokenizer;
+  return { ...preTokenizer, add_prefix_space: config['add_prefix_space'] === true };
+}
+
+/** RoBERTa's classes set what their post-processor does with blanks, where it does anything. */
+function withTrims(processor: Component | null, { trims }: Family, config: Json): Component | null {
+  if (!trims || !processor || processor['trim_offsets'] === undefined) return processor;
+  return {
+    ...processor,
+    add_prefix_space: config['add_prefix_space'] === true,
+    trim_offsets: config['trim_offsets'] ?? true,
+  };
+}
+
+function bosEosTemplate(frame: { bos: boolean }, config: Json, added: AddedToken[]): Component {
+  const wanted = (key: string, otherwise: boolean) =>
+    (config[`add_${key}`] ?? otherwise) === true ? [tokenText(config[key])] : [];
+  const item = (type: number) => (content: string) => ({ SpecialToken: { id: content, type_id: type } });
+  const before = wanted('bos_token', frame.bos);
+  const after = wanted('eos_token', false);
+  const ids = [...before, ...after].map((content) => {
+    const token = added.find((row) => row.content === content);
+    return [content, { ids: token ? [token.id] : [] }] as const;
+  });
+  const around = (id: string, type: number) => [
+    ...before.map(item(type)),
+    { Sequence: { id, type_id: type } },
+    ...after.map(item(type)),
+  ];
+  return {
+    type: 'TemplateProcessing',
+    single: around('A', 0),
+    pair: [...around('A', 0), ...around('B', 1)],
+    special_tokens: Object.fromEntries(ids),
+  };
+}
+
+/** Adds what tokenizer_config.json lists and tokenizer.json doesn't; special tokens always become added ones. */
+function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
+  const rows = new Map(json.added_tokens.map((token) => [token.content, token]));
+  const ids: Record<string, number> = Array.isArray(json.model.vocab)
+    ? Object.fromEntries(json.model.vocab.map(([token], id) => [token, id]))
+    : json.model.vocab;
+  let next = Math.max(-1, ...json.added_tokens.map((token) => token.id), Object.keys(ids).length - 1) + 1;
+  const specials = specialTexts(config);
+  const add = (token: Partial<AddedToken> & { content: string }) => {
+    const id = rows.get(token.content)?.id ?? ids[token.content] ?? next++;
+    const special = token.special === true || specials.has(token.content);
+    const flags = { single_word: false, lstrip: false, rstrip: false, normalized: !special };
+    rows.set(token.content, { ...flags, ...token, special, id });
+  };
+  const listed = Object.values((config['added_tokens_decoder'] ?? {}) as Record<string, Partial<AddedToken>>);
+  for (const token of listed) add({ ...token, content: String(token.content) });
+  const legacy = config['added_tokens_decoder'] === undefined;
+  for (const content of specials) {
+    const known = rows.get(content);
+    if (!known) add({ content });
+    // Beside a configuration of the older kind, Python registers named tokens anew, as special ones.
+    else if (legacy) rows.set(content, { ...known, special: true });
+  }
+  return [...rows.values()];
+}

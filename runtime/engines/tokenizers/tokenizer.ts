@@ -1,0 +1,135 @@
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { createDetokenizer, type Detokenizer } from './detokenize.js';
+import { BARE, inOneSegment, type Layouts, layoutsOf, specialCount } from './layout.js';
+import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
+import {
+  type Encoded,
+  type RowOptions,
+  rowOf,
+  type Texts,
+  type TracedRow,
+  tracedRows,
+  type WindowOptions,
+} from './rows.js';
+import { createTokenize, type Tokenize, type Tokens } from './tokenize.js';
+import { createTokenModel } from './token-model.js';
+import { trimsOf } from './trim-offsets.js';
+import type { Component, TokenizerJson } from './tokenizer-json.js';
+import { createVocabulary, type Vocabulary } from './vocabulary.js';
+
+export type { Encoded, RowOptions, TracedRow } from './rows.js';
+export type { Tokens } from './tokenize.js';
+
+export interface EncodeOptions extends RowOptions {
+  /** A second text, after the first one. */
+  pair?: string | undefined;
+  /** False: the text as it stands (a rendered chat template holds its own special tokens). */
+  specialTokens?: boolean | undefined;
+}
+
+export interface TextTokenizer extends Vocabulary, Detokenizer {
+  /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
+  encode(text: string, options?: EncodeOptions): Encoded;
+  /** First half of `encode`: tokens of one text, for those that use them in many rows. */
+  tokenize: Tokenize;
+  /**
+   * Second half of `encode`: one or two texts as a row.
+   * @throws RunError 422 when the text that may be cut is too short for that
+   */
+  row(texts: Texts<Tokens>, options?: RowOptions): Encoded;
+  /**
+   * Rows that know where their tokens come from: one, or one for each window over the text that doesn't fit.
+   * @param texts tokens with their traces
+   * @throws RunError 422 as `row`, and when windows share too much to go on
+   */
+  tracedRows(texts: Texts<Tokens>, options?: WindowOptions): Iterable<TracedRow>;
+  /** How many special tokens stand around one text or two. */
+  specialCount(texts: 1 | 2): number;
+  /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
+  readonly paddingSide: 'left' | 'right';
+  /** `model_max_length`, where the repository sets a real one. */
+  readonly modelMaxLength: number | undefined;
+  /** tokenizer_config.json, with what Python's classes add to it. */
+  readonly config: Json;
+}
+
+/** Python writes "no limit" as 1e30. */
+const NO_LIMIT = 1e20;
+
+/** Reads the tokenizer files of a model folder. `lowerCase` puts lower-casing before its normalizer. */
+export async function loadTokenizer(
+  dir: string,
+  { lowerCase = false }: { lowerCase?: boolean } = {},
+): Promise<TextTokenizer> {
+  const [json, config, specialTokens, model] = await Promise.all([
+    readJson(dir, 'tokenizer.json'),
+    readOptionalJson(dir, 'tokenizer_config.json'),
+    readOptionalJson(dir, 'special_tokens_map.json'),
+    readOptionalJson(dir, 'config.json'),
+  ]);
+  return createTokenizer({
+    json: json as unknown as TokenizerJson,
+    config: config ?? {},
+    ...{ specialTokens, model, lowerCase },
+  });
+}
+
+/** As sentence-transformers' do_lower_case does to a tokenizer that doesn't lower-case already. */
+function lowerCased(json: TokenizerJson): TokenizerJson {
+  const { normalizer } = json;
+  const steps = normalizer?.type === 'Sequence' ? (normalizer['normalizers'] as Component[]) : [normalizer];
+  const given = steps.filter((step) => step !== null);
+  if (given.some((step) => step.type === 'Lowercase')) return json;
+  return { ...json, normalizer: { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, ...given] } };
+}
+
+/** @throws RunError `not_ready` for a component of tokenizer.json that we can't compute */
+export function createTokenizer(files: TokenizerFiles): TextTokenizer {
+  const { json: loaded, config } = asPythonLoads(files);
+  const json = files.lowerCase ? lowerCased(loaded) : loaded;
+  const model = createTokenModel(json.model);
+  const tokenize = createTokenize({ json, model, splitSpecial: config['split_special_tokens'] === true });
+  const layouts = segmented(layoutsOf(json.post_processor), config);
+  const trims = trimsOf(json.post_processor);
+  const left = cutsLeft(files);
+  const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
+    rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
+  const limit = config['model_max_length'] ?? config['max_len'];
+  return {
+    ...createVocabulary({ json, model, config }),
+    ...createDetokenizer(json, model, config),
+    config,
+    modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
+    encode(text, { pair, specialTokens = true, ...options } = {}) {
+      // What is cut on the right need not be computed.
+      const enough = left || pair !== undefined ? undefined : options.maxLength;
+      const first = tokenize(text, { enough });
+      const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
+      return row(texts, specialTokens ? layouts : BARE, options);
+    },
+    paddingSide: paddingSideOf(files, config),
+    tokenize,
+    row: (texts, options) => row(texts, layouts, options),
+    tracedRows(texts, options = {}) {
+      const layout = texts.length === 1 ? layouts.single : layouts.pair;
+      return tracedRows(texts, { ...options, layout, left, trims });
+    },
+    specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
+  };
+}
+
+/** `model_input_names` says whether the model gets segment numbers. */
+function segmented(layouts: Layouts, config: Json): Layouts {
+  const names = config['model_input_names'];
+  return Array.isArray(names) && !names.includes('token_type_ids') ? inOneSegment(layouts) : layouts;
+}
+
+function cutsLeft({ config, json }: TokenizerFiles): boolean {
+  return String(config['truncation_side'] ?? json.truncation?.direction).toLowerCase() === 'left';
+}
+
+/** The class's own side comes last. */
+function paddingSideOf({ config, json }: TokenizerFiles, merged: Json): 'left' | 'right' {
+  const side = config['padding_side'] ?? json.padding?.direction ?? merged['padding_side'];
+  return String(side).toLowerCase() === 'left' ? 'left' : 'right';
+}

@@ -1,0 +1,75 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ByteLine, createByteLine } from '../core/byte-line.js';
+import { RunError } from '../core/errors.js';
+import { collectGarbage } from '../memory.js';
+import { decodingBytes, OTHER_BYTES } from './decoding-memory.js';
+import { decodePixels, readHeader } from './image.js';
+import type { Picture } from '../engines/processors/image/pillow-resize.js';
+import type { LoadRequest } from '../engines/loader.js';
+import { inMegabytes, memoryRoom } from '../engines/sessions/memory-room.js';
+
+/** Decodes pictures as far as memory allows: what does not fit beside the others waits for its turn. */
+export interface PictureLine {
+  /**
+   * Decodes a picture and makes it small; its pixels are gone after that.
+   * @throws RunError 413 for one that would not fit alone, or has too many pixels; 422 a broken one; the signal's reason
+   */
+  read<Small>(
+    bytes: Uint8Array,
+    shrink: (picture: Picture) => Small,
+    signal: AbortSignal | undefined,
+  ): Promise<Small>;
+  /** To be called after each run: the first one shows how much room is left, and there is no line before it. */
+  hasRun(): void;
+}
+
+/** Share of the room that pixels which nobody looks at any more may take until V8 is told to free them. */
+const GARBAGE = 0.25;
+
+export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLine {
+  let line: ByteLine | undefined;
+  const unlimited = createByteLine(Infinity);
+  /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
+  let garbage: { bytes: number; leave: () => void }[] = [];
+  const garbageBytes = () => garbage.reduce((sum, { bytes }) => sum + bytes, 0);
+
+  async function letGo(): Promise<void> {
+    const gone = garbage;
+    garbage = [];
+    // They are freed a turn after their objects.
+    await nextTurn();
+    collectGarbage();
+    await nextTurn();
+    for (const { leave } of gone) leave();
+  }
+
+  return {
+    hasRun() {
+      line ??= createByteLine(memoryRoom(memory));
+    },
+    async read(bytes, shrink, signal) {
+      const header = await readHeader(bytes, maxPixels);
+      const needed = decodingBytes(header);
+      const mine = line ?? unlimited;
+      if (needed > mine.total) throw tooLarge(header, needed, mine.total);
+      if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
+      const leave = await mine.enter(needed, signal);
+      try {
+        return shrink(await decodePixels(bytes, header));
+      } finally {
+        if (mine === unlimited || mine.total === Infinity) leave();
+        else garbage.push({ bytes: needed - OTHER_BYTES, leave });
+        leave(OTHER_BYTES);
+        if (mine.waiting > 0 || garbageBytes() > mine.total * GARBAGE) await letGo();
+      }
+    },
+  };
+}
+
+function tooLarge({ width, height }: { width: number; height: number }, needed: number, total: number) {
+  return new RunError(
+    'payload_too_large',
+    `the picture has ${width} x ${height} pixels: to decode it takes up to ${inMegabytes(needed)}, and of this server's ` +
+      `memory ${inMegabytes(total)} are left; send a smaller one, or give the server more memory`,
+  );
+}
