@@ -10,13 +10,21 @@ const CORES = availableParallelism();
 
 const run = (text) => ({ path: '/run', body: JSON.stringify({ text }) });
 
-export function slipway(dir, task, model = {}) {
+/** @param model more of the spec; with `in`, the folder of another checkout, whose build is measured */
+export function slipway(dir, task, { in: checkout, ...model } = {}) {
   return {
-    name: 'slipway',
-    start: () => startServer({ dir, task, node: serverNode(), ...model }),
+    name: checkout === undefined ? 'slipway' : 'against',
+    start: () => startServer({ dir, task, node: serverNode(), ...buildOf(checkout), ...model }),
     request: run,
     parse: (body) => JSON.parse(body).output,
   };
+}
+
+function buildOf(checkout) {
+  if (checkout === undefined) return {};
+  const image = resolve(checkout, 'dist/image/main.mjs');
+  if (existsSync(image)) return { image };
+  throw new Error(`${checkout} has no build: run "npm run build" there`);
 }
 
 export function naive(dir, task) {
@@ -54,12 +62,15 @@ export function tei(dir, { path, parse, flags = [] }) {
   };
 }
 
-/** What sessions alone can do: `processes` of them with `threads` each, texts tokenised before, best batch size. */
-export function raw(dir, { processes, threads, textsOf }) {
+/**
+ * What sessions alone can do: `processes` of them with `threads` each, without a server. `jobs(kind)` are the ways to try
+ * (batch sizes, say), of which the best one counts.
+ */
+export function rawSessions(dir, { peer, processes, threads, jobs }) {
   const name = `raw-${processes}x${threads}`;
   const file = join(dir, 'onnx/model.onnx');
   const worker = () => {
-    const child = fork('bench/peers/raw-encoder.mjs', [dir, file, String(threads)]);
+    const child = fork(peer, [dir, file, String(threads)]);
     const ask = (job) =>
       new Promise((answer, fail) => {
         child.once('message', answer);
@@ -74,22 +85,30 @@ export function raw(dir, { processes, threads, textsOf }) {
       const workers = Array.from({ length: processes }, worker);
       return { workers, stop: () => workers.forEach((each) => each.stop()) };
     },
-    measure: ({ workers }, { kind }, seconds) => measureRaw(workers, { texts: textsOf(kind), seconds }),
+    measure: ({ workers }, { kind }, seconds) => measureRaw(workers, jobs(kind), seconds),
   };
 }
 
-async function measureRaw(workers, { texts, seconds }) {
+async function measureRaw(workers, jobs, seconds) {
   const tried = [];
-  // Padded tokens a run; 0 is one text a run.
-  const budgets = [0, 256, 1024];
-  for (const budget of budgets) {
-    const job = { texts, budget, seconds: seconds / budgets.length };
-    const results = await Promise.all(workers.map((each) => each.ask(job)));
+  for (const job of jobs) {
+    const share = { ...job, seconds: seconds / jobs.length };
+    const results = await Promise.all(workers.map((each) => each.ask(share)));
     const sum = (key) => results.reduce((total, each) => total + each[key], 0);
-    tried.push({ budget, rate: sum('rate'), cpuMs: (sum('cpuSeconds') * 1000) / sum('items') });
+    tried.push({ rate: sum('rate'), cpuMs: (sum('cpuSeconds') * 1000) / sum('items') });
   }
   return tried.toSorted((a, b) => b.rate - a.rate)[0];
 }
+
+/** Padded tokens a run; 0 is one text a run. */
+const BUDGETS = [0, 256, 1024];
+
+/** Texts tokenised before. */
+const raw = (dir, { textsOf, ...sessions }) =>
+  rawSessions(dir, {
+    ...{ ...sessions, peer: 'bench/peers/raw-encoder.mjs' },
+    jobs: (kind) => BUDGETS.map((budget) => ({ texts: textsOf(kind), budget })),
+  });
 
 /** One text at a time through tokenizer and session in one process with all cores: latency without a server. */
 export function bare(dir, options) {
@@ -103,8 +122,10 @@ export function bare(dir, options) {
   };
 }
 
-export const rawOnes = (dir, textsOf) =>
-  [
-    { processes: 1, threads: CORES },
-    { processes: CORES, threads: 1 },
-  ].map((each) => raw(dir, { ...each, textsOf }));
+/** One session on all cores, and one on each. */
+export const SPREADS = [
+  { processes: 1, threads: CORES },
+  { processes: CORES, threads: 1 },
+];
+
+export const rawOnes = (dir, textsOf) => SPREADS.map((each) => raw(dir, { ...each, textsOf }));

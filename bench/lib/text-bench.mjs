@@ -1,4 +1,4 @@
-/** A bench of servers that answer one text with one JSON value. */
+/** A bench of servers that answer one text, or one picture, with one JSON value. */
 import { checkAgreement } from './agreement.mjs';
 import { loadCeiling } from './ceiling.mjs';
 import { chooseContestants } from './options.mjs';
@@ -12,24 +12,27 @@ const COLUMNS = [
   ['others', 'othersCores', 2],
 ];
 
-/** `probe` is the kind of texts whose answers are compared and which each contestant gets alone. */
-export async function runTextBench(name, { all, options, agreement: rule, probe }) {
+/**
+ * `probe` is the kind of inputs whose answers are compared and which each contestant gets alone; `inputsOf` gives those of
+ * a kind.
+ */
+export async function runTextBench(name, { all, options, agreement: rule, probe, inputsOf = textsOf }) {
   const chosen = chooseContestants(all, options.only);
   const ceiling = await loadCeiling();
-  const texts = textsOf(probe);
-  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, texts.slice(0, 12), rule);
+  const inputs = inputsOf(probe);
+  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, inputs.slice(0, 12), rule);
   const alone = options.memory
     ? await runAlone({
         contestants,
-        request: ({ request }) => request(texts[0]),
+        request: ({ request }) => request(inputs[0]),
         underLoad: ({ request }) => ({
-          ...{ connections: 32, seconds: options.seconds, requests: texts.map(request) },
+          ...{ connections: 32, seconds: options.seconds, requests: inputs.map(request) },
         }),
       })
     : [];
   const measured = await runRounds({
     ...{ contestants, cells: options.cells, rounds: options.rounds, seconds: options.seconds },
-    workload: ({ kind }) => ({ requestsOf: ({ request }) => textsOf(kind).map(request) }),
+    workload: ({ kind }) => ({ requestsOf: ({ request }) => inputsOf(kind).map(request) }),
   });
   report(name, {
     ...{ options, ceiling, measured },

@@ -129,7 +129,7 @@ TOKENIZER_CONFIG = {
 
 
 def weight_shapes(config):
-    hidden, inner = config["hidden_size"], config["intermediate_size"]
+    hidden = config["hidden_size"]
     shapes = {
         "embeddings.word_embeddings.weight": (config["vocab_size"], hidden),
         "embeddings.position_embeddings.weight": (config["max_position_embeddings"], hidden),
@@ -137,6 +137,11 @@ def weight_shapes(config):
         "embeddings.LayerNorm.weight": (hidden,),
         "embeddings.LayerNorm.bias": (hidden,),
     }
+    return shapes | layer_shapes(config)
+
+
+def layer_shapes(config):
+    hidden, inner = config["hidden_size"], config["intermediate_size"]
     # Matrices are kept as MatMul wants them, [in, out].
     sizes = {
         "attention.self.query": (hidden, hidden),
@@ -146,14 +151,14 @@ def weight_shapes(config):
         "intermediate.dense": (hidden, inner),
         "output.dense": (inner, hidden),
     }
+    shapes = {}
     for layer in range(config["num_hidden_layers"]):
-        prefix = f"encoder.layer.{layer}"
         for name, (wide, out) in sizes.items():
-            shapes[f"{prefix}.{name}.weight"] = (wide, out)
-            shapes[f"{prefix}.{name}.bias"] = (out,)
+            shapes[f"encoder.layer.{layer}.{name}.weight"] = (wide, out)
+            shapes[f"encoder.layer.{layer}.{name}.bias"] = (out,)
         for name in ("attention.output.LayerNorm", "output.LayerNorm"):
-            shapes[f"{prefix}.{name}.weight"] = (hidden,)
-            shapes[f"{prefix}.{name}.bias"] = (hidden,)
+            shapes[f"encoder.layer.{layer}.{name}.weight"] = (hidden,)
+            shapes[f"encoder.layer.{layer}.{name}.bias"] = (hidden,)
     return shapes
 
 
@@ -204,13 +209,13 @@ class Encoder:
         shape = self.graph.ints(0, 0, self.config["num_attention_heads"], self.head_dim)
         return self.graph.op("Transpose", self.graph.op("Reshape", value, shape), perm=perm)
 
-    def attention(self, value, prefix, bias):
+    def attention(self, value, prefix, bias=None):
         graph = self.graph
         query = self.heads(self.linear(value, f"{prefix}.attention.self.query"), [0, 2, 1, 3])
         key = self.heads(self.linear(value, f"{prefix}.attention.self.key"), [0, 2, 3, 1])
         content = self.heads(self.linear(value, f"{prefix}.attention.self.value"), [0, 2, 1, 3])
         scores = graph.op("Div", graph.op("MatMul", query, key), graph.float("scale", self.head_dim**0.5))
-        shares = graph.op("Softmax", graph.op("Add", scores, bias), axis=-1)
+        shares = graph.op("Softmax", graph.op("Add", scores, bias) if bias else scores, axis=-1)
         mixed = graph.op("Transpose", graph.op("MatMul", shares, content), perm=[0, 2, 1, 3])
         mixed = graph.op("Reshape", mixed, graph.ints(0, 0, self.config["hidden_size"]))
         return self.linear(mixed, f"{prefix}.attention.output.dense")

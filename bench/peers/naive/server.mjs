@@ -14,6 +14,7 @@ const answers = {
     return output.tolist()[0];
   },
   'text-classification': ({ text }) => pipe(text),
+  'image-classification': ({ base64 }) => pipe(new Blob([Buffer.from(base64, 'base64')])),
   'text-generation': async ({ text, max_new_tokens }, response) => {
     const streamer = new TextStreamer(pipe.tokenizer, {
       skip_prompt: true,
