@@ -1,7 +1,22 @@
 import { RunError } from '../../core/errors.js';
-import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
+import type { GenerateOptions } from '../../core/handles/index.js';
+import { firstNumber, type Json } from '../repository/model-folder.js';
+import { contextLengthOf } from '../repository/sequence-lengths.js';
 import type { Decoder } from './decoding/decoder.js';
-import type { SettingsInput } from './settings.js';
+
+/** What decides how long an answer may get. */
+export interface LengthInput {
+  request: GenerateOptions;
+  /** generation_config.json, or the generation fields of config.json where there is none. */
+  repository: Json;
+  promptLength: number;
+  /** Tokens of a prefix, by which limits on the whole length are moved. */
+  prefixLength?: number | undefined;
+  /** Longest prompt of the model in tokens, with room for one more; where it has a limit. */
+  contextLength: number | undefined;
+  /** False: the model goes on past `contextLength`, as Python lets models with rotary positions do. */
+  hardLimit: boolean;
+}
 
 /** Where neither request nor repository sets a length. */
 const DEFAULT_NEW_TOKENS = 256;
@@ -17,7 +32,7 @@ export function newTokens({
   prefixLength = 0,
   contextLength: context = Infinity,
   hardLimit,
-}: SettingsInput): number {
+}: LengthInput): number {
   const room = context - promptLength;
   const counted = promptLength - prefixLength;
   if (room < 1) {
@@ -52,20 +67,6 @@ function fromLength(maxLength: number | null | undefined, counted: number): numb
   );
 }
 
-/** Names under which configurations give the longest sequence. */
-export function contextLengthOf(config: Json): number | undefined {
-  const text = textConfig(config);
-  return firstNumber(
-    text,
-    'max_position_embeddings',
-    'n_positions',
-    'n_ctx',
-    'max_sequence_length',
-    'max_seq_len',
-    'seq_length',
-  );
-}
-
 /** Families that look positions up in a table of learned vectors: past its end there is nothing to look up. */
 const LEARNED_POSITIONS =
   /^(gpt2|gpt_neo|gptj|gpt_bigcode|openai-gpt|opt|biogpt|codegen|ctrl|xglm|bart|mbart|blenderbot|imagegpt)$/;
@@ -77,7 +78,7 @@ const LEARNED_POSITIONS =
 export function contextOf(
   config: Json,
   { inputNames, positions }: Pick<Decoder, 'inputNames' | 'positions'>,
-): Pick<SettingsInput, 'contextLength' | 'hardLimit'> {
+): Pick<LengthInput, 'contextLength' | 'hardLimit'> {
   const length = contextLengthOf(config);
   if (positions < Infinity) return { contextLength: positions, hardLimit: true };
   const learned = LEARNED_POSITIONS.test(String(config['model_type'] ?? ''));

@@ -6,7 +6,7 @@ import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { languagesOf } from './prompts/languages.js';
-import { decoderPositions } from './seq2seq-limits.js';
+import { decoderPositions } from '../repository/sequence-lengths.js';
 import { readSettings } from './settings.js';
 import { sourceReader } from './prompts/source.js';
 import type { Source } from './prompts/source-text.js';

@@ -1,8 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import type { GenerateOptions } from '../../core/handles/index.js';
-import type { Json } from '../repository/model-folder.js';
 import type { Bias } from './search/biases.js';
-import { newTokens } from './limits.js';
+import { type LengthInput, newTokens } from './limits.js';
 
 /** Everything one generation needs to know, with request, repository and Python's defaults already merged. */
 export interface GenerationSettings {
@@ -56,17 +55,7 @@ export interface GenerationSettings {
   skipSpecialTokens: boolean;
 }
 
-export interface SettingsInput {
-  request: GenerateOptions;
-  /** generation_config.json, or the generation fields of config.json where there is none. */
-  repository: Json;
-  promptLength: number;
-  /** Tokens of a prefix, by which limits on the whole length are moved. */
-  prefixLength?: number | undefined;
-  /** Longest prompt of the model in tokens, with room for one more; where it has a limit. */
-  contextLength: number | undefined;
-  /** False: the model goes on past `contextLength`, as Python lets models with rotary positions do. */
-  hardLimit: boolean;
+export interface SettingsInput extends LengthInput {
   /** Tokens that the encoder reads; without an encoder, the prompt. */
   source?: readonly number[] | undefined;
   /** Whether decoding joins punctuation where the request doesn't say; default true. */

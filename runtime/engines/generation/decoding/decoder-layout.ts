@@ -1,6 +1,6 @@
 import { elementType, type Graph, initializerShapes, shapeOf } from '../../../onnx/graph.js';
 import { firstNumber, type Json, textConfig } from '../../repository/model-folder.js';
-import { contextLengthOf } from '../limits.js';
+import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { cacheShape } from '../../repository/cache-shape.js';
 import { writesIntoSlots } from './decoder-graph.js';
 import type { CacheLayout } from './kv-cache.js';

@@ -5,7 +5,7 @@ import { type Graph, readGraph, writeGraph } from '../../../onnx/graph.js';
 import type { LoadRequest } from '../../loader.js';
 import type { Json } from '../../repository/model-folder.js';
 import { openSession } from '../../sessions/session.js';
-import { contextLengthOf } from '../limits.js';
+import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
 import { promptChunk } from '../../repository/cache-shape.js';
 import { withLastScores } from './decoder-graph.js';

@@ -3,7 +3,7 @@ import type { TranslationOptions } from '../../../core/handles/index.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { Surroundings } from './languages.js';
-import { encoderPositions } from '../seq2seq-limits.js';
+import { encoderPositions } from '../../repository/sequence-lengths.js';
 
 /** What the encoder reads, and what comes of the choice of languages. */
 export interface Source {

@@ -1,4 +1,5 @@
-import { contextLengthOf, contextOf } from '../../../../runtime/engines/generation/limits.js';
+import { contextLengthOf } from '../../../../runtime/engines/repository/sequence-lengths.js';
+import { contextOf } from '../../../../runtime/engines/generation/limits.js';
 import { readSettings } from '../../../../runtime/engines/generation/settings.js';
 import { settingsOf } from './support.js';
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { openDecoder, type Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
+import type { Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
+import { openDecoder } from '../../../../../runtime/engines/generation/decoding/open-decoder.js';
 import {
   withLastScores,
   withNewTokensOnly,

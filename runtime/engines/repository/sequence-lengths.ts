@@ -1,4 +1,18 @@
-import { firstNumber, type Json } from '../repository/model-folder.js';
+import { firstNumber, type Json, textConfig } from './model-folder.js';
+
+/** Names under which configurations give the longest sequence. */
+export function contextLengthOf(config: Json): number | undefined {
+  const text = textConfig(config);
+  return firstNumber(
+    text,
+    'max_position_embeddings',
+    'n_positions',
+    'n_ctx',
+    'max_sequence_length',
+    'max_seq_len',
+    'seq_length',
+  );
+}
 
 /** Families that reckon positions by distance: no table ends, and `n_positions` is only what they were trained on. */
 const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop)$/;
