@@ -24,3 +24,6 @@ export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 }
+
+/** How messages name an amount of memory. */
+export const inMegabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;

@@ -1,5 +1,8 @@
 import type { Handles, Head } from '../core/handles/index.js';
-import type { HeadLoader } from './loader.js';
+import type { LoadRequest } from '../core/load-request.js';
+
+/** Opens what a head needs. Rejects with a RunError (`not_ready`) that says what is wrong with the model's files. */
+type HeadLoader<H extends Head> = (request: LoadRequest) => Promise<Handles[H]>;
 
 /** Head to its loader. Imported when first asked for, so that a text image needs no picture library. */
 const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
@@ -18,10 +21,7 @@ const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
   'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
 };
 
-export async function loadHandle<H extends Head>(
-  head: H,
-  request: Parameters<HeadLoader<H>>[0],
-): Promise<Handles[H]> {
+export async function loadHandle<H extends Head>(head: H, request: LoadRequest): Promise<Handles[H]> {
   const load = await LOADERS[head]();
   return load(request);
 }

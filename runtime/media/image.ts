@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import { RunError } from '../core/errors.js';
 import type { PictureHeader } from './decoding-memory.js';
-import type { Picture } from '../engines/processors/image/pillow-resize.js';
+import type { Picture } from './picture.js';
 
 // One picture at a time on this thread, and no cache of decoded pictures: the model is what the memory is for.
 sharp.cache(false);

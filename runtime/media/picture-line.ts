@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ByteLine, createByteLine } from '../core/byte-line.js';
 import { RunError } from '../core/errors.js';
-import { collectGarbage } from '../memory.js';
+import { collectGarbage, inMegabytes } from '../memory.js';
 import { decodingBytes, OTHER_BYTES } from './decoding-memory.js';
 import { decodePixels, readHeader } from './image.js';
-import type { Picture } from '../engines/processors/image/pillow-resize.js';
-import type { LoadRequest } from '../engines/loader.js';
-import { inMegabytes, memoryRoom } from '../engines/sessions/memory-room.js';
+import type { Picture } from './picture.js';
 
 /** Decodes pictures as far as memory allows: what does not fit beside the others waits for its turn. */
 export interface PictureLine {
@@ -26,7 +24,14 @@ export interface PictureLine {
 /** Share of the room that pixels which nobody looks at any more may take until V8 is told to free them. */
 const GARBAGE = 0.25;
 
-export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLine {
+export interface PictureLineOptions {
+  /** Most pixels that a picture may have. */
+  maxPixels: number;
+  /** Bytes of memory that are left, asked once, after the first run. */
+  room(): number;
+}
+
+export function createPictureLine({ maxPixels, room }: PictureLineOptions): PictureLine {
   let line: ByteLine | undefined;
   const unlimited = createByteLine(Infinity);
   /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
@@ -45,7 +50,7 @@ export function createPictureLine({ maxPixels, memory }: LoadRequest): PictureLi
 
   return {
     hasRun() {
-      line ??= createByteLine(memoryRoom(memory));
+      line ??= createByteLine(room());
     },
     async read(bytes, shrink, signal) {
       const header = await readHeader(bytes, maxPixels);

@@ -1,6 +1,6 @@
 import { fromWireError, RunError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
-import type { LoadRequest } from '../engines/loader.js';
+import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
 import type { OpenChannel } from './channel.js';
 import type { FromEngine, Loaded, LoadPhase } from './protocol.js';

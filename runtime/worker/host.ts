@@ -3,7 +3,7 @@ import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
 import type { Usage } from '../core/usage.js';
-import type { LoadRequest } from '../engines/loader.js';
+import type { LoadRequest } from '../core/load-request.js';
 import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';

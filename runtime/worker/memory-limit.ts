@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { DEFAULTS } from '../core/limits.js';
-import type { MemoryLimits } from '../engines/loader.js';
+import type { MemoryLimits } from '../core/load-request.js';
 import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
 /** Bytes of memory that the container may use: the cgroup's limit, else what the machine has. */

@@ -1,6 +1,6 @@
 import type { WireError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
-import type { LoadRequest } from '../engines/loader.js';
+import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
 
 /**

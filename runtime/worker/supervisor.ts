@@ -1,5 +1,5 @@
 import { describe, RunError } from '../core/errors.js';
-import type { LoadRequest } from '../engines/loader.js';
+import type { LoadRequest } from '../core/load-request.js';
 import type { OpenChannel } from './channel.js';
 import { createEngineClient, type EngineClient } from './client.js';
 import type { Loaded, LoadPhase } from './protocol.js';

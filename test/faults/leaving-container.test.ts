@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import type { LoadRequest } from '../../runtime/engines/loader.js';
+import type { LoadRequest } from '../../runtime/core/load-request.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
 import { PICTURE } from '../../runtime/tasks/example.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';

@@ -1,4 +1,4 @@
-/** Handles of models that write text, and what may be asked of them. See handles.ts. */
+/** Handles of models that write text, and what may be asked of them. */
 
 import type { FinishReason } from '../usage.js';
 

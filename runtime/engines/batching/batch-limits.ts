@@ -1,10 +1,6 @@
-import { toFloat32 } from '../sessions/session.js';
-import type { Tensors } from '../sessions/host.js';
-import type { Encoded } from '../tokenizers/tokenizer.js';
+import { toFloat32 } from '../sessions/tensors.js';
+import type { Tensors } from '../sessions/tensors.js';
 import type { BatchLimits } from './pick-batch.js';
-
-/** Computes rows in one run. */
-type Compute = (rows: Encoded[]) => Promise<Tensors[]>;
 
 const SINGLE: BatchLimits = { tokens: 0, padding: 0 };
 
@@ -14,10 +10,11 @@ const MOST_PADDING = 0.25;
 /** Differences that come from another order of summation; kernels that mix rows differ a hundred times more. */
 const TOLERANCE: Record<string, number> = { float32: 2e-4, float16: 4e-3 };
 
-export interface Trial {
-  compute: Compute;
-  /** A row of a text, of at most this many tokens; another one for another seed. */
-  sample(length: number, seed: number): Encoded;
+export interface Trial<Row> {
+  /** Computes rows in one run. */
+  compute(rows: Row[]): Promise<Tensors[]>;
+  /** A row of at most this length; another one for another seed. */
+  sample(length: number, seed: number): Row;
 }
 
 /**
@@ -25,7 +22,7 @@ export interface Trial {
  * of one length where company changes none (dynamic quantisation takes its scale from all rows of a run, so there
  * nothing may be shared). Then measures how many tokens make a run worth its while.
  */
-export async function findBatchLimits(trial: Trial): Promise<BatchLimits> {
+export async function findBatchLimits<Row>(trial: Trial<Row>): Promise<BatchLimits> {
   try {
     const padding = (await agree(trial, [5, 12])) ? MOST_PADDING : 0;
     if (padding === 0 && !(await agree(trial, [9, 9]))) return SINGLE;
@@ -36,7 +33,7 @@ export async function findBatchLimits(trial: Trial): Promise<BatchLimits> {
   }
 }
 
-async function agree(trial: Trial, lengths: number[]): Promise<boolean> {
+async function agree<Row>(trial: Trial<Row>, lengths: number[]): Promise<boolean> {
   const rows = lengths.map((length, i) => trial.sample(length, i));
   const together = await trial.compute(rows);
   for (const [i, row] of rows.entries()) {
@@ -67,7 +64,7 @@ const LARGEST = 4096;
 const ROW = 32;
 
 /** The most tokens, in powers of two, that take no longer than a long run. */
-async function findTokens(trial: Trial): Promise<number> {
+async function findTokens<Row>(trial: Trial<Row>): Promise<number> {
   const rows = Array.from({ length: SMALLEST / ROW }, () => trial.sample(ROW, 0));
   const times: number[] = [];
   let numbers = 0;

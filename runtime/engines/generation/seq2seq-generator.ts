@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
-import type { LoadRequest } from '../loader.js';
+import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';

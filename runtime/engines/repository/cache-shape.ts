@@ -21,12 +21,3 @@ export function cacheShape({ name, shape }: CacheInput, config: Json): [number, 
     asNumber(shape[3], firstNumber(text, 'head_dim') ?? hidden / heads),
   ];
 }
-
-/** Most bytes of scores that one step may give: a long prompt times a large vocabulary would be gigabytes. */
-const SCORE_BYTES = 64 * 2 ** 20;
-
-/** Most tokens of a prompt to feed in one run. */
-export function promptChunk(config: Json): number {
-  const vocabulary = firstNumber(textConfig(config), 'vocab_size') ?? 2 ** 15;
-  return Math.max(16, Math.min(256, Math.floor(SCORE_BYTES / 4 / vocabulary)));
-}

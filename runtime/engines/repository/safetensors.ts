@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
-import { halfBitsToNumber } from '../sessions/half.js';
+import { halfBitsToNumber } from '../../core/half.js';
 
 interface Entry {
   dtype: string;

@@ -1,4 +1,5 @@
-import type { SessionHost, Tensors } from './host.js';
+import type { SessionHost } from './host.js';
+import type { Tensors } from './tensors.js';
 
 /** What the two sides of a session thread say to each other: each call has one answer with the same id. */
 export interface Call {

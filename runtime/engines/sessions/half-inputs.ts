@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { bitsOf } from './half.js';
+import { bitsOf } from '../../core/half.js';
 
 /**
  * Lets a session take half precision whatever Node.js runs it. From version 24 on ONNX Runtime's JavaScript keeps it as a

@@ -2,18 +2,8 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { alignPrepacked } from '../../onnx/align-prepacked.js';
-import { openSession, type SessionOptions, type TensorLike, toOrtTensor } from './session.js';
-
-export type Tensors = Record<string, TensorLike>;
-
-/** One input or output of a graph. */
-export interface Port {
-  name: string;
-  /** Element type, e.g. `int64`, `float16`. */
-  type: string;
-  /** Numbers where fixed, names where free. */
-  shape: readonly (number | string)[];
-}
+import { openSession, type SessionOptions } from './session.js';
+import { type Port, type Tensors, toOrtTensor } from './tensors.js';
 
 export interface OpenedSession {
   /** Names the session in later calls. */

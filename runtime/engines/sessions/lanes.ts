@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
-import type { LoadRequest } from '../loader.js';
-import { localHost, type OpenedSession, type SessionHost, type Tensors } from './host.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import { localHost, type OpenedSession, type SessionHost } from './host.js';
+import type { Tensors } from './tensors.js';
 import { shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';
 

@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
-import { residentBytes, statusBytes } from '../../memory.js';
-import type { MemoryLimits } from '../loader.js';
+import { inMegabytes, residentBytes, statusBytes } from '../../memory.js';
+import type { MemoryLimits } from '../../core/load-request.js';
 
 /** What V8 may come to hold beside what it holds now: messages, texts, garbage. */
 const HEAP_BYTES = 32 * 2 ** 20;
@@ -19,9 +19,6 @@ function usedBytes(): number {
   const parent = process.connected ? statusBytes(process.ppid, 'RssAnon') : undefined;
   return (residentBytes(process.pid) ?? process.memoryUsage.rss()) + (parent ?? 0);
 }
-
-/** How messages name an amount of memory. */
-export const inMegabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
 /**
  * @param longest tokens for whose runs there is room

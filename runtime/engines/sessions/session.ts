@@ -1,8 +1,6 @@
 import ort from 'onnxruntime-node';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { RunError } from '../../core/errors.js';
+import type { InferenceSession } from 'onnxruntime-node';
 import type { Device } from '../../core/spec.js';
-import { halfBitsToNumber } from './half.js';
 import { counted } from './graph-runs.js';
 import { takingHalves } from './half-inputs.js';
 
@@ -19,17 +17,6 @@ export interface SessionOptions {
   weightsIn?: string;
   /** Writes the optimised graph to this path, its weights beside it in the layout of this machine's kernels. */
   optimizedTo?: string;
-}
-
-/** A tensor without its native side: it can cross threads. */
-export interface TensorLike {
-  readonly type: string;
-  readonly data: Tensor['data'];
-  readonly dims: readonly number[];
-}
-
-export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
-  return new ort.Tensor(type as 'float32', data as Float32Array, dims);
 }
 
 /**
@@ -70,51 +57,3 @@ const EXTERNAL_WEIGHTS = {
   optimized_model_external_initializers_min_size_in_bytes: '1024',
   save_external_prepacked_constant_initializers: '1',
 };
-
-/** Types other than int64 in which graphs want tokens, or a mask. */
-export const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
-
-/** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
-export function integers(
-  session: InferenceSession,
-  name: string,
-  values: number[] | BigInt64Array,
-  dims: number[],
-): Tensor {
-  const type = typeOf(session, name);
-  if (type !== undefined && type in NARROW) {
-    const Narrow = NARROW[type as keyof typeof NARROW] as Int32ArrayConstructor;
-    return new ort.Tensor(type as 'int32', Narrow.from(values as number[], Number), dims);
-  }
-  const wide = values instanceof BigInt64Array ? values : BigInt64Array.from(values, BigInt);
-  return new ort.Tensor('int64', wide, dims);
-}
-
-export function floats(values: Float32Array, dims: number[]): Tensor {
-  return new ort.Tensor('float32', values, dims);
-}
-
-/** Element type that a graph declares for an input, e.g. `int64`, `float16`. */
-export function typeOf(session: InferenceSession, name: string): string | undefined {
-  const input = session.inputMetadata.find((entry) => entry.name === name);
-  return input?.isTensor ? input.type : undefined;
-}
-
-/** Declared shape of an input: numbers where fixed, names where free. */
-export function shapeOf(session: InferenceSession, name: string): readonly (number | string)[] {
-  const input = session.inputMetadata.find((entry) => entry.name === name);
-  return input?.isTensor ? input.shape : [];
-}
-
-/** Values of a float32 or float16 tensor as float32. */
-export function toFloat32(tensor: TensorLike): Float32Array {
-  if (tensor.type === 'float32') return tensor.data as Float32Array;
-  if (tensor.type === 'float16') return halfToFloat(tensor.data);
-  throw new RunError('engine_failed', `the graph answers ${tensor.type} where floats were expected`);
-}
-
-/** Half precision arrives as bits (Uint16Array) up to Node 22 and as Float16Array after. */
-function halfToFloat(data: TensorLike['data']): Float32Array {
-  if (!(data instanceof Uint16Array)) return Float32Array.from(data as unknown as ArrayLike<number>);
-  return Float32Array.from(data, halfBitsToNumber);
-}

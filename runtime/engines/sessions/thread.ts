@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type Answer, buffersOf, type Call } from './calls.js';
-import { localHost, type Tensors } from './host.js';
+import { localHost } from './host.js';
+import type { Tensors } from './tensors.js';
 
 /** Worker thread: a session host behind messages. It never ends by itself; the process that it belongs to is killed. */
 const host = localHost();

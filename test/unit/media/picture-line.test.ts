@@ -1,14 +1,15 @@
 import sharp from 'sharp';
 import { createPictureLine } from '../../../runtime/media/picture-line.js';
-import type { LoadRequest } from '../../../runtime/engines/loader.js';
+import type { MemoryLimits } from '../../../runtime/core/load-request.js';
+import { memoryRoom } from '../../../runtime/engines/sessions/memory-room.js';
 
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: 'teal' } })
     .jpeg()
     .toBuffer();
 
-const lineOf = (memory: LoadRequest['memory']) =>
-  createPictureLine({ maxPixels: 1e8, memory } as LoadRequest);
+const lineOf = (memory: MemoryLimits | undefined) =>
+  createPictureLine({ maxPixels: 1e8, room: () => memoryRoom(memory) });
 const sizeOf = ({ width, height }: { width: number; height: number }) => [width, height];
 
 /** A limit that leaves the least that there is: 8 MiB, less than any picture is reckoned at. */

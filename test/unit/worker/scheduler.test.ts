@@ -1,4 +1,4 @@
-import type { LoadRequest } from '../../../runtime/engines/loader.js';
+import type { LoadRequest } from '../../../runtime/core/load-request.js';
 import type { Resolved } from '../../../runtime/tasks/define.js';
 import { createScheduler, type SchedulerOptions } from '../../../runtime/worker/scheduler.js';
 import { createSupervisor } from '../../../runtime/worker/supervisor.js';

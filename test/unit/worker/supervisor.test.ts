@@ -1,4 +1,4 @@
-import type { LoadRequest } from '../../../runtime/engines/loader.js';
+import type { LoadRequest } from '../../../runtime/core/load-request.js';
 import { createSupervisor, type EngineState } from '../../../runtime/worker/supervisor.js';
 import type { OpenChannel } from '../../../runtime/worker/channel.js';
 import { fakeEngines, READY } from '../../fakes/engine.js';

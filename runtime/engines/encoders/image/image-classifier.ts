@@ -1,18 +1,20 @@
 import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { ImageClassifier } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
 import { createImageProcessor } from '../../processors/image/image-processor.js';
-import type { LoadRequest } from '../../loader.js';
-import { type Json, readJson, readOptionalJson } from '../../repository/model-folder.js';
-import { floats, openSession, toFloat32 } from '../../sessions/session.js';
+import { readProcessorConfig } from '../../processors/image/processor-config.js';
+import { readJson } from '../../repository/model-folder.js';
+import { memoryRoom } from '../../sessions/memory-room.js';
+import { openSession } from '../../sessions/session.js';
+import { floats, toFloat32 } from '../../sessions/tensors.js';
 import { createPictureLine } from '../../../media/picture-line.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
 
 /** *ForImageClassification: pixel_values [1, 3, h, w] -> logits [1, labels]. */
 export async function loadImageClassifier(request: LoadRequest): Promise<ImageClassifier> {
-  const [config, processing, session] = await Promise.all([
+  const [config, session] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    readProcessing(request.dir),
     openSession(join(request.dir, request.spec.graphs['model']!), { ...request, arena: true }),
   ]);
   const input = session.inputNames.find((name) => name === 'pixel_values');
@@ -23,8 +25,8 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
         'classifier takes pixel_values and gives logits',
     );
   }
-  const processor = createImageProcessor(named(processing, config));
-  const pictures = createPictureLine(request);
+  const processor = createImageProcessor(await readProcessorConfig(request.dir, config));
+  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
   // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {
@@ -37,40 +39,4 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };
-}
-
-/** Python's choice of a processor for files that name none; model types that are not here use ViT's. */
-const PROCESSORS: Record<string, string[]> = {
-  ConvNext: ['convnext', 'convnextv2', 'resnet', 'regnet', 'van', 'cvt'],
-  Bit: ['bit', 'dinov2', 'dinov2_with_registers', 'hiera', 'focalnet'],
-  Beit: ['beit', 'data2vec-vision'],
-  MobileViT: ['mobilevit', 'mobilevitv2'],
-  MobileNetV1: ['mobilenet_v1'],
-  MobileNetV2: ['mobilenet_v2'],
-  CLIP: ['clip'],
-  DeiT: ['deit'],
-  EfficientNet: ['efficientnet'],
-  EfficientFormer: ['efficientformer'],
-  Levit: ['levit'],
-  PoolFormer: ['poolformer'],
-  Pvt: ['pvt', 'pvt_v2'],
-  Segformer: ['segformer'],
-  Siglip: ['siglip'],
-  ViTHybrid: ['vit_hybrid'],
-};
-
-function named(processing: Json, config: Json): Json {
-  if (processing['image_processor_type'] ?? processing['feature_extractor_type']) return processing;
-  const type = String(config['model_type']);
-  const found = Object.keys(PROCESSORS).find((name) => PROCESSORS[name]!.includes(type));
-  return { ...processing, image_processor_type: `${found ?? 'ViT'}ImageProcessor` };
-}
-
-/** preprocessor_config.json, or the image part of the newer processor_config.json. */
-async function readProcessing(dir: string): Promise<Record<string, unknown>> {
-  const own = await readOptionalJson(dir, 'preprocessor_config.json');
-  if (own) return own;
-  const combined = await readOptionalJson(dir, 'processor_config.json');
-  if (combined) return (combined['image_processor'] ?? combined) as Record<string, unknown>;
-  throw new RunError('not_ready', 'the model has no preprocessor_config.json');
 }

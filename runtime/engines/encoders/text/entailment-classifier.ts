@@ -1,8 +1,8 @@
 import { RunError } from '../../../core/errors.js';
 import type { Entailment, EntailmentClassifier } from '../../../core/handles/index.js';
-import type { LoadRequest } from '../../loader.js';
+import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
-import { toFloat32 } from '../../sessions/session.js';
+import { toFloat32 } from '../../sessions/tensors.js';
 import type { Encoded, TextTokenizer, Tokens } from '../../tokenizers/tokenizer.js';
 import { inSlices } from '../../batching/row-slices.js';
 import type { InputLimits } from './encoder/input-limits.js';

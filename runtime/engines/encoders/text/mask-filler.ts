@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { RunError } from '../../../core/errors.js';
 import type { FilledMask, FillOptions, MaskFiller } from '../../../core/handles/index.js';
-import type { LoadRequest } from '../../loader.js';
-import type { TensorLike } from '../../sessions/session.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import type { TensorLike } from '../../sessions/tensors.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { tighter } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';

@@ -1,4 +1,4 @@
-import { type TensorLike, toFloat32 } from '../../sessions/session.js';
+import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
 
 /** Values [width] of one position of a tensor [1, positions, width], converted without the others. */
 export function positionOf({ data, dims, type }: TensorLike, at: number): Float32Array {

@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Answer, AnswerOptions, QuestionAnswerer } from '../../../core/handles/index.js';
-import type { LoadRequest } from '../../loader.js';
-import { toFloat32 } from '../../sessions/session.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { toFloat32 } from '../../sessions/tensors.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
 import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
 import { bestSpans, type Span, spanProbabilities } from './answer-spans.js';

@@ -1,6 +1,6 @@
 import type { SequenceClassifier } from '../../../core/handles/index.js';
-import type { LoadRequest } from '../../loader.js';
-import { toFloat32 } from '../../sessions/session.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { toFloat32 } from '../../sessions/tensors.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
 import { tighter } from './encoder/input-limits.js';
 import { padWhole } from './encoder/pad-row.js';

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Entity, TagOptions, TokenClassifier } from '../../../core/handles/index.js';
-import type { LoadRequest } from '../../loader.js';
+import type { LoadRequest } from '../../../core/load-request.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
 import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';

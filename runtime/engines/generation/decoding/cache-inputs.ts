@@ -1,9 +1,10 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
-import { shapeOf, typeOf } from '../../sessions/session.js';
+import { shapeOf, typeOf } from '../../sessions/tensors.js';
 import { cacheShape } from '../../repository/cache-shape.js';
-import { cacheTensor, elementBytes, elements } from './kv-cache.js';
+import { cacheTensor } from './kv-cache.js';
+import { elementBytes, elements } from '../../sessions/elements.js';
 
 /** What a graph wants to get back in its next step. */
 export interface CacheInput {

@@ -1,7 +1,8 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { shapeOf, typeOf } from '../../sessions/session.js';
-import { cacheTensor, elementBytes, elements } from './kv-cache.js';
+import { shapeOf, typeOf } from '../../sessions/tensors.js';
+import { cacheTensor } from './kv-cache.js';
+import { elementBytes, elements } from '../../sessions/elements.js';
 
 /**
  * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`).

@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers } from '../../sessions/session.js';
+import { integers } from '../../sessions/tensors.js';
 import { CACHE_INPUT, isCross, presentOf } from './cross-cache.js';
 import type { Decoding } from './decoder.js';
 import type { Encoded } from './encoded.js';

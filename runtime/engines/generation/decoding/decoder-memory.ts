@@ -1,7 +1,8 @@
 import { sizesOf } from '../../../core/network-sizes.js';
 import { CACHE_COPIES, mostWithin, promptBytes } from '../../../core/run-memory.js';
-import type { LoadRequest } from '../../loader.js';
-import { checkRoom, inMegabytes, memoryRoom } from '../../sessions/memory-room.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { checkRoom, memoryRoom } from '../../sessions/memory-room.js';
+import { inMegabytes } from '../../../memory.js';
 import type { Json } from '../../repository/model-folder.js';
 
 /** What a decoder may take of the memory that is left once it is open. */

@@ -1,7 +1,7 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { integers } from '../../sessions/session.js';
+import { integers } from '../../sessions/tensors.js';
 
 /** What the encoder made of a text, one row. */
 export interface Encoded {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../core/errors.js';
-import type { LoadRequest } from '../../loader.js';
+import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { openSession } from '../../sessions/session.js';
 import { contextLengthOf, encoderPositions, partOf } from '../../repository/sequence-lengths.js';

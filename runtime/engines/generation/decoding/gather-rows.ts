@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
-import { toFloat32 } from '../../sessions/session.js';
+import { toFloat32 } from '../../sessions/tensors.js';
 
 /** A tensor whose row i is row `from[i]` of the given one. */
 export function gatherRows(tensor: Tensor, from: readonly number[]): Tensor {

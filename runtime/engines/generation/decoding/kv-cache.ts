@@ -1,11 +1,7 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
-import { bitsOf } from '../../sessions/half.js';
-import type { TensorLike } from '../../sessions/session.js';
+import { elementBytes, elements, type Elements } from '../../sessions/elements.js';
 import type { CachePort } from './decoder-graph.js';
-
-/** Half precision is kept as bits. */
-export type Elements = Float32Array | Uint16Array;
 
 export interface CacheLayout {
   ports: readonly CachePort[];
@@ -25,16 +21,6 @@ export function emptyCache({ ports, type }: CacheLayout): SequenceCache {
 /** Bytes that one token takes. */
 export function bytesPerToken({ ports, type }: CacheLayout): number {
   return ports.reduce((sum, { heads, width }) => sum + heads * width * elementBytes(type), 0);
-}
-
-export const elementBytes = (type: string): number => (type === 'float16' ? 2 : 4);
-
-export function elements(type: string, count: number): Elements {
-  return type === 'float16' ? new Uint16Array(count) : new Float32Array(count);
-}
-
-export function elementsOf({ type, data }: TensorLike): Elements {
-  return type === 'float16' ? bitsOf(data as unknown as Uint16Array) : (data as Float32Array);
 }
 
 export function cacheTensor(type: CacheLayout['type'], data: Elements, dims: readonly number[]): Tensor {

@@ -1,14 +1,7 @@
 import type { Tensor } from 'onnxruntime-node';
 import type { CachePort } from './decoder-graph.js';
-import {
-  type CacheLayout,
-  cacheTensor,
-  type Copy,
-  copyTokens,
-  type Elements,
-  elements,
-  type SequenceCache,
-} from './kv-cache.js';
+import { type CacheLayout, cacheTensor, type Copy, copyTokens, type SequenceCache } from './kv-cache.js';
+import { type Elements, elements } from '../../sessions/elements.js';
 
 /** One row of the running batch. */
 export interface Row {

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { type Graph, readGraph, writeGraph } from '../../../onnx/graph.js';
-import type { LoadRequest } from '../../loader.js';
+import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
 import { openSession, type SessionOptions } from '../../sessions/session.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { createCacheBudget } from './cache-budget.js';
-import { promptChunk } from '../../repository/cache-shape.js';
+import { promptChunk } from './prompt-chunk.js';
 import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
 import { layoutOf, positionsOf } from './decoder-layout.js';
 import { checkPrompt, decoderMemory } from './decoder-memory.js';

@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers } from '../../sessions/session.js';
+import { integers } from '../../sessions/tensors.js';
 import { type CacheInput, emptyCaches } from './cache-inputs.js';
 import type { Decoding } from './decoder.js';
 import { gatherRows, lastScores } from './gather-rows.js';

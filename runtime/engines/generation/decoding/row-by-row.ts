@@ -1,5 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-node';
-import { shapeOf } from '../../sessions/session.js';
+import { shapeOf } from '../../sessions/tensors.js';
 import type { Decoding } from './decoder.js';
 
 /** A decoding that others can go on from: what it has seen is shared, and never changed in place. */

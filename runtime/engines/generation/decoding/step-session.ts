@@ -1,7 +1,8 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { integers } from '../../sessions/session.js';
-import { type CacheLayout, cacheTensor, type Elements, elementsOf, type SequenceCache } from './kv-cache.js';
+import { integers } from '../../sessions/tensors.js';
+import { type CacheLayout, cacheTensor, type SequenceCache } from './kv-cache.js';
+import { type Elements, elementsOf } from '../../sessions/elements.js';
 import { SLOTS_INPUT } from './decoder-graph.js';
 import { lastScores } from './gather-rows.js';
 import type { KvRows } from './kv-rows.js';

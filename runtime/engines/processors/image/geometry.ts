@@ -1,4 +1,5 @@
-import { type Picture, resizeLikePillow } from './pillow-resize.js';
+import { resizeLikePillow } from './pillow-resize.js';
+import type { Picture } from '../../../media/picture.js';
 
 export interface Edges {
   height: number;

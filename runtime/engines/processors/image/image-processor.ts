@@ -1,112 +1,8 @@
 import { RunError } from '../../../core/errors.js';
-import {
-  centerCrop,
-  convNextResize,
-  type Edges,
-  levitResize,
-  plainResize,
-  poolFormerResize,
-  type Resize,
-  type ResizeSettings,
-  type Size,
-} from './geometry.js';
-import type { Picture } from './pillow-resize.js';
-
-type Config = Record<string, unknown>;
-
-interface Settings extends ResizeSettings {
-  do_resize: boolean;
-  do_center_crop: boolean;
-  crop_size: Edges;
-  do_rescale: boolean;
-  rescale_factor: number;
-  rescale_offset: boolean;
-  do_normalize: boolean;
-  image_mean: number[];
-  image_std: number[];
-  include_top: boolean;
-  do_flip_channel_order: boolean;
-}
-
-/** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
-interface Family {
-  /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
-  number: 'shortest' | 'square';
-  resize: Resize;
-  /** True where `crop_pct: null` means none instead of the default. */
-  nullCrop?: boolean;
-  /** Constructor defaults, for files that leave fields out. */
-  defaults: Partial<Record<keyof Settings, unknown>>;
-}
-
-const HALF = [0.5, 0.5, 0.5];
-const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
-const CLIP = {
-  image_mean: [0.48145466, 0.4578275, 0.40821073],
-  image_std: [0.26862954, 0.26130258, 0.27577711],
-};
-const [NEAREST, BILINEAR, BICUBIC] = [0, 2, 3];
-
-const square = (defaults: Family['defaults']): Family => ({
-  number: 'square',
-  resize: plainResize,
-  defaults,
-});
-const shortest = (defaults: Family['defaults']): Family => ({
-  number: 'shortest',
-  resize: plainResize,
-  defaults,
-});
-
-const clip = shortest({ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224, ...CLIP });
-const vit = square({ size: 224 });
-const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
-
-/** Python class (less a `Fast` or `ImageProcessor`/`FeatureExtractor` ending) to its rules. */
-const FAMILIES: Record<string, Family> = {
-  ViT: vit,
-  PVT: square({ size: 224, ...IMAGENET }),
-  Pvt: square({ size: 224, ...IMAGENET }),
-  Segformer: square({ size: 512, ...IMAGENET }),
-  Siglip: square({ size: 224, resample: BICUBIC }),
-  DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
-  Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
-  EfficientFormer: square({
-    ...{ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224 },
-    ...IMAGENET,
-  }),
-  Blip: square({ size: 384, resample: BICUBIC, ...CLIP }),
-  CLIP: clip,
-  Bit: clip,
-  ChineseCLIP: clip,
-  ViTHybrid: clip,
-  MobileNetV1: mobilenet,
-  MobileNetV2: mobilenet,
-  ConvNext: { number: 'shortest', resize: convNextResize, defaults: { size: 384, crop_pct: 224 / 256 } },
-  Levit: {
-    number: 'shortest',
-    resize: levitResize,
-    defaults: { size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224, ...IMAGENET },
-  },
-  PoolFormer: {
-    number: 'shortest',
-    resize: poolFormerResize,
-    nullCrop: true,
-    defaults: {
-      size: 224,
-      crop_pct: 0.9,
-      resample: BICUBIC,
-      do_center_crop: true,
-      crop_size: 224,
-      ...IMAGENET,
-    },
-  },
-  MobileViT: shortest({
-    ...{ size: 224, do_center_crop: true, crop_size: 256 },
-    ...{ do_normalize: false, do_flip_channel_order: true },
-  }),
-  EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
-};
+import { BILINEAR, FAMILIES, type Family, HALF, type Settings } from './families.js';
+import { centerCrop, type Edges, type Size } from './geometry.js';
+import type { Json } from '../../repository/model-folder.js';
+import type { Picture } from '../../../media/picture.js';
 
 export interface ImageProcessor {
   /** Pixels as the model takes them: [3, height, width], channel by channel. */
@@ -118,7 +14,7 @@ export interface ImageProcessor {
  * rescale, normalise, with Pillow's arithmetic.
  * @throws RunError `not_ready` for a processor whose rules are not known: guessing would give wrong answers silently
  */
-export function createImageProcessor(config: Config): ImageProcessor {
+export function createImageProcessor(config: Json): ImageProcessor {
   const name = String(
     config['image_processor_type'] ?? config['feature_extractor_type'] ?? 'ViTImageProcessor',
   );
@@ -153,7 +49,7 @@ function asPythonSees(picture: Picture): Picture {
   return { data: turned, width: channels, height: width, channels: 3 };
 }
 
-function readSettings(config: Config, family: Family): Settings {
+function readSettings(config: Json, family: Family): Settings {
   const value = <T>(key: keyof Settings, otherwise: T): T =>
     (config[key] ?? family.defaults[key] ?? otherwise) as T;
   return {

@@ -1,18 +1,11 @@
 import { RunError } from '../../../core/errors.js';
+import type { Picture } from '../../../media/picture.js';
 
 /**
  * Resizing with Pillow's arithmetic, bit for bit (version 12, its src/libImaging/Resample.c): separable filters with antialias,
  * 8-bit rounding after each pass. Python's image processors resize with Pillow, and a classifier's scores move by
  * more than rounding when another library resizes.
  */
-
-export interface Picture {
-  /** Interleaved samples, row by row: width * height * channels bytes. */
-  data: Uint8Array;
-  width: number;
-  height: number;
-  channels: number;
-}
 
 interface Filter {
   support: number;

@@ -7,7 +7,7 @@ import {
   checkLength,
   encoderMemory,
 } from '../../../../runtime/engines/encoders/text/encoder/encoder-memory.js';
-import type { LoadRequest } from '../../../../runtime/engines/loader.js';
+import type { LoadRequest } from '../../../../runtime/core/load-request.js';
 import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
 
 const MB = 1e6;

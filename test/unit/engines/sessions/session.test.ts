@@ -1,5 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-node';
-import { integers } from '../../../../runtime/engines/sessions/session.js';
+import { integers } from '../../../../runtime/engines/sessions/tensors.js';
 
 test.each([
   ['int64', BigInt64Array.of(1n, 0n)],

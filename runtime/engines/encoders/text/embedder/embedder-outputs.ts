@@ -1,6 +1,6 @@
 import { RunError } from '../../../../core/errors.js';
-import type { Port } from '../../../sessions/host.js';
-import { type TensorLike, toFloat32 } from '../../../sessions/session.js';
+import type { Port } from '../../../sessions/tensors.js';
+import { type TensorLike, toFloat32 } from '../../../sessions/tensors.js';
 import type { HiddenStates } from './pooling.js';
 import type { Outputs } from '../encoder/text-encoder.js';
 

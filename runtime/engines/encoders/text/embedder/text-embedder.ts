@@ -1,6 +1,6 @@
 import { RunError } from '../../../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
-import type { LoadRequest } from '../../../loader.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import {
@@ -14,7 +14,7 @@ import { poolAll, unit } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
 import { type InputLimits, tighter } from '../encoder/input-limits.js';
 import { loadMessageReader } from './message-reader.js';
-import type { Port } from '../../../sessions/host.js';
+import type { Port } from '../../../sessions/tensors.js';
 import { openTextModel } from '../encoder/text-encoder.js';
 
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */

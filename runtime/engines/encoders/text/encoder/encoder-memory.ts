@@ -1,6 +1,6 @@
 import { sizesOf } from '../../../../core/network-sizes.js';
 import { mostWithin, runBytes } from '../../../../core/run-memory.js';
-import type { LoadRequest } from '../../../loader.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
 import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
 import type { Json } from '../../../repository/model-folder.js';
 import type { Lane } from '../../../sessions/lanes.js';

@@ -1,6 +1,6 @@
 import type { Json } from '../../../repository/model-folder.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
-import type { Port } from '../../../sessions/host.js';
+import type { Port } from '../../../sessions/tensors.js';
 
 const CACHE = /^past_key_values\.\d+\.(?:key|value)$/;
 

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
-import type { Port, Tensors } from '../../../sessions/host.js';
-import { elements } from '../../../generation/decoding/kv-cache.js';
-import { NARROW, type TensorLike } from '../../../sessions/session.js';
+import type { Port, Tensors } from '../../../sessions/tensors.js';
+import { elements } from '../../../sessions/elements.js';
+import { NARROW, type TensorLike } from '../../../sessions/tensors.js';
 import type { Encoded } from '../../../tokenizers/tokenizer.js';
 import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 

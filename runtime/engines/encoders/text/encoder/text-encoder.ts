@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
-import type { LoadRequest } from '../../../loader.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
-import type { Port, Tensors } from '../../../sessions/host.js';
+import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { type Lane, type Lanes, openLanes } from '../../../sessions/lanes.js';
 import { type Encoded, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { findBatchLimits } from '../../../batching/batch-limits.js';

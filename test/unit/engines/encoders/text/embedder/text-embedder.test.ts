@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoadRequest } from '../../../../../../runtime/engines/loader.js';
+import type { LoadRequest } from '../../../../../../runtime/core/load-request.js';
 import { loadTextEmbedder } from '../../../../../../runtime/engines/encoders/text/embedder/text-embedder.js';
 import { fixtureSpec } from '../../../../../parity/load.js';
 

@@ -1,5 +1,4 @@
-import type { Handles, Head } from '../core/handles/index.js';
-import type { Device, ModelSpec } from '../core/spec.js';
+import type { Device, ModelSpec } from './spec.js';
 
 export interface MemoryLimits {
   /** Bytes that both processes may hold. */
@@ -26,6 +25,3 @@ export interface LoadRequest {
   /** Most pixels that a picture may have. */
   maxPixels: number;
 }
-
-/** Opens what a head needs. Rejects with a RunError (`not_ready`) that says what is wrong with the model's files. */
-export type HeadLoader<H extends Head> = (request: LoadRequest) => Promise<Handles[H]>;

@@ -1,0 +1,12 @@
+/** Handles of models that read pictures and answer in one run. */
+
+import type { Classified } from './scores.js';
+
+export interface ImageClassifier {
+  /**
+   * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
+   * image processor, and runs the classification head. Goes no step further once `signal` aborts.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   */
+  classify(image: Uint8Array, signal: AbortSignal): Promise<Classified>;
+}

@@ -1,0 +1,174 @@
+/** Handles of models that read text and answer in one run. */
+
+import type { Classified } from './scores.js';
+
+export interface SequenceClassifier {
+  /**
+   * Runs the classification head over one text or two, cut with special tokens kept.
+   * @throws RunError 422 when the one text that may be cut is too short for that
+   */
+  classify(text: string, options?: ClassifyOptions): Promise<Classified>;
+}
+
+export interface ClassifyOptions {
+  /** A second text, such as the passage to a question or the conclusion to a premise. */
+  pair?: string | undefined;
+  /** Longest token sequence, at most the model's own limit (the default). */
+  maxLength?: number | undefined;
+  /** Which of two texts is cut; the longer one first is the default. */
+  truncation?: 'longest_first' | 'only_first' | 'only_second' | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+  /** Filled up with padding to the longest input. */
+  padded?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface FilledMask {
+  /** Probability among the whole vocabulary. */
+  score: number;
+  /** Id of the token that stands in for the mask. */
+  token: number;
+  token_str: string;
+  /** The text with the token in place; with its special tokens where it has several masks. */
+  sequence: string;
+}
+
+export interface FillOptions {
+  /** Rows for each mask. */
+  topK: number;
+  /** Only these tokens; a text that is no token stands for its first one. */
+  targets?: readonly string[] | undefined;
+  maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+}
+
+export interface MaskFiller {
+  /** What stands for the missing token, e.g. `[MASK]`. */
+  readonly maskToken: string;
+  /**
+   * The likeliest tokens for every mask of a text, best first, one list for each mask.
+   * @throws RunError 400 no mask in the text, no token in the targets; 422 top_k beyond the vocabulary
+   */
+  fill(text: string, options: FillOptions, signal: AbortSignal): Promise<FilledMask[][]>;
+}
+
+/** Logits of one premise and one hypothesis. */
+export interface Entailment {
+  entailment: number;
+  contradiction: number;
+}
+
+export interface EntailmentClassifier {
+  /**
+   * Whether a premise entails each of the hypotheses. A long premise is cut, a hypothesis never.
+   * @throws RunError 422 a hypothesis alone is longer than the model takes
+   */
+  entail(premise: string, hypotheses: readonly string[], signal: AbortSignal): Promise<Entailment[]>;
+}
+
+/** How the tokens of a word, or of several, become one entity: the names of Python's pipeline. */
+export type Aggregation = 'none' | 'simple' | 'first' | 'average' | 'max';
+
+export interface Entity {
+  /** The label; with an aggregation without B- and I-. */
+  label: string;
+  score: number;
+  /** The token, or the text of the tokens together. */
+  word: string;
+  /** Code points [start, end) of the text. */
+  start: number;
+  end: number;
+  /** Position of the token among all of its row; undefined for several tokens. */
+  index?: number | undefined;
+}
+
+export interface TagOptions {
+  aggregation: Aggregation;
+  /** Labels that are left out. */
+  ignoreLabels: readonly string[];
+  /** Tokens that windows share; absent: a long text is cut. */
+  stride?: number | undefined;
+}
+
+export interface TokenClassifier {
+  /**
+   * Labels the tokens of a text.
+   * @throws RunError 422 a stride that leaves windows no room
+   */
+  tag(text: string, options: TagOptions, signal: AbortSignal): Promise<Entity[]>;
+}
+
+export interface Answer {
+  score: number;
+  /** Code points [start, end) of the context. */
+  start: number;
+  end: number;
+  answer: string;
+}
+
+export interface AnswerOptions {
+  topK: number;
+  /** Longest answer in tokens. */
+  maxAnswerLength: number;
+  /** Tokens of a window, the question included; 384 or the model's limit by default. */
+  maxLength?: number | undefined;
+  /** Tokens of the context that windows share; at most 128 by default. */
+  stride?: number | undefined;
+  /** True: "no answer" is an answer too, as an empty string. */
+  mayBeImpossible: boolean;
+  /** Widens answers to whole words. */
+  wholeWords: boolean;
+}
+
+export interface QuestionAnswerer {
+  /**
+   * Stretches of the context that answer the question, best first.
+   * @throws RunError 400 a stride beyond the window; 422 a question that leaves the context no room
+   */
+  answer(
+    texts: { question: string; context: string },
+    options: AnswerOptions,
+    signal: AbortSignal,
+  ): Promise<Answer[]>;
+}
+
+export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';
+
+export interface EmbedOptions {
+  /** Replaces the repository's pooling (mean where it names none), and all modules behind it. */
+  pooling?: Pooling | undefined;
+  /** Scale to length 1. */
+  normalize?: boolean | undefined;
+  truncateDim?: number | undefined;
+  maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+  /** Takes the text out of the queue when it aborts. */
+  signal?: AbortSignal | undefined;
+  /** Told how many tokens the model reads. */
+  onTokens?: ((count: number) => void) | undefined;
+}
+
+export interface EncodeOptions {
+  prompt?: string | undefined;
+  promptName?: string | undefined;
+  normalize?: boolean | undefined;
+  truncateDim?: number | undefined;
+  /** Tokens; what the modules set holds where it is less. */
+  maxLength?: number | undefined;
+  /** False: nothing around the text. */
+  specialTokens?: boolean | undefined;
+  /** Takes the text out of the queue when it aborts. */
+  signal?: AbortSignal | undefined;
+  /** Told how many tokens the model reads. */
+  onTokens?: ((count: number) => void) | undefined;
+}
+
+export interface TextEmbedder {
+  /** Pooled hidden states of one text, as the feature-extraction task defines them. */
+  embed(text: string, options?: EmbedOptions): Promise<Float32Array>;
+  /** What sentence-transformers' `encode` gives for one text: its modules, prompts and lengths. */
+  encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
+}

@@ -1,0 +1,104 @@
+import {
+  convNextResize,
+  type Edges,
+  levitResize,
+  plainResize,
+  poolFormerResize,
+  type Resize,
+  type ResizeSettings,
+} from './geometry.js';
+
+export interface Settings extends ResizeSettings {
+  do_resize: boolean;
+  do_center_crop: boolean;
+  crop_size: Edges;
+  do_rescale: boolean;
+  rescale_factor: number;
+  rescale_offset: boolean;
+  do_normalize: boolean;
+  image_mean: number[];
+  image_std: number[];
+  include_top: boolean;
+  do_flip_channel_order: boolean;
+}
+
+/** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
+export interface Family {
+  /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
+  number: 'shortest' | 'square';
+  resize: Resize;
+  /** True where `crop_pct: null` means none instead of the default. */
+  nullCrop?: boolean;
+  /** Constructor defaults, for files that leave fields out. */
+  defaults: Partial<Record<keyof Settings, unknown>>;
+}
+
+export const HALF = [0.5, 0.5, 0.5];
+const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
+const CLIP = {
+  image_mean: [0.48145466, 0.4578275, 0.40821073],
+  image_std: [0.26862954, 0.26130258, 0.27577711],
+};
+const [NEAREST, BICUBIC] = [0, 3];
+export const BILINEAR = 2;
+
+const square = (defaults: Family['defaults']): Family => ({
+  number: 'square',
+  resize: plainResize,
+  defaults,
+});
+const shortest = (defaults: Family['defaults']): Family => ({
+  number: 'shortest',
+  resize: plainResize,
+  defaults,
+});
+
+const clip = shortest({ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224, ...CLIP });
+const vit = square({ size: 224 });
+const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
+
+/** Python class (less a `Fast` or `ImageProcessor`/`FeatureExtractor` ending) to its rules. */
+export const FAMILIES: Record<string, Family> = {
+  ViT: vit,
+  PVT: square({ size: 224, ...IMAGENET }),
+  Pvt: square({ size: 224, ...IMAGENET }),
+  Segformer: square({ size: 512, ...IMAGENET }),
+  Siglip: square({ size: 224, resample: BICUBIC }),
+  DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
+  Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
+  EfficientFormer: square({
+    ...{ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224 },
+    ...IMAGENET,
+  }),
+  Blip: square({ size: 384, resample: BICUBIC, ...CLIP }),
+  CLIP: clip,
+  Bit: clip,
+  ChineseCLIP: clip,
+  ViTHybrid: clip,
+  MobileNetV1: mobilenet,
+  MobileNetV2: mobilenet,
+  ConvNext: { number: 'shortest', resize: convNextResize, defaults: { size: 384, crop_pct: 224 / 256 } },
+  Levit: {
+    number: 'shortest',
+    resize: levitResize,
+    defaults: { size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224, ...IMAGENET },
+  },
+  PoolFormer: {
+    number: 'shortest',
+    resize: poolFormerResize,
+    nullCrop: true,
+    defaults: {
+      size: 224,
+      crop_pct: 0.9,
+      resample: BICUBIC,
+      do_center_crop: true,
+      crop_size: 224,
+      ...IMAGENET,
+    },
+  },
+  MobileViT: shortest({
+    ...{ size: 224, do_center_crop: true, crop_size: 256 },
+    ...{ do_normalize: false, do_flip_channel_order: true },
+  }),
+  EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
+};

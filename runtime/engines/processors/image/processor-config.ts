@@ -1,0 +1,47 @@
+import { RunError } from '../../../core/errors.js';
+import { type Json, readOptionalJson } from '../../repository/model-folder.js';
+
+/**
+ * What the repository says about its image processor, with the class that Python would take where it names none.
+ * @param config config.json
+ * @throws RunError `not_ready` where it says nothing
+ */
+export async function readProcessorConfig(dir: string, config: Json): Promise<Json> {
+  return named(await readProcessing(dir), config);
+}
+
+/** Python's choice of a processor for files that name none; model types that are not here use ViT's. */
+const PROCESSORS: Record<string, string[]> = {
+  ConvNext: ['convnext', 'convnextv2', 'resnet', 'regnet', 'van', 'cvt'],
+  Bit: ['bit', 'dinov2', 'dinov2_with_registers', 'hiera', 'focalnet'],
+  Beit: ['beit', 'data2vec-vision'],
+  MobileViT: ['mobilevit', 'mobilevitv2'],
+  MobileNetV1: ['mobilenet_v1'],
+  MobileNetV2: ['mobilenet_v2'],
+  CLIP: ['clip'],
+  DeiT: ['deit'],
+  EfficientNet: ['efficientnet'],
+  EfficientFormer: ['efficientformer'],
+  Levit: ['levit'],
+  PoolFormer: ['poolformer'],
+  Pvt: ['pvt', 'pvt_v2'],
+  Segformer: ['segformer'],
+  Siglip: ['siglip'],
+  ViTHybrid: ['vit_hybrid'],
+};
+
+function named(processing: Json, config: Json): Json {
+  if (processing['image_processor_type'] ?? processing['feature_extractor_type']) return processing;
+  const type = String(config['model_type']);
+  const found = Object.keys(PROCESSORS).find((name) => PROCESSORS[name]!.includes(type));
+  return { ...processing, image_processor_type: `${found ?? 'ViT'}ImageProcessor` };
+}
+
+/** preprocessor_config.json, or the image part of the newer processor_config.json. */
+async function readProcessing(dir: string): Promise<Record<string, unknown>> {
+  const own = await readOptionalJson(dir, 'preprocessor_config.json');
+  if (own) return own;
+  const combined = await readOptionalJson(dir, 'processor_config.json');
+  if (combined) return (combined['image_processor'] ?? combined) as Record<string, unknown>;
+  throw new RunError('not_ready', 'the model has no preprocessor_config.json');
+}

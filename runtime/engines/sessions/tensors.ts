@@ -1,0 +1,75 @@
+import ort from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { RunError } from '../../core/errors.js';
+import { halfBitsToNumber } from '../../core/half.js';
+
+/** A tensor without its native side: it can cross threads. */
+export interface TensorLike {
+  readonly type: string;
+  readonly data: Tensor['data'];
+  readonly dims: readonly number[];
+}
+
+/** Tensors by the names of inputs or outputs. */
+export type Tensors = Record<string, TensorLike>;
+
+/** One input or output of a graph. */
+export interface Port {
+  name: string;
+  /** Element type, e.g. `int64`, `float16`. */
+  type: string;
+  /** Numbers where fixed, names where free. */
+  shape: readonly (number | string)[];
+}
+
+export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
+  return new ort.Tensor(type as 'float32', data as Float32Array, dims);
+}
+
+/** Types other than int64 in which graphs want tokens, or a mask. */
+export const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
+
+/** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
+export function integers(
+  session: InferenceSession,
+  name: string,
+  values: number[] | BigInt64Array,
+  dims: number[],
+): Tensor {
+  const type = typeOf(session, name);
+  if (type !== undefined && type in NARROW) {
+    const Narrow = NARROW[type as keyof typeof NARROW] as Int32ArrayConstructor;
+    return new ort.Tensor(type as 'int32', Narrow.from(values as number[], Number), dims);
+  }
+  const wide = values instanceof BigInt64Array ? values : BigInt64Array.from(values, BigInt);
+  return new ort.Tensor('int64', wide, dims);
+}
+
+export function floats(values: Float32Array, dims: number[]): Tensor {
+  return new ort.Tensor('float32', values, dims);
+}
+
+/** Element type that a graph declares for an input, e.g. `int64`, `float16`. */
+export function typeOf(session: InferenceSession, name: string): string | undefined {
+  const input = session.inputMetadata.find((entry) => entry.name === name);
+  return input?.isTensor ? input.type : undefined;
+}
+
+/** Declared shape of an input: numbers where fixed, names where free. */
+export function shapeOf(session: InferenceSession, name: string): readonly (number | string)[] {
+  const input = session.inputMetadata.find((entry) => entry.name === name);
+  return input?.isTensor ? input.shape : [];
+}
+
+/** Values of a float32 or float16 tensor as float32. */
+export function toFloat32(tensor: TensorLike): Float32Array {
+  if (tensor.type === 'float32') return tensor.data as Float32Array;
+  if (tensor.type === 'float16') return halfToFloat(tensor.data);
+  throw new RunError('engine_failed', `the graph answers ${tensor.type} where floats were expected`);
+}
+
+/** Half precision arrives as bits (Uint16Array) up to Node 22 and as Float16Array after. */
+function halfToFloat(data: TensorLike['data']): Float32Array {
+  if (!(data instanceof Uint16Array)) return Float32Array.from(data as unknown as ArrayLike<number>);
+  return Float32Array.from(data, halfBitsToNumber);
+}
