@@ -4,11 +4,11 @@ import { beamSearch } from './search/beam-search.js';
 import type { Decoding } from './decoding/decoder.js';
 import { logitsProcessors } from './search/logits.js';
 import { startGuided } from './guidance.js';
-import { createRow, type Row } from './row.js';
+import { createRow, type Row } from './output/row.js';
 import { createUniform } from './search/sampling.js';
-import type { GenerationSettings } from './settings.js';
-import { createTextStream, type TextStream } from './text-stream.js';
-import { checkVocabulary } from './vocabulary.js';
+import type { GenerationSettings } from './settings/settings.js';
+import { createTextStream, type TextStream } from './output/text-stream.js';
+import { checkVocabulary } from './settings/vocabulary.js';
 
 /** One generation, whatever the kind of model. */
 export interface Generation {

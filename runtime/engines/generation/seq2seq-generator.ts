@@ -3,14 +3,14 @@ import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/ha
 import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
-import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder.js';
+import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { generate, rowsOf } from './generate.js';
 import { languagesOf } from './prompts/languages.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
-import { readSettings } from './settings.js';
+import { readSettings } from './settings/settings.js';
 import { sourceReader } from './prompts/source.js';
 import type { Source } from './prompts/source-text.js';
-import { withStopTokens } from './stop-tokens.js';
+import { withStopTokens } from './settings/stop-tokens.js';
 
 interface Model {
   graphs: EncoderDecoder;

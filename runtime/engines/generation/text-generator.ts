@@ -7,9 +7,9 @@ import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import type { Decoder } from './decoding/decoder.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generate, rowsOf } from './generate.js';
-import { contextOf, newTokens } from './limits.js';
-import { readSettings } from './settings.js';
-import { withStopTokens } from './stop-tokens.js';
+import { contextOf, newTokens } from './settings/limits.js';
+import { readSettings } from './settings/settings.js';
+import { withStopTokens } from './settings/stop-tokens.js';
 
 interface Model {
   decoder: Decoder;

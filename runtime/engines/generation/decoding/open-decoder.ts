@@ -4,20 +4,20 @@ import { type Graph, readGraph, writeGraph } from '../../../onnx/graph.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
 import { openSession, type SessionOptions } from '../../sessions/session.js';
-import { createBatchDecoder } from './batch-decoder.js';
-import { createCacheBudget } from './cache-budget.js';
+import { createBatchDecoder } from './batch/batch-decoder.js';
+import { createCacheBudget } from './cache/cache-budget.js';
 import { promptChunk } from './prompt-chunk.js';
-import { withLastScores, withNewTokensOnly } from './decoder-graph.js';
-import { layoutOf, positionsOf } from './decoder-layout.js';
-import { checkPrompt, decoderMemory } from './decoder-memory.js';
+import { withLastScores, withNewTokensOnly } from './graph/decoder-graph.js';
+import { layoutOf, positionsOf } from './graph/decoder-layout.js';
+import { checkPrompt, decoderMemory } from './cache/decoder-memory.js';
 import type { Decoder } from './decoder.js';
-import { tryDecoder } from './decoder-trial.js';
-import { bytesPerToken } from './kv-cache.js';
+import { tryDecoder } from './batch/decoder-trial.js';
+import { bytesPerToken } from './cache/kv-cache.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
-import { decoderPath, openPlainDecoder, type PlainDecoder } from './plain-decoder.js';
-import { startReserved } from './reserved.js';
-import { withScalesPerRow } from './row-scales.js';
-import { createStepSession } from './step-session.js';
+import { decoderPath, openPlainDecoder, type PlainDecoder } from './single/single-decoder.js';
+import { startReserved } from './cache/reservation.js';
+import { withScalesPerRow } from './graph/row-scales.js';
+import { createStepSession } from './batch/step-session.js';
 
 /**
  * Opens the graph `model` of a decoder-only language model with a key-value cache: with continuous batching where a

@@ -1,4 +1,4 @@
-import type { GenerationSettings } from '../settings.js';
+import type { GenerationSettings } from '../settings/settings.js';
 
 /** A sequence that has ended, with its final score. */
 export interface Finished {

@@ -3,8 +3,8 @@ import type { Decoding } from '../decoding/decoder.js';
 import { logSoftmax } from './log-softmax.js';
 import type { LogitsProcessor } from './logits.js';
 import { nothingLeft, warp } from './sampling.js';
-import type { GenerationSettings } from '../settings.js';
-import type { TextStream } from '../text-stream.js';
+import type { GenerationSettings } from '../settings/settings.js';
+import type { TextStream } from '../output/text-stream.js';
 
 interface Beam {
   /** The whole sequence, prompt included. */

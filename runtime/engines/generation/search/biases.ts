@@ -1,7 +1,5 @@
+import type { Bias } from '../settings/settings.js';
 import type { LogitsProcessor } from './logits-processor.js';
-
-/** A token sequence and what is added to the score of its last token where the others have just come. */
-export type Bias = readonly [sequence: readonly number[], bias: number];
 
 /** transformers' SequenceBiasLogitsProcessor. Of equal sequences the last one counts. */
 export function biases(rows: readonly Bias[]): LogitsProcessor {

@@ -2,7 +2,7 @@ import { type LogitsProcessor, ban } from './logits-processor.js';
 import { biases } from './biases.js';
 import { encoderNoRepeatNgram, noRepeatNgram } from './ngrams.js';
 import { countPenalty, encoderRepetitionPenalty, repetitionPenalty } from './penalties.js';
-import type { GenerationSettings } from '../settings.js';
+import type { GenerationSettings } from '../settings/settings.js';
 
 export type { LogitsProcessor } from './logits-processor.js';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { RunError } from '../../../core/errors.js';
 import { bestFirst, kthLargest } from './rank-scores.js';
-import type { GenerationSettings } from '../settings.js';
+import type { GenerationSettings } from '../settings/settings.js';
 
 /** Chooses the next token from one row of processed scores. */
 export type Sampler = (scores: Float32Array) => number;

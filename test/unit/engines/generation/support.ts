@@ -1,7 +1,10 @@
 import type { Generated, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import type { TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
-import { type GenerationSettings, readSettings } from '../../../../runtime/engines/generation/settings.js';
+import {
+  type GenerationSettings,
+  readSettings,
+} from '../../../../runtime/engines/generation/settings/settings.js';
 
 /** Settings of a request to a model whose repository says nothing, or `repository`. */
 export function settingsOf(

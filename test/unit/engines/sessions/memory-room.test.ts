@@ -2,7 +2,7 @@ import { memoryRoom } from '../../../../runtime/engines/sessions/memory-room.js'
 import {
   checkPrompt,
   decoderMemory,
-} from '../../../../runtime/engines/generation/decoding/decoder-memory.js';
+} from '../../../../runtime/engines/generation/decoding/cache/decoder-memory.js';
 import {
   checkLength,
   encoderMemory,

@@ -1,0 +1,56 @@
+import { sizesOf } from '../../../../core/network-sizes.js';
+import { CACHE_COPIES, mostWithin, promptBytes } from '../../../../core/run-memory.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
+import { inMegabytes } from '../../../../memory.js';
+import type { Json } from '../../../repository/model-folder.js';
+
+/** What a decoder may take of the memory that is left once it is open. */
+export interface DecoderMemory {
+  /** Bytes that all caches may take. */
+  cacheBytes: number;
+  /** Longest prompt in tokens whose runs fit beside them; Infinity where memory sets no limit. */
+  longestPrompt: number;
+  /** What sets that, as messages name it. */
+  cacheLimit: string;
+  /** Bytes of the container, for messages. */
+  limit: number | undefined;
+}
+
+export interface DecoderNeeds {
+  config: Json;
+  contextLength: number | undefined;
+  perToken: number;
+  /** Most tokens of a prompt in one run. */
+  chunk: number;
+}
+
+/**
+ * Runs come one after the other, so the memory of the longest prompt's is set aside for all, and what is left goes to the
+ * caches: that of this prompt fits at least.
+ */
+export function decoderMemory(request: LoadRequest, needs: DecoderNeeds): DecoderMemory {
+  const { memory, spec, cacheBytes } = request;
+  const limit = memory?.limit;
+  const room = memoryRoom(memory);
+  if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
+  const { config, contextLength = Infinity, perToken, chunk } = needs;
+  const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
+  const shape = { sizes: sizesOf(config), perToken, chunk, integers };
+  const bytesOf = (length: number) => promptBytes(shape, length);
+  const withCache = (length: number) => bytesOf(length) + CACHE_COPIES * perToken * length;
+  const longestPrompt = mostWithin(room, contextLength, withCache);
+  const runs = longestPrompt === Infinity ? room / 2 : Math.min(room, bytesOf(longestPrompt));
+  const left = Math.floor((room - runs) / CACHE_COPIES);
+  return {
+    cacheBytes: Math.min(cacheBytes, left),
+    cacheLimit: left < cacheBytes ? `${inMegabytes(limit!)} of memory` : 'CACHE_BYTES',
+    longestPrompt: longestPrompt === contextLength ? Infinity : longestPrompt,
+    limit,
+  };
+}
+
+/** @throws RunError 422 for a prompt whose runs would not fit */
+export function checkPrompt({ longestPrompt, limit }: DecoderMemory, prompt: number | undefined): void {
+  if (prompt !== undefined) checkRoom('prompt', prompt, longestPrompt, limit);
+}

@@ -1,0 +1,45 @@
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { shapeOf, typeOf } from '../../../sessions/tensors.js';
+import { cacheTensor } from '../cache/kv-cache.js';
+import { elementBytes, elements } from '../../../sessions/elements.js';
+
+/**
+ * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`).
+ * Decoders that were made for text alone keep only those of the tokens, under plain names.
+ */
+export const CACHE_INPUT = /^past_key_values\.\d+\.(?:(?:decoder|encoder)\.)?(?:key|value)$/;
+
+/** The output that fills a cache input. */
+export const presentOf = (input: string): string => input.replace('past_key_values', 'present');
+
+/** What a merged decoder wants at its cache inputs before there is a cache: one row [1, heads, 0, width] each. */
+export function emptyCache(session: InferenceSession, config: Json): Record<string, Tensor> {
+  const names = session.inputNames.filter((name) => CACHE_INPUT.test(name));
+  return Object.fromEntries(names.map((name) => [name, emptyTensor(session, name, config)]));
+}
+
+function emptyTensor(session: InferenceSession, name: string, config: Json): Tensor {
+  const [, heads, , width] = shapeOf(session, name);
+  const given = (value: number | string | undefined, otherwise: number) =>
+    typeof value === 'number' && value > 0 ? value : otherwise;
+  const allHeads =
+    firstNumber(config, 'decoder_attention_heads', 'num_decoder_attention_heads', 'num_heads') ?? 1;
+  const model = firstNumber(config, 'd_model', 'hidden_size') ?? allHeads;
+  const dims = [1, given(heads, allHeads), 0, given(width, firstNumber(config, 'd_kv') ?? model / allHeads)];
+  const type = typeOf(session, name) === 'float16' ? 'float16' : 'float32';
+  return cacheTensor(type, elements(type, 0), dims);
+}
+
+/** Inputs that come from the text. */
+export const isCross = (name: string): boolean => name.includes('.encoder.');
+
+/** Bytes that a token of the answer (`self`) and one of the text (`cross`) take, by the cache of no tokens. */
+export function bytesPerToken(empty: Record<string, Tensor>): { self: number; cross: number } {
+  const bytes = { self: 0, cross: 0 };
+  for (const [name, { type, dims }] of Object.entries(empty)) {
+    const [, heads, , width] = dims as [number, number, number, number];
+    bytes[isCross(name) ? 'cross' : 'self'] += heads * width * elementBytes(type);
+  }
+  return bytes;
+}

@@ -1,0 +1,78 @@
+import ort from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { integers } from '../../../sessions/tensors.js';
+import { CACHE_INPUT, isCross, presentOf } from './cross-cache.js';
+import type { Decoding } from '../decoder.js';
+import type { Encoded } from './text-encoder.js';
+import { gatherRows, lastScores } from '../gather-rows.js';
+import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
+
+/** The decoder of one model. In a merged export both are the same session. */
+export interface DecoderGraphs {
+  /** Takes tokens and the encoder's states; makes the cache. */
+  first: InferenceSession;
+  /** Takes one token and the cache. */
+  next: InferenceSession;
+}
+
+/**
+ * Keys and values of the text (`cross`) are computed in the first step and never fetched again; those of the tokens
+ * (`self`) grow with each step.
+ */
+export function startDecoding(graphs: DecoderGraphs, encoded: Begun): Decoding {
+  const rows = decodingOf(graphs, encoded);
+  return takesOneRow(graphs.next) ? rowByRow(rows) : rows;
+}
+
+interface Begun extends Encoded {
+  empty: Record<string, Tensor>;
+  /** What has been computed so far, by the name of its input. Never changed in place. */
+  cache?: Record<string, Tensor> | undefined;
+}
+
+function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
+  let { states, cache } = encoded;
+  const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
+  const growing = inputs.filter((name) => !isCross(name));
+
+  const shared = (session: InferenceSession, rows: number[][]): Record<string, Tensor> => {
+    const all: Record<string, () => Tensor> = {
+      input_ids: () => integers(session, 'input_ids', rows.flat(), [rows.length, rows[0]!.length]),
+      encoder_attention_mask: () => {
+        const ones = new Array<number>(rows.length * encoded.length).fill(1);
+        return integers(session, 'encoder_attention_mask', ones, [rows.length, encoded.length]);
+      },
+      encoder_hidden_states: () => states,
+      use_cache_branch: () => new ort.Tensor('bool', [cache !== undefined], [1]),
+    };
+    const wanted = session.inputNames.filter((name) => name in all);
+    return Object.fromEntries(wanted.map((name) => [name, all[name]!()]));
+  };
+
+  return {
+    async step(rows) {
+      const session = cache ? next : first;
+      const kept = cache ? growing : inputs;
+      const feeds = { ...shared(session, rows), ...(cache ?? encoded.empty) };
+      const outputs = await session.run(feeds, ['logits', ...kept.map(presentOf)]);
+      const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentOf(name)]!]));
+      cache = { ...cache, ...fresh };
+      return lastScores(outputs['logits']!);
+    },
+    reorder(from) {
+      const before = states.dims[0];
+      if (from.length === before && from.every((source, i) => source === i)) return;
+      // All rows read the same text: what comes from it changes with their number only.
+      const sameText = from.length === before;
+      if (!sameText) states = gatherRows(states, from);
+      const kept = Object.entries(cache ?? {}).map(
+        ([name, tensor]) => [name, sameText && isCross(name) ? tensor : gatherRows(tensor, from)] as const,
+      );
+      cache &&= Object.fromEntries(kept);
+    },
+    fork: () => decodingOf({ first, next }, { ...encoded, states, cache }),
+    end() {
+      cache = undefined;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { elementType, type Graph, type GraphNode } from '../../../../onnx/graph.js';
+import type { CachePort } from '../cache/kv-cache.js';
+import { int64Tensor, intAttribute, typeOfElements } from '../../../../onnx/make.js';
+
+/**
+ * Changes to a decoder's graph that spare copies. They keep every number; what can't be changed safely is left alone.
+ */
+
+/** Where GroupQueryAttention puts new keys and values: int64 [rows, 1, tokens, 1]. An input that we add. */
+export const SLOTS_INPUT = 'slipway.slots';
+
+const INT64 = 7;
+const PREFIX = 'slipway';
+const FOR_EVER = 2 ** 53;
+
+/** True where the attention writes into the cache by itself, at a place that depends on the row. */
+export function writesIntoSlots(graph: Graph): boolean {
+  return graph.nodes.some(({ op }) => op === 'GroupQueryAttention');
+}
+
+/**
+ * Makes cache outputs hold the new tokens only. The original ones hold all tokens: copying them out of the graph costs
+ * more than a step computes, once a text is long.
+ * @returns the graph; its cache outputs keep their names, with the shape [rows, heads, new tokens, width]
+ */
+export function withNewTokensOnly(graph: Graph, ports: readonly CachePort[]): Graph {
+  const slots = writesIntoSlots(graph);
+  const nodes = ports.flatMap((port) => (slots ? pickSlots(port) : cutPast(port)));
+  const renamed = new Map(ports.map(({ present }) => [present, inner(present)]));
+  return {
+    ...graph,
+    nodes: [...graph.nodes.map((node) => renameOutputs(node, renamed)), ...nodes],
+    inputs: slots ? [...graph.inputs, { name: SLOTS_INPUT, type: typeOfElements(INT64) }] : graph.inputs,
+    outputs: graph.outputs.map((value) =>
+      renamed.has(value.name) ? { ...value, type: typeOfElements(elementType(value)!) } : value,
+    ),
+    initializers: [
+      ...graph.initializers,
+      ...(slots
+        ? ports.map(({ present, heads, width }) =>
+            int64Tensor(`${inner(present)}.shape`, [1, heads, 1, width]),
+          )
+        : [
+            int64Tensor(`${PREFIX}.axis0`, [0]),
+            int64Tensor(`${PREFIX}.axis2`, [2]),
+            int64Tensor(`${PREFIX}.axis3`, [3]),
+            int64Tensor(`${PREFIX}.end`, [FOR_EVER]),
+          ]),
+    ],
+  };
+}
+
+const inner = (name: string): string => `${PREFIX}.${name}`;
+
+/** What the attention calls its outputs must not clash with the outputs of the graph. Inputs that read them follow. */
+function renameOutputs(node: GraphNode, names: ReadonlyMap<string, string>): GraphNode {
+  const rename = (name: string) => names.get(name) ?? name;
+  return { ...node, inputs: node.inputs.map(rename), outputs: node.outputs.map(rename) };
+}
+
+/** present[:, :, past length:] */
+function cutPast({ past, present }: CachePort): GraphNode[] {
+  const [shape, length] = [`${inner(present)}.pastShape`, `${inner(present)}.pastLength`];
+  return [
+    node('Shape', [past], shape),
+    node('Slice', [shape, `${PREFIX}.axis2`, `${PREFIX}.axis3`, `${PREFIX}.axis0`], length),
+    node('Slice', [inner(present), length, `${PREFIX}.end`, `${PREFIX}.axis2`], present),
+  ];
+}
+
+/** present at the slots that the new tokens went to. */
+function pickSlots({ present }: CachePort): GraphNode[] {
+  const places = `${inner(present)}.places`;
+  return [
+    node('Expand', [SLOTS_INPUT, `${inner(present)}.shape`], places),
+    node('GatherElements', [inner(present), places], present, [intAttribute('axis', 2)]),
+  ];
+}
+
+/** Operators that turn hidden states into scores. */
+const HEADS = new Set(['MatMul', 'Gemm', 'MatMulNBits', 'FusedMatMul']);
+/** Operators between them and the output that treat each score alone. */
+const ELEMENTWISE = new Set(['Cast', 'Mul', 'Div', 'Tanh', 'Identity', 'Add']);
+
+/**
+ * Computes scores for the last token only: those of a prompt's other tokens are never looked at, and are most of what a
+ * prompt costs where the vocabulary is large.
+ * @returns the same graph where its end has another form
+ */
+export function withLastScores(graph: Graph, output = 'logits'): Graph {
+  const head = headOf(graph, output);
+  if (!head) return graph;
+  const [hidden, ...weights] = head.inputs as [string, ...string[]];
+  const last = `${PREFIX}.lastHidden`;
+  const changed = { ...head, inputs: [last, ...weights] };
+  const names = ['axis1', 'last', 'ever'].map((name) => `${PREFIX}.${name}`);
+  const slice = node('Slice', [hidden, names[1]!, names[2]!, names[0]!], last);
+  return {
+    ...graph,
+    nodes: graph.nodes.flatMap((each) => (each === head ? [slice, changed] : [each])),
+    outputs: graph.outputs.map((value) =>
+      value.name === output ? { ...value, type: typeOfElements(elementType(value)!) } : value,
+    ),
+    initializers: [
+      ...graph.initializers,
+      int64Tensor(names[0]!, [1]),
+      int64Tensor(names[1]!, [-1]),
+      int64Tensor(names[2]!, [FOR_EVER]),
+    ],
+  };
+}
+
+function headOf(graph: Graph, output: string): GraphNode | undefined {
+  const makers = new Map(graph.nodes.flatMap((each) => each.outputs.map((name) => [name, each] as const)));
+  let maker = makers.get(output);
+  for (let steps = 0; maker && ELEMENTWISE.has(maker.op) && steps < 8; steps++) {
+    maker = maker.inputs.map((name) => makers.get(name)).find((each) => each !== undefined);
+  }
+  return maker && HEADS.has(maker.op) ? maker : undefined;
+}
+
+function node(op: string, inputs: string[], output: string, attributes: Uint8Array[] = []): GraphNode {
+  return { op, inputs, outputs: [output], otherFields: attributes };
+}

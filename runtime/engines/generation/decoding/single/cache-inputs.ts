@@ -1,0 +1,71 @@
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { RunError } from '../../../../core/errors.js';
+import type { Json } from '../../../repository/model-folder.js';
+import { shapeOf, typeOf } from '../../../sessions/tensors.js';
+import { cacheShape } from '../../../repository/cache-shape.js';
+import { cacheTensor } from '../cache/kv-cache.js';
+import { elementBytes, elements } from '../../../sessions/elements.js';
+
+/** What a graph wants to get back in its next step. */
+export interface CacheInput {
+  name: string;
+  /** The output that fills it. */
+  present: string;
+  type: 'float32' | 'float16';
+  /** Shape of one row that has seen nothing. Keys and values have no tokens yet, states of fixed size are zeros. */
+  dims: readonly number[];
+}
+
+/**
+ * Keys and values (`past_key_values.0.key`), and the states that convolutions and recurrent layers keep (`past_conv.0`).
+ * @throws RunError not_ready for one whose size is not known
+ */
+export function cacheInputsOf(session: InferenceSession, config: Json): CacheInput[] {
+  return session.inputNames.flatMap((name) => {
+    const present = presentOf(name);
+    if (present === undefined || !session.outputNames.includes(present)) return [];
+    const type = typeOf(session, name);
+    if (type !== 'float16' && type !== 'float32') {
+      throw new RunError('not_ready', `the graph keeps ${type} in its cache input ${name}, not floats`);
+    }
+    return [{ name, present, type, dims: emptyDims({ name, shape: shapeOf(session, name) }, config) }];
+  });
+}
+
+function presentOf(name: string): string | undefined {
+  if (name.startsWith('past_key_values.')) return name.replace('past_key_values', 'present');
+  return /^past[._]/.test(name) ? name.replace('past', 'present') : undefined;
+}
+
+function emptyDims(
+  input: { name: string; shape: readonly (number | string)[] },
+  config: Json,
+): readonly number[] {
+  if (input.name.startsWith('past_key_values.')) {
+    const [heads, width] = cacheShape(input, config);
+    return [1, heads, 0, width];
+  }
+  const sizes = input.shape.slice(1).map(Number);
+  if (sizes.length > 0 && sizes.every((size) => size > 0)) return [1, ...sizes];
+  throw new RunError('not_ready', `the graph doesn't say how large its cache input ${input.name} is`);
+}
+
+/** Caches of so many rows that have seen nothing. */
+export function emptyCaches(inputs: readonly CacheInput[], rows: number): Record<string, Tensor> {
+  const tensors = inputs.map(({ name, type, dims: [, ...rest] }) => {
+    const dims = [rows, ...rest];
+    const data = elements(
+      type,
+      dims.reduce((a, b) => a * b, 1),
+    );
+    return [name, cacheTensor(type, data, dims)] as const;
+  });
+  return Object.fromEntries(tensors);
+}
+
+/** Bytes by which the caches of one row grow with each token. */
+export function bytesPerToken(inputs: readonly CacheInput[]): number {
+  return inputs
+    .filter(({ dims }) => dims[2] === 0)
+    .reduce((sum, { type, dims: [, heads, , width] }) => sum + heads! * width! * elementBytes(type), 0);
+}

@@ -1,0 +1,82 @@
+import ort from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { integers } from '../../../sessions/tensors.js';
+import { type CacheInput, emptyCaches } from './cache-inputs.js';
+import type { Decoding } from '../decoder.js';
+import { gatherRows, lastScores } from '../gather-rows.js';
+import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
+
+export interface PlainGraph {
+  session: InferenceSession;
+  caches: readonly CacheInput[];
+  /** Texts with more tokens than this are read in another way from their beginning; Infinity where none are. */
+  switchesAfter: number;
+}
+
+/** Rows that share a run: what they have seen, equally long, and what the graph keeps of it. Never changed in place. */
+interface Rows {
+  seen: number[][];
+  tensors: Record<string, Tensor>;
+}
+
+/** One row that has seen nothing. */
+export function startPlainDecoding(graph: PlainGraph): Decoding {
+  const rows = decodingOf(graph, { seen: [[]], tensors: emptyCaches(graph.caches, 1) });
+  return takesOneRow(graph.session) ? rowByRow(rows) : rows;
+}
+
+function decodingOf(graph: PlainGraph, begun: Rows): Forkable {
+  let rows = begun;
+  return {
+    async step(tokens) {
+      const { outputs, seen } = await advance(graph, rows, tokens);
+      const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
+      rows = { seen, tensors: Object.fromEntries(tensors) };
+      return lastScores(outputs['logits']!);
+    },
+    reorder(from) {
+      rows = gathered(rows, from);
+    },
+    fork: () => decodingOf(graph, rows),
+    end() {
+      rows = { seen: [], tensors: {} };
+    },
+  };
+}
+
+async function advance({ session, caches, switchesAfter }: PlainGraph, rows: Rows, tokens: number[][]) {
+  const past = rows.seen[0]!.length;
+  const seen = rows.seen.map((row, i) => row.concat(tokens[i]!));
+  const anew = past > 0 && past <= switchesAfter && seen[0]!.length > switchesAfter;
+  const feeds = anew
+    ? { ...tokenFeeds(session, seen, 0), ...emptyCaches(caches, seen.length) }
+    : { ...tokenFeeds(session, tokens, past), ...rows.tensors };
+  return { outputs: await session.run(feeds), seen };
+}
+
+function gathered(rows: Rows, from: readonly number[]): Rows {
+  if (from.length === rows.seen.length && from.every((source, i) => source === i)) return rows;
+  const tensors = Object.entries(rows.tensors).map(
+    ([name, tensor]) => [name, gatherRows(tensor, from)] as const,
+  );
+  return { seen: from.map((source) => rows.seen[source]!), tensors: Object.fromEntries(tensors) };
+}
+
+function tokenFeeds(session: InferenceSession, rows: number[][], past: number): Record<string, Tensor> {
+  const [batch, length] = [rows.length, rows[0]!.length];
+  const total = past + length;
+  const values: Record<string, () => Tensor> = {
+    input_ids: () => integers(session, 'input_ids', rows.flat(), [batch, length]),
+    attention_mask: () =>
+      integers(session, 'attention_mask', new BigInt64Array(batch * total).fill(1n), [batch, total]),
+    position_ids: () => {
+      const positions = rows.flatMap((row) => row.map((_, i) => past + i));
+      return integers(session, 'position_ids', positions, [batch, length]);
+    },
+    use_cache_branch: () => new ort.Tensor('bool', [past > 0], [1]),
+    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
+    logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
+  };
+  const wanted = session.inputNames.filter((name) => name in values);
+  return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));
+}

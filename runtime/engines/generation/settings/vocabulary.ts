@@ -1,0 +1,28 @@
+import { RunError } from '../../../core/errors.js';
+import type { GenerationSettings } from './settings.js';
+
+/**
+ * Refuses tokens that the model doesn't have, where Python fails on them, too (elsewhere they are no harm).
+ * @throws RunError 422 that names the parameter
+ */
+export function checkVocabulary(settings: GenerationSettings, size: number): void {
+  const { badWords, sequenceBias, logitBias, forcedBos, forcedEos } = settings;
+  const given: [name: string, ids: Iterable<readonly number[]>][] = [
+    ['logit_bias', logitBias.map(([ids]) => ids)],
+    ['sequence_bias', sequenceBias.map(([ids]) => ids)],
+    ['bad_words_ids', badWords],
+    ['forced_bos_token_id', [forcedBos === undefined ? [] : [forcedBos]]],
+    ['forced_eos_token_id', [forcedEos]],
+  ];
+  for (const [name, sequences] of given) {
+    for (const ids of sequences) {
+      const odd = ids.find((id) => id >= size);
+      if (odd !== undefined) {
+        throw new RunError(
+          'unprocessable',
+          `params.${name}: there is no token ${odd}, this model has ${size}`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  appended,
+  beginning,
+  bytesPerToken,
+  type CacheLayout,
+  emptyCache,
+} from '../../../../../../runtime/engines/generation/decoding/cache/kv-cache.js';
+import { createKvRows } from '../../../../../../runtime/engines/generation/decoding/cache/batch-cache.js';
+
+const layout: CacheLayout = {
+  ports: [
+    { past: 'past_key_values.0.key', present: 'present.0.key', heads: 2, width: 2 },
+    { past: 'past_key_values.0.value', present: 'present.0.value', heads: 1, width: 3 },
+  ],
+  type: 'float32',
+};
+
+/** Keys and values of `count` tokens of a text: each number names text, port, head, token and place. */
+function tokens(text: number, from: number, count: number): Float32Array[] {
+  return layout.ports.map(({ heads, width }, port) =>
+    Float32Array.from({ length: heads * count * width }, (_, i) => {
+      const [head, token, at] = [Math.floor(i / count / width), Math.floor(i / width) % count, i % width];
+      return text * 10_000 + port * 1000 + head * 100 + (from + token) * 10 + at;
+    }),
+  );
+}
+
+const cacheOf = (text: number, count: number) => appended(layout, emptyCache(layout), tokens(text, 0, count));
+
+test('parts of a text add up to the whole', () => {
+  const whole = cacheOf(1, 5);
+  const inParts = appended(layout, cacheOf(1, 3), tokens(1, 3, 2));
+  expect(inParts).toEqual(whole);
+  expect(beginning(layout, whole, 3)).toEqual(cacheOf(1, 3));
+  expect(bytesPerToken(layout)).toBe((2 * 2 + 3) * 4);
+});
+
+test('rows of different length keep what is theirs while others come, grow and leave', () => {
+  const batch = createKvRows(layout);
+  const [a, b] = [batch.add(cacheOf(1, 2)), batch.add(cacheOf(2, 5))];
+  const c = batch.add(cacheOf(3, 40));
+  expect(batch.capacity).toBeGreaterThan(40);
+  for (let step = 0; step < 30; step++) {
+    batch.makeRoom();
+    const rows = [a, b, c].filter((row) => batch.rows.includes(row));
+    const texts = rows.map((row) => [a, b, c].indexOf(row) + 1);
+    const fresh = layout.ports.map((_, port) => {
+      const byRow = batch.rows.map((row) => {
+        const text = texts[rows.indexOf(row)]!;
+        return [...tokens(text, row.length, 1)[port]!];
+      });
+      return Float32Array.from(byRow.flat());
+    });
+    batch.write(rows, fresh);
+    if (step === 10) batch.remove(b);
+  }
+  expect(batch.extract(a)).toEqual(cacheOf(1, 32));
+  expect(batch.extract(c)).toEqual(cacheOf(3, 70));
+  expect(batch.rows.map(({ index }) => index)).toEqual([0, 1]);
+});
+
+test('a row that is not written keeps its length, and its neighbours their numbers', () => {
+  const batch = createKvRows(layout);
+  const [a, b] = [batch.add(cacheOf(1, 2)), batch.add(cacheOf(2, 3))];
+  const fresh = layout.ports.map((_, port) =>
+    Float32Array.from([...tokens(9, 0, 1)[port]!, ...tokens(2, 3, 1)[port]!]),
+  );
+  batch.write([b], fresh);
+  expect(batch.extract(a)).toEqual(cacheOf(1, 2));
+  expect(batch.extract(b)).toEqual(cacheOf(2, 4));
+});
+
+test('a duplicate goes its own way', () => {
+  const batch = createKvRows(layout);
+  const a = batch.add(cacheOf(1, 3));
+  const twin = batch.duplicate(a);
+  expect(batch.extract(twin)).toEqual(cacheOf(1, 3));
+  batch.remove(a);
+  expect(batch.extract(twin)).toEqual(cacheOf(1, 3));
+});
+
+test('memory goes back when the long row leaves', () => {
+  const batch = createKvRows(layout);
+  const long = batch.add(cacheOf(1, 400));
+  const short = batch.add(cacheOf(2, 3));
+  batch.remove(long);
+  expect(batch.capacity).toBeLessThanOrEqual(64);
+  expect(batch.extract(short)).toEqual(cacheOf(2, 3));
+  batch.remove(short);
+  expect(batch.capacity).toBe(0);
+});
+
+test('the feeds have a place for each row and no more', () => {
+  const batch = createKvRows(layout);
+  batch.add(cacheOf(1, 2));
+  batch.add(cacheOf(2, 2));
+  const feeds = batch.feeds();
+  expect(feeds['past_key_values.0.key']!.dims).toEqual([2, 2, batch.capacity, 2]);
+  expect(feeds['past_key_values.0.value']!.dims).toEqual([2, 1, batch.capacity, 3]);
+});

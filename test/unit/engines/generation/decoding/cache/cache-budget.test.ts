@@ -1,0 +1,119 @@
+import { createCacheBudget } from '../../../../../../runtime/engines/generation/decoding/cache/cache-budget.js';
+import { createPrefixStore } from '../../../../../../runtime/engines/generation/decoding/cache/prefix-cache.js';
+
+test('bytes are set aside until there are none left, and come back', () => {
+  const budget = createCacheBudget(100);
+  const first = budget.reserve(60);
+  expect(() => budget.reserve(50)).toThrow(expect.objectContaining({ code: 'overloaded', retryAfter: 5 }));
+  first.release();
+  expect(budget.free).toBe(100);
+  expect(budget.reserve(100).bytes).toBe(100);
+});
+
+test('what never fits is refused for good', () => {
+  expect(() => createCacheBudget(100).reserve(101)).toThrow(
+    expect.objectContaining({ code: 'unprocessable', message: expect.stringContaining('CACHE_BYTES') }),
+  );
+});
+
+test('a reservation grows while there is room, and is released whole', () => {
+  const budget = createCacheBudget(100);
+  const reserved = budget.reserve(10);
+  reserved.grow(40);
+  reserved.grow(20);
+  expect(budget.free).toBe(60);
+  const other = budget.reserve(60);
+  expect(() => reserved.grow(41)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  other.release();
+  reserved.release();
+  reserved.release();
+  expect(budget.free).toBe(100);
+});
+
+describe('who can wait', () => {
+  const { signal } = new AbortController();
+
+  test('gets in as others end, in the order of arrival', async () => {
+    const budget = createCacheBudget(100);
+    const first = budget.reserve(70);
+    const entered: string[] = [];
+    const large = budget.enter(60, signal).then((held) => (entered.push('large'), held));
+    const small = budget.enter(10, signal).then((held) => (entered.push('small'), held));
+    await new Promise(setImmediate);
+    expect([entered, budget.waiting]).toEqual([[], 2]);
+    first.release();
+    const held = await Promise.all([large, small]);
+    expect(entered).toEqual(['large', 'small']);
+    for (const each of held) each.release();
+    expect([budget.free, budget.waiting]).toEqual([100, 0]);
+  });
+
+  test('does not wait for what never comes', async () => {
+    await expect(createCacheBudget(100).enter(101, signal)).rejects.toMatchObject({ code: 'unprocessable' });
+  });
+
+  test('leaves the line with its signal, holds nothing, and lets the next one in', async () => {
+    const budget = createCacheBudget(100);
+    const first = budget.reserve(50);
+    const caller = new AbortController();
+    const left = budget.enter(100, caller.signal);
+    const next = budget.enter(50, signal);
+    caller.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    (await next).release();
+    first.release();
+    expect([budget.free, budget.waiting]).toEqual([100, 0]);
+    await expect(budget.enter(1, caller.signal)).rejects.toThrow('left');
+  });
+
+  test('is not kept waiting by texts that have ended', async () => {
+    const budget = createCacheBudget(100);
+    const [one, two] = [budget.reserve(60), budget.reserve(40)];
+    const store = createPrefixStore(budget, 1);
+    const waiting = budget.enter(100, signal);
+    one.release();
+    store.put(
+      Array.from({ length: 20 }, (_, i) => i),
+      () => ({ length: 20, data: [] }),
+    );
+    two.release();
+    expect((await waiting).bytes).toBe(100);
+  });
+});
+
+describe('the store of earlier texts', () => {
+  const text = (length: number, seed = 0) => Array.from({ length }, (_, i) => seed + i);
+  const cache = (length: number) => ({ length, data: [] });
+
+  test('gives the longest common beginning, but never all of a prompt', () => {
+    const store = createPrefixStore(createCacheBudget(1e6), 1);
+    store.put(text(40), () => cache(40));
+    store.put([...text(30), 99, 98], () => cache(32));
+    expect(store.take([...text(35), 7])).toMatchObject({ length: 35, cache: { length: 40 } });
+    expect(store.take([...text(30), 99, 7])).toMatchObject({ length: 31, cache: { length: 32 } });
+    expect(store.take(text(40))).toMatchObject({ length: 39 });
+    expect(store.take(text(10))).toBeUndefined();
+    expect(store.take(text(40, 500))).toBeUndefined();
+  });
+
+  test('a text that goes on takes the place of its beginning', () => {
+    const budget = createCacheBudget(1000);
+    const store = createPrefixStore(budget, 1);
+    store.put(text(40), () => cache(40));
+    store.put(text(60), () => cache(60));
+    expect(budget.free).toBe(940);
+  });
+
+  test('lives on what is left over, and makes way', () => {
+    const budget = createCacheBudget(100);
+    const store = createPrefixStore(budget, 1);
+    store.put(text(40), () => cache(40));
+    store.put(text(40, 100), () => {
+      throw new Error('there is no room for a copy');
+    });
+    expect(budget.free).toBe(60);
+    store.shrink(80);
+    expect(budget.free).toBe(100);
+    expect(store.take(text(41))).toBeUndefined();
+  });
+});

@@ -1,0 +1,182 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
+import { openDecoder } from '../../../../../runtime/engines/generation/decoding/open-decoder.js';
+import {
+  withLastScores,
+  withNewTokensOnly,
+} from '../../../../../runtime/engines/generation/decoding/graph/decoder-graph.js';
+import { layoutOf } from '../../../../../runtime/engines/generation/decoding/graph/decoder-layout.js';
+import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/batch/decoder-trial.js';
+import { openPlainDecoder } from '../../../../../runtime/engines/generation/decoding/single/single-decoder.js';
+import { createStepSession } from '../../../../../runtime/engines/generation/decoding/batch/step-session.js';
+import { openSession } from '../../../../../runtime/engines/sessions/session.js';
+import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
+import { branched } from './support.js';
+import { fixtureSpec } from '../../../../parity/load.js';
+import { withOneRow } from './one-row.js';
+
+const FIXTURES = join(import.meta.dirname, '../../../../fixtures');
+const dir = join(FIXTURES, 'zoo/text-generation/llama/repo');
+/** Of scripts/fixtures/decoder_graphs.py. */
+const TINY = { vocab_size: 512, num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16 };
+const path = join(dir, 'onnx/model.onnx');
+const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+const request = {
+  ...{ spec: fixtureSpec('text-generation', 'zoo/llama', dir), dir, device: 'cpu' as const, threads: 1 },
+  ...{ workers: 0, copyWeights: false, cacheBytes: 2 ** 28, maxPixels: 1 },
+};
+const tokens = (count: number, seed: number) =>
+  Array.from({ length: count }, (_, i) => (seed + 31 * i) % 500);
+const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores));
+
+/** Goes on with the likeliest token; `part` tokens of the prompt at a time. */
+async function greedy(decoder: Decoder, prompt: number[], count: number, part = 512): Promise<number[]> {
+  const need = { rows: 1, tokens: prompt.length + count, signal: new AbortController().signal };
+  const decoding = await decoder.start(need);
+  try {
+    let scores: Float32Array[] = [];
+    for (let at = decoding.resume?.(prompt) ?? 0; at < prompt.length; at += part) {
+      scores = await decoding.step([prompt.slice(at, at + part)]);
+    }
+    const out = [best(scores[0]!)];
+    while (out.length < count) out.push(best((await decoding.step([[out.at(-1)!]]))[0]!));
+    return out;
+  } finally {
+    decoding.end();
+  }
+}
+
+/** Scores of three rows that went on from one text, each its own way. */
+async function branches(decoder: Decoder): Promise<number[][]> {
+  const need = { rows: 3, tokens: 40, signal: new AbortController().signal };
+  return branched(await decoder.start(need), tokens(9, 6));
+}
+
+test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
+  const graph = readGraph(path);
+  const layout = layoutOf(graph, config)!;
+  const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
+  const session = createStepSession(
+    await openSession(changed, { device: 'cpu', threads: 1, weightsIn: dirname(path) }),
+    layout,
+  );
+  const { scores, fresh } = await session.prefill(tokens(6, 3), {
+    length: 0,
+    data: layout.ports.map(() => new Float32Array()),
+  });
+  const plain = await (
+    await openPlainDecoder(request, config)
+  ).start({
+    ...{ rows: 1, tokens: 10, signal: new AbortController().signal },
+  });
+  expect(scores).toEqual(await plain.step([tokens(6, 3)]));
+  expect(fresh.map(({ length }) => length)).toEqual(
+    layout.ports.map(({ heads, width }) => heads * 6 * width),
+  );
+  expect(await tryDecoder(session, config)).toEqual({ shares: true, inParts: true });
+});
+
+describe.each([
+  ['plain attention', 'zoo/text-generation/llama/repo/onnx/model.onnx'],
+  ['dynamically quantised products', 'graphs/llama_quantized.onnx'],
+  ['attention that writes into the cache', 'graphs/llama_fused.onnx'],
+  ['attention over a sliding window', 'graphs/llama_window.onnx'],
+])('%s', (_, file) => {
+  const graph = join(FIXTURES, file);
+  const tiny = file.includes('zoo') || file.includes('quantized') ? config : TINY;
+  const given = {
+    ...request,
+    ...{ dir: dirname(graph), spec: { ...request.spec, graphs: { model: basename(graph) } } },
+  };
+
+  test('generations that run together get what each gets alone', async () => {
+    const plain = await openPlainDecoder(given, tiny);
+    const decoder = await openDecoder(given, tiny);
+    expect(decoder.shares).toBe(true);
+    const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9), tokens(1, 2), tokens(33, 7)];
+    const alone: number[][] = [];
+    for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
+    expect(await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 24)))).toEqual(alone);
+  });
+});
+
+test('a prompt in parts gets what it gets whole', async () => {
+  const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
+  expect(await greedy(decoder, tokens(40, 9), 12, 7)).toEqual(await greedy(plain, tokens(40, 9), 12));
+});
+
+test('a prompt that begins like an earlier text is fed from where they part', async () => {
+  const decoder = await openDecoder(request, config);
+  const first = await greedy(decoder, tokens(30, 4), 8);
+  const next = [...tokens(30, 4), ...first.slice(0, 5), 17, 18, 19];
+  const decoding = await decoder.start({ rows: 1, tokens: 60, signal: new AbortController().signal });
+  expect(decoding.resume!(next)).toBe(35);
+  decoding.end();
+  const fresh = await openDecoder(request, config);
+  expect(await greedy(decoder, next, 8)).toEqual(await greedy(fresh, next, 8));
+});
+
+test('rows that branch go on from the same text', async () => {
+  const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
+  const [ours, theirs] = [await branches(decoder), await branches(plain)];
+  ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
+});
+
+test('a graph made for one row gets its rows one after the other', async () => {
+  await withOneRow(path, async (folder, single) => {
+    const spec = { ...request.spec, graphs: { model: single } };
+    const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
+    expect(decoder.shares).toBe(false);
+    const [ours, theirs] = [await branches(decoder), await branches(await openPlainDecoder(request, config))];
+    ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
+  });
+});
+
+test('a graph with a table of positions is used up to its last one, also in company', async () => {
+  const spec = { ...request.spec, graphs: { model: 'llama_fused.onnx' } };
+  const given = { ...request, dir: join(FIXTURES, 'graphs'), spec };
+  const [decoder, plain] = [await openDecoder(given, TINY), await openPlainDecoder(given, TINY)];
+  expect([decoder.positions, plain.positions]).toEqual([256, 256]);
+  const runs = [tokens(216, 1), tokens(5, 5)].map((prompt) => [prompt, 256 - 216 + 1] as const);
+  const alone = await Promise.all(runs.map(([prompt, count]) => greedy(plain, prompt, count)));
+  expect(await Promise.all(runs.map(([prompt, count]) => greedy(decoder, prompt, count)))).toEqual(alone);
+});
+
+test('where quantised products mix rows, generations take turns', async () => {
+  const graphs = join(FIXTURES, 'graphs');
+  const gpt2 = { vocab_size: 512, n_head: 2, n_embd: 32, n_positions: 128 };
+  const given = {
+    ...request,
+    dir: graphs,
+    spec: { ...request.spec, graphs: { model: 'gpt2_quantized.onnx' } },
+  };
+  const [decoder, plain] = [await openDecoder(given, gpt2), await openPlainDecoder(given, gpt2)];
+  expect(decoder.shares).toBe(false);
+  const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9)];
+  const alone: number[][] = [];
+  for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
+  expect(await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 24)))).toEqual(alone);
+});
+
+test('a generation that needs more cache than is left is refused before it begins', async () => {
+  const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
+  const signal = new AbortController().signal;
+  const taken = await decoder.start({ rows: 1, tokens: 20, signal });
+  await expect(decoder.start({ rows: 1, tokens: 30, signal })).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(decoder.start({ rows: 16, tokens: 60, signal })).rejects.toMatchObject({
+    code: 'unprocessable',
+  });
+  taken.end();
+  (await decoder.start({ rows: 1, tokens: 30, signal })).end();
+});
+
+test('a generation that can wait begins when another one ends', async () => {
+  const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
+  const { signal } = new AbortController();
+  const taken = await decoder.start({ rows: 1, tokens: 20, signal });
+  const waiting = decoder.start({ rows: 1, tokens: 30, patient: true, signal });
+  await new Promise(setImmediate);
+  taken.end();
+  (await waiting).end();
+});
