@@ -3,29 +3,14 @@
 # emulation by QEMU, and a stand-in for the arm64 base image, which is made once and kept under its name.
 # Exit: 0 ready, 3 can't be had here (1 with REQUIRE_DOCKER=1 where root on Debian should have had it). ARM64_BASE_IMAGE names the base image.
 set -euo pipefail
+. "$(dirname "$0")/install.sh"
 
 ARM64_BASE_IMAGE=${ARM64_BASE_IMAGE:-slipway-test/node-arm64:24}
 NODE_MAJOR=24
 BINFMT=/proc/sys/fs/binfmt_misc
-
-say() { printf 'arm64-engine: %s\n' "$*" >&2; }
-
-may_install() { [ "$(id -u)" = 0 ] && [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
-
-unavailable() {
-  say "$*"
-  if [ "${REQUIRE_DOCKER:-}" = 1 ] && may_install; then exit 1; fi
-  exit 3
-}
+if may_install; then required=${REQUIRE_DOCKER:-}; fi
 
 is_native() { case "$(uname -m)" in aarch64 | arm64) true ;; *) false ;; esac; }
-
-apt_install() {
-  local quiet=(-qq -o=Dpkg::Use-Pty=0)
-  DEBIAN_FRONTEND=noninteractive apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null 2>&1 && return
-  apt-get update -qq >/dev/null
-  DEBIAN_FRONTEND=noninteractive apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null
-}
 
 emulates() { grep -qs '^enabled' "$BINFMT/qemu-aarch64" && grep -qs '^flags:.*F' "$BINFMT/qemu-aarch64"; }
 
@@ -34,8 +19,7 @@ register_emulator() {
   emulates && return
   may_install || unavailable 'arm64 programs do not run here, and only root on Debian can install an emulator'
   if ! command -v qemu-aarch64-static >/dev/null; then
-    say 'installing qemu-user-static'
-    apt_install qemu-user-static || unavailable 'qemu-user-static could not be installed'
+    apt_install qemu-user-static
   fi
   [ -e "$BINFMT/register" ] || mount -t binfmt_misc none "$BINFMT" || unavailable "no binfmt_misc in this kernel"
   emulates && return

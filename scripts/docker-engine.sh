@@ -3,22 +3,14 @@
 # Prints one line that says what it found. Exit: 0 ready, 3 no engine can be had here (REQUIRE_DOCKER=1 makes that 1).
 # BASE_IMAGE: name of the base image that must exist (default node:24-bookworm-slim).
 set -euo pipefail
+. "$(dirname "$0")/install.sh"
 
+required=${REQUIRE_DOCKER:-}
 BASE_IMAGE=${BASE_IMAGE:-node:24-bookworm-slim}
 LOG=${TMPDIR:-/tmp}/slipway-dockerd.log
 PULL_SECONDS=${PULL_SECONDS:-60}
 
-say() { printf 'docker-engine: %s\n' "$*" >&2; }
-
-unavailable() {
-  say "$*"
-  if [ "${REQUIRE_DOCKER:-}" = 1 ]; then exit 1; fi
-  exit 3
-}
-
 engine_answers() { timeout 10 docker info >/dev/null 2>&1; }
-
-may_install() { [ "$(id -u)" = 0 ] && [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
 
 install_packages() {
   local missing=()
@@ -26,15 +18,7 @@ install_packages() {
   command -v iptables >/dev/null || missing+=(iptables)
   command -v ip >/dev/null || missing+=(iproute2)
   [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${missing[*]}"
   apt_install "${missing[@]}"
-}
-
-apt_install() {
-  local quiet=(-qq -o=Dpkg::Use-Pty=0)
-  DEBIAN_FRONTEND=noninteractive apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null 2>&1 && return
-  apt-get update -qq >/dev/null
-  DEBIAN_FRONTEND=noninteractive apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null
 }
 
 start_engine() {
@@ -83,7 +67,7 @@ make_base_image() {
 command -v docker >/dev/null || may_install || unavailable 'docker is not installed and only root on Debian can install it'
 if ! engine_answers; then
   may_install || unavailable 'no Docker Engine answers and only root on Debian can start one'
-  install_packages || unavailable 'docker.io could not be installed'
+  install_packages
   start_engine
 fi
 if ! docker image inspect "$BASE_IMAGE" >/dev/null 2>&1; then

