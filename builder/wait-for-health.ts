@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from '../runtime/wire/poll.js';
 
 const EVERY_MS = 250;
 /** Short: a packet that is sent before the container has its network is repeated only after seconds. */
 const ANSWER_MS = 1000;
 
 export interface WaitOptions {
-  /** Ends the wait; the promise then resolves. */
+  /** Ends the wait; the promise then rejects. */
   signal: AbortSignal;
   /** Gets each new reason why the server is not ready. */
   onWaiting: (reason: string) => void;
@@ -14,13 +14,12 @@ export interface WaitOptions {
 /** Asks `/health` of a server until it says 200, however long a download takes. */
 export async function waitForHealth(address: string, { signal, onWaiting }: WaitOptions): Promise<void> {
   let last: string | undefined;
-  while (!signal.aborted) {
-    const answer = await askHealth(address);
-    if (answer === 'ready') return;
-    if (answer !== undefined && answer !== last) onWaiting(answer);
-    last = answer ?? last;
-    await delay(EVERY_MS);
-  }
+  const isReady = (answer: string | undefined) => {
+    if (answer === 'ready') return true;
+    if (answer !== undefined && answer !== last) onWaiting((last = answer));
+    return false;
+  };
+  await poll(() => askHealth(address), isReady, { everyMs: EVERY_MS, signal });
 }
 
 async function askHealth(address: string): Promise<string | undefined> {

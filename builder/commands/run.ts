@@ -21,6 +21,8 @@ import {
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
 import { buildImage, prepare, type Prepared } from '../pipeline.js';
+import type { Report } from '../report.js';
+import { interruptible } from '../interrupt.js';
 import { waitForHealth } from '../wait-for-health.js';
 
 interface ContainerFlags {
@@ -81,7 +83,13 @@ async function runModel(id: string, flags: RunFlags, deps: CommandDeps): Promise
   const options = containerOptions({ image, weights, prepared, flags, key: keyOf(flags, deps, report.note) });
   const onOutput = flags.detach || flags.quiet ? undefined : (text: string) => void deps.stderr.write(text);
   const container = await deps.docker.startContainer({ ...options, onOutput });
-  await attend(container, { prepared, flags, deps });
+  const attended = { prepared, flags, report };
+  if (flags.detach) return attend(container, attended);
+  const stop = () => {
+    report.note('stops the container');
+    return container.stop(STOP_GRACE_SECONDS);
+  };
+  await interruptible({ stop }, () => attend(container, attended));
 }
 
 interface ContainerInput {
@@ -126,19 +134,17 @@ function keyOf(
 interface Attended {
   prepared: Prepared;
   flags: RunFlags;
-  deps: CommandDeps;
+  report: Report;
 }
 
-async function attend(container: RunningContainer, { prepared, flags, deps }: Attended): Promise<void> {
-  const report = reportOf(deps, flags);
-  const interrupted = flags.detach ? undefined : stopOnInterrupt(container, report.note);
+async function attend(container: RunningContainer, { prepared, flags, report }: Attended): Promise<void> {
   const ended = container.wait();
   const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${container.port}`;
   const giveUp = new AbortController();
   const ready = waitForHealth(address, { signal: giveUp.signal, onWaiting: report.note });
   const outcome = await Promise.race([ready, ended]);
   giveUp.abort();
-  if (typeof outcome === 'number') return endOf(outcome, interrupted);
+  if (typeof outcome === 'number') return requireSuccess(outcome);
   const { spec, image } = prepared.plan;
   const document = {
     address,
@@ -149,24 +155,11 @@ async function attend(container: RunningContainer, { prepared, flags, deps }: At
   };
   report.result([address, ...curlLines(spec.task, address)].join('\n'), document);
   if (flags.detach) container.release();
-  else endOf(await ended, interrupted);
+  else requireSuccess(await ended);
 }
 
 /** @throws BuilderError unless the container ended well by itself */
-function endOf(status: number, interrupted: { by?: NodeJS.Signals } | undefined): void {
-  if (interrupted?.by !== undefined) throw new BuilderError('interrupted', `stopped by ${interrupted.by}`);
+function requireSuccess(status: number): void {
   if (status !== 0)
     throw new BuilderError('failure', `the container ended with status ${status}; see its output`);
-}
-
-function stopOnInterrupt(container: RunningContainer, note: (text: string) => void): { by?: NodeJS.Signals } {
-  const state: { by?: NodeJS.Signals } = {};
-  const stop = (signal: NodeJS.Signals) => {
-    state.by = signal;
-    note('stops the container');
-    void container.stop(STOP_GRACE_SECONDS);
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
-  return state;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poll } from '../../runtime/wire/poll.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 
@@ -96,15 +96,18 @@ export async function untilReadyInside(
   });
   // It ends in any case once its work is done.
   ended.catch(() => undefined);
-  for (;;) {
-    const status = await Promise.race([statusInside(container), ended]);
-    if (status?.state === 'ready') return status;
+  const isReady = (status: InsideStatus | undefined) => {
+    if (status?.state === 'ready') return true;
     if (status?.state === 'failed')
       throw new BuilderError('failure', `the model is not loaded: ${status.reason}`);
     if (performance.now() > end)
       throw new BuilderError('failure', `the model is not ready after ${timeoutMs / 1000} s`);
-    await Promise.race([sleep(POLL_MS), ended]);
-  }
+    return false;
+  };
+  const status = await poll(() => Promise.race([statusInside(container), ended]), isReady, {
+    everyMs: POLL_MS,
+  });
+  return status!;
 }
 
 /** Undefined while nobody listens yet. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { poll } from '../../runtime/wire/poll.js';
 
 const answer = z.object({
   output: z.object({
@@ -31,16 +31,15 @@ const SILENT_MS = 120_000;
  * @throws Error with its reason when it can't, when it is silent for `silentMs`, or the signal's reason
  */
 export async function untilReady(url: string, signal: AbortSignal, silentMs = SILENT_MS): Promise<void> {
-  for (let heard = performance.now(); ;) {
-    // Nobody listens yet; that its process has ended is seen elsewhere.
-    const status = await readStatus(url, signal).catch(() => undefined);
-    signal.throwIfAborted();
+  let heard = performance.now();
+  const isReady = (status: ServerStatus | undefined) => {
     if (status) heard = performance.now();
     if (performance.now() - heard > silentMs) throw new Error(`has not answered for ${silentMs / 1000} s`);
-    if (status?.state === 'ready') return;
     if (status?.state === 'failed') throw new Error(status.reason ?? 'its model can not be loaded');
-    await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
+    return status?.state === 'ready';
+  };
+  // Nobody listens yet; that its process has ended is seen elsewhere.
+  await poll(() => readStatus(url, signal).catch(() => undefined), isReady, { everyMs: POLL_MS, signal });
 }
 
 /** @returns false when nobody answers there; a model that is ill is another matter */
