@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/log.js';
 import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
 import { createRefusals } from '../audit/refusals.js';
 import type { KeyChange } from '../keys/key-store.js';
-import { createOutbox } from '../../runtime/core/outbox.js';
+import { recordLater } from '../../runtime/core/outbox.js';
 import { VERSION } from '../package.js';
 import type { ModelEvent } from '../upstream/upstream.js';
 import { openJournal } from '../usage/journal.js';
@@ -54,15 +54,13 @@ export async function openRecords(
   };
   log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
   const tell = callLog(logger);
-  const record = (call: FinishedCall) => {
+  const calls = recordLater((call: FinishedCall) => {
     tell(call);
     metrics.count(call);
     const row = usageOf(call);
     if (row) use(row);
     watch?.count(call);
-  };
-  // After the answers that go out in the same turn: nobody waits for these.
-  const calls = createOutbox<FinishedCall>((ended) => ended.forEach(record));
+  });
   return {
     call: calls.put,
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),

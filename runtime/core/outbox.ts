@@ -23,3 +23,8 @@ export function createOutbox<T>(send: (messages: T[]) => void): Outbox<T> {
     },
   };
 }
+
+/** Records what is told of answers after those that go out in the same turn: nobody waits for records. */
+export function recordLater<T>(record: (message: T) => void): Outbox<T> {
+  return createOutbox((messages) => messages.forEach((message) => record(message)));
+}

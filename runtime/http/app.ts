@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
-import { createOutbox } from '../core/outbox.js';
+import { recordLater } from '../core/outbox.js';
 import type { Logger } from '../log.js';
 import { type Answer, observeAnswers } from '../wire/answers.js';
 import { authorize } from './authorize.js';
@@ -50,14 +50,12 @@ export function createApp(dependencies: AppDependencies): RequestListener {
 }
 
 function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) => void {
-  const tell = (answer: Answer) => {
+  return recordLater<Answer>((answer) => {
     metrics.count(answer);
     log(logger, answer);
     const milliseconds = Math.round(answer.milliseconds);
     if (answer.route === '/run') onRun?.({ status: answer.status, milliseconds });
-  };
-  // After the answers that go out in the same turn: nobody waits for their records.
-  return createOutbox<Answer>((answers) => answers.forEach(tell)).put;
+  }).put;
 }
 
 /** Method, route, status and time of each answer; health checks only when debugging. Never a body or a header. */

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { createOutbox } from '../../runtime/core/outbox.js';
+import { createOutbox, recordLater } from '../../../runtime/core/outbox.js';
 
 test('what is said within one turn goes together, in order, and once', async () => {
   const sent: number[][] = [];
@@ -35,4 +35,17 @@ test('what is said while sending goes with the next', async () => {
   await turn();
   await turn();
   expect(sent).toEqual([[1], [2]]);
+});
+
+test('records are made one by one, after the turn in which they were told, or when flushed', async () => {
+  const recorded: number[] = [];
+  const records = recordLater<number>((message) => void recorded.push(message));
+  records.put(1);
+  records.put(2);
+  expect(recorded).toEqual([]);
+  await turn();
+  expect(recorded).toEqual([1, 2]);
+  records.put(3);
+  records.flush();
+  expect(recorded).toEqual([1, 2, 3]);
 });
