@@ -1,10 +1,11 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { writeProblem } from '../../runtime/store/errors.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { downloadDir } from '../../runtime/store/paths.js';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import type { Weights } from '../../runtime/store/weights.js';
 import { type CommandDeps, reportOf } from '../deps.js';
@@ -72,8 +73,7 @@ async function writeDescription(spec: ModelSpec, to: string): Promise<string> {
   if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return file;
   try {
     await makeFolder(path.dirname(file));
-    await writeFile(`${file}.tmp`, text);
-    await rename(`${file}.tmp`, file);
+    await replaceFile(file, text);
     return file;
   } catch (error) {
     throw writeProblem(error, file, 'give another folder with --to');

@@ -1,6 +1,6 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hubAddress } from '../../runtime/store/hub-address.js';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { isDnsLabel } from '../manifest/names.js';
@@ -63,23 +63,15 @@ async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise
   const { name, modelId: model, image } = settings;
   const document = { format: flags.format, name, model, image, notes, documents, text };
   if (flags.output === undefined) return report.result(text, document);
-  await replaceFile(flags.output, `${text}\n`);
+  await writeManifest(flags.output, `${text}\n`);
   report.result(flags.output, { ...document, file: flags.output });
 }
 
 /** Whole or not at all. @throws BuilderError */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
-  try {
-    await writeFile(part, text, { flush: true });
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined);
-    const { code } = error as NodeJS.ErrnoException;
-    throw new BuilderError('failure', `${file} can't be written (${code}); give another -o`, {
-      cause: error,
-    });
-  }
+async function writeManifest(file: string, text: string): Promise<void> {
+  await replaceFile(file, text, { sync: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new BuilderError('failure', `${file} can't be written (${cause.code}); give another -o`, { cause });
+  });
 }
 
 const collect = (text: string, before: readonly string[]) => [...before, text];

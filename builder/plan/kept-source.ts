@@ -1,5 +1,4 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { isModelId } from '../../runtime/core/ids.js';
@@ -7,6 +6,7 @@ import type { ModelInfo, RepoFile } from '../../runtime/core/spec.js';
 import { expectedDigest, startDigest } from '../../runtime/store/digest.js';
 import { StoreError } from '../../runtime/store/errors.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
 import { repoFile } from '../../runtime/store/spec-file.js';
 import { cacheSource } from './from-cache.js';
@@ -148,14 +148,12 @@ function isWhole(bytes: Buffer, file: RepoFile): boolean {
   return !expected || startDigest(file).update(bytes).digest('hex') === expected.hex;
 }
 
-/** At one stroke. A cache that can't be written costs the next plan a request, and no plan. */
+/** A cache that can't be written costs the next plan a request, and no plan. */
 async function keep(file: string, content: string | Buffer): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await makeFolder(path.dirname(file));
-    await writeFile(temporary, content);
-    await rename(temporary, file);
+    await replaceFile(file, content);
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    // The next plan asks again.
   }
 }

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { BuilderError } from '../exit.js';
 import { BUNDLE_SUFFIX } from './bundle.js';
 
@@ -10,11 +11,9 @@ export function signatureFile(data: string, id: string): string {
 
 /** Writes a bundle, whole or not at all. @throws BuilderError `failure` */
 export async function writeBundle(file: string, text: string): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(part, text, { flush: true });
-    await rename(part, file);
+    await replaceFile(file, text, { sync: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new BuilderError('failure', `the signature ${file} can't be written (${code})`, { cause: error });

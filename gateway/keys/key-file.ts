@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { GatewayError, whyUnusable } from '../errors.js';
 
 const key = z.strictObject({
@@ -44,11 +44,13 @@ export async function changeKeys(
   });
   try {
     const keys = change(await readKeys(target));
-    await replace(target, `${JSON.stringify({ version: 1, keys }, null, 1)}\n`).catch(
-      (error: NodeJS.ErrnoException) => {
-        throw unwritten(file, error);
-      },
-    );
+    await replaceFile(target, `${JSON.stringify({ version: 1, keys }, null, 1)}\n`, {
+      mode: 0o600,
+      sync: true,
+      prepare: (handle) => keepOwner(handle, target),
+    }).catch((error: NodeJS.ErrnoException) => {
+      throw unwritten(file, error);
+    });
   } finally {
     await lock.release();
   }
@@ -77,25 +79,6 @@ function unwritten(file: string, { code, message }: NodeJS.ErrnoException): Gate
   return new GatewayError(
     `${file} stays as it was: it can't be written (${code ?? message}); give another --keys`,
   );
-}
-
-/** At one stroke: a reader finds either all of the old text or all of the new one. */
-async function replace(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await keepOwner(handle, file);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
 }
 
 /** A gateway may run as somebody else than who manages its keys, and has to read them still. */

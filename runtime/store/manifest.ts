@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RepoFile } from '../core/spec.js';
 import { digestOf, expectedDigest } from './digest.js';
 import { isSafePath, OWN_PREFIX } from './paths.js';
+import { replaceFile } from './replace-file.js';
 
 export const MANIFEST_NAME = `${OWN_PREFIX}.json`;
 
@@ -27,16 +27,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
 
 /** Replaces the manifest of a folder at one stroke. @throws what the file system throws */
 export async function writeManifest(dir: string, entries: Manifest['files']): Promise<void> {
-  const path = join(dir, MANIFEST_NAME);
-  // Not the process id: containers that share a folder number their processes alike.
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, formatManifest(entries));
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(join(dir, MANIFEST_NAME), formatManifest(entries));
 }
 
 /** Removes what processes that were killed while they wrote a manifest have left. For the holder of the lock. */
