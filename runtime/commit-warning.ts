@@ -1,13 +1,13 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Settings } from './config.js';
+import type { ServerSettings } from './config.js';
 
 /**
  * A line for the log when a download goes into the container's own layer, which `docker commit` stores, while secrets
  * stand in the environment, which it stores, too. Undefined where one of the two is not so.
  */
 export function commitWarning(
-  { RUN_AS, exposed }: Pick<Settings, 'RUN_AS' | 'exposed'>,
+  { RUN_AS, exposed }: Pick<ServerSettings, 'RUN_AS' | 'exposed'>,
   dir: string,
 ): string | undefined {
   // RUN_AS is set in images only.

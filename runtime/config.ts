@@ -121,7 +121,7 @@ const schema = z.object({
 type Secret = 'KEY' | 'KEY_FILE' | 'HF_TOKEN' | 'HF_TOKEN_FILE' | 'HF_ENDPOINT' | 'HF_ENDPOINT_FILE';
 
 /** All settings but the key, which only a server needs. */
-export type Settings = Readonly<
+export type ServerSettings = Readonly<
   Omit<z.output<typeof schema>, Secret | 'SEALED_MANIFEST'> & {
     HF_ENDPOINT: string;
     HF_TOKEN: string | undefined;
@@ -135,19 +135,19 @@ export type Settings = Readonly<
 >;
 
 /** KEY: the operator's key; never empty. */
-export type Config = Settings & Readonly<{ KEY: string }>;
+export type ServerConfig = ServerSettings & Readonly<{ KEY: string }>;
 
 /**
  * Reads, checks and freezes the settings.
  * @throws ConfigError naming the variable; never its value, which may be a secret
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const settings = readSettings(env);
+export function readServerConfig(env: NodeJS.ProcessEnv): ServerConfig {
+  const settings = readServerSettings(env);
   return Object.freeze({ ...settings, KEY: readKey(env.KEY, env.KEY_FILE || undefined) });
 }
 
 /** As readConfig, for what serves nobody and so needs no KEY. */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
   if (!parsed.success) {

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Settings } from './config.js';
+import type { ServerSettings } from './config.js';
 import { createLogger } from './log.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
@@ -10,7 +10,7 @@ import { parseSpec, readSpecText } from './store/spec-file.js';
  * and the reason on stderr when they can't be had. Complete files cost no request. For init containers.
  * @param verify hash all files, also those that were verified before; always so in a sealed image
  */
-export async function fetchModel(config: Settings, { verify }: { verify: boolean }): Promise<void> {
+export async function fetchModel(config: ServerSettings, { verify }: { verify: boolean }): Promise<void> {
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
   const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
   if (dropped) logger.info(dropped);

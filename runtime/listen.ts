@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import { type Config, ConfigError } from './config.js';
+import { type ServerConfig, ConfigError } from './config.js';
 
 /** @throws ConfigError that says which setting to change */
-export function listen(server: Server, { PORT: port, HOST: host }: Config): Promise<void> {
+export function listen(server: Server, { PORT: port, HOST: host }: ServerConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));
     server.listen({ port, host }, resolve);

@@ -2,30 +2,30 @@ import { fileURLToPath } from 'node:url';
 import { createAnalytics } from './analytics.js';
 import { parseArguments } from './arguments.js';
 import {
-  type Config,
+  type ServerConfig,
   ConfigError,
   engineEnvironment,
   NO_TELEMETRY,
-  readConfig,
-  readSettings,
+  readServerConfig,
+  readServerSettings,
 } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
 import type { ModelSpec } from './core/spec.js';
 import { checkDevice, chooseDevice, DeviceError } from './engines/sessions/device.js';
 import { fetchModel } from './fetch-model.js';
-import { createApp } from './http/app.js';
+import { createServerApp } from './http/app.js';
 import { createByteBudget } from './wire/byte-budget.js';
-import { createMetrics } from './http/metrics.js';
+import { createServerMetrics } from './http/metrics.js';
 import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
 import { createLogger, type Logger } from './log.js';
 import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
-import { newerVersion, standingOf } from './notices.js';
+import { findNewerVersion, checkKeyStatus } from './notices.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
 import { createSealedCheck } from './sealed/check.js';
-import { createService, type Preparation } from './service.js';
+import { createService, type PreparationStatus } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 import { parseSpec, readSpecText } from './store/spec-file.js';
 import type { Modality } from './tasks/define.js';
@@ -40,12 +40,12 @@ import { createSupervisor, type EngineState } from './worker/supervisor.js';
 
 async function main(): Promise<void> {
   const command = parseArguments(process.argv.slice(2));
-  return command.name === 'fetch' ? fetchModel(readSettings(process.env), command) : serve();
+  return command.name === 'fetch' ? fetchModel(readServerSettings(process.env), command) : serve();
 }
 
 /** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
 async function serve(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readServerConfig(process.env);
   const entry = fileURLToPath(
     new URL(import.meta.url.endsWith('.mjs') ? './child.mjs' : './worker/entry.js', import.meta.url),
   );
@@ -59,7 +59,7 @@ async function serve(): Promise<void> {
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
   // For INLINE, where the engine shares this process; a child gets it with its environment.
   Object.assign(process.env, NO_TELEMETRY);
-  const preparation: Preparation = {
+  const preparation: PreparationStatus = {
     progress: undefined,
     device: { asked: config.DEVICE, used: null, reason: null },
     offline: config.HF_HUB_OFFLINE,
@@ -94,11 +94,11 @@ async function serve(): Promise<void> {
   const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
   const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
   const budget = createByteBudget(pendingBytes);
-  const app = createApp({
+  const app = createServerApp({
     service,
     logger,
     resolveMedia: await resolverFor(config, task.modality),
-    metrics: createMetrics({
+    metrics: createServerMetrics({
       running: () => scheduler.running,
       queued: () => scheduler.queued,
       ready: () => supervisor.state.name === 'ready',
@@ -153,14 +153,14 @@ function defaultConcurrency({ engine, profile }: ModelSpec): number {
 /** More sessions side by side than this gain little, and each has its own working memory. */
 const MOST_WORKERS = 8;
 
-function parallelism({ THREADS, WORKERS, INLINE }: Config) {
+function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig) {
   const threads = THREADS ?? usableThreads();
   const workers = WORKERS ?? Math.min(threads, MOST_WORKERS);
   return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
 }
 
 /** Tasks without media need neither the guarded fetch nor its memory. */
-async function resolverFor(config: Config, kind: Modality): Promise<ResolveMedia> {
+async function resolverFor(config: ServerConfig, kind: Modality): Promise<ResolveMedia> {
   if (kind === 'text' || kind === 'messages' || kind === 'none') return refuseMedia;
   const { createFetchMedia } = await import('./media/fetch-media.js');
   const fetchMedia = createFetchMedia({
@@ -182,18 +182,18 @@ function logState(logger: Logger, state: EngineState): void {
   }
 }
 
-async function announceUpdate({ UPDATE_URL, KEY }: Config, logger: Logger): Promise<void> {
-  const version = UPDATE_URL && (await newerVersion(UPDATE_URL, VERSION, KEY));
+async function announceUpdate({ UPDATE_URL, KEY }: ServerConfig, logger: Logger): Promise<void> {
+  const version = UPDATE_URL && (await findNewerVersion(UPDATE_URL, VERSION, KEY));
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
 }
 
 async function announceStanding(
-  { VALIDATE_URL, KEY }: Config,
+  { VALIDATE_URL, KEY }: ServerConfig,
   { id, task }: ModelSpec,
   logger: Logger,
 ): Promise<void> {
   if (VALIDATE_URL === undefined) return;
-  const standing = await standingOf(VALIDATE_URL, KEY, { model: id, task, version: VERSION });
+  const standing = await checkKeyStatus(VALIDATE_URL, KEY, { model: id, task, version: VERSION });
   if (standing === 'accepted') logger.info('KEY is accepted where VALIDATE_URL asks');
   if (standing === 'refused')
     logger.warn('KEY is not accepted where VALIDATE_URL asks; models answer all the same');

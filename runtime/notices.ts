@@ -4,7 +4,11 @@ const PATIENCE_MS = 5000;
 const VERSION = /^[\w.-]{1,40}$/;
 
 /** The version that the update endpoint names, when it is newer than ours. Never fails. @param key goes along in Authorization */
-export async function newerVersion(url: string, current: string, key: string): Promise<string | undefined> {
+export async function findNewerVersion(
+  url: string,
+  current: string,
+  key: string,
+): Promise<string | undefined> {
   const answer = await askOnce(url, { headers: { authorization: `Key ${key}` } });
   const version = fieldOf(answer?.body, 'version') ?? fieldOf(fieldOf(answer?.body, 'output'), 'version');
   if (typeof version !== 'string' || !VERSION.test(version)) return undefined;
@@ -12,7 +16,7 @@ export async function newerVersion(url: string, current: string, key: string): P
 }
 
 /** What the endpoint says of our key; undefined when it says nothing. Never fails. */
-export async function standingOf(
+export async function checkKeyStatus(
   url: string,
   key: string,
   about: { model: string; task: string; version: string },

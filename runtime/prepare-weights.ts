@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR, type Settings } from './config.js';
+import { DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR, type ServerSettings } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import { commitWarning } from './commit-warning.js';
 import type { Logger } from './log.js';
-import type { Preparation } from './service.js';
+import type { PreparationStatus } from './service.js';
 import { StoreError } from './store/errors.js';
 import { hubSource } from './store/hub.js';
 import { hubAddress } from './store/hub-address.js';
 import { ensureWeights } from './store/weights.js';
 
 export interface PrepareOptions {
-  config: Settings;
+  config: ServerSettings;
   spec: ModelSpec;
   /** Progress is written here. */
-  preparation: Pick<Preparation, 'progress' | 'offline'>;
+  preparation: Pick<PreparationStatus, 'progress' | 'offline'>;
   logger: Logger;
   signal: AbortSignal;
   /** Hash every file, also those that were verified before. */
@@ -38,7 +38,7 @@ export async function prepareWeights(options: PrepareOptions): Promise<string> {
 const KNOWN_PLACES: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
 
 /** Names the settings that hold folders and the hub's address, instead of their values. */
-function withoutPlaces(error: Error, config: Settings): Error {
+function withoutPlaces(error: Error, config: ServerSettings): Error {
   const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
     const value = name === 'HF_ENDPOINT' ? hubAddress(config[name]).url : config[name];
     return value === undefined || KNOWN_PLACES.has(value) ? text : text.replaceAll(value, name);
@@ -85,7 +85,7 @@ async function findOrDownload({
   return dir;
 }
 
-function incompleteOffline(spec: ModelSpec, { sealed, MODEL_DIR }: Settings): StoreError {
+function incompleteOffline(spec: ModelSpec, { sealed, MODEL_DIR }: ServerSettings): StoreError {
   if (sealed) {
     const reason = 'this image is sealed, and its weights are not what was sealed';
     return new StoreError('corrupt', reason, { remedy: 'check it with "builder verify", and load it again' });

@@ -9,7 +9,7 @@ import type { Scheduler } from './worker/scheduler.js';
 import type { EngineState, Supervisor } from './worker/supervisor.js';
 
 /** What the composition root learns while it prepares the model. */
-export interface Preparation {
+export interface PreparationStatus {
   /** Share of the download, while there is one. */
   progress: number | undefined;
   device: { asked: string; used: string | null; reason: string | null };
@@ -24,7 +24,7 @@ export interface ServiceParts {
   task: AnyTask;
   scheduler: Scheduler;
   supervisor: Supervisor;
-  preparation: Preparation;
+  preparation: PreparationStatus;
 }
 
 /** The model as the HTTP side sees it: a queue in front of a supervised engine. */
@@ -47,7 +47,7 @@ export function createService(parts: ServiceParts): ModelService & { drain(): Pr
   };
 }
 
-function stateOf(state: EngineState, { progress }: Preparation): Omit<ServiceStatus, 'details'> {
+function stateOf(state: EngineState, { progress }: PreparationStatus): Omit<ServiceStatus, 'details'> {
   switch (state.name) {
     case 'idle':
       return { state: 'starting' };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import { writeProblem } from '../../runtime/store/errors.js';
+import { writeError } from '../../runtime/store/errors.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
@@ -76,7 +76,7 @@ async function writeDescription(spec: ModelSpec, to: string): Promise<string> {
     await replaceFile(file, text);
     return file;
   } catch (error) {
-    throw writeProblem(error, file, 'give another folder with --to');
+    throw writeError(error, file, 'give another folder with --to');
   }
 }
 

@@ -2,7 +2,7 @@ import type { RepoFile } from '../../runtime/core/spec.js';
 import { type PortNames, portNames } from '../../runtime/onnx/ports.js';
 import { bytesReader, ProtobufError } from '../../runtime/onnx/protobuf.js';
 import { externalLocations } from '../../runtime/store/external-data.js';
-import { type ExternalHints, likelyExternalFiles } from '../../runtime/store/external-files.js';
+import { type ExternalFileNames, likelyExternalFiles } from '../../runtime/store/external-files.js';
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
 import { readPortNames } from './graph-ends.js';
@@ -26,7 +26,7 @@ export interface GraphsRequest {
 /** What the graphs that were read say, by their paths. */
 export interface GraphNotes {
   /** Names under which their weights lie. */
-  external: ExternalHints;
+  external: ExternalFileNames;
   weights: Readonly<Record<string, Weight[]>>;
   /** What they take and give. */
   ports: Readonly<Record<string, PortNames>>;

@@ -7,7 +7,7 @@ import {
 } from '../../runtime/core/spec.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { type Choice, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
+import { type FileSelection, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
 import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
@@ -96,7 +96,7 @@ function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
 async function choose(
   source: ModelSource,
   { ends, ...request }: ChooseRequest & { info: ModelInfo; ends: boolean },
-): Promise<{ choice: Choice; notes: GraphNotes }> {
+): Promise<{ choice: FileSelection; notes: GraphNotes }> {
   try {
     const first = chooseFiles(request);
     const { info: ref } = request;
@@ -110,7 +110,7 @@ async function choose(
 }
 
 /** Complete exports in other weight formats, by their names alone. */
-function otherFormats(request: ChooseRequest, chosen: Dtype): Choice[] {
+function otherFormats(request: ChooseRequest, chosen: Dtype): FileSelection[] {
   return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => {
     try {
       return [chooseFiles({ ...request, dtype })];
@@ -127,7 +127,7 @@ interface Decided {
   task: TaskId;
   profile: ModelSpec['profile'];
   engine: EngineId;
-  choice: Choice;
+  choice: FileSelection;
 }
 
 function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelSpec {

@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
-import { observeAnswers } from '../../runtime/wire/answers.js';
+import { observeResponses } from '../../runtime/wire/observe-responses.js';
 import { bareApplication } from '../../runtime/wire/application.js';
-import { direct } from '../../runtime/wire/direct.js';
-import { identify, onError, unroutable } from '../../runtime/wire/plumbing.js';
+import { routeDirectly } from '../../runtime/wire/direct-route.js';
+import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
@@ -42,8 +42,8 @@ export function createApp(parts: AppParts): RequestListener {
   const { catalog, tiers, keys, limits, logger, onCall } = parts;
   const app = bareApplication();
   const observed = [
-    identify,
-    observeAnswers(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
+    assignRequestId,
+    observeResponses(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
   ];
   app.use(...observed);
   app.route('/livez').get(says('alive')).all(only('GET'));
@@ -63,14 +63,14 @@ export function createApp(parts: AppParts): RequestListener {
   const { containers } = parts;
   if (containers)
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: authorize(keys, containers.limits) }));
-  const fail = onError(logger);
+  const fail = errorHandler(logger);
   app.use(notFound, fail);
-  return direct({
-    takes: ({ method, url }) => method === 'POST' && MODEL.test(url!),
+  return routeDirectly({
+    matches: ({ method, url }) => method === 'POST' && MODEL.test(url!),
     ...{ baseUrl: BASE, onError: fail },
     handlers: [...observed, authorized, run],
-    otherwise: (request, response) =>
-      app(request as Request, response as Response, () => unroutable(response as Response)),
+    fallback: (request, response) =>
+      app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
 }
 

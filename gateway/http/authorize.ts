@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
-import { keyOf } from '../../runtime/wire/key.js';
-import { holdFor } from '../../runtime/wire/lifetime.js';
+import { readBearerKey } from '../../runtime/wire/key.js';
+import { releaseOnClose } from '../../runtime/wire/lifetime.js';
 import { hashOf, type Keys } from '../keys/key-store.js';
 import type { Limits } from '../limits/limits.js';
 import { callOf } from './call.js';
@@ -15,7 +15,7 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
     // Once the connection has ended, its address is not known any more.
     const call = callOf(response);
     call.address = request.socket.remoteAddress;
-    const secret = keyOf(request.headers.authorization);
+    const secret = readBearerKey(request.headers.authorization);
     const key = keys.find(secret);
     if (!key) {
       if (secret !== '') call.refusedKey = hashOf(secret).slice(0, 12);
@@ -24,7 +24,7 @@ export function authorize(keys: Keys, limits: Limits): RequestHandler {
     call.key = key;
     const { most, remaining, leave } = await limits.enter(key.id);
     // Redis may have been asked: the caller need not be there any more.
-    holdFor(response, leave);
+    releaseOnClose(response, leave);
     response.setHeader('X-RateLimit-Limit', most);
     response.setHeader('X-RateLimit-Remaining', remaining);
     next();

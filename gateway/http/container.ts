@@ -4,7 +4,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
-import { readJson } from '../../runtime/wire/json-body.js';
+import { readJsonBody } from '../../runtime/wire/json-body.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { ReportedRun } from '../usage/reported.js';
 import { callOf } from './call.js';
@@ -36,7 +36,7 @@ const report = z.object({ events: z.array(run).max(1000) });
 export function containerRoutes({ authorized, report: count, version }: ContainerParts): Router {
   const budget = createByteBudget(32 * MAX_BYTES);
   const read = async (request: Request, response: Response) =>
-    (await readJson(request, response, { maxBytes: MAX_BYTES, budget })).json;
+    (await readJsonBody(request, response, { maxBytes: MAX_BYTES, budget })).json;
   const router = Router({ caseSensitive: true, strict: true });
   router.use(authorized);
   router.post('/validate', async (request, response) => {

@@ -4,7 +4,7 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { readBody } from '../../runtime/tasks/body.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
-import { readCheckedJson } from '../../runtime/wire/json-body.js';
+import { readCheckedJsonBody } from '../../runtime/wire/json-body.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
 import { type BodyRules, bodyFor } from './body.js';
 import { callOf } from './call.js';
@@ -24,7 +24,7 @@ export function runModel(parts: RunParts): RequestHandler {
   return async (request, response) => {
     const entry = entryOf(parts.catalog, request);
     callOf(response).model = entry;
-    const body = await readCheckedJson(request, response, {
+    const body = await readCheckedJsonBody(request, response, {
       ...bodyFor([entry.task], parts.body),
       check: (json) => checkRequest(entry, json),
     });

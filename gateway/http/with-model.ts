@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
-import { aborter } from '../../runtime/wire/plumbing.js';
+import { abortControllerOf } from '../../runtime/wire/middleware.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { type Meter, meterOf, type Tier } from '../meters.js';
 import type { Lease, Upstream } from '../upstream/upstream.js';
@@ -42,7 +42,7 @@ export async function withModel(
   const asked = performance.now();
   const call = callOf(response);
   call.model = entry;
-  const giveUp = aborter(response);
+  const giveUp = abortControllerOf(response);
   const { signal } = giveUp;
   const meter = meterOf(entry, parts.tiers);
   for (let tries = 1; ; tries++) {

@@ -1,11 +1,11 @@
 import type { Response } from 'express';
-import type { Answer } from '../../runtime/wire/answers.js';
+import type { ResponseSummary } from '../../runtime/wire/observe-responses.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { callOf } from '../http/call.js';
 import type { Tokens } from '../http/usage.js';
 
 /** A call that has ended, as the log, the metrics, the usage and the audit log know it. Never a key or a body. */
-export interface FinishedCall extends Answer {
+export interface FinishedCall extends ResponseSummary {
   /** IP address at the other end of the connection. */
   address: string;
   keyId: string | undefined;
@@ -26,7 +26,7 @@ export interface FinishedCall extends Answer {
 }
 
 /** @param response closed by now */
-export function finishedCall(answer: Answer, response: Response): FinishedCall {
+export function finishedCall(answer: ResponseSummary, response: Response): FinishedCall {
   const {
     address = 'unknown',
     key,

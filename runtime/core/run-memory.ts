@@ -59,7 +59,7 @@ export function promptBytes({ sizes, perToken, chunk, integers }: DecoderShape, 
 export const CACHE_COPIES = 3;
 
 /** The largest number up to `most` for which `bytesOf`, which never falls, is at most `bytes`. */
-export function mostWithin(bytes: number, most: number, bytesOf: (count: number) => number): number {
+export function largestWithin(bytes: number, most: number, bytesOf: (count: number) => number): number {
   let low = 0;
   let high = Math.min(most, 2 ** 24);
   if (bytesOf(high) <= bytes) return most;

@@ -3,13 +3,13 @@ import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import { recordLater } from '../core/outbox.js';
 import type { Logger } from '../log.js';
-import { type Answer, observeAnswers } from '../wire/answers.js';
+import { type ResponseSummary, observeResponses } from '../wire/observe-responses.js';
 import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
-import { direct } from '../wire/direct.js';
-import { identify, onError, unroutable } from '../wire/plumbing.js';
+import { routeDirectly } from '../wire/direct-route.js';
+import { assignRequestId, errorHandler, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
 
@@ -25,11 +25,11 @@ export interface AppDependencies extends RunDependencies {
 }
 
 /** The HTTP face of one model. Builds the application only; listening is the caller's. */
-export function createApp(dependencies: AppDependencies): RequestListener {
+export function createServerApp(dependencies: AppDependencies): RequestListener {
   const { service, metrics, logger, requiredKey } = dependencies;
   const openapi = JSON.stringify(dependencies.openapi);
   const app = bareApplication();
-  const observed = [identify, observeAnswers(new Set(Object.keys(ALLOWED)), tellAll(dependencies))];
+  const observed = [assignRequestId, observeResponses(new Set(Object.keys(ALLOWED)), tellAll(dependencies))];
   app.use(...observed, methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
@@ -39,18 +39,18 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   const run = [...(requiredKey === undefined ? [] : [authorize(requiredKey)]), runHandler(dependencies)];
   // For what goes to the router all the same: a proxy may send the whole address instead of its path.
   app.post('/run', ...run);
-  const fail = onError(logger);
+  const fail = errorHandler(logger);
   app.use(notFound, fail);
-  return direct({
-    takes: ({ method, url }) => method === 'POST' && /^\/run(?:\?|$)/.test(url!),
+  return routeDirectly({
+    matches: ({ method, url }) => method === 'POST' && /^\/run(?:\?|$)/.test(url!),
     ...{ baseUrl: '', handlers: [...observed, ...run], onError: fail },
-    otherwise: (request, response) =>
-      app(request as Request, response as Response, () => unroutable(response as Response)),
+    fallback: (request, response) =>
+      app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
 }
 
-function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) => void {
-  return recordLater<Answer>((answer) => {
+function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: ResponseSummary) => void {
+  return recordLater<ResponseSummary>((answer) => {
     metrics.count(answer);
     log(logger, answer);
     const milliseconds = Math.round(answer.milliseconds);
@@ -59,7 +59,10 @@ function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Answer) 
 }
 
 /** Method, route, status and time of each answer; health checks only when debugging. Never a body or a header. */
-function log(logger: Logger, { requestId, method, route, path, status, code, milliseconds }: Answer): void {
+function log(
+  logger: Logger,
+  { requestId, method, route, path, status, code, milliseconds }: ResponseSummary,
+): void {
   const level = route === '/run' ? 'info' : 'debug';
   const ms = Math.round(milliseconds);
   logger[level]({ requestId, status, code, ms }, `${method} ${path.slice(0, 100)}`);

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import { RunError } from '../core/errors.js';
-import { keyOf, sameKey } from '../wire/key.js';
+import { readBearerKey, keysMatch } from '../wire/key.js';
 
 /** Demands the key on each call. */
 export function authorize(key: string): RequestHandler {
   return (request, _response, next) => {
-    if (!sameKey(keyOf(request.headers.authorization), key))
+    if (!keysMatch(readBearerKey(request.headers.authorization), key))
       throw new RunError('unauthorized', 'Unauthorized');
     next();
   };

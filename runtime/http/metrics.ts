@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answer } from '../wire/answers.js';
+import type { ResponseSummary } from '../wire/observe-responses.js';
 
-export interface MetricsSources {
+export interface ServerMetricsSources {
   running(): number;
   queued(): number;
   ready(): boolean;
@@ -15,13 +15,13 @@ export interface MetricsSources {
 
 export interface Metrics {
   /** Counts one answer. */
-  count(answer: Answer): void;
+  count(answer: ResponseSummary): void;
   /** GET /metrics in Prometheus' text format. */
   handler: RequestHandler;
 }
 
 /** Metrics of this server. Labels are routes, statuses and error codes: never anything that a caller wrote. */
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   const registry = new Registry();
   const base = { registers: [registry] };
   const requests = new Counter({

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Usage } from '../core/usage.js';
-import { type MediaWork, type ResolveMedia, withMediaResolved } from '../media/resolve.js';
+import { type MediaLimits, type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
 import type { Resolved } from '../tasks/define.js';
-import { type JsonBodyOptions, readJson } from '../wire/json-body.js';
-import { gone } from '../wire/plumbing.js';
+import { type JsonBodyOptions, readJsonBody } from '../wire/json-body.js';
+import { abortSignalOf } from '../wire/middleware.js';
 import { asRunError, sendEnvelope } from '../wire/respond.js';
 import { inTurns } from '../wire/turns.js';
 import type { ModelService } from './service.js';
@@ -21,7 +21,7 @@ export interface RunDependencies {
 export function runHandler(dependencies: RunDependencies): RequestHandler {
   const { service } = dependencies;
   return async (request, response) => {
-    const signal = gone(response);
+    const signal = abortSignalOf(response);
     const { resolved, stream } = await inputOf(request, response, { ...dependencies, signal });
     if (stream) return streamed(request, response, (told) => service.run(resolved, { signal, ...told }));
     const onUsage = (usage: Usage) => setUsageHeaders(response, usage);
@@ -36,13 +36,13 @@ async function inputOf(
   { service, resolveMedia, body, signal }: RunDependencies & { signal: AbortSignal },
 ): Promise<{ resolved: Resolved<unknown>; stream: boolean }> {
   const { spec, task } = service;
-  const { json, media, release } = await readJson(request, response, {
+  const { json, media, release } = await readJsonBody(request, response, {
     ...body,
     mediaApart: task.profile !== 'text',
   });
   const { input, stream } = readBody(spec.task, task, json);
   const hold = body.budget.open(response);
-  const work: MediaWork = { signal, media, onBytes: hold, inTurns: (each) => inTurns(response, each) };
+  const work: MediaLimits = { signal, media, onBytes: hold, inTurns: (each) => inTurns(response, each) };
   const resolved = await withMediaResolved(input, (source) => resolveMedia(source, work));
   if (resolved.media) release();
   return { resolved, stream };

@@ -7,7 +7,7 @@ const LETTERS = /^([A-Za-z0-9+/_-]*)(={0,2})$/;
 const PIECE = 2 ** 20;
 
 /** A text that comes in pieces, and how long it is at most. */
-export interface LongText {
+export interface TextPieces {
   length: number;
   pieces(): Iterable<string>;
 }
@@ -18,14 +18,14 @@ export interface LongText {
  * @throws RunError 413 more than `maxBytes`, 422 not Base64
  */
 export async function decodeBase64(
-  value: string | LongText,
+  value: string | TextPieces,
   maxBytes: number,
   pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, bytesIn(value.length)) + 4);
   let [size, padding, carry] = [0, 0, ''];
   const write = (letters: string) => {
-    if (size + bytesIn(letters.length) > maxBytes + 3) throw tooLarge(maxBytes);
+    if (size + bytesIn(letters.length) > maxBytes + 3) throw mediaTooLarge(maxBytes);
     size += bytes.write(letters, size, 'base64');
   };
   let first = true;
@@ -41,7 +41,7 @@ export async function decodeBase64(
     await pause();
   }
   write(carry);
-  if (size > maxBytes) throw tooLarge(maxBytes);
+  if (size > maxBytes) throw mediaTooLarge(maxBytes);
   if (padding > 2 || size + carry.length === 0) throw notBase64();
   return bytes.subarray(0, size);
 }
@@ -65,6 +65,6 @@ function notBase64(): RunError {
   return new RunError('unprocessable', 'base64: is neither Base64 nor a data URL');
 }
 
-export function tooLarge(maxBytes: number): RunError {
+export function mediaTooLarge(maxBytes: number): RunError {
   return new RunError('payload_too_large', `the file is larger than ${maxBytes} bytes (MAX_MEDIA_BYTES)`);
 }

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, interceptors, request } from 'undici';
 import { RunError } from '../core/errors.js';
 import { type AddressGuard, createAddressGuard } from './address-guard.js';
-import { tooLarge } from './base64.js';
+import { mediaTooLarge } from './base64.js';
 
 /**
  * Fetches the bytes behind a caller's URL.
@@ -71,7 +71,7 @@ async function readAll(
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw mediaTooLarge(maxBytes);
     onBytes(chunk.length);
     chunks.push(chunk);
   }
@@ -117,7 +117,7 @@ function asRunError(
       'url: leads to a private, local or otherwise reserved address; the operator can allow it (ALLOW_PRIVATE_URLS)',
     );
   }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge(maxBytes);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return mediaTooLarge(maxBytes);
   if (name === 'TimeoutError' || /TIMEOUT/.test(code ?? '')) {
     return new RunError('unprocessable', `url: did not answer within ${timeoutMs / 1000} s (MEDIA_TIMEOUT)`);
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ByteLine, createByteLine } from '../core/byte-line.js';
+import { type ByteSemaphore, createByteSemaphore } from '../core/byte-semaphore.js';
 import { RunError } from '../core/errors.js';
 import { collectGarbage, inMegabytes } from '../memory.js';
 import { decodingBytes, OTHER_BYTES } from './decoding-memory.js';
@@ -32,8 +32,8 @@ export interface PictureLineOptions {
 }
 
 export function createPictureLine({ maxPixels, room }: PictureLineOptions): PictureLine {
-  let line: ByteLine | undefined;
-  const unlimited = createByteLine(Infinity);
+  let line: ByteSemaphore | undefined;
+  const unlimited = createByteSemaphore(Infinity);
   /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
   let garbage: { bytes: number; leave: () => void }[] = [];
   const garbageBytes = () => garbage.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -50,7 +50,7 @@ export function createPictureLine({ maxPixels, room }: PictureLineOptions): Pict
 
   return {
     hasRun() {
-      line ??= createByteLine(room());
+      line ??= createByteSemaphore(room());
     },
     async read(bytes, shrink, signal) {
       const header = await readHeader(bytes, maxPixels);
@@ -58,7 +58,7 @@ export function createPictureLine({ maxPixels, room }: PictureLineOptions): Pict
       const mine = line ?? unlimited;
       if (needed > mine.total) throw tooLarge(header, needed, mine.total);
       if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
-      const leave = await mine.enter(needed, signal);
+      const leave = await mine.acquire(needed, signal);
       try {
         return shrink(await decodePixels(bytes, header));
       } finally {

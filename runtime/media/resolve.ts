@@ -1,6 +1,6 @@
 import { RunError } from '../core/errors.js';
 import type { Media, Resolved } from '../tasks/define.js';
-import { decodeBase64, type LongText } from './base64.js';
+import { decodeBase64, type TextPieces } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
 
 export interface MediaSource {
@@ -9,18 +9,18 @@ export interface MediaSource {
 }
 
 /** What the request allows the work on its media. */
-export interface MediaWork {
+export interface MediaLimits {
   signal: AbortSignal;
   /** Told of the bytes as they come; what it throws ends the work. */
   onBytes(bytes: number): void;
   /** Media that the body's value only names. */
-  media?: ReadonlyMap<string, LongText>;
+  media?: ReadonlyMap<string, TextPieces>;
   /** Does work that has pauses, in which others are served. */
   inTurns<T>(work: (pause: () => Promise<void> | undefined) => Promise<T>): Promise<T>;
 }
 
 /** Turns url or base64 into bytes that have been looked at. */
-export type ResolveMedia = (source: MediaSource, work: MediaWork) => Promise<Media>;
+export type ResolveMedia = (source: MediaSource, work: MediaLimits) => Promise<Media>;
 
 export interface ResolveOptions {
   fetchMedia: FetchMedia;
@@ -34,7 +34,7 @@ const SHORT = 2 ** 16;
 
 /** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
-  async function inPlace(given: string, { onBytes, inTurns, media }: MediaWork): Promise<Uint8Array> {
+  async function inPlace(given: string, { onBytes, inTurns, media }: MediaLimits): Promise<Uint8Array> {
     const base64 = media?.get(given) ?? given;
     const bytes = await (base64.length <= SHORT
       ? decodeBase64(base64, maxBytes)

@@ -17,8 +17,8 @@ import {
  */
 export interface Graph {
   nodes: GraphNode[];
-  inputs: Value[];
-  outputs: Value[];
+  inputs: GraphValue[];
+  outputs: GraphValue[];
   /** Contents of TensorProto; large ones say where in the original file they lie. */
   initializers: Uint8Array[];
   /** Fields of the graph and of the model around it that nothing here looks into, with their tags. */
@@ -35,7 +35,7 @@ export interface GraphNode {
 }
 
 /** An input or output of the graph. */
-export interface Value {
+export interface GraphValue {
   name: string;
   /** Content of its TypeProto: element type and shape. */
   type: Uint8Array;
@@ -111,8 +111,8 @@ function nodeFields({ op, inputs, outputs, otherFields }: GraphNode): Uint8Array
   ];
 }
 
-function readValue(reader: ByteReader, { start, end }: Field): Value {
-  const value: Value = { name: '', type: new Uint8Array() };
+function readValue(reader: ByteReader, { start, end }: Field): GraphValue {
+  const value: GraphValue = { name: '', type: new Uint8Array() };
   for (const field of fieldsOf(reader, start, end)) {
     if (field.number === 1) value.name = contentText(reader, field);
     if (field.number === 2) value.type = contentBytes(reader, field);
@@ -120,7 +120,7 @@ function readValue(reader: ByteReader, { start, end }: Field): Value {
   return value;
 }
 
-function valueFields({ name, type }: Value): Uint8Array[] {
+function valueFields({ name, type }: GraphValue): Uint8Array[] {
   return [writeField(1, name), writeField(2, type)];
 }
 
@@ -150,14 +150,14 @@ function whole(reader: ByteReader, { from, end }: Field): Uint8Array {
 }
 
 /** Element type of a value, by its number in TensorProto.DataType; undefined for what is no tensor. */
-export function elementType({ type }: Value): number | undefined {
+export function elementType({ type }: GraphValue): number | undefined {
   const reader = bytesReader(type);
   const element = tensorFields(reader).find((field) => field.number === 1);
   return element && varint(reader, element.start).value;
 }
 
 /** Shape of a value: numbers where it says them. */
-export function shapeOf({ type }: Value): (number | undefined)[] {
+export function tensorShape({ type }: GraphValue): (number | undefined)[] {
   const reader = bytesReader(type);
   const shape = tensorFields(reader).find((field) => field.number === 2);
   if (!shape) return [];

@@ -1,9 +1,9 @@
-import type { Settings } from '../config.js';
+import type { ServerSettings } from '../config.js';
 import { totalBytes } from '../core/spec.js';
 import type { Logger } from '../log.js';
 import { StoreError } from '../store/errors.js';
 import { hashOnThread } from './hash-thread.js';
-import { altered, type FileCheck, sealedFiles, type SealedModel } from './record.js';
+import { alteredWeights, type FileCheck, sealedFiles, type SealedModel } from './record.js';
 
 /** What /status says of the weights of a sealed image. */
 export interface WeightsStatus {
@@ -19,7 +19,7 @@ export interface WeightsStatus {
 export const MOST_BYTES_FIRST = 256 * 2 ** 20;
 
 export interface SealedCheckOptions {
-  config: Pick<Settings, 'sealedRecord' | 'CHECK_WEIGHTS'>;
+  config: Pick<ServerSettings, 'sealedRecord' | 'CHECK_WEIGHTS'>;
   model: Omit<SealedModel, 'dir'>;
   logger: Logger;
   /** Ends the server's answers: the weights that it has loaded are not what was sealed. */
@@ -56,7 +56,7 @@ export function createSealedCheck({ config, model, logger, onAltered }: SealedCh
       throw new StoreError('storage', 'the weights could not be hashed', { cause: error });
     });
     status.seconds = Math.round(performance.now() - started) / 1000;
-    if (problem !== undefined) throw altered(problem);
+    if (problem !== undefined) throw alteredWeights(problem);
     status.checked = 'verified';
     logger.info({ bytes, seconds: status.seconds }, 'the weights are those that were sealed');
   }

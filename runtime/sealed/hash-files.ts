@@ -8,7 +8,7 @@ const CHUNK_BYTES = 2 ** 20;
  * Reads and hashes files, one after the other. It holds its thread all the while: it is for one of its own.
  * @returns what is wrong with the first one that is not what it has to be
  */
-export function firstWrong(files: readonly FileCheck[]): string | undefined {
+export function findMismatch(files: readonly FileCheck[]): string | undefined {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (const file of files) {
     const problem = problemOf(file, buffer);

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { FileCheck } from './record.js';
 
-export interface Hashing {
+export interface HashRequest {
   files: readonly FileCheck[];
   /** Leave the processor to whoever else wants it. */
   quietly: boolean;
 }
 
 /** What the thread says. */
-export interface Finding {
+export interface HashResult {
   /** Of the first file that is not what it has to be. */
   problem: string | undefined;
 }
@@ -22,7 +22,7 @@ const SCRIPT = import.meta.url.endsWith('.mjs') ? './hash-thread.mjs' : './threa
  * Hashes files on a thread of their own: the server answers meanwhile.
  * @returns what is wrong with the first one that is not what it has to be. @throws the signal's reason
  */
-export async function hashOnThread(hashing: Hashing, signal: AbortSignal): Promise<string | undefined> {
+export async function hashOnThread(hashing: HashRequest, signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted();
   const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), {
     workerData: hashing,
@@ -32,7 +32,7 @@ export async function hashOnThread(hashing: Hashing, signal: AbortSignal): Promi
   worker.unref();
   try {
     // Rejects with what the thread throws, too.
-    const [{ problem }] = (await once(worker, 'message', { signal })) as [Finding];
+    const [{ problem }] = (await once(worker, 'message', { signal })) as [HashResult];
     return problem;
   } finally {
     await worker.terminate();

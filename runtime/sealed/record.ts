@@ -39,11 +39,11 @@ export interface SealedModel {
 export function sealedFiles(recordFile: string, { spec, specText, dir }: SealedModel): FileCheck[] {
   const hashes = new Map(readRecord(recordFile).map(({ path, sha256 }) => [path, sha256]));
   if (hashes.get(MODEL_JSON) !== createHash('sha256').update(specText).digest('hex'))
-    throw altered(`${MODEL_JSON} is not the one that was sealed`);
+    throw alteredWeights(`${MODEL_JSON} is not the one that was sealed`);
   const sealedDir = downloadDir(MODEL_DIR, spec);
   return spec.files.map(({ path: name, size }) => {
     const sha256 = hashes.get(join(sealedDir, ...name.split('/')));
-    if (sha256 === undefined) throw altered(`the record does not have ${name}`);
+    if (sha256 === undefined) throw alteredWeights(`the record does not have ${name}`);
     return { name, path: join(dir, ...name.split('/')), size, sha256 };
   });
 }
@@ -52,12 +52,12 @@ function readRecord(file: string): { path: string; sha256: string }[] {
   try {
     return record.parse(JSON.parse(readFileSync(file, 'utf8'))).files;
   } catch (error) {
-    throw altered(`the record can't be read: ${(error as Error).message}`);
+    throw alteredWeights(`the record can't be read: ${(error as Error).message}`);
   }
 }
 
 /** The sentence that callers see; the cause is for the log. */
-export function altered(cause: string): StoreError {
+export function alteredWeights(cause: string): StoreError {
   const reason = 'this image is sealed, and its weights are not what was sealed';
   return new StoreError('corrupt', reason, {
     remedy: 'check it with "builder verify", and load it again',

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepoFile } from '../core/spec.js';
-import { judgeFile, type Manifest, readManifest, writeManifest } from './manifest.js';
+import { checkFile, type Manifest, readManifest, writeManifest } from './manifest.js';
 
 export interface CandidateOptions {
   files: readonly RepoFile[];
@@ -11,7 +11,7 @@ export interface CandidateOptions {
   rehash?: boolean | undefined;
 }
 
-export interface Judgement {
+export interface FolderCheck {
   complete: boolean;
   /** Files that are there and verified, as the manifest keeps them. */
   good: Manifest['files'];
@@ -33,26 +33,26 @@ export async function isCompleteFolder(
     if (missing.some && options.explain) options.log(`${dir} is not used: ${missing.reason}`);
     return false;
   }
-  const { complete, wrong } = await judgeFolder(dir, options);
+  const { complete, wrong } = await checkFolder(dir, options);
   if (!complete && options.explain)
     options.log(`${dir} is not used: ${[...wrong].map(([path, why]) => `${path}: ${why}`).join(', ')}`);
   return complete;
 }
 
 /** Looks at every file; keeps the manifest in step with what was found. */
-export async function judgeFolder(
+export async function checkFolder(
   dir: string,
   { files, log, signal, rehash = false }: CandidateOptions,
-): Promise<Judgement> {
+): Promise<FolderCheck> {
   const known = (await readManifest(dir)).files;
-  const judgement: Judgement = { complete: true, good: {}, wrong: new Map() };
+  const judgement: FolderCheck = { complete: true, good: {}, wrong: new Map() };
   let hashed = 0;
   const beforeHash = () => {
     if (hashed++ === 0) log(`verifies the files in ${dir}`);
   };
   for (const file of files) {
     const trusted = rehash ? undefined : known[file.path];
-    const verdict = await judgeFile(dir, file, { known: trusted, beforeHash, signal });
+    const verdict = await checkFile(dir, file, { known: trusted, beforeHash, signal });
     if (verdict.state === 'good') judgement.good[file.path] = verdict.entry;
     else judgement.complete = false;
     if (verdict.state === 'wrong') judgement.wrong.set(file.path, verdict.reason);

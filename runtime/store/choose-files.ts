@@ -1,6 +1,6 @@
 import { type Dtype, DTYPES, type ModelInfo, type RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
-import { externalFiles, type ExternalHints } from './external-files.js';
+import { externalFiles, type ExternalFileNames } from './external-files.js';
 import { byFolder, type GraphFile, graphFiles } from './graph-files.js';
 
 export interface ChooseRequest {
@@ -14,10 +14,10 @@ export interface ChooseRequest {
   /** Weight format that must be taken; without it the best one that is there. */
   dtype?: Dtype | undefined;
   /** Names of external weight files by graph path, where they were read from the graph. */
-  external?: ExternalHints | undefined;
+  external?: ExternalFileNames | undefined;
 }
 
-export interface Choice {
+export interface FileSelection {
   dtype: Dtype;
   /** Why this weight format. */
   reason: string;
@@ -34,7 +34,7 @@ const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4
  * Chooses the files of a model. Pure: the same listing always gives the same choice.
  * @throws StoreError not_found when a graph or the asked weight format is missing, naming what there is
  */
-export function chooseFiles(request: ChooseRequest): Choice {
+export function chooseFiles(request: ChooseRequest): FileSelection {
   const { info, extra, external } = request;
   const { set, reason } = chooseGraphs(request);
   const graphs = set.graphs.map(({ file }) => file);

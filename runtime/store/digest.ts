@@ -3,13 +3,13 @@ import { open } from 'node:fs/promises';
 import type { RepoFile } from '../core/spec.js';
 
 /** What a file must hash to, and under which name a manifest keeps it. */
-export interface Expected {
+export interface ExpectedDigest {
   algorithm: 'sha256' | 'sha1';
   hex: string;
 }
 
 /** The strongest hash that the listing gives, or undefined where it gives none. */
-export function expectedDigest({ sha256, gitOid }: RepoFile): Expected | undefined {
+export function expectedDigest({ sha256, gitOid }: RepoFile): ExpectedDigest | undefined {
   if (sha256) return { algorithm: 'sha256', hex: sha256 };
   if (gitOid) return { algorithm: 'sha1', hex: gitOid };
   return undefined;

@@ -4,7 +4,7 @@ import { type RepoFile, totalBytes } from '../core/spec.js';
 import { StoreError, WRITABLE_REMEDY } from './errors.js';
 import { entryOf, type ManifestEntry } from './manifest.js';
 import { openPart, type PartFile } from './part-file.js';
-import { backOff } from './retry.js';
+import { waitBeforeRetry } from './retry.js';
 import { checkSpace } from './space.js';
 import type { ModelSource, RepoRef } from './source.js';
 
@@ -127,7 +127,7 @@ async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promi
     } catch (error) {
       failures = part.length >= before + LEAST_BYTES ? 0 : failures + 1;
       const patient = connections < MAX_CONNECTIONS + part.length / 2 ** 20;
-      await backOff(error, patient ? failures : Infinity, { attempts, baseMs, signal });
+      await waitBeforeRetry(error, patient ? failures : Infinity, { attempts, baseMs, signal });
       log(`${file.path}: ${(error as Error).message.split(';')[0]}; goes on from byte ${part.length}`);
     }
   }

@@ -84,7 +84,7 @@ export const WRITABLE_REMEDY = 'mount a writable volume at /server/model, or bui
  * A failed write as a StoreError where the operator can do something about it; other errors come back as they are.
  * @param elsewhere remedy: where to write instead
  */
-export function writeProblem(error: unknown, where: string, elsewhere = WRITABLE_REMEDY): unknown {
+export function writeError(error: unknown, where: string, elsewhere = WRITABLE_REMEDY): unknown {
   const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
   const problem = WRITE_PROBLEMS[code ?? ''];
   if (!problem || error instanceof StoreError) return error;

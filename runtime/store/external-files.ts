@@ -3,7 +3,7 @@ import type { RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
 
 /** Names of external weight files, relative to the graph's folder, by graph path. */
-export type ExternalHints = Readonly<Record<string, readonly string[]>>;
+export type ExternalFileNames = Readonly<Record<string, readonly string[]>>;
 
 /** Weights of other frameworks, which no graph refers to. */
 const FOREIGN =
@@ -18,7 +18,7 @@ const LARGE_BYTES = 2 ** 20;
 export function externalFiles(
   graph: RepoFile,
   files: readonly RepoFile[],
-  hints: ExternalHints | undefined,
+  hints: ExternalFileNames | undefined,
 ): RepoFile[] {
   const names = hints?.[graph.path];
   if (!names) return likelyExternalFiles(graph, files);

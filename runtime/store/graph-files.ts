@@ -54,8 +54,8 @@ function asRole(file: RepoFile, role: string): GraphFile | undefined {
   const ownFolder = name === 'model' && role !== 'model' && folder === role;
   if (name !== role && !ownFolder) return undefined;
   const base = (ownFolder ? parts.slice(0, -1) : parts).join('/');
-  const byFolder = dtype === 'fp32' && !ownFolder ? DTYPE_FOLDERS[folder] : undefined;
-  return { file, role, base, rank, dtype: byFolder ?? dtype };
+  const compareFolders = dtype === 'fp32' && !ownFolder ? DTYPE_FOLDERS[folder] : undefined;
+  return { file, role, base, rank, dtype: compareFolders ?? dtype };
 }
 
 function readName(stem: string): { name: string; dtype: Dtype; rank: number } {

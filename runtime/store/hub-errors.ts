@@ -1,13 +1,13 @@
 import { StoreError } from './errors.js';
 
-export interface Asked {
+export interface HubRequest {
   id: string;
   endpoint: string;
   hasToken: boolean;
 }
 
 /** What is wrong with an answer of the hub, or undefined when it is a success. Reads no body. */
-export async function answerProblem(response: Response, asked: Asked): Promise<StoreError | undefined> {
+export async function responseError(response: Response, asked: HubRequest): Promise<StoreError | undefined> {
   const { status } = response;
   if (response.ok) return pageInsteadOfData(response, asked);
   if (status === 429) return tooMany(response, asked);
@@ -24,7 +24,7 @@ export async function answerProblem(response: Response, asked: Asked): Promise<S
 }
 
 /** Large files come from another host, by a signed address that is good for a while. */
-function isElsewhere({ redirected, url }: Response, { endpoint }: Asked): boolean {
+function isElsewhere({ redirected, url }: Response, { endpoint }: HubRequest): boolean {
   return redirected && URL.canParse(url) && new URL(url).origin !== new URL(endpoint).origin;
 }
 
@@ -41,7 +41,7 @@ function refusedElsewhere({ url, status }: Response): StoreError {
 }
 
 /** Names of the errors that the hub puts into X-Error-Code; the status alone does not tell missing from private. */
-function refusal(status: number, code: string | null, asked: Asked): StoreError {
+function refusal(status: number, code: string | null, asked: HubRequest): StoreError {
   const { id, endpoint, hasToken } = asked;
   if (code === 'GatedRepo' || (status === 403 && code === null)) return gated(asked);
   if (code === 'RevisionNotFound') {
@@ -67,7 +67,7 @@ function refusal(status: number, code: string | null, asked: Asked): StoreError 
   });
 }
 
-function gated({ id, endpoint, hasToken }: Asked): StoreError {
+function gated({ id, endpoint, hasToken }: HubRequest): StoreError {
   const page = `${endpoint}/${id}`;
   const remedy = hasToken
     ? `ask for access at ${page} with the account that HF_TOKEN belongs to, and see that the token may read gated models`
@@ -75,7 +75,7 @@ function gated({ id, endpoint, hasToken }: Asked): StoreError {
   return new StoreError('gated', `access to ${id} is restricted`, { remedy });
 }
 
-function tooMany(response: Response, { endpoint, hasToken }: Asked): StoreError {
+function tooMany(response: Response, { endpoint, hasToken }: HubRequest): StoreError {
   const { retryAfterMs } = retryAfter(response);
   const when = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   return new StoreError('rate_limited', `${endpoint} limits the rate of requests`, {
@@ -85,7 +85,7 @@ function tooMany(response: Response, { endpoint, hasToken }: Asked): StoreError 
 }
 
 /** Portals, proxies and wrong addresses like to answer a web page with status 200; a portal lets through after a while. */
-function pageInsteadOfData(response: Response, { endpoint }: Asked): StoreError | undefined {
+function pageInsteadOfData(response: Response, { endpoint }: HubRequest): StoreError | undefined {
   if (!/^text\/html\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   return new StoreError('network', `${endpoint} answers with a web page instead of data`, {
     remedy: 'check that HF_ENDPOINT names a hub and that no proxy asks for a login',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from './errors.js';
-import { answerProblem } from './hub-errors.js';
+import { responseError } from './hub-errors.js';
 
 export interface HubOptions {
   /** Address of the hub or a mirror, e.g. `https://huggingface.co`; may hold a user and a password. */
@@ -40,7 +40,7 @@ export function hubFetch(
     const response = await within(firstByteMs, init.signal ?? undefined, options.endpoint, (signal) =>
       send(url, { ...init, headers, signal }),
     );
-    const problem = await answerProblem(response, {
+    const problem = await responseError(response, {
       id,
       endpoint: options.endpoint,
       hasToken: Boolean(token),
@@ -97,7 +97,7 @@ const LEAST_BYTES = 1024;
  * Bytes of a body. A silence longer than `stallMs`, a drip, or a connection that breaks, is a retryable StoreError.
  * The connection is closed when the reader leaves early.
  */
-export async function* bodyOf(
+export async function* responseBody(
   response: Response,
   { endpoint, stallMs = 60_000, signal }: { endpoint: string; stallMs?: number; signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {

@@ -3,10 +3,10 @@ import { isModelId } from '../core/ids.js';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
 import { hubAddress } from './hub-address.js';
-import { bodyOf, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
+import { responseBody, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
 import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
-import { type ModelSource, type OpenedFile, readWhole, type RepoRef } from './source.js';
+import { type ModelSource, type OpenedFile, readWholeFile, type RepoRef } from './source.js';
 
 /** Small files are small: more than this under such a name is not read into memory. */
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
@@ -33,7 +33,7 @@ export function hubSource(options: HubOptions): ModelSource {
       const file = info.files.find((candidate) => candidate.path === path);
       if (!file) return undefined;
       if (file.size > MAX_TEXT_BYTES) throw new StoreError('invalid', `${path} of ${info.id} is too large`);
-      const bytes = await withRetries(() => readWhole({ open }, info, file), retries);
+      const bytes = await withRetries(() => readWholeFile({ open }, info, file), retries);
       return bytes.toString('utf8');
     },
   };
@@ -147,7 +147,7 @@ async function openAt(
   if (offset > 0) headers.range = `bytes=${offset}-`;
   const response = await hubFetch(options, ref.id)(url, { headers, signal });
   const { endpoint, stallMs } = options;
-  return { offset: startOf(response, offset), body: bodyOf(response, { endpoint, stallMs, signal }) };
+  return { offset: startOf(response, offset), body: responseBody(response, { endpoint, stallMs, signal }) };
 }
 
 /** Where the body of an answer begins. */

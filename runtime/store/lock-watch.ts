@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
 /** What a lock file says. */
-export interface Holder {
+export interface LockHolder {
   token: string;
   pid: number;
   host: string;
@@ -10,7 +10,7 @@ export interface Holder {
   ino: number;
 }
 
-export interface Watch {
+export interface LockWatch {
   readonly path: string;
   /** True when the holder is gone. False for a file that is not there. */
   isStale(): Promise<boolean>;
@@ -30,7 +30,7 @@ const MISSED_BEATS = 2.5;
 export function watchFile(
   path: string,
   { heartbeatMs, staleMs }: { heartbeatMs: number; staleMs: number },
-): Watch {
+): LockWatch {
   let seen = { mark: '', since: performance.now() };
   return {
     path,
@@ -52,9 +52,9 @@ export function watchFile(
 }
 
 /** @returns undefined when there is no file, or one that says nothing. @throws when it can't be read */
-export async function readHolder(path: string): Promise<Holder | undefined> {
+export async function readHolder(path: string): Promise<LockHolder | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder;
+    return JSON.parse(await readFile(path, 'utf8')) as LockHolder;
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

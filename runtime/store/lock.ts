@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Holder, readHolder, watchFile, type Watch } from './lock-watch.js';
+import { type LockHolder, readHolder, watchFile, type LockWatch } from './lock-watch.js';
 
 export interface LockOptions {
   signal?: AbortSignal | undefined;
@@ -68,7 +68,7 @@ async function create(path: string): Promise<Held | undefined> {
   if (!handle) return undefined;
   try {
     const { ino } = await handle.stat();
-    const holder: Holder = { token: randomUUID(), pid: process.pid, host: hostname(), ino };
+    const holder: LockHolder = { token: randomUUID(), pid: process.pid, host: hostname(), ino };
     const text = JSON.stringify(holder);
     await handle.write(text, 0);
     return { handle, token: holder.token, text };
@@ -118,7 +118,7 @@ function millisecondsSince({ wall, steady }: ReturnType<typeof clocks>): number 
 }
 
 /** Removes a stale lock under a second lock, so that nobody removes the fresh one of who came first. */
-async function takeAway(lock: Watch, guard: Watch): Promise<void> {
+async function takeAway(lock: LockWatch, guard: LockWatch): Promise<void> {
   const held = await create(guard.path);
   if (!held) {
     if (await guard.isStale()) await unlink(guard.path).catch(() => undefined);

@@ -54,18 +54,18 @@ export function entryOf(file: RepoFile, mtimeMs: number): ManifestEntry {
   return { size: file.size, hash: expectedDigest(file)?.hex ?? '', mtimeMs };
 }
 
-export type Verdict =
+export type FileCheckResult =
   { state: 'good'; entry: ManifestEntry } | { state: 'missing' } | { state: 'wrong'; reason: string };
 
 /**
  * Judges one file of a folder: by its manifest entry when size and time still agree, else by hashing it.
  * @param beforeHash called when the file has to be read in full
  */
-export async function judgeFile(
+export async function checkFile(
   dir: string,
   file: RepoFile,
   { known, beforeHash, signal }: { known?: ManifestEntry; beforeHash?: () => void; signal?: AbortSignal },
-): Promise<Verdict> {
+): Promise<FileCheckResult> {
   if (!isSafePath(file.path)) return { state: 'wrong', reason: 'its path leaves the folder' };
   const path = join(dir, ...file.path.split('/'));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error.code);
@@ -87,7 +87,7 @@ export async function judgeFile(
 }
 
 /** What a file is that was there a moment ago. @throws what says nothing about the file */
-function unreadable(error: NodeJS.ErrnoException): Verdict {
+function unreadable(error: NodeJS.ErrnoException): FileCheckResult {
   // Another process mends the folder just now.
   if (error.code === 'ENOENT') return { state: 'missing' };
   if (error.code === 'EACCES') return { state: 'wrong', reason: 'this user may not read it' };

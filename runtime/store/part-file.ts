@@ -57,7 +57,7 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
     async reset() {
       await confirm();
       // A new file rather than an empty one: whoever has the old one open, or has it by its final name, keeps it whole.
-      await discard(partPath);
+      await removeTarget(partPath);
       await handle.close();
       handle = await openPlain(partPath);
       hash = startDigest(file);
@@ -152,7 +152,7 @@ async function syncFolder(dir: string): Promise<void> {
 }
 
 /** Removes what lies at a file's final name, so that nothing uses it any more. A folder goes only when it is empty. */
-export async function discard(path: string): Promise<void> {
+export async function removeTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isDirectory()) return rmdir(path);
   await unlink(path).catch((error: NodeJS.ErrnoException) => {

@@ -17,7 +17,11 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
  * Waits before attempt number `failures` + 1, or throws `error` when there shall be none.
  * @param failures failed attempts in a row; 0 when the last one made progress before it failed
  */
-export async function backOff(error: unknown, failures: number, options: RetryOptions): Promise<void> {
+export async function waitBeforeRetry(
+  error: unknown,
+  failures: number,
+  options: RetryOptions,
+): Promise<void> {
   options.signal?.throwIfAborted();
   if (!(error instanceof StoreError) || !error.retryable || failures >= options.attempts) throw error;
   const asked = error.retryAfterMs ?? 0;
@@ -32,7 +36,7 @@ export async function withRetries<T>(call: () => Promise<T>, options: RetryOptio
     try {
       return await call();
     } catch (error) {
-      await backOff(error, failures, options);
+      await waitBeforeRetry(error, failures, options);
     }
   }
 }

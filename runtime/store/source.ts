@@ -30,7 +30,7 @@ export interface ModelSource {
  * All bytes of a file, checked against its announced length and hash. Meant for small files.
  * @throws StoreError network (worth another try) when the bytes end early or are wrong
  */
-export async function readWhole(
+export async function readWholeFile(
   source: Pick<ModelSource, 'open'>,
   ref: RepoRef,
   file: RepoFile,
@@ -58,5 +58,5 @@ export async function readWhole(
 
 /** As readWhole, with a few tries. */
 export function readBytes(source: Pick<ModelSource, 'open'>, ref: RepoRef, file: RepoFile): Promise<Buffer> {
-  return withRetries(() => readWhole(source, ref, file), { attempts: 4, baseMs: 500 });
+  return withRetries(() => readWholeFile(source, ref, file), { attempts: 4, baseMs: 500 });
 }

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { type ModelSpec, type RepoFile, totalBytes } from '../core/spec.js';
-import { isCompleteFolder, judgeFolder } from './candidate.js';
+import { isCompleteFolder, checkFolder } from './candidate.js';
 import { downloadFiles, type DownloadOptions, type Progress } from './download.js';
-import { StoreError, writeProblem } from './errors.js';
+import { StoreError, writeError } from './errors.js';
 import { checkLargeGraphs } from './graph-check.js';
 import { acquireLock, type Lock, LockLost, type LockOptions } from './lock.js';
 import { makeFolder } from './make-folder.js';
 import { readManifest, removeLeftovers, writeManifest } from './manifest.js';
-import { discard } from './part-file.js';
+import { removeTarget } from './part-file.js';
 import { candidateDirs, downloadDir, OWN_PREFIX } from './paths.js';
 import type { ModelSource } from './source.js';
 
@@ -91,7 +91,7 @@ async function fetchInTurn(dir: string, options: WeightsOptions): Promise<number
       }
     }
   } catch (error) {
-    throw writeProblem(error, dir, elsewhere);
+    throw writeError(error, dir, elsewhere);
   }
 }
 
@@ -122,12 +122,12 @@ type FetchOptions = Omit<WeightsOptions, 'source'> & { lock: Lock; source: Pick<
 async function fetchMissing(dir: string, options: FetchOptions): Promise<number | undefined> {
   const { spec, signal, rehash, lock, source, tuning, elsewhere, log = () => undefined } = options;
   await removeLeftovers(dir);
-  const { complete, good, wrong } = await judgeFolder(dir, { files: spec.files, log, signal, rehash });
+  const { complete, good, wrong } = await checkFolder(dir, { files: spec.files, log, signal, rehash });
   if (complete) return undefined;
   for (const [path, reason] of wrong) {
     log(`${path} is fetched again: ${reason}`);
     await lock.confirm();
-    await discard(join(dir, ...path.split('/')));
+    await removeTarget(join(dir, ...path.split('/')));
   }
   const missing = spec.files.filter((file) => !(file.path in good));
   // Other weight formats of the same commit lie here, too.

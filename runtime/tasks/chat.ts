@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { logprobs, single, unstreamable, usageOf } from './generated.js';
+import { logprobs, singleAnswer, unstreamable, generationUsage } from './generated.js';
 import { generationParams, promptParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
 
@@ -72,10 +72,10 @@ export default defineTask({
         const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
         const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
         const found = yield* handle.chat(messages, variables, generation, signal);
-        count(usageOf(found));
+        count(generationUsage(found));
         const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
         const begun = continues ? textOf(messages.at(-1)!.content) : '';
-        return single(
+        return singleAnswer(
           found.map((one) => ({
             role: 'assistant' as const,
             content: begun + one.text,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Generated } from '../core/handles/index.js';
+import type { GeneratedText } from '../core/handles/index.js';
 import type { Usage } from '../core/usage.js';
 
 const likely = { token: z.string(), logprob: z.number().nullable(), bytes: z.array(z.int()) };
@@ -15,8 +15,8 @@ const text = z.union([z.string(), z.object({ generated_text: z.string(), logprob
 export const generatedText = z.union([text, z.array(text)]);
 
 /** @param echo what stands before each answer */
-export function textAnswer(found: readonly Generated[], echo = ''): z.output<typeof generatedText> {
-  return single(
+export function textAnswer(found: readonly GeneratedText[], echo = ''): z.output<typeof generatedText> {
+  return singleAnswer(
     found.map((one) => {
       const whole = echo + one.text;
       return one.logprobs ? { generated_text: whole, logprobs: one.logprobs } : whole;
@@ -24,7 +24,7 @@ export function textAnswer(found: readonly Generated[], echo = ''): z.output<typ
   );
 }
 
-export function usageOf(found: readonly Generated[]): Usage {
+export function generationUsage(found: readonly GeneratedText[]): Usage {
   return {
     tokensIn: found[0]!.tokensIn,
     tokensOut: found.reduce((sum, { tokensOut }) => sum + tokensOut, 0),
@@ -33,7 +33,7 @@ export function usageOf(found: readonly Generated[]): Usage {
 }
 
 /** One answer as it is, several as an array. */
-export function single<T>(answers: T[]): T | T[] {
+export function singleAnswer<T>(answers: T[]): T | T[] {
   return answers.length === 1 ? answers[0]! : answers;
 }
 

@@ -1,9 +1,9 @@
-import type { Classified } from '../core/handles/index.js';
+import type { Classification } from '../core/handles/index.js';
 
 export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
 
 /** Python's rule (TextClassificationPipeline): regression stays raw, several answers are sigmoids, one is a softmax. */
-export function defaultFunction(result: Classified): ScoreFunction {
+export function defaultFunction(result: Classification): ScoreFunction {
   if (result.problem === 'regression') return 'none';
   return result.problem === 'multi_label' || result.logits.length === 1 ? 'sigmoid' : 'softmax';
 }
@@ -41,7 +41,7 @@ export interface LabelScore {
 }
 
 /** Labels with scores, best first; ties keep the model's order, as a stable sort does in Python. */
-export function ranked(result: Classified, how: ScoreFunction, limit: number | null): LabelScore[] {
+export function ranked(result: Classification, how: ScoreFunction, limit: number | null): LabelScore[] {
   // Single precision, as in Python: what is equal there has to be equal here, or the order differs.
   const rows = scoresOf(result.logits, how).map((score, i) => ({
     label: result.labels[i] ?? `LABEL_${i}`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { generatedText, textAnswer, unstreamable, usageOf } from './generated.js';
+import { generatedText, textAnswer, unstreamable, generationUsage } from './generated.js';
 import { generationParams, promptParams } from './generation-params.js';
 
 /** What a decoder-only language model reads beside its graph. */
@@ -41,7 +41,7 @@ export default defineTask({
       files: GENERATION_FILES,
       async *run(handle, { text, params: { return_full_text, ...options } }, { signal, count }) {
         const found = yield* handle.generate(text, options, signal);
-        count(usageOf(found));
+        count(generationUsage(found));
         return textAnswer(found, return_full_text === false ? '' : text);
       },
     },

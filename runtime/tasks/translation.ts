@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
-import { generatedText, textAnswer, unstreamable, usageOf } from './generated.js';
+import { generatedText, textAnswer, unstreamable, generationUsage } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
 export default defineTask({
@@ -31,7 +31,7 @@ export default defineTask({
       }),
       async *run(handle, { text, params: options }, { signal, count }) {
         const found = yield* handle.generate(text, options, signal);
-        count(usageOf(found));
+        count(generationUsage(found));
         return textAnswer(found);
       },
     },

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { RunError } from '../core/errors.js';
 import { DEFAULTS } from '../core/limits.js';
-import type { ByteBudget, Hold } from './byte-budget.js';
-import { readAll } from './gather.js';
-import { decoderOf } from './inflate.js';
+import type { ByteBudget, ReserveBytes } from './byte-budget.js';
+import { readBodyBytes } from './body-buffer.js';
+import { contentDecoder } from './content-encoding.js';
 import { scanJson } from './json-scan.js';
 import { type LongText, parseScanned, parseShort } from './json-text.js';
 import { inTurns } from './turns.js';
@@ -35,7 +35,7 @@ export interface JsonBody {
  * it, and no step takes longer than a few milliseconds: neither a burst of bodies, nor an announced length that never
  * comes, nor a body of a million objects fills the memory, the budget or the time of the others.
  */
-export async function readJson(
+export async function readJsonBody(
   request: Request,
   response: Response,
   options: JsonBodyOptions,
@@ -57,7 +57,7 @@ export async function readJson(
  * @param check is shown the value, with no more than the beginnings of strings of 64 KiB and more; what it throws is thrown
  * @returns the body's text as UTF-8
  */
-export async function readCheckedJson(
+export async function readCheckedJsonBody(
   request: Request,
   response: Response,
   { check, ...options }: JsonBodyOptions & { check: (json: unknown) => void },
@@ -82,12 +82,12 @@ async function readBytes(
   request: Request,
   response: Response,
   { maxBytes, setting, budget }: JsonBodyOptions,
-): Promise<{ bytes: Buffer; hold: Hold }> {
+): Promise<{ bytes: Buffer; hold: ReserveBytes }> {
   checkType(request.headers['content-type']);
-  const decode = decoderOf(request.headers['content-encoding']);
+  const decode = contentDecoder(request.headers['content-encoding']);
   const hold = budget.open(response);
   if (expectsContinue(request)) response.writeContinue();
-  const sent = await readAll(request, response, { maxBytes, setting, hold });
+  const sent = await readBodyBytes(request, response, { maxBytes, setting, hold });
   if (sent.length === 0) return { bytes: NOTHING, hold: () => {} };
   const bytes = await decode(sent, response, { maxBytes, setting, hold });
   if (bytes !== sent) hold(-sent.length);
@@ -117,7 +117,7 @@ const SHORT = 2 ** 13;
 /** What a value takes beside its text, at most. */
 const VALUE_BYTES = 64;
 
-type Parsing = JsonBodyOptions & { hold: Hold; cut?: boolean; media?: Map<string, LongText> };
+type Parsing = JsonBodyOptions & { hold: ReserveBytes; cut?: boolean; media?: Map<string, LongText> };
 
 /** @returns the value, and the bytes that are held for it beside those of the text */
 async function parse(

@@ -1,19 +1,19 @@
 import { RunError } from '../core/errors.js';
 import { DEFAULTS } from '../core/limits.js';
-import type { Pause } from './turns.js';
+import type { YieldTurn } from './turns.js';
 
 /** A string of a JSON text by the places of its quotes: the first one's, and that of the second. */
-export interface Span {
+export interface StringSpan {
   start: number;
   end: number;
 }
 
 /** What was found in a JSON text before anything is made of it. */
-export interface Scanned {
+export interface JsonScan {
   /** Arrays, objects and what is in them, at most. */
   values: number;
   /** Values that are strings of LONG bytes and more, in their order. */
-  long: Span[];
+  long: StringSpan[];
   /** Bytes beside those. */
   rest: number;
 }
@@ -41,8 +41,12 @@ const STEPS = 2 ** 13;
  * hundred kilobytes may be nested a hundred thousand deep. Whether it is JSON at all is for the parser to say.
  * @throws RunError 400 or 413 that names the limit
  */
-export async function scanJson(bytes: Buffer, { maxValues }: ScanLimits, pause: Pause): Promise<Scanned> {
-  const long: Span[] = [];
+export async function scanJson(
+  bytes: Buffer,
+  { maxValues }: ScanLimits,
+  pause: YieldTurn,
+): Promise<JsonScan> {
+  const long: StringSpan[] = [];
   let [depth, values, rest] = [0, 1, bytes.length];
   let afterLong = false;
   for (let at = 0, steps = 0; at < bytes.length; at++) {
@@ -71,7 +75,7 @@ export async function scanJson(bytes: Buffer, { maxValues }: ScanLimits, pause: 
 }
 
 /** Place of the quote that ends a string; the end of the text where there is none. */
-async function endOfString(bytes: Buffer, from: number, pause: Pause): Promise<number> {
+async function endOfString(bytes: Buffer, from: number, pause: YieldTurn): Promise<number> {
   let at = from;
   for (;;) {
     const quote = bytes.indexOf(QUOTE, at);

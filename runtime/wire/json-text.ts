@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../core/errors.js';
-import type { Scanned, Span } from './json-scan.js';
-import type { Pause } from './turns.js';
+import type { JsonScan, StringSpan } from './json-scan.js';
+import type { YieldTurn } from './turns.js';
 
 const PIECE = 2 ** 20;
 /** What is left of a string that is cut. */
@@ -17,7 +17,7 @@ export interface LongText {
 }
 
 export interface ParseOptions {
-  pause: Pause;
+  pause: YieldTurn;
   /** Keeps the beginnings of long strings only: all of them is as much memory again. */
   cut?: boolean;
   /** Keeps a mark in place of a long medium, and puts the medium in here by its mark. */
@@ -31,7 +31,7 @@ export interface ParseOptions {
  */
 export async function parseScanned(
   bytes: Buffer,
-  { long }: Scanned,
+  { long }: JsonScan,
   { pause, cut = false, media }: ParseOptions,
 ): Promise<unknown> {
   if (long.length === 0) return parseShort(bytes);
@@ -71,7 +71,7 @@ function orNoJson<T>(read: () => T): T {
 }
 
 /** The text with a short string in place of each long one; nobody can know the mark. */
-function withMarks(bytes: Buffer, long: readonly Span[], mark: string): Buffer {
+function withMarks(bytes: Buffer, long: readonly StringSpan[], mark: string): Buffer {
   let from = 0;
   const parts = long.flatMap(({ start, end }, i) => {
     const before = bytes.subarray(from, start);
@@ -81,7 +81,7 @@ function withMarks(bytes: Buffer, long: readonly Span[], mark: string): Buffer {
   return Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
-function longText(bytes: Buffer, { start, end }: Span): LongText {
+function longText(bytes: Buffer, { start, end }: StringSpan): LongText {
   return {
     length: end - start - 1,
     *pieces() {
@@ -95,7 +95,7 @@ function longText(bytes: Buffer, { start, end }: Span): LongText {
   };
 }
 
-async function textOf(text: LongText, { pause, cut }: { pause: Pause; cut: boolean }): Promise<string> {
+async function textOf(text: LongText, { pause, cut }: { pause: YieldTurn; cut: boolean }): Promise<string> {
   const pieces: string[] = [];
   for (const piece of text.pieces()) {
     if (!cut) pieces.push(piece);

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Takes the key out of `<key>`, `Key <key>` or `Bearer <key>`. */
-export function keyOf(header: string | undefined): string {
+export function readBearerKey(header: string | undefined): string {
   return (header ?? '')
     .trim()
     .replace(/^(key|bearer)\s+/i, '')
@@ -9,7 +9,7 @@ export function keyOf(header: string | undefined): string {
 }
 
 /** Compares in a time that depends on neither value. */
-export function sameKey(given: string, expected: string): boolean {
+export function keysMatch(given: string, expected: string): boolean {
   const digest = (value: string) => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

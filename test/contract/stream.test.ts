@@ -115,9 +115,10 @@ describe('text streams', () => {
       throw new RunError('engine_crashed', 'gone');
     });
     const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
-    expect(await response.text()).toMatch(
-      /^data: {"text":"x+"}\n\nevent: error\ndata: {"error":"gone"}\n\n$/,
-    );
+    const text = await response.text();
+    // Not by a pattern: over so long a text its search may run out of stack.
+    expect(text.slice(0, 16)).toBe('data: {"text":"x');
+    expect(text.replaceAll('x', '')).toBe('data: {"tet":""}\n\nevent: error\ndata: {"error":"gone"}\n\n');
   });
 
   test('a client that leaves aborts the run', async () => {

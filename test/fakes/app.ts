@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { type AppDependencies, createApp } from '../../runtime/http/app.js';
+import { type AppDependencies, createServerApp } from '../../runtime/http/app.js';
 import { type ByteBudget, createByteBudget } from '../../runtime/wire/byte-budget.js';
-import { createMetrics } from '../../runtime/http/metrics.js';
+import { createServerMetrics } from '../../runtime/http/metrics.js';
 import type { ModelService } from '../../runtime/http/service.js';
 import { createLogger } from '../../runtime/log.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
@@ -26,7 +26,7 @@ export interface FakeAppOptions {
 
 /** Metrics of a server that does nothing. */
 export const idleMetrics = () =>
-  createMetrics({
+  createServerMetrics({
     running: () => 0,
     queued: () => 0,
     ready: () => true,
@@ -59,7 +59,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     run: options.run ?? (async () => null),
     status: options.status ?? (() => ({ state: 'ready', details: {} })),
   };
-  return createApp({
+  return createServerApp({
     service,
     resolveMedia: createResolveMedia({
       fetchMedia: options.fetchMedia ?? noNetwork,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import request from 'supertest';
 import { planModel } from '../../builder/plan/index.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import { createApp } from '../../runtime/http/app.js';
+import { createServerApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 export interface ServedModel {
-  app: ReturnType<typeof createApp>;
+  app: ReturnType<typeof createServerApp>;
   run(body: object): Promise<Answer>;
   stop(): void;
 }
@@ -46,7 +46,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
   };
   const service = createService({ spec, task, scheduler, supervisor, preparation });
   const fetchMedia = createFetchMedia({ allowPrivate: [], maxBytes: 2 ** 25, timeoutMs: 5000 });
-  const app = createApp({
+  const app = createServerApp({
     service,
     resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.modality }),
     metrics: idleMetrics(),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAnalytics, type RunEvent } from '../../runtime/analytics.js';
-import { newerVersion, standingOf } from '../../runtime/notices.js';
+import { findNewerVersion, checkKeyStatus } from '../../runtime/notices.js';
 
 const event: RunEvent = { model: 'a/b', task: 'chat', status: 200, milliseconds: 5 };
 
@@ -94,11 +94,11 @@ test.each([
   ['<html>', undefined],
 ])('the update endpoint says %s', async (body, expected) => {
   const url = await serve((_request, response) => response.end(body));
-  expect(await newerVersion(url, '1.0.0', 'key')).toBe(expected);
+  expect(await findNewerVersion(url, '1.0.0', 'key')).toBe(expected);
 });
 
 test('an update endpoint that is away is no error', async () => {
-  expect(await newerVersion('http://127.0.0.1:1/', '1.0.0', 'key')).toBeUndefined();
+  expect(await findNewerVersion('http://127.0.0.1:1/', '1.0.0', 'key')).toBeUndefined();
 });
 
 test.each([
@@ -111,5 +111,5 @@ test.each([
     request.resume();
     response.writeHead(request.headers.authorization === 'Key key' ? status : 400).end('{}');
   });
-  expect(await standingOf(url, 'key', { model: 'a/b', task: 'chat', version: '1' })).toBe(standing);
+  expect(await checkKeyStatus(url, 'key', { model: 'a/b', task: 'chat', version: '1' })).toBe(standing);
 });

@@ -1,5 +1,5 @@
 import { commitWarning, mountPointOf } from '../../runtime/commit-warning.js';
-import { readSettings } from '../../runtime/config.js';
+import { readServerSettings } from '../../runtime/config.js';
 
 const MOUNTS = [
   '1 0 0:1 / / rw - overlay overlay rw',
@@ -23,7 +23,7 @@ test.each([
   [{ KEY: '', KEY_FILE: '/run/key' }, []],
   [{ HF_TOKEN: 'b' }, ['HF_TOKEN']],
 ])('%j exposes %j', (env, names) => {
-  expect(readSettings(env).exposed).toEqual(names);
+  expect(readServerSettings(env).exposed).toEqual(names);
 });
 
 test('outside of an image, or without a secret in the environment, there is nothing to warn of', () => {

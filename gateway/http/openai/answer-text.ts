@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
-import { readJson } from '../../../runtime/wire/json-body.js';
+import { readJsonBody } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { bodyFor } from '../body.js';
@@ -21,7 +21,7 @@ export function answerText(
 ): RequestHandler {
   const body = bodyFor(ENDPOINTS[endpoint], parts.body);
   return async (request, response) => {
-    const { json } = await readJson(request, response, body);
+    const { json } = await readJsonBody(request, response, body);
     const asked = read(json, parts.catalog);
     for (const body of asked.bodies) checkRequest(asked.entry, body);
     await withModel(asked.entry, response, parts, (server) =>

@@ -2,8 +2,8 @@ import type { RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { DEFAULTS } from '../../../runtime/core/limits.js';
-import { readJson } from '../../../runtime/wire/json-body.js';
-import { written } from '../../../runtime/wire/lifetime.js';
+import { readJsonBody } from '../../../runtime/wire/json-body.js';
+import { writeChunk } from '../../../runtime/wire/lifetime.js';
 import { JSON_TYPE, sendJson } from '../../../runtime/wire/respond.js';
 import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
@@ -48,7 +48,7 @@ export function embed(parts: RunParts): RequestHandler {
   const { maxBytes = DEFAULTS.maxBatchBodyBytes } = parts.body;
   const rules = bodyFor(ENDPOINTS['/embeddings'], { ...parts.body, maxBytes });
   return async (request, response) => {
-    const { json } = await readJson(request, response, rules);
+    const { json } = await readJsonBody(request, response, rules);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
     const entry = modelFor('/embeddings', model, parts.catalog);
     const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
@@ -87,7 +87,7 @@ async function sendList(
     text += (i === 0 ? '' : ',') + row();
     if (text.length < PIECE) continue;
     if (!response.headersSent) response.setHeader('Content-Type', JSON_TYPE);
-    await written(response, text);
+    await writeChunk(response, text);
     text = '';
   }
   const end = `],${JSON.stringify(rest).slice(1)}`;

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { written } from '../../../runtime/wire/lifetime.js';
+import { writeChunk } from '../../../runtime/wire/lifetime.js';
 import { asRunError } from '../../../runtime/wire/respond.js';
 import { openAiError } from './errors.js';
 
@@ -12,10 +12,10 @@ export async function sendEvents(response: Response, chunks: AsyncIterable<objec
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('X-Accel-Buffering', 'no');
   try {
-    for await (const chunk of chunks) await written(response, eventOf(chunk));
+    for await (const chunk of chunks) await writeChunk(response, eventOf(chunk));
   } catch (error) {
     // Nobody may be there any more to be told.
-    await Promise.allSettled([written(response, eventOf({ error: openAiError(asRunError(error)) }))]);
+    await Promise.allSettled([writeChunk(response, eventOf({ error: openAiError(asRunError(error)) }))]);
     throw error;
   }
   response.end('data: [DONE]\n\n');

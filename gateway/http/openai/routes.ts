@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Logger } from '../../../runtime/log.js';
-import { onError } from '../../../runtime/wire/plumbing.js';
+import { errorHandler } from '../../../runtime/wire/middleware.js';
 import { only } from '../methods.js';
 import type { RunParts } from '../run.js';
 import { answerText } from './answer-text.js';
@@ -27,7 +27,7 @@ export function openAiRoutes(authorize: RequestHandler, parts: RunParts & { logg
   router.use('/v1/models', (request, response, next) =>
     (request.method === 'GET' ? showModel(catalog) : only('GET'))(request, response, next),
   );
-  router.use(notFound, onError(parts.logger, sendOpenAiError));
+  router.use(notFound, errorHandler(parts.logger, sendOpenAiError));
   return router;
 }
 

@@ -91,7 +91,7 @@ export interface TokenLogprob extends LikelyToken {
 }
 
 /** One answer. */
-export interface Generated {
+export interface GeneratedText {
   text: string;
   /** Tokens of the prompt, or of the text that an encoder has read: the same for all answers of a request. */
   tokensIn: number;
@@ -110,7 +110,11 @@ export interface TextGenerator {
    * several answers are asked for) and returns the new text of each answer. Ends within one token once `signal` aborts.
    * @throws RunError 422 prompt too long, or an option that this model can't do
    */
-  generate(text: string, options: GenerateOptions, signal: AbortSignal): AsyncGenerator<string, Generated[]>;
+  generate(
+    text: string,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, GeneratedText[]>;
   /**
    * Renders the chat template and continues it as `generate` does.
    * @param variables more template variables (tools, enable_thinking, …)
@@ -120,7 +124,7 @@ export interface TextGenerator {
     variables: Record<string, unknown>,
     options: GenerateOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, Generated[]>;
+  ): AsyncGenerator<string, GeneratedText[]>;
 }
 
 /** Languages by the codes of the model (`eng_Latn`, `en_XX`, `en`); only translation takes them. */
@@ -141,5 +145,5 @@ export interface Seq2SeqGenerator {
     text: string,
     options: GenerateOptions & TranslationOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, Generated[]>;
+  ): AsyncGenerator<string, GeneratedText[]>;
 }

@@ -1,6 +1,6 @@
 /** Handles of models that read pictures and answer in one run. */
 
-import type { Classified } from './scores.js';
+import type { Classification } from './scores.js';
 
 export interface ImageClassifier {
   /**
@@ -8,5 +8,5 @@ export interface ImageClassifier {
    * image processor, and runs the classification head. Goes no step further once `signal` aborts.
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
    */
-  classify(image: Uint8Array, signal: AbortSignal): Promise<Classified>;
+  classify(image: Uint8Array, signal: AbortSignal): Promise<Classification>;
 }

@@ -1,5 +1,5 @@
 /** Raw scores of one input over a fixed set of labels. */
-export interface Classified {
+export interface Classification {
   /** One logit per label, in the model's order. */
   logits: Float32Array;
   labels: readonly string[];

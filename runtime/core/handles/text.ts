@@ -1,13 +1,13 @@
 /** Handles of models that read text and answer in one run. */
 
-import type { Classified } from './scores.js';
+import type { Classification } from './scores.js';
 
 export interface SequenceClassifier {
   /**
    * Runs the classification head over one text or two, cut with special tokens kept.
    * @throws RunError 422 when the one text that may be cut is too short for that
    */
-  classify(text: string, options?: ClassifyOptions): Promise<Classified>;
+  classify(text: string, options?: ClassifyOptions): Promise<Classification>;
 }
 
 export interface ClassifyOptions {
@@ -100,7 +100,7 @@ export interface TokenClassifier {
   tag(text: string, options: TagOptions, signal: AbortSignal): Promise<Entity[]>;
 }
 
-export interface Answer {
+export interface ExtractedAnswer {
   score: number;
   /** Code points [start, end) of the context. */
   start: number;
@@ -131,7 +131,7 @@ export interface QuestionAnswerer {
     texts: { question: string; context: string },
     options: AnswerOptions,
     signal: AbortSignal,
-  ): Promise<Answer[]>;
+  ): Promise<ExtractedAnswer[]>;
 }
 
 export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';

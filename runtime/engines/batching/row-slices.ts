@@ -2,7 +2,10 @@
 const SLICE = 64;
 
 /** Results in the order of the items, a slice of which is under way at a time; nothing is begun after a failure. */
-export async function* inSlices<T, R>(items: Iterable<T>, run: (item: T) => Promise<R>): AsyncGenerator<R> {
+export async function* mapInSlices<T, R>(
+  items: Iterable<T>,
+  run: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
   let slice: T[] = [];
   for (const item of items) {
     slice.push(item);

@@ -1,4 +1,4 @@
-import type { Generated } from '../../core/handles/index.js';
+import type { GeneratedText } from '../../core/handles/index.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import { beamSearch } from './search/beam-search.js';
 import type { Decoding } from './decoding/decoder.js';
@@ -34,7 +34,7 @@ export function rowsOf({ numBeams, sequences }: GenerationSettings): number {
  * Feeds the prompt and makes tokens until EOS, a stop string, the length or the time ends the text. Yields new text of
  * a single answer as it becomes certain and returns every answer. Ends within one step once `signal` aborts.
  */
-export async function* generate(generation: Generation): AsyncGenerator<string, Generated[]> {
+export async function* generate(generation: Generation): AsyncGenerator<string, GeneratedText[]> {
   const { settings } = generation;
   const deadline = Date.now() + settings.maxTimeMs;
   const decoding = await begin(generation);

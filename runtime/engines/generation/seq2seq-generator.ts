@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { Generated, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
+import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -47,7 +47,7 @@ interface Request {
 async function* answer(
   model: Model,
   { source, options, signal }: Request,
-): AsyncGenerator<string, Generated[]> {
+): AsyncGenerator<string, GeneratedText[]> {
   const { graphs, tokenizer, config } = model;
   const repository = { ...model.repository, ...source.own };
   const prompt = [startToken(options, repository)];

@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { Generated, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
+import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -88,7 +88,7 @@ interface Request {
 async function* continued(
   model: Model,
   { prompt: given, prefixLength, options, signal }: Request,
-): AsyncGenerator<string, Generated[]> {
+): AsyncGenerator<string, GeneratedText[]> {
   const { decoder, tokenizer } = model;
   const prompt = withHole({ prompt: given, prefixLength, options, model });
   const settings = readSettings({

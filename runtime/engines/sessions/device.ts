@@ -16,7 +16,7 @@ export class DeviceError extends Error {
   override name = 'DeviceError';
 }
 
-export type AskedDevice = 'auto' | 'cuda' | 'cpu';
+export type DeviceSetting = 'auto' | 'cuda' | 'cpu';
 
 const NO_PROVIDER = 'there is no CUDA provider here (images for cuda have one)';
 
@@ -24,7 +24,7 @@ const NO_PROVIDER = 'there is no CUDA provider here (images for cuda have one)';
  * The part of the choice that costs nothing, before a port is opened.
  * @throws DeviceError for `cuda` where no CUDA provider is installed
  */
-export function checkDevice(asked: AskedDevice, hasProvider = hasCudaProvider()): void {
+export function checkDevice(asked: DeviceSetting, hasProvider = hasCudaProvider()): void {
   if (asked === 'cuda' && !hasProvider) throw unusable(NO_PROVIDER);
 }
 
@@ -34,7 +34,7 @@ export function checkDevice(asked: AskedDevice, hasProvider = hasCudaProvider())
  * @throws DeviceError for `cuda` without a usable GPU
  */
 export async function chooseDevice(
-  asked: AskedDevice,
+  asked: DeviceSetting,
   probe: ProbeCuda,
   hasProvider = hasCudaProvider(),
 ): Promise<DeviceChoice> {

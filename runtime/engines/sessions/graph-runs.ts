@@ -10,7 +10,7 @@ export function countRun(): void {
 }
 
 /** Counts the session's runs. */
-export function counted(session: InferenceSession): InferenceSession {
+export function countRuns(session: InferenceSession): InferenceSession {
   const run = session.run.bind(session) as (...args: unknown[]) => ReturnType<typeof session.run>;
   session.run = (...args: unknown[]) => {
     countRun();

@@ -6,7 +6,7 @@ import { bitsOf } from '../../core/half.js';
  * Lets a session take half precision whatever Node.js runs it. From version 24 on ONNX Runtime's JavaScript keeps it as a
  * Float16Array, which its native side takes for empty ("not enough space: expected 576, got 0"); bits it takes anywhere.
  */
-export function takingHalves(session: InferenceSession): InferenceSession {
+export function acceptHalfInputs(session: InferenceSession): InferenceSession {
   if (!session.inputMetadata.some((input) => input.isTensor && input.type === 'float16')) return session;
   const run = session.run.bind(session) as (
     feeds: Feeds,

@@ -1,8 +1,8 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { Device } from '../../core/spec.js';
-import { counted } from './graph-runs.js';
-import { takingHalves } from './half-inputs.js';
+import { countRuns } from './graph-runs.js';
+import { acceptHalfInputs } from './half-inputs.js';
 
 export interface SessionOptions {
   device: Device;
@@ -41,7 +41,7 @@ export async function openSession(
   const session = await (typeof graph === 'string'
     ? ort.InferenceSession.create(graph, settings)
     : ort.InferenceSession.create(graph, settings));
-  return counted(takingHalves(session));
+  return countRuns(acceptHalfInputs(session));
 }
 
 function configEntries({ optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {

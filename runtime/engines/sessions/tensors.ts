@@ -27,7 +27,7 @@ export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
 }
 
 /** Types other than int64 in which graphs want tokens, or a mask. */
-export const NARROW = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
+export const NARROW_TYPES = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
 
 /** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
 export function integers(
@@ -37,8 +37,8 @@ export function integers(
   dims: number[],
 ): Tensor {
   const type = typeOf(session, name);
-  if (type !== undefined && type in NARROW) {
-    const Narrow = NARROW[type as keyof typeof NARROW] as Int32ArrayConstructor;
+  if (type !== undefined && type in NARROW_TYPES) {
+    const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor;
     return new ort.Tensor(type as 'int32', Narrow.from(values as number[], Number), dims);
   }
   const wide = values instanceof BigInt64Array ? values : BigInt64Array.from(values, BigInt);

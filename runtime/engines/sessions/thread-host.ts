@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { countRun } from './graph-runs.js';
-import { type Answer, buffersOf, type Call } from './calls.js';
+import { type HostReply, buffersOf, type HostCall } from './host-calls.js';
 import type { SessionHost } from './host.js';
 
 /** Script of the worker thread: beside the bundle, or beside this module when it is not bundled. */
@@ -23,7 +23,7 @@ export function threadHost(): SessionThread {
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let nextId = 1;
 
-  worker.on('message', (answer: Answer) => {
+  worker.on('message', (answer: HostReply) => {
     const call = open.get(answer.id)!;
     open.delete(answer.id);
     if ('error' in answer) call.reject(new Error(answer.error));
@@ -35,11 +35,11 @@ export function threadHost(): SessionThread {
     process.kill(process.pid, 'SIGKILL');
   });
 
-  const call = <T>(method: Call['method'], args: unknown[], transfer: ArrayBuffer[] = []): Promise<T> =>
+  const call = <T>(method: HostCall['method'], args: unknown[], transfer: ArrayBuffer[] = []): Promise<T> =>
     new Promise((resolve, reject) => {
       const id = nextId++;
       open.set(id, { resolve, reject });
-      worker.postMessage({ id, method, args } satisfies Call, transfer);
+      worker.postMessage({ id, method, args } satisfies HostCall, transfer);
     });
 
   return {

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { type Answer, buffersOf, type Call } from './calls.js';
+import { type HostReply, buffersOf, type HostCall } from './host-calls.js';
 import { localHost } from './host.js';
 import type { Tensors } from './tensors.js';
 
@@ -7,14 +7,14 @@ import type { Tensors } from './tensors.js';
 const host = localHost();
 const port = parentPort!;
 
-async function answer({ id, method, args }: Call): Promise<void> {
+async function answer({ id, method, args }: HostCall): Promise<void> {
   try {
     const result = await (host[method] as (...args: unknown[]) => Promise<unknown>)(...args);
     const transfer = method === 'run' ? buffersOf(result as Tensors) : [];
-    port.postMessage({ id, result } satisfies Answer, transfer);
+    port.postMessage({ id, result } satisfies HostReply, transfer);
   } catch (error) {
-    port.postMessage({ id, error: (error as Error).message } satisfies Answer);
+    port.postMessage({ id, error: (error as Error).message } satisfies HostReply);
   }
 }
 
-port.on('message', (call: Call) => void answer(call));
+port.on('message', (call: HostCall) => void answer(call));

@@ -1,16 +1,16 @@
-import { type Aligned, part } from './aligned.js';
+import { type AlignedText, sliceAligned } from './aligned-text.js';
 import { type Normalize, normalizedText } from './normalizers.js';
 import type { AddedToken } from './tokenizer-json.js';
 
 /** A stretch of text that is one added token, or none. */
-export interface Stretch extends Aligned {
+export interface TextSegment extends AlignedText {
   /** Id of the added token. */
   id: number | undefined;
   /** Index in the text that was split. */
   start: number;
 }
 
-export type FindAdded = (value: Aligned) => Stretch[];
+export type SplitAtAddedTokens = (value: AlignedText) => TextSegment[];
 
 /** Tokens by the first UTF-16 unit of what they look like, the longest first. */
 type Index = Map<string, { look: string; token: AddedToken }[]>;
@@ -26,7 +26,7 @@ export interface FindSettings {
 export function addedTokenFinder(
   tokens: readonly AddedToken[],
   { normalize, splitSpecial }: FindSettings,
-): FindAdded {
+): SplitAtAddedTokens {
   const index: Index = new Map();
   for (const token of tokens) {
     const look = normalize ? normalizedText(normalize, token.content) : token.content;
@@ -41,13 +41,13 @@ export function addedTokenFinder(
     index.size === 0 ? [{ ...value, id: undefined, start: 0 }] : stretches(value, index, isText);
 }
 
-function stretches(value: Aligned, index: Index, isText: (token: AddedToken) => boolean): Stretch[] {
+function stretches(value: AlignedText, index: Index, isText: (token: AddedToken) => boolean): TextSegment[] {
   const { text } = value;
-  const out: Stretch[] = [];
+  const out: TextSegment[] = [];
   // `run`: where the blanks end that were looked at last; a long run is not looked at again.
   let [done, run] = [0, 0];
   const put = (start: number, end: number, id?: number) => {
-    if (end > start) out.push({ ...part(value, start, end), id, start });
+    if (end > start) out.push({ ...sliceAligned(value, start, end), id, start });
   };
   for (let at = 0; at < text.length;) {
     const found = index.get(text[at]!)?.find(({ look }) => text.startsWith(look, at));

@@ -1,4 +1,4 @@
-import { type Aligned, rewrite } from './aligned.js';
+import { type AlignedText, rewrite } from './aligned-text.js';
 
 /** GPT-2's alphabet: one printable character per byte. */
 const CHARACTER_OF: readonly string[] = alphabet();
@@ -23,7 +23,7 @@ function byteCharacters(text: string): string {
 }
 
 /** As byteCharacters; every byte comes from its character. */
-export function byteLevelText(value: Aligned): Aligned {
+export function byteLevelText(value: AlignedText): AlignedText {
   if (value.origins) return rewrite(value, /[^!-~]/gu, byteCharacters);
   return { ...value, text: byteCharacters(value.text) };
 }

@@ -1,24 +1,24 @@
 import { RunError } from '../../core/errors.js';
 import { bytesOfToken, decodeUtf8 } from './bytes.js';
 import { cleanUp } from './clean-up.js';
-import { library } from './library.js';
+import { tokenizersLibrary } from './library.js';
 import type { Component } from './tokenizer-json.js';
 
 /** Turns tokens into pieces of text, which are joined without anything between them. */
-export type Decode = (tokens: string[]) => string[];
+export type DecodeTokens = (tokens: string[]) => string[];
 
 /**
  * The decoders of tokenizer.json as the Rust library computes them.
  * @throws RunError `not_ready` for a kind that we don't know
  */
-export function createDecoder(config: Component | null | undefined): Decode {
+export function createDecoder(config: Component | null | undefined): DecodeTokens {
   if (!config) return (tokens) => [tokens.join(' ')];
   const create = DECODERS[String(config.type)];
   if (!create) throw new RunError('not_ready', `tokenizer.json: decoder ${config.type} is not supported`);
   return create(config);
 }
 
-const DECODERS: Record<string, (config: Component) => Decode> = {
+const DECODERS: Record<string, (config: Component) => DecodeTokens> = {
   Sequence(config) {
     const steps = (config['decoders'] as Component[]).map(createDecoder);
     return (tokens) => steps.reduce((value, step) => step(value), tokens);
@@ -32,16 +32,16 @@ const DECODERS: Record<string, (config: Component) => Decode> = {
   },
   ByteFallback: () => byteFallback,
   Fuse: () => (tokens) => [tokens.join('')],
-  Replace: (config) => fromLibrary(new library.ReplaceDecoder(config)),
-  Strip: (config) => fromLibrary(new library.StripDecoder(config)),
-  CTC: (config) => fromLibrary(new library.CTCDecoder(config)),
+  Replace: (config) => fromLibrary(new tokenizersLibrary.ReplaceDecoder(config)),
+  Strip: (config) => fromLibrary(new tokenizersLibrary.StripDecoder(config)),
+  CTC: (config) => fromLibrary(new tokenizersLibrary.CTCDecoder(config)),
 };
 
-function fromLibrary(decoder: { decode_chain(tokens: string[]): string[] }): Decode {
+function fromLibrary(decoder: { decode_chain(tokens: string[]): string[] }): DecodeTokens {
   return (tokens) => decoder.decode_chain(tokens);
 }
 
-function wordPiece(config: Component): Decode {
+function wordPiece(config: Component): DecodeTokens {
   const prefix = String(config['prefix'] ?? '##');
   const tidy = config['cleanup'] === false ? (text: string) => text : cleanUp;
   return (tokens) =>
@@ -52,7 +52,7 @@ function wordPiece(config: Component): Decode {
 }
 
 /** The sign is a blank, and nothing in the first token, whose blank was put there. */
-function metaspace(config: Component): Decode {
+function metaspace(config: Component): DecodeTokens {
   const sign = String(config['replacement'] ?? '▁');
   const put = config['prepend_scheme'] !== 'never' && config['add_prefix_space'] !== false;
   return (tokens) => tokens.map((token, i) => token.replaceAll(sign, i === 0 && put ? '' : ' '));

@@ -2,7 +2,7 @@ import type { Json } from '../repository/model-folder.js';
 import type { TokenizerFiles } from './python-loading.js';
 
 /** What one of transformers' tokenizer classes knows by itself. */
-export interface Family {
+export interface TokenizerFamily {
   /** The class sets lower case and accents itself; `all`: Chinese characters, too. */
   bert?: 'letters' | 'all';
   /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
@@ -58,7 +58,7 @@ const T5 = {
 const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
 
 /** By the class that tokenizer_config.json names, else by the model type. */
-const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
+const FAMILIES: [names: RegExp, models: RegExp, family: TokenizerFamily][] = [
   [/^MPNet$/, /^mpnet$/, { bert: 'letters', config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
   [/^Funnel$/, /^funnel$/, { bert: 'all', config: XLNET }],
   [/^(Splinter|RoFormer)$/, /^(splinter|roformer)$/, { bert: 'letters', config: BERT }],
@@ -98,7 +98,7 @@ const FAMILIES: [names: RegExp, models: RegExp, family: Family][] = [
   [/^Marian$/, /^marian$/, { foreignScore: -100, config: MARIAN }],
 ];
 
-export function familyOf({ config, model }: TokenizerFiles): Family {
+export function tokenizerFamily({ config, model }: TokenizerFiles): TokenizerFamily {
   const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
   const name = String(written ?? '').replace(/Tokenizer(Fast)?$/, '');
   const type = String(model?.['model_type'] ?? '');

@@ -20,4 +20,4 @@ interface Library {
   CTCDecoder: new (config: unknown) => LibraryDecoder;
 }
 
-export const library = tokenizers as unknown as Library;
+export const tokenizersLibrary = tokenizers as unknown as Library;

@@ -1,13 +1,13 @@
 import { RunError } from '../../core/errors.js';
-import { type Aligned, aligned, part, prepend, rewrite } from './aligned.js';
+import { type AlignedText, alignText, sliceAligned, prepend, rewrite } from './aligned-text.js';
 import { byteLevelText } from './bytes.js';
-import { library } from './library.js';
+import { tokenizersLibrary } from './library.js';
 import { precompiledNormalizer } from './precompiled.js';
 import type { Component } from './tokenizer-json.js';
 import { type UnicodeForm, unicodeForm } from './unicode-forms.js';
 
 /** Rewrites a text before it is split into words. */
-export type Normalize = (value: Aligned) => Aligned;
+export type Normalize = (value: AlignedText) => AlignedText;
 
 /**
  * The normalizers of tokenizer.json as the Rust library computes them.
@@ -22,7 +22,7 @@ export function createNormalizer(config: Component | null | undefined): Normaliz
 
 /** What a normalizer makes of a text, without origins. */
 export function normalizedText(normalize: Normalize, text: string): string {
-  return normalize(aligned(text, false)).text;
+  return normalize(alignText(text, false)).text;
 }
 
 const NORMALIZERS: Record<string, (config: Component) => Normalize> = {
@@ -41,7 +41,7 @@ const NORMALIZERS: Record<string, (config: Component) => Normalize> = {
   Prepend: (config) => (value) => (value.text === '' ? value : prepend(value, String(config['prepend']))),
   // The library translates Oniguruma's patterns to JavaScript's.
   Replace(config) {
-    const { pattern } = new library.ReplaceNormalizer(config);
+    const { pattern } = new tokenizersLibrary.ReplaceNormalizer(config);
     return (value) => (pattern ? rewrite(value, pattern, () => String(config['content'])) : value);
   },
   Nmt: () => inTurn([without(NMT_DROPPED), (value) => rewrite(value, NMT_BLANKS, () => ' ')]),
@@ -62,19 +62,19 @@ function without(pattern: RegExp): Normalize {
 }
 
 /** One character at a time: a word-final sigma is no exception, as it would be for a whole string. */
-function lowercase(value: Aligned): Aligned {
+function lowercase(value: AlignedText): AlignedText {
   return rewrite(value, /\p{Changes_When_Lowercased}/gu, (char) => char.toLowerCase());
 }
 
 const BLANK = /\p{White_Space}/u;
 
 /** Scanned by hand, since a pattern would try every blank of a run again. */
-function strip(value: Aligned, { left, right }: { left: boolean; right: boolean }): Aligned {
+function strip(value: AlignedText, { left, right }: { left: boolean; right: boolean }): AlignedText {
   const { text } = value;
   let [start, end] = [0, text.length];
   if (right) while (end > start && BLANK.test(text[end - 1]!)) end--;
   if (left) while (start < end && BLANK.test(text[start]!)) start++;
-  return part(value, start, end);
+  return sliceAligned(value, start, end);
 }
 
 // eslint-disable-next-line no-control-regex -- SentencePiece's NMT rules name these

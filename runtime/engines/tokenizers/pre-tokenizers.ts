@@ -1,16 +1,16 @@
 import { RunError } from '../../core/errors.js';
-import { type Aligned, prepend, rewrite } from './aligned.js';
+import { type AlignedText, prepend, rewrite } from './aligned-text.js';
 import { byteLevelText } from './bytes.js';
-import { library } from './library.js';
+import { tokenizersLibrary } from './library.js';
 import type { Component } from './tokenizer-json.js';
 
 /** A stretch of text between added tokens, on its way to become words. */
-export interface Piece extends Aligned {
+export interface PreToken extends AlignedText {
   /** True where the stretch begins at the beginning of the input. */
   first: boolean;
 }
 
-export type PreTokenize = (pieces: Piece[]) => Piece[];
+export type PreTokenize = (pieces: PreToken[]) => PreToken[];
 
 /**
  * The pre-tokenizers of tokenizer.json as the Rust library computes them.
@@ -55,7 +55,7 @@ const PRE_TOKENIZERS: Record<string, (config: Component) => PreTokenize> = {
     splitter({ pattern: new RegExp(`.{1,${Number(config['length'] ?? 5)}}`, 'gsu'), behavior: 'Isolated' }),
   Split(config) {
     // The library translates Oniguruma's patterns to JavaScript's.
-    const { pattern } = new library.SplitPreTokenizer({ ...config, invert: true });
+    const { pattern } = new tokenizersLibrary.SplitPreTokenizer({ ...config, invert: true });
     return splitter({ pattern: pattern!, behavior: config['behavior'], invert: config['invert'] === true });
   },
   ByteLevel: byteLevel,

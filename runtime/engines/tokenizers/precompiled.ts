@@ -1,11 +1,11 @@
-import { type Aligned, type Change, transform } from './aligned.js';
+import { type AlignedText, type Change, transform } from './aligned-text.js';
 import { graphemes } from './graphemes.js';
 
 /**
  * The character map that SentencePiece compiles into a model (normalizer `Precompiled`): a double-array trie from
  * UTF-8 byte sequences to positions in a block of zero-terminated replacements.
  */
-export function precompiledNormalizer(charsmap: string): (value: Aligned) => Aligned {
+export function precompiledNormalizer(charsmap: string): (value: AlignedText) => AlignedText {
   const bytes = Buffer.from(charsmap, 'base64');
   if (bytes.length < 4) return (value) => value;
   const trieSize = bytes.readUInt32LE(0);

@@ -1,5 +1,5 @@
 import type { Json } from '../repository/model-folder.js';
-import { type Family, familyOf } from './families.js';
+import { type TokenizerFamily, tokenizerFamily } from './families.js';
 import {
   type AddedToken,
   type Component,
@@ -24,8 +24,8 @@ export interface TokenizerFiles {
  * What transformers' AutoTokenizer makes of the files: its classes overrule parts of tokenizer.json by what
  * tokenizer_config.json says, or by their own defaults where it says nothing.
  */
-export function asPythonLoads(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
-  const family = familyOf(files);
+export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
+  const family = tokenizerFamily(files);
   const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
   const added = addedTokens(files.json, config);
   return {
@@ -53,7 +53,11 @@ function legacyTokens({ config, specialTokens }: TokenizerFiles): Json {
   return config['added_tokens_decoder'] === undefined ? (specialTokens ?? {}) : {};
 }
 
-function bertNormalizer(normalizer: Component | null, { bert }: Family, config: Json): Component | null {
+function bertNormalizer(
+  normalizer: Component | null,
+  { bert }: TokenizerFamily,
+  config: Json,
+): Component | null {
   if (!bert || normalizer?.type !== 'BertNormalizer') return normalizer;
   return {
     ...normalizer,
@@ -70,7 +74,7 @@ function withPrefixSpace(preTokenizer: Component | null, config: Json): Componen
 }
 
 /** RoBERTa's classes set what their post-processor does with blanks, where it does anything. */
-function withTrims(processor: Component | null, { trims }: Family, config: Json): Component | null {
+function withTrims(processor: Component | null, { trims }: TokenizerFamily, config: Json): Component | null {
   if (!trims || !processor || processor['trim_offsets'] === undefined) return processor;
   return {
     ...processor,

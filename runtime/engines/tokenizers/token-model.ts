@@ -1,16 +1,16 @@
 import { RunError } from '../../core/errors.js';
-import { library } from './library.js';
+import { tokenizersLibrary } from './library.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 import { createUnigram } from './unigram.js';
-import { rememberingWords } from './word-cache.js';
+import { withWordCache } from './word-cache.js';
 
 /** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
-export type TakeToken = (id: number, start: number, end: number) => void;
+export type EmitToken = (id: number, start: number, end: number) => void;
 
 /** The vocabulary, and how a word is cut into its tokens. */
 export interface TokenModel {
   /** Cuts one word; its tokens come in order. */
-  tokenize(word: string, take: TakeToken): void;
+  tokenize(word: string, take: EmitToken): void;
   /** Id to token, without the added ones. */
   tokens: ReadonlyMap<number, string>;
   ids: ReadonlyMap<string, number>;
@@ -21,7 +21,7 @@ type ModelJson = TokenizerJson['model'];
 interface Vocabulary {
   ids: ReadonlyMap<string, number>;
   /** Takes what is not in the vocabulary: as bytes where they can be, else as the unknown token. */
-  unknown(text: string, start: number, take: TakeToken): void;
+  unknown(text: string, start: number, take: EmitToken): void;
   unknownId: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export function createTokenModel(json: ModelJson): TokenModel {
   const kind = kindOf(json);
   const cutter = CUTTERS[kind];
   if (!cutter) throw new RunError('not_ready', `tokenizer.json: model ${kind} is not supported`);
-  const tokenize = rememberingWords(cutter(json, vocabularyOf(json, ids)));
+  const tokenize = withWordCache(cutter(json, vocabularyOf(json, ids)));
   return { ids, tokens: new Map(rows.map(([token, id]) => [id, token])), tokenize };
 }
 
@@ -72,7 +72,7 @@ const CUTTERS: Record<string, Cutter> = {
     if (json['continuing_subword_prefix']) {
       throw new RunError('not_ready', 'tokenizer.json: BPE with continuing_subword_prefix is not supported');
     }
-    const model = new library.BPE(json);
+    const model = new tokenizersLibrary.BPE(json);
     const whole = json['ignore_merges'] === true;
     const suffix = String(json['end_of_word_suffix'] ?? '').length;
     const fuses = json['fuse_unk'] === true;
@@ -93,7 +93,7 @@ const CUTTERS: Record<string, Cutter> = {
     };
   },
   WordPiece(json, { ids, unknownId }) {
-    const model = new library.WordPiece(json);
+    const model = new tokenizersLibrary.WordPiece(json);
     const prefix = String(json['continuing_subword_prefix'] ?? '##').length;
     return (word, take) => {
       const pieces = model([word]);
@@ -143,7 +143,7 @@ const CUTTERS: Record<string, Cutter> = {
 };
 
 /** Hands neighbouring unknown tokens on as one. */
-function fusing(unknownId: number, take: TakeToken): { take: TakeToken; end(): void } {
+function fusing(unknownId: number, take: EmitToken): { take: EmitToken; end(): void } {
   let open: [number, number] | undefined;
   const end = () => {
     if (open) take(unknownId, ...open);

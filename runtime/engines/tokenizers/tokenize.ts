@@ -1,5 +1,5 @@
-import { type FindAdded, addedTokenFinder } from './added-tokens.js';
-import { type Aligned, aligned, originOf } from './aligned.js';
+import { type SplitAtAddedTokens, addedTokenFinder } from './added-tokens.js';
+import { type AlignedText, alignText, originSpan } from './aligned-text.js';
 import { codePointsOf } from './code-points.js';
 import { createNormalizer, type Normalize } from './normalizers.js';
 import { createPreTokenizer, type PreTokenize } from './pre-tokenizers.js';
@@ -7,7 +7,7 @@ import type { TokenModel } from './token-model.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 
 /** Where tokens come from; one entry for each. */
-export interface Traces {
+export interface TokenOffsets {
   /** Code points [start, end) of the text. */
   starts: number[];
   ends: number[];
@@ -18,10 +18,10 @@ export interface Traces {
 }
 
 /** Tokens of one text, with nothing around them. */
-export interface Tokens {
+export interface TokenizedText {
   ids: number[];
   /** Only where they were asked for. */
-  traces?: Traces;
+  traces?: TokenOffsets;
 }
 
 export interface TokenizeSettings {
@@ -37,10 +37,10 @@ export interface TokenizeOptions {
   enough?: number | undefined;
 }
 
-export type Tokenize = (text: string, options?: TokenizeOptions) => Tokens;
+export type Tokenize = (text: string, options?: TokenizeOptions) => TokenizedText;
 
 /** A stretch of the text that is one word, or one added token. */
-interface Word extends Aligned {
+interface Word extends AlignedText {
   id: number | undefined;
 }
 
@@ -52,12 +52,12 @@ export function createTokenize({ json, model, splitSpecial }: TokenizeSettings):
   const wordsOf = createSplit(json, splitSpecial);
   return (text, { traces = false, enough = Infinity } = {}) => {
     const whole = text.replace(LONE_SURROGATE, '\ufffd');
-    const words = wordsOf(aligned(whole, traces));
+    const words = wordsOf(alignText(whole, traces));
     return traces ? traced(whole, words, model) : { ids: idsOf(words, model, enough) };
   };
 }
 
-function createSplit(json: TokenizerJson, splitSpecial: boolean): (value: Aligned) => Word[] {
+function createSplit(json: TokenizerJson, splitSpecial: boolean): (value: AlignedText) => Word[] {
   const normalize = createNormalizer(json.normalizer);
   const raw = json.added_tokens.filter((token) => !token.normalized);
   const normalized = json.added_tokens.filter((token) => token.normalized);
@@ -68,13 +68,13 @@ function createSplit(json: TokenizerJson, splitSpecial: boolean): (value: Aligne
 }
 
 interface Steps {
-  findRaw: FindAdded;
-  findNormalized: FindAdded;
+  findRaw: SplitAtAddedTokens;
+  findNormalized: SplitAtAddedTokens;
   normalize: Normalize;
   preTokenize: PreTokenize;
 }
 
-function split(value: Aligned, { findRaw, findNormalized, normalize, preTokenize }: Steps): Word[] {
+function split(value: AlignedText, { findRaw, findNormalized, normalize, preTokenize }: Steps): Word[] {
   const out: Word[] = [];
   for (const raw of findRaw(value)) {
     if (raw.id !== undefined) {
@@ -107,13 +107,13 @@ function idsOf(words: readonly Word[], model: TokenModel, enough: number): numbe
   return ids;
 }
 
-function traced(text: string, words: readonly Word[], model: TokenModel): Tokens {
+function traced(text: string, words: readonly Word[], model: TokenModel): TokenizedText {
   const ids: number[] = [];
-  const traces: Traces = { starts: [], ends: [], words: [], looks: [] };
+  const traces: TokenOffsets = { starts: [], ends: [], words: [], looks: [] };
   const { indexOf } = codePointsOf(text);
   words.forEach((word, number) => {
     const take = (id: number, start: number, end: number) => {
-      const [from, to] = end > start ? originOf(word, start, end) : [0, 0];
+      const [from, to] = end > start ? originSpan(word, start, end) : [0, 0];
       ids.push(id);
       traces.starts.push(indexOf(from));
       traces.ends.push(indexOf(to));

@@ -1,26 +1,36 @@
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { createDetokenizer, type Detokenizer } from './detokenize.js';
-import { BARE, inOneSegment, type Layouts, layoutsOf, specialCount } from './layout.js';
-import { asPythonLoads, type TokenizerFiles } from './python-loading.js';
 import {
-  type Encoded,
-  type RowOptions,
-  rowOf,
-  type Texts,
-  type TracedRow,
-  tracedRows,
+  NO_SPECIAL_TOKENS,
+  inOneSegment,
+  type EncodingTemplates,
+  encodingTemplates,
+  specialCount,
+} from './encoding-template.js';
+import { applyPythonLoading, type TokenizerFiles } from './python-loading.js';
+import {
+  type Encoding,
+  type EncodingOptions,
+  createEncoding,
+  type TextOrPair,
+  type OffsetEncoding,
+  createOffsetEncodings,
   type WindowOptions,
-} from './rows.js';
-import { createTokenize, type Tokenize, type Tokens } from './tokenize.js';
+} from './encoding.js';
+import { createTokenize, type Tokenize, type TokenizedText } from './tokenize.js';
 import { createTokenModel } from './token-model.js';
 import { trimsOf } from './trim-offsets.js';
 import type { Component, TokenizerJson } from './tokenizer-json.js';
 import { createVocabulary, type Vocabulary } from './vocabulary.js';
 
-export type { Encoded, RowOptions, TracedRow } from './rows.js';
-export type { Tokens } from './tokenize.js';
+export type {
+  Encoding as Encoded,
+  EncodingOptions as RowOptions,
+  OffsetEncoding as TracedRow,
+} from './encoding.js';
+export type { TokenizedText as Tokens } from './tokenize.js';
 
-export interface EncodeOptions extends RowOptions {
+export interface EncodeTextOptions extends EncodingOptions {
   /** A second text, after the first one. */
   pair?: string | undefined;
   /** False: the text as it stands (a rendered chat template holds its own special tokens). */
@@ -29,20 +39,20 @@ export interface EncodeOptions extends RowOptions {
 
 export interface TextTokenizer extends Vocabulary, Detokenizer {
   /** Tokenises as Python's fast tokenizers do: cut texts keep their special tokens. */
-  encode(text: string, options?: EncodeOptions): Encoded;
+  encode(text: string, options?: EncodeTextOptions): Encoding;
   /** First half of `encode`: tokens of one text, for those that use them in many rows. */
   tokenize: Tokenize;
   /**
    * Second half of `encode`: one or two texts as a row.
    * @throws RunError 422 when the text that may be cut is too short for that
    */
-  row(texts: Texts<Tokens>, options?: RowOptions): Encoded;
+  row(texts: TextOrPair<TokenizedText>, options?: EncodingOptions): Encoding;
   /**
    * Rows that know where their tokens come from: one, or one for each window over the text that doesn't fit.
    * @param texts tokens with their traces
    * @throws RunError 422 as `row`, and when windows share too much to go on
    */
-  tracedRows(texts: Texts<Tokens>, options?: WindowOptions): Iterable<TracedRow>;
+  tracedRows(texts: TextOrPair<TokenizedText>, options?: WindowOptions): Iterable<OffsetEncoding>;
   /** How many special tokens stand around one text or two. */
   specialCount(texts: 1 | 2): number;
   /** Which side Python pads on, which also decides which text of a pair comes first in question answering. */
@@ -85,15 +95,15 @@ function lowerCased(json: TokenizerJson): TokenizerJson {
 
 /** @throws RunError `not_ready` for a component of tokenizer.json that we can't compute */
 export function createTokenizer(files: TokenizerFiles): TextTokenizer {
-  const { json: loaded, config } = asPythonLoads(files);
+  const { json: loaded, config } = applyPythonLoading(files);
   const json = files.lowerCase ? lowerCased(loaded) : loaded;
   const model = createTokenModel(json.model);
   const tokenize = createTokenize({ json, model, splitSpecial: config['split_special_tokens'] === true });
-  const layouts = segmented(layoutsOf(json.post_processor), config);
+  const layouts = segmented(encodingTemplates(json.post_processor), config);
   const trims = trimsOf(json.post_processor);
   const left = cutsLeft(files);
-  const row = (texts: Texts<Tokens>, { single, pair } = layouts, options: RowOptions = {}) =>
-    rowOf(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
+  const row = (texts: TextOrPair<TokenizedText>, { single, pair } = layouts, options: EncodingOptions = {}) =>
+    createEncoding(texts, { ...options, layout: texts.length === 1 ? single : pair, left });
   const limit = config['model_max_length'] ?? config['max_len'];
   return {
     ...createVocabulary({ json, model, config }),
@@ -104,22 +114,22 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
       // What is cut on the right need not be computed.
       const enough = left || pair !== undefined ? undefined : options.maxLength;
       const first = tokenize(text, { enough });
-      const texts: Texts<Tokens> = pair === undefined ? [first] : [first, tokenize(pair)];
-      return row(texts, specialTokens ? layouts : BARE, options);
+      const texts: TextOrPair<TokenizedText> = pair === undefined ? [first] : [first, tokenize(pair)];
+      return row(texts, specialTokens ? layouts : NO_SPECIAL_TOKENS, options);
     },
     paddingSide: paddingSideOf(files, config),
     tokenize,
     row: (texts, options) => row(texts, layouts, options),
     tracedRows(texts, options = {}) {
       const layout = texts.length === 1 ? layouts.single : layouts.pair;
-      return tracedRows(texts, { ...options, layout, left, trims });
+      return createOffsetEncodings(texts, { ...options, layout, left, trims });
     },
     specialCount: (texts) => specialCount(texts === 1 ? layouts.single : layouts.pair),
   };
 }
 
 /** `model_input_names` says whether the model gets segment numbers. */
-function segmented(layouts: Layouts, config: Json): Layouts {
+function segmented(layouts: EncodingTemplates, config: Json): EncodingTemplates {
   const names = config['model_input_names'];
   return Array.isArray(names) && !names.includes('token_type_ids') ? inOneSegment(layouts) : layouts;
 }

@@ -1,12 +1,12 @@
 import type { Component } from './tokenizer-json.js';
 
 /** A post-processor that takes blanks at the ends of tokens out of their offsets. */
-export interface Trim {
+export interface OffsetTrim {
   /** The first token's blank was put there by the pre-tokenizer, so it has no place in the text to be taken out. */
   addsPrefixSpace: boolean;
 }
 
-export function trimsOf(config: Component | null | undefined): Trim[] {
+export function trimsOf(config: Component | null | undefined): OffsetTrim[] {
   if (config?.type === 'Sequence') return (config['processors'] as Component[]).flatMap(trimsOf);
   if (config?.type !== 'ByteLevel' && config?.type !== 'RobertaProcessing') return [];
   return config['trim_offsets'] === false ? [] : [{ addsPrefixSpace: config['add_prefix_space'] !== false }];
@@ -24,7 +24,7 @@ const LEADING = /^[\u0120\p{White_Space}]+/u;
 const BLANK = /[\u0120\p{White_Space}]/u;
 
 /** As the Rust library's `process_offsets`. */
-export function trimmed({ starts, ends, looks }: Offsets, { addsPrefixSpace }: Trim): Offsets {
+export function trimOffsets({ starts, ends, looks }: Offsets, { addsPrefixSpace }: OffsetTrim): Offsets {
   const [from, to] = [[...starts], [...ends]];
   looks.forEach((look, i) => {
     let leading = LEADING.exec(look)?.[0].length ?? 0;

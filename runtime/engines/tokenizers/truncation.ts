@@ -4,13 +4,13 @@ import { RunError } from '../../core/errors.js';
 export type Truncation = 'longest_first' | 'only_first' | 'only_second';
 
 /** Tokens of each text; undefined: there is no second one. */
-export type Lengths = readonly [number, number | undefined];
+export type TextLengths = readonly [number, number | undefined];
 
 /**
  * How many tokens of each text are kept so that both fit into `room`.
  * @throws RunError 422 when the text that may be cut is too short for that
  */
-export function keptLengths([first, second]: Lengths, room: number, strategy: Truncation): Lengths {
+export function keptLengths([first, second]: TextLengths, room: number, strategy: Truncation): TextLengths {
   const excess = first + (second ?? 0) - room;
   if (excess <= 0) return [first, second];
   if (strategy === 'longest_first') {
@@ -27,7 +27,7 @@ export function keptLengths([first, second]: Lengths, room: number, strategy: Tr
 }
 
 /** The longer text is cut down to the shorter one, then both to half each. */
-function shortened(first: number, second: number, room: number): Lengths {
+function shortened(first: number, second: number, room: number): TextLengths {
   const short = Math.min(first, second);
   const long = short > room ? short : Math.max(short, room - short);
   const [kept, rest] =
@@ -35,7 +35,7 @@ function shortened(first: number, second: number, room: number): Lengths {
   return first > second ? [rest, kept] : [kept, rest];
 }
 
-export interface WindowOptions {
+export interface WindowSettings {
   /** Tokens of each window. */
   size: number;
   /** Tokens that a window shares with the one before; absent: the first window only. */
@@ -48,7 +48,7 @@ export interface WindowOptions {
  * Stretches [start, end) of a text of `length` tokens.
  * @throws RunError 422 when windows would not go on
  */
-export function windowsOf(length: number, { size, stride, left }: WindowOptions): [number, number][] {
+export function windowsOf(length: number, { size, stride, left }: WindowSettings): [number, number][] {
   if (size >= length) return [[0, length]];
   if (size <= 0) return [[0, 0]];
   if (stride === undefined) return [left ? [length - size, length] : [0, size]];

@@ -1,4 +1,4 @@
-import { type Aligned, type Change, transform } from './aligned.js';
+import { type AlignedText, type Change, transform } from './aligned-text.js';
 
 export type UnicodeForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
@@ -6,7 +6,7 @@ export type UnicodeForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 const CLUSTER = /[^][\p{M}\u1160-\u11ff\uff9e\uff9f\u3130-\u318f\uffa0-\uffdc]*/gu;
 
 /** Unicode normalization; origins follow the characters as they decompose, are sorted and compose. */
-export function unicodeForm(value: Aligned, form: UnicodeForm): Aligned {
+export function unicodeForm(value: AlignedText, form: UnicodeForm): AlignedText {
   const text = value.text.normalize(form);
   if (!value.origins || text === value.text) return { ...value, text };
   const clusters = value.text.match(CLUSTER) ?? [];

@@ -8,7 +8,7 @@ const LONGEST = 24;
 const MOST = 20_000;
 
 /** Remembers how words were cut: the usual words of a language come again and again. */
-export function rememberingWords(cut: Cut): Cut {
+export function withWordCache(cut: Cut): Cut {
   const known = new Map<string, readonly [id: number, start: number, end: number][]>();
   return (word, take) => {
     if (word.length > LONGEST) return cut(word, take);

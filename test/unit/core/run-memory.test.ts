@@ -1,5 +1,5 @@
 import { sizesOf } from '../../../runtime/core/network-sizes.js';
-import { mostWithin, promptBytes, runBytes } from '../../../runtime/core/run-memory.js';
+import { largestWithin, promptBytes, runBytes } from '../../../runtime/core/run-memory.js';
 
 const LLAMA = sizesOf({
   ...{ hidden_size: 768, intermediate_size: 2560, num_hidden_layers: 14, num_attention_heads: 12 },
@@ -39,9 +39,9 @@ test.each([
 
 test('the most that fits', () => {
   const square = (count: number) => count * count;
-  expect(mostWithin(99, 1000, square)).toBe(9);
-  expect(mostWithin(100, 1000, square)).toBe(10);
-  expect(mostWithin(100, 7, square)).toBe(7);
-  expect(mostWithin(1e9, Infinity, () => 5)).toBe(Infinity);
-  expect(mostWithin(0, 10, () => 5)).toBe(0);
+  expect(largestWithin(99, 1000, square)).toBe(9);
+  expect(largestWithin(100, 1000, square)).toBe(10);
+  expect(largestWithin(100, 7, square)).toBe(7);
+  expect(largestWithin(1e9, Infinity, () => 5)).toBe(Infinity);
+  expect(largestWithin(0, 10, () => 5)).toBe(0);
 });

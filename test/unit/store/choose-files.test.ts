@@ -1,6 +1,6 @@
 import type { Dtype } from '../../../runtime/core/spec.js';
 import { chooseFiles } from '../../../runtime/store/choose-files.js';
-import type { ExternalHints } from '../../../runtime/store/external-files.js';
+import type { ExternalFileNames } from '../../../runtime/store/external-files.js';
 
 const MB = 2 ** 20;
 
@@ -17,7 +17,7 @@ interface Given {
   graphs?: string[];
   extra?: string[];
   dtype?: Dtype;
-  external?: ExternalHints;
+  external?: ExternalFileNames;
 }
 
 function choose({ files, graphs = ['model'], extra = [], dtype, external }: Given) {

@@ -1,4 +1,4 @@
-import { StoreError, writeProblem } from '../../../runtime/store/errors.js';
+import { StoreError, writeError } from '../../../runtime/store/errors.js';
 
 test.each([
   ['ENOSPC', 'no_space', /the disk is full; free some space, or mount a writable volume at \/server\/model/],
@@ -13,14 +13,14 @@ test.each([
   ['ENOENT', 'storage', /removed meanwhile; try again/],
   ['EIO', 'storage', /check the disk/],
 ])('%s while writing says what to do', (code, kind, message) => {
-  const error = writeProblem(Object.assign(new Error('write'), { code }), '/server/model/org/name');
+  const error = writeError(Object.assign(new Error('write'), { code }), '/server/model/org/name');
   expect(error).toBeInstanceOf(StoreError);
   expect(error).toMatchObject({ kind, message: expect.stringMatching(message) });
   expect((error as StoreError).message).toContain('/server/model/org/name');
 });
 
 test('the remedy names another place where there is one', () => {
-  const error = writeProblem(
+  const error = writeError(
     Object.assign(new Error('x'), { code: 'EROFS' }),
     '/cache',
     'give another --cache',
@@ -33,8 +33,8 @@ test('the remedy names another place where there is one', () => {
 test('other errors stay what they are', () => {
   const other = new Error('x');
   const ours = new StoreError('corrupt', 'x');
-  expect(writeProblem(other, 'y')).toBe(other);
-  expect(writeProblem(ours, 'y')).toBe(ours);
+  expect(writeError(other, 'y')).toBe(other);
+  expect(writeError(ours, 'y')).toBe(ours);
 });
 
 test('only what may pass by itself is worth another try', () => {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { modelCard } from '../../../runtime/store/model-card.js';
-import { readWhole } from '../../../runtime/store/source.js';
+import { readWholeFile } from '../../../runtime/store/source.js';
 import { ensureWeights } from '../../../runtime/store/weights.js';
 import { CONFIG, folderWith } from './folders.js';
 
@@ -62,7 +62,7 @@ test('reads text and bytes', async () => {
   const info = await source.info('a/b');
   expect(await source.readText(info, 'config.json')).toBe(CONFIG);
   expect(await source.readText(info, 'none.json')).toBeUndefined();
-  expect((await readWhole(source, info, info.files[2]!)).toString()).toBe('graph');
+  expect((await readWholeFile(source, info, info.files[2]!)).toString()).toBe('graph');
   await expect(source.open(info, { path: '../x', size: 1 }, 0)).rejects.toThrow(/unsafe path/);
 });
 

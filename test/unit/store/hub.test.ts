@@ -1,7 +1,7 @@
 import { StoreError } from '../../../runtime/store/errors.js';
 import { hubSource } from '../../../runtime/store/hub.js';
 import type { HubOptions } from '../../../runtime/store/hub-fetch.js';
-import { readWhole } from '../../../runtime/store/source.js';
+import { readWholeFile } from '../../../runtime/store/source.js';
 import { type Hub, startHub } from '../../fakes/hub.js';
 import { CONFIG, folderWith, modelFiles } from './folders.js';
 
@@ -159,7 +159,7 @@ describe('files', () => {
   test('the token opens a gate, and stays away from the other host', async () => {
     const source = sourceOf({ token: TOKEN });
     const info = await source.info('org/gated');
-    const bytes = await readWhole(source, info, info.files[1]!);
+    const bytes = await readWholeFile(source, info, info.files[1]!);
     expect(bytes.length).toBe(50_000);
     const seen = hub.requests.map(({ server, headers }) => [server, headers.authorization]);
     expect(seen).toContainEqual(['hub', `Bearer ${TOKEN}`]);
@@ -197,7 +197,7 @@ describe('files', () => {
     hub.fault({ path: 'model.onnx', stallAfter: 1000 });
     const source = sourceOf({ stallMs: 100 });
     const info = await source.info('org/name');
-    const error = await failure(readWhole(source, info, info.files[1]!));
+    const error = await failure(readWholeFile(source, info, info.files[1]!));
     expect(error.message).toMatch(/no connection to .* \(1000 bytes for 0.1 s\)/);
   });
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { holdFor, written } from '../../../runtime/wire/lifetime.js';
+import { releaseOnClose, writeChunk } from '../../../runtime/wire/lifetime.js';
 
 /** A response that is closed when the test says so, and writes when it says so. */
 function response() {
@@ -16,11 +16,11 @@ function response() {
 test('what is held for a response is released once: on its end, or at once after it', () => {
   const { response: given, close } = response();
   const released: string[] = [];
-  holdFor(given, () => released.push('before'));
+  releaseOnClose(given, () => released.push('before'));
   expect(released).toEqual([]);
   close();
   expect(released).toEqual(['before']);
-  holdFor(given, () => released.push('after'));
+  releaseOnClose(given, () => released.push('after'));
   expect(released).toEqual(['before', 'after']);
   close();
   expect(released).toEqual(['before', 'after']);
@@ -28,12 +28,12 @@ test('what is held for a response is released once: on its end, or at once after
 
 test('a write settles when it is out, and fails when its connection closes before or has done so', async () => {
   const { response: given, close, emitter } = response();
-  const out = written(given, 'a');
+  const out = writeChunk(given, 'a');
   emitter.done[0]!();
   await out;
   expect(emitter.listenerCount('close')).toBe(0);
-  const waiting = written(given, 'b');
+  const waiting = writeChunk(given, 'b');
   close();
   await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
-  await expect(written(given, 'c')).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(writeChunk(given, 'c')).rejects.toMatchObject({ code: 'cancelled' });
 });

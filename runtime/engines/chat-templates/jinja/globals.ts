@@ -1,7 +1,7 @@
-import { arrange } from './native.js';
+import { orderArguments } from './native.js';
 import { strftime } from './strftime.js';
 import { str } from './text.js';
-import { type Args, type Callable, fail, isInteger, iterate, type Value } from './values.js';
+import { type CallArguments, type Callable, fail, isInteger, iterate, type Value } from './values.js';
 
 /** More than Python's sandbox lets a range have is an error. */
 const MAX_RANGE = 100_000;
@@ -9,7 +9,7 @@ const MAX_RANGE = 100_000;
 const taking =
   (names: string, run: (...args: Value[]) => Value): Callable =>
   (args) =>
-    run(...arrange(names.split(' '), args));
+    run(...orderArguments(names.split(' '), args));
 
 function range(...bounds: Value[]): Value {
   if (!bounds.every((bound) => isInteger(bound))) fail('range takes integers');
@@ -22,12 +22,12 @@ function range(...bounds: Value[]): Value {
   return Array.from({ length: count }, (_, i) => start + i * step);
 }
 
-function dict({ positional: [from], named }: Args): Map<Value, Value> {
+function dict({ positional: [from], named }: CallArguments): Map<Value, Value> {
   const pairs = from instanceof Map ? [...from] : iterate(from).map(iterate);
   return new Map([...(pairs as [Value, Value][]), ...named]);
 }
 
-function namespace(args: Args): Value {
+function namespace(args: CallArguments): Value {
   const attributes = dict(args);
   return {
     read: (name) => attributes.get(name),
@@ -35,7 +35,7 @@ function namespace(args: Args): Value {
   };
 }
 
-function cycler({ positional: items }: Args): Value {
+function cycler({ positional: items }: CallArguments): Value {
   let at = 0;
   const methods: Record<string, Value> = {
     next: () => {

@@ -1,6 +1,6 @@
 import { compare, equal } from './compare.js';
 import { item } from './lookup.js';
-import { native, type Native } from './native.js';
+import { native, type NativeFunction } from './native.js';
 import { OPERATORS } from './operators.js';
 import { str } from './text.js';
 import { fail, iterate, length, numberOf, textOf, truthy, tuple, type Value } from './values.js';
@@ -38,7 +38,7 @@ function sorted(value: Value, key: (from: Value) => Value, reverse: Value): Valu
   return rows.sort((a, b) => sign * compare(a.key, b.key)).map(({ one }) => one);
 }
 
-const extreme = (sign: number): Native =>
+const extreme = (sign: number): NativeFunction =>
   native('case_sensitive attribute', (value, keepsCase, path) => {
     const key = sortKey(path, keepsCase);
     const better = (a: Value, b: Value) => (sign * compare(key(b), key(a)) > 0 ? b : a);
@@ -46,7 +46,7 @@ const extreme = (sign: number): Native =>
     return items.length > 0 ? items.reduce(better) : undefined;
   });
 
-export const LIST_FILTERS: Record<string, Native> = {
+export const LIST_FILTERS: Record<string, NativeFunction> = {
   list: native('', (value) => [...iterate(value)]),
   length: native('', length),
   count: native('', length),

@@ -1,11 +1,11 @@
 import { methodOf } from './methods.js';
-import { bound } from './native.js';
+import { bindMethod } from './native.js';
 import {
   fail,
   field,
   isInteger,
   isMarkup,
-  isThing,
+  isJinjaObject,
   isTuple,
   numberOf,
   textOf,
@@ -15,9 +15,9 @@ import {
 
 /** `value.name`: Python's attributes first (methods), then items. */
 export function attribute(value: Value, name: string): Value {
-  if (isThing(value)) return value.read(name);
+  if (isJinjaObject(value)) return value.read(name);
   const method = methodOf(value, name);
-  if (method) return bound(method, value);
+  if (method) return bindMethod(method, value);
   if (Array.isArray(value)) return field(value, name);
   return value instanceof Map ? value.get(name) : undefined;
 }

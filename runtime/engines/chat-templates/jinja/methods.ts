@@ -1,11 +1,11 @@
 import { equal } from './compare.js';
-import { native, type Native } from './native.js';
+import { native, type NativeFunction } from './native.js';
 import { STRING_METHODS } from './string-methods.js';
 import { fail, isMarkup, textOf, tuple, typeName, type Value } from './values.js';
 
 const entries = (value: Value): [Value, Value][] => [...(value as Map<Value, Value>)];
 
-const DICT_METHODS: Record<string, Native> = {
+const DICT_METHODS: Record<string, NativeFunction> = {
   get: native('key default', (self, key, otherwise = null) => {
     const map = self as Map<Value, Value>;
     return map.has(key) ? map.get(key) : otherwise;
@@ -16,7 +16,7 @@ const DICT_METHODS: Record<string, Native> = {
   copy: native('', (self) => new Map(entries(self))),
 };
 
-const LIST_METHODS: Record<string, Native> = {
+const LIST_METHODS: Record<string, NativeFunction> = {
   count: native('item', (self, item) => (self as Value[]).filter((one) => equal(one, item)).length),
   index: native('item', (self, item) => {
     const at = (self as Value[]).findIndex((one) => equal(one, item));
@@ -26,7 +26,7 @@ const LIST_METHODS: Record<string, Native> = {
 };
 
 /** The method of that name that Python's type has; those that change a value are what its sandbox leaves out. */
-export function methodOf(value: Value, name: string): Native | undefined {
+export function methodOf(value: Value, name: string): NativeFunction | undefined {
   const type = textOf(value) === undefined ? typeName(value) : 'str';
   const methods = { str: STRING_METHODS, dict: DICT_METHODS, list: LIST_METHODS, tuple: LIST_METHODS }[type];
   if (!methods || !Object.hasOwn(methods, name)) return undefined;
@@ -34,7 +34,7 @@ export function methodOf(value: Value, name: string): Native | undefined {
 }
 
 /** Marked text stays marked. */
-const marked = (method: Native): Native => ({
+const marked = (method: NativeFunction): NativeFunction => ({
   ...method,
   run: (self, ...args) => {
     const result = method.run(textOf(self), ...args);

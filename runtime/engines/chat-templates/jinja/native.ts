@@ -1,14 +1,14 @@
-import { type Args, type Callable, fail, type Value } from './values.js';
+import { type CallArguments, type Callable, fail, type Value } from './values.js';
 
 /** A function of Python's or Jinja's, whose arguments may be named. */
-export interface Native {
+export interface NativeFunction {
   /** Names of the arguments behind the first; `*` takes all that follow. */
   readonly names: readonly string[];
   run(self: Value, ...args: Value[]): Value;
 }
 
 /** Puts arguments into the order of their names; those not given are undefined. */
-export function arrange(names: readonly string[], { positional, named }: Args): Value[] {
+export function orderArguments(names: readonly string[], { positional, named }: CallArguments): Value[] {
   if (positional.length > names.length && !names.includes('*')) {
     fail(`takes at most ${names.length} arguments (${positional.length} given)`);
   }
@@ -21,13 +21,13 @@ export function arrange(names: readonly string[], { positional, named }: Args): 
   return arranged;
 }
 
-export const native = (names: string, run: Native['run']): Native => ({
+export const native = (names: string, run: NativeFunction['run']): NativeFunction => ({
   names: names === '' ? [] : names.split(' '),
   run,
 });
 
 /** The function as a method of a value. */
-export const bound =
-  ({ names, run }: Native, self: Value): Callable =>
+export const bindMethod =
+  ({ names, run }: NativeFunction, self: Value): Callable =>
   (args) =>
-    run(self, ...arrange(names, args));
+    run(self, ...orderArguments(names, args));

@@ -1,11 +1,11 @@
 import { filter } from './filters.js';
 import { attribute, type Bounds, item, slice } from './lookup.js';
 import type { Expression, Parser, Scope } from './parser.js';
-import { labelled, primary } from './primary.js';
-import { holds } from './tests.js';
-import { type Args, fail, isThing, iterate, typeName, type Value } from './values.js';
+import { withLabel, primary } from './primary.js';
+import { applyTest } from './tests.js';
+import { type CallArguments, fail, isJinjaObject, iterate, typeName, type Value } from './values.js';
 
-type Arguments = (scope: Scope) => Args;
+type Arguments = (scope: Scope) => CallArguments;
 const NOTHING: Arguments = () => ({ positional: [], named: new Map() });
 
 /** `.name`, `[key]`, `[from:to]` and calls behind an expression. */
@@ -41,7 +41,7 @@ function member(parser: Parser, of: Expression): Expression {
   const number = parser.take('number');
   if (number) return (scope) => item(defined(of, scope), number.value);
   const { text } = parser.expect('name');
-  return labelled(`${nameOf(of)}.${text}`, (scope) => attribute(defined(of, scope), text));
+  return withLabel(`${nameOf(of)}.${text}`, (scope) => attribute(defined(of, scope), text));
 }
 
 function subscript(parser: Parser, of: Expression): Expression {
@@ -59,7 +59,7 @@ function subscript(parser: Parser, of: Expression): Expression {
     return (scope) => slice(defined(of, scope), at(scope));
   }
   if (!key) fail('expected subscript expression');
-  return labelled(`${nameOf(of)}[…]`, (scope) => item(defined(of, scope), key(scope)));
+  return withLabel(`${nameOf(of)}[…]`, (scope) => item(defined(of, scope), key(scope)));
 }
 
 function call(parser: Parser, of: Expression): Expression {
@@ -72,13 +72,13 @@ function call(parser: Parser, of: Expression): Expression {
   return Object.assign((scope: Scope) => withCaller(scope), { withCaller });
 }
 
-function invoke(value: Value, args: Args): Value {
+function invoke(value: Value, args: CallArguments): Value {
   if (typeof value === 'function') return value(args);
-  if (isThing(value) && value.call) return value.call(args);
+  if (isJinjaObject(value) && value.call) return value.call(args);
   return fail(`'${typeName(value)}' object is not callable`);
 }
 
-type Part = (args: Args, scope: Scope) => void;
+type Part = (args: CallArguments, scope: Scope) => void;
 
 export function callArguments(parser: Parser): Arguments {
   parser.expect('operator', '(');
@@ -131,7 +131,7 @@ function test(parser: Parser, of: Expression): Expression {
   const negated = parser.take('name', 'not') !== undefined;
   const { text } = parser.expect('name');
   const argument = testArgument(parser);
-  return (scope) => holds(text, of(scope), argument(scope)) !== negated;
+  return (scope) => applyTest(text, of(scope), argument(scope)) !== negated;
 }
 
 /** In brackets, or the one value behind the name. */

@@ -15,7 +15,7 @@ const constant =
   () =>
     value;
 
-export const labelled = (label: string, run: (scope: Scope) => Value): Expression =>
+export const withLabel = (label: string, run: (scope: Scope) => Value): Expression =>
   Object.assign(run, { label });
 
 /** Names, literals, and what stands in brackets. */
@@ -33,7 +33,7 @@ export function primary(parser: Parser): Expression {
 
 function named(name: string): Expression {
   if (CONSTANTS.has(name)) return constant(CONSTANTS.get(name));
-  return labelled(name, (scope) => lookUp(scope, name));
+  return withLabel(name, (scope) => lookUp(scope, name));
 }
 
 /** Texts that stand side by side are one. */

@@ -1,22 +1,22 @@
 import { split, splitFromEnd, splitLines } from './splits.js';
 import {
   BLANKS,
-  capitalized,
-  centered,
-  gap,
-  parted,
+  capitalize,
+  center,
+  padding,
+  partition,
   replace,
   strip,
   stripEnd,
   stripStart,
-  titled,
+  titleCase,
 } from './strings.js';
 import { fillBraces } from './braces.js';
-import { native, type Native } from './native.js';
+import { native, type NativeFunction } from './native.js';
 import { fail, iterate, length, numberOf, textOf, tuple, typeName, type Value } from './values.js';
 
 /** A method of texts, with texts and numbers as its arguments. */
-function method(names: string, run: (text: string, ...args: never[]) => Value): Native {
+function method(names: string, run: (text: string, ...args: never[]) => Value): NativeFunction {
   const given = (value: Value) => textOf(value) ?? numberOf(value) ?? wrong(value);
   return native(names, (self, ...args) => run(textOf(self)!, ...(args.map(given) as never[])));
 }
@@ -29,7 +29,7 @@ const isCase = (changed: (text: string) => string, other: (text: string) => stri
 const [upper, lower] = [(text: string) => text.toUpperCase(), (text: string) => text.toLowerCase()];
 
 /** Python's str, as far as templates use it. */
-export const STRING_METHODS: Record<string, Native> = {
+export const STRING_METHODS: Record<string, NativeFunction> = {
   strip: method('chars', strip),
   lstrip: method('chars', stripStart),
   rstrip: method('chars', stripEnd),
@@ -49,8 +49,8 @@ export const STRING_METHODS: Record<string, Native> = {
     text.replaceAll(/./gsu, (one) => (one === upper(one) ? lower(one) : upper(one))),
   ),
   casefold: method('', (text) => text.replaceAll(/[ßẞ]/g, 'ss').toLowerCase()),
-  title: method('', (text) => text.toLowerCase().replaceAll(/(?<!\p{L})\p{L}/gu, titled)),
-  capitalize: method('', capitalized),
+  title: method('', (text) => text.toLowerCase().replaceAll(/(?<!\p{L})\p{L}/gu, titleCase)),
+  capitalize: method('', capitalize),
   find: finding('indexOf', (at) => at),
   rfind: finding('lastIndexOf', (at) => at),
   index: finding('indexOf', found),
@@ -66,15 +66,15 @@ export const STRING_METHODS: Record<string, Native> = {
   removesuffix: method('suffix', (text, part: string) =>
     part !== '' && text.endsWith(part) ? text.slice(0, -part.length) : text,
   ),
-  partition: method('sep', (text, part: string) => parted(text, text.indexOf(part), part)),
+  partition: method('sep', (text, part: string) => partition(text, text.indexOf(part), part)),
   rpartition: method('sep', (text, part: string) =>
-    text.includes(part) ? parted(text, text.lastIndexOf(part), part) : tuple(['', '', text]),
+    text.includes(part) ? partition(text, text.lastIndexOf(part), part) : tuple(['', '', text]),
   ),
-  center: method('width fill', centered),
-  ljust: method('width fill', (text, width: number, fill?: string) => text + gap(text, width, fill)),
-  rjust: method('width fill', (text, width: number, fill?: string) => gap(text, width, fill) + text),
+  center: method('width fill', center),
+  ljust: method('width fill', (text, width: number, fill?: string) => text + padding(text, width, fill)),
+  rjust: method('width fill', (text, width: number, fill?: string) => padding(text, width, fill) + text),
   zfill: method('width', (text, width: number) =>
-    text.replace(/^[-+]?/, (sign) => sign + gap(text, width, '0')),
+    text.replace(/^[-+]?/, (sign) => sign + padding(text, width, '0')),
   ),
   isdigit: test(/^\p{Nd}+$/u),
   isnumeric: test(/^\p{N}+$/u),
@@ -101,7 +101,7 @@ function within(self: Value, [start, end]: Value[]): { text: string; start: numb
 }
 
 /** Where a part stands, in code points. */
-function finding(search: 'indexOf' | 'lastIndexOf', result: (at: number) => number): Native {
+function finding(search: 'indexOf' | 'lastIndexOf', result: (at: number) => number): NativeFunction {
   return native('sub start end', (self, part, ...bounds) => {
     const { text, start } = within(self, bounds);
     const unit = text[search](element(part));

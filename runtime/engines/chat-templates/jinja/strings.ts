@@ -24,13 +24,13 @@ export function stripEnd(text: string, chars?: string): string {
   return text.slice(0, end);
 }
 
-export function capitalized(text: string): string {
+export function capitalize(text: string): string {
   const [first = '', ...rest] = text;
-  return titled(first) + rest.join('').toLowerCase();
+  return titleCase(first) + rest.join('').toLowerCase();
 }
 
 /** ß becomes Ss. */
-export function titled(letter: string): string {
+export function titleCase(letter: string): string {
   const [first = '', ...rest] = letter.toUpperCase();
   return first + rest.join('').toLowerCase();
 }
@@ -41,14 +41,14 @@ export function replace(text: string, from: string, to: string, most: number = -
   return parts.map((part, i) => (i === 0 ? part : (i <= joints ? to : from) + part)).join('');
 }
 
-export function parted(text: string, at: number, separator: string): Value {
+export function partition(text: string, at: number, separator: string): Value {
   return tuple(at < 0 ? [text, '', ''] : [text.slice(0, at), separator, text.slice(at + separator.length)]);
 }
 
-export const gap = (text: string, width: number, fill = ' '): string =>
+export const padding = (text: string, width: number, fill = ' '): string =>
   fill.repeat(Math.max(0, width - length(text)));
 
-export function centered(text: string, width: number, fill = ' '): string {
+export function center(text: string, width: number, fill = ' '): string {
   const missing = Math.max(0, width - length(text));
   const left = Math.floor(missing / 2) + (missing & width & 1);
   return fill.repeat(left) + text + fill.repeat(missing - left);

@@ -1,5 +1,5 @@
 import { lookUp, type Parser, type Scope } from './parser.js';
-import { fail, isThing, iterate, type Value } from './values.js';
+import { fail, isJinjaObject, iterate, type Value } from './values.js';
 
 /** What a value is assigned to: a name, a namespace's attribute, or several for the items of a sequence. */
 export type Target = { name: string; attribute?: string } | { items: Target[] };
@@ -38,7 +38,7 @@ export function assign(to: Target, value: Value, scope: Scope): void {
   else if (to.attribute === undefined) scope.variables.set(to.name, value);
   else {
     const space = lookUp(scope, to.name);
-    if (!isThing(space) || !space.write) fail('cannot assign attribute on non-namespace object');
+    if (!isJinjaObject(space) || !space.write) fail('cannot assign attribute on non-namespace object');
     space.write(to.attribute, value);
   }
 }

@@ -52,7 +52,7 @@ export const TESTS: Record<string, Test> = {
 };
 
 /** @throws Error for a name that is no test of Jinja's */
-export function holds(name: Value, value: Value, argument: Value): boolean {
+export function applyTest(name: Value, value: Value, argument: Value): boolean {
   const key = str(name);
   if (!Object.hasOwn(TESTS, key)) fail(`No test named '${key}'.`);
   return truthy(TESTS[key]!(value, argument));

@@ -1,9 +1,9 @@
 import { dumps } from './json.js';
-import { native, type Native } from './native.js';
+import { native, type NativeFunction } from './native.js';
 import { negated } from './operators.js';
 import { splitLines } from './splits.js';
 import { STRING_METHODS } from './string-methods.js';
-import { capitalized, centered, strip } from './strings.js';
+import { capitalize, center, strip } from './strings.js';
 import { escapeHtml, str } from './text.js';
 import {
   fail,
@@ -19,7 +19,7 @@ import {
 } from './values.js';
 
 /** A filter that first makes text of what it gets; marked text stays marked. */
-const ofText = (names: string, run: (text: string, ...args: Value[]) => string): Native =>
+const ofText = (names: string, run: (text: string, ...args: Value[]) => string): NativeFunction =>
   native(names, (value, ...args) => {
     const text = run(str(value), ...args);
     return isMarkup(value) ? { markup: text } : text;
@@ -27,14 +27,14 @@ const ofText = (names: string, run: (text: string, ...args: Value[]) => string):
 
 const number = (value: Value, otherwise: number): number => numberOf(value) ?? otherwise;
 
-export const TEXT_FILTERS: Record<string, Native> = {
+export const TEXT_FILTERS: Record<string, NativeFunction> = {
   string: native('', (value) => (isMarkup(value) ? value : str(value))),
   upper: ofText('', (text) => text.toUpperCase()),
   lower: ofText('', (text) => text.toLowerCase()),
-  capitalize: ofText('', capitalized),
+  capitalize: ofText('', capitalize),
   title: native('', (value) => capitals(str(value))),
   trim: ofText('chars', (text, chars) => strip(text, textOf(chars))),
-  center: ofText('width', (text, width) => centered(text, number(width, 80))),
+  center: ofText('width', (text, width) => center(text, number(width, 80))),
   indent: native('width first blank', indented),
   replace: native('old new count', (value, old, by, count) =>
     STRING_METHODS['replace']!.run(str(value), str(old), str(by), count),
@@ -62,7 +62,7 @@ export const TEXT_FILTERS: Record<string, Native> = {
   round: native('precision method', rounded),
 };
 
-function alias(names: string[], filter: Native): Record<string, Native> {
+function alias(names: string[], filter: NativeFunction): Record<string, NativeFunction> {
   return Object.fromEntries(names.map((name) => [name, filter]));
 }
 

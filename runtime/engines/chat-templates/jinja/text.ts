@@ -1,4 +1,4 @@
-import { isFloat, isMarkup, isThing, isTuple, textOf, type Value } from './values.js';
+import { isFloat, isMarkup, isJinjaObject, isTuple, textOf, type Value } from './values.js';
 
 /** Python's str(), which is what a template prints. */
 export function str(value: Value): string {
@@ -19,7 +19,7 @@ export function repr(value: Value): string {
   if (value instanceof Map) {
     return `{${[...value].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(', ')}}`;
   }
-  return isThing(value) ? '<object>' : '<function>';
+  return isJinjaObject(value) ? '<object>' : '<function>';
 }
 
 const integer = (size: number): string =>

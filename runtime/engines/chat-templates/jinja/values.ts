@@ -9,7 +9,7 @@ export type Value =
   | Map<Value, Value>
   | Float
   | Markup
-  | Thing
+  | JinjaObject
   | Callable;
 
 /** A float without a fraction, which prints as 1.0; floats with one are plain numbers, like integers. */
@@ -23,7 +23,7 @@ export interface Markup {
 }
 
 /** Namespaces, loops and cyclers. */
-export interface Thing {
+export interface JinjaObject {
   /** The attribute of that name. */
   read(name: string): Value;
   /** Namespaces take new attributes. */
@@ -31,12 +31,12 @@ export interface Thing {
   call?: Callable;
 }
 
-export interface Args {
+export interface CallArguments {
   positional: Value[];
   named: Map<string, Value>;
 }
 
-export type Callable = (args: Args) => Value;
+export type Callable = (args: CallArguments) => Value;
 
 /** @throws Error what the template did wrong, in Python's words where it is Python that says so */
 export function fail(message: string): never {
@@ -59,7 +59,7 @@ const isObject = (value: Value): value is Exclude<Value, undefined | null | bool
   typeof value === 'object' && value !== null;
 export const isFloat = (value: Value): value is Float => isObject(value) && 'float' in value;
 export const isMarkup = (value: Value): value is Markup => isObject(value) && 'markup' in value;
-export const isThing = (value: Value): value is Thing => isObject(value) && 'read' in value;
+export const isJinjaObject = (value: Value): value is JinjaObject => isObject(value) && 'read' in value;
 
 /** What JSON holds, dictionaries as maps. */
 export function fromJson(value: unknown): Value {

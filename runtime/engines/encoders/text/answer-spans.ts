@@ -1,5 +1,5 @@
 /** A stretch of tokens, both ends included, and the probability that it is the answer. */
-export interface Span {
+export interface AnswerSpan {
   from: number;
   to: number;
   score: number;
@@ -26,10 +26,10 @@ export interface SpanSearch {
 }
 
 /** The best spans (decode_spans): sorted by score, of equals the earlier one first, then without the forbidden ones. */
-export function bestSpans({ start, end, allowed, count, longest }: SpanSearch): Span[] {
+export function bestSpans({ start, end, allowed, count, longest }: SpanSearch): AnswerSpan[] {
   const [first, last] = [Float32Array.from(start), Float32Array.from(end)];
   first[0] = last[0] = 0;
-  const top: Span[] = [];
+  const top: AnswerSpan[] = [];
   let least = -1;
   for (let from = 0; from < first.length; from++) {
     const stop = Math.min(last.length, from + longest);
@@ -47,7 +47,7 @@ export function bestSpans({ start, end, allowed, count, longest }: SpanSearch): 
   return top.filter(({ from, to }) => may(from) && may(to));
 }
 
-function keepBest(spans: Span[], count: number): void {
+function keepBest(spans: AnswerSpan[], count: number): void {
   spans.sort((a, b) => b.score - a.score);
   if (spans.length > count) spans.length = count;
 }

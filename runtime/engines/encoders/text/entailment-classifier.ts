@@ -4,7 +4,7 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import type { Encoded, TextTokenizer, Tokens } from '../../tokenizers/tokenizer.js';
-import { inSlices } from '../../batching/row-slices.js';
+import { mapInSlices } from '../../batching/row-slices.js';
 import type { InputLimits } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
 
@@ -20,7 +20,7 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
         const row = pairOf(tokenizer, [tokens, tokenizer.tokenize(hypothesis)], limits);
         return pick(toFloat32((await encoder.forward(row, signal))['logits']!));
       };
-      for await (const entailment of inSlices(hypotheses, judge)) found.push(entailment);
+      for await (const entailment of mapInSlices(hypotheses, judge)) found.push(entailment);
       return found;
     },
   };

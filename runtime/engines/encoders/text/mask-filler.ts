@@ -4,10 +4,10 @@ import type { FilledMask, FillOptions, MaskFiller } from '../../../core/handles/
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { TensorLike } from '../../sessions/tensors.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import { tighter } from './encoder/input-limits.js';
+import { lowerLimit } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
-import { positionOf } from './positions.js';
-import { probabilities, topOf } from './vocabulary-scores.js';
+import { vectorAt } from './vector-at.js';
+import { probabilities, topScores } from './token-scores.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
 export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {
@@ -22,7 +22,7 @@ export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> 
       const candidates = targets && idsOf(tokenizer, targets);
       const row = tokenizer.encode(text, {
         specialTokens,
-        maxLength: tighter(limits.text, options.maxLength),
+        maxLength: lowerLimit(limits.text, options.maxLength),
       });
       const masks = row.ids.flatMap((id, at) => (id === mask ? [at] : []));
       if (masks.length === 0) {
@@ -90,10 +90,10 @@ function best({ logits, candidates, options }: Omit<Filling, 'tokenizer' | 'mask
   if (count > size) {
     throw new RunError('unprocessable', `params.top_k: the vocabulary has ${size} tokens`);
   }
-  const scores = probabilities(positionOf(logits, at));
+  const scores = probabilities(vectorAt(logits, at));
   const beyond = candidates?.find((id) => id >= size);
   if (beyond !== undefined) {
     throw new RunError('unprocessable', `params.targets: the model gives no score for token ${beyond}`);
   }
-  return topOf(scores, count, candidates);
+  return topScores(scores, count, candidates);
 }

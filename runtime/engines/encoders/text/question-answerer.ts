@@ -1,14 +1,14 @@
 import { RunError } from '../../../core/errors.js';
-import type { Answer, AnswerOptions, QuestionAnswerer } from '../../../core/handles/index.js';
+import type { ExtractedAnswer, AnswerOptions, QuestionAnswerer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
 import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
-import { bestSpans, type Span, spanProbabilities } from './answer-spans.js';
-import { sharesTooMuch } from './encoder/input-limits.js';
-import { inSlices } from '../../batching/row-slices.js';
+import { bestSpans, type AnswerSpan, spanProbabilities } from './answer-spans.js';
+import { strideExceedsRoom } from './encoder/input-limits.js';
+import { mapInSlices } from '../../batching/row-slices.js';
 import { openTextModel } from './encoder/text-encoder.js';
-import { placeOf } from './word-places.js';
+import { characterSpan } from './character-span.js';
 
 /** Tokens of a window where nothing says otherwise. */
 const WINDOW = 384;
@@ -45,7 +45,7 @@ export async function loadQuestionAnswerer(request: LoadRequest): Promise<Questi
           spans: bestSpans({ start, end, allowed, count, longest: options.maxAnswerLength }),
         };
       };
-      for await (const found of inSlices(rows, read)) gathered.add(found);
+      for await (const found of mapInSlices(rows, read)) gathered.add(found);
       return gathered.best();
     },
   };
@@ -61,7 +61,7 @@ interface Windows {
 /** The question comes first, unless Python pads on the left; the context is what is cut into windows. */
 function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options }: Windows) {
   const { maxLength = limit, stride = Math.min(Math.floor(maxLength / 2), STRIDE) } = options;
-  if (stride > maxLength || sharesTooMuch(tokenizer, stride, maxLength)) {
+  if (stride > maxLength || strideExceedsRoom(tokenizer, stride, maxLength)) {
     throw new RunError(
       'invalid_input',
       `params.doc_stride: ${stride} is too much for windows of ${maxLength} tokens (max_seq_len)`,
@@ -78,7 +78,7 @@ function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options
 /** What one window says. */
 interface Read {
   row: TracedRow;
-  spans: Span[];
+  spans: AnswerSpan[];
   /** Probability that there is no answer here. */
   impossible: number;
 }
@@ -86,13 +86,13 @@ interface Read {
 /** Adds up the scores of equal answers; each keeps the place where it was first found. */
 function gatherer(context: string, options: AnswerOptions & { sequence: 0 | 1 }) {
   const { slice } = codePointsOf(context);
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, ExtractedAnswer>();
   let [impossible, units] = [1_000_000, 0];
   return {
     add({ row, spans, impossible: here }: Read) {
       impossible = Math.min(impossible, here);
       for (const span of spans) {
-        const [start, end] = placeOf(row, span, options);
+        const [start, end] = characterSpan(row, span, options);
         const answer = slice(start, end);
         const key = answer.toLowerCase();
         const known = answers.get(key);
@@ -106,7 +106,7 @@ function gatherer(context: string, options: AnswerOptions & { sequence: 0 | 1 })
         throw new RunError('unprocessable', 'params.top_k: too many answers to choose from; lower it');
       }
     },
-    best(): Answer[] {
+    best(): ExtractedAnswer[] {
       const all = [...answers.values()];
       if (options.mayBeImpossible) all.push({ score: impossible, start: 0, end: 0, answer: '' });
       return all.sort((a, b) => b.score - a.score).slice(0, options.topK);

@@ -2,8 +2,8 @@ import type { SequenceClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
-import { tighter } from './encoder/input-limits.js';
-import { padWhole } from './encoder/pad-row.js';
+import { lowerLimit } from './encoder/input-limits.js';
+import { padToLimit } from './encoder/pad-row.js';
 import { openTextModel } from './encoder/text-encoder.js';
 
 /** *ForSequenceClassification: logits [1, labels] over a whole text. */
@@ -12,8 +12,8 @@ export async function loadSequenceClassifier(request: LoadRequest): Promise<Sequ
   const problem = problemOf(config);
   return {
     async classify(text, { maxLength, padded, signal, ...options } = {}) {
-      const row = tokenizer.encode(text, { ...options, maxLength: tighter(limits.text, maxLength) });
-      const whole = padded ? padWhole(tokenizer, row, { maxLength, limits }) : row;
+      const row = tokenizer.encode(text, { ...options, maxLength: lowerLimit(limits.text, maxLength) });
+      const whole = padded ? padToLimit(tokenizer, row, { maxLength, limits }) : row;
       const logits = toFloat32((await encoder.forward(whole, signal))['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },

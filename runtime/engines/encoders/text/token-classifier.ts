@@ -5,12 +5,12 @@ import { codePointsOf } from '../../tokenizers/code-points.js';
 import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from '../../repository/labels.js';
-import { sharesTooMuch } from './encoder/input-limits.js';
-import { inSlices } from '../../batching/row-slices.js';
-import { padRow } from './encoder/pad-row.js';
+import { strideExceedsRoom } from './encoder/input-limits.js';
+import { mapInSlices } from '../../batching/row-slices.js';
+import { padToLength } from './encoder/pad-row.js';
 import { openTextModel } from './encoder/text-encoder.js';
-import { positionOf } from './positions.js';
-import { probabilities } from './vocabulary-scores.js';
+import { vectorAt } from './vector-at.js';
+import { probabilities } from './token-scores.js';
 
 /** *ForTokenClassification: logits [1, tokens, labels]. */
 export async function loadTokenClassifier(request: LoadRequest): Promise<TokenClassifier> {
@@ -26,19 +26,19 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
       const tagged = async (row: TracedRow) => {
         longest ||= row.ids.length;
         // Python pads the last window, which some models see, and counts positions with the padding.
-        const whole = padRow(tokenizer, row, longest);
+        const whole = padToLength(tokenizer, row, longest);
         const padding = tokenizer.paddingSide === 'left' ? whole.ids.length - row.ids.length : 0;
         const logits = (await encoder.forward(whole, signal))['logits']!;
         const labels = labelsOf(config, logits.dims[2]!);
         const tokens = describe(row).map((token) => ({
           ...token,
           index: token.index + padding,
-          scores: probabilities(positionOf(logits, token.index + padding)),
+          scores: probabilities(vectorAt(logits, token.index + padding)),
         }));
         return aggregate(tokens, { labels, aggregation: options.aggregation, join: tokenizer.join });
       };
       const rows = tokenizer.tracedRows([tokens], { maxLength, stride: options.stride });
-      for await (const entities of inSlices(rows, tagged)) {
+      for await (const entities of mapInSlices(rows, tagged)) {
         windows++;
         for (const entity of entities) if (!options.ignoreLabels.includes(entity.label)) found.push(entity);
       }
@@ -49,7 +49,7 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
 
 function checkStride(tokenizer: TextTokenizer, { stride }: TagOptions, maxLength: number): void {
   if (stride === undefined) return;
-  if (stride < maxLength && !sharesTooMuch(tokenizer, stride, maxLength)) return;
+  if (stride < maxLength && !strideExceedsRoom(tokenizer, stride, maxLength)) return;
   throw new RunError(
     'invalid_input',
     `params.stride: ${stride} is too much for windows of ${maxLength} tokens`,

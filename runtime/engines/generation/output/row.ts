@@ -1,4 +1,4 @@
-import type { Generated, TokenLogprob } from '../../../core/handles/index.js';
+import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js';
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { LogitsProcessor } from '../search/logits.js';
@@ -17,7 +17,7 @@ export interface Row {
   readonly ended: boolean;
   /** The newest token. */
   readonly last: number;
-  readonly answer: Omit<Generated, 'tokensIn'>;
+  readonly answer: Omit<GeneratedText, 'tokensIn'>;
 }
 
 export interface RowInput {

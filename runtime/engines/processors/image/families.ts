@@ -8,7 +8,7 @@ import {
   type ResizeSettings,
 } from './geometry.js';
 
-export interface Settings extends ResizeSettings {
+export interface ProcessorSettings extends ResizeSettings {
   do_resize: boolean;
   do_center_crop: boolean;
   crop_size: Edges;
@@ -23,14 +23,14 @@ export interface Settings extends ResizeSettings {
 }
 
 /** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
-export interface Family {
+export interface ProcessorFamily {
   /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
   number: 'shortest' | 'square';
   resize: Resize;
   /** True where `crop_pct: null` means none instead of the default. */
   nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */
-  defaults: Partial<Record<keyof Settings, unknown>>;
+  defaults: Partial<Record<keyof ProcessorSettings, unknown>>;
 }
 
 export const HALF = [0.5, 0.5, 0.5];
@@ -42,12 +42,12 @@ const CLIP = {
 const [NEAREST, BICUBIC] = [0, 3];
 export const BILINEAR = 2;
 
-const square = (defaults: Family['defaults']): Family => ({
+const square = (defaults: ProcessorFamily['defaults']): ProcessorFamily => ({
   number: 'square',
   resize: plainResize,
   defaults,
 });
-const shortest = (defaults: Family['defaults']): Family => ({
+const shortest = (defaults: ProcessorFamily['defaults']): ProcessorFamily => ({
   number: 'shortest',
   resize: plainResize,
   defaults,
@@ -58,7 +58,7 @@ const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
 /** Python class (less a `Fast` or `ImageProcessor`/`FeatureExtractor` ending) to its rules. */
-export const FAMILIES: Record<string, Family> = {
+export const FAMILIES: Record<string, ProcessorFamily> = {
   ViT: vit,
   PVT: square({ size: 224, ...IMAGENET }),
   Pvt: square({ size: 224, ...IMAGENET }),

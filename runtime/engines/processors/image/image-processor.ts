@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import { BILINEAR, FAMILIES, type Family, HALF, type Settings } from './families.js';
+import { BILINEAR, FAMILIES, type ProcessorFamily, HALF, type ProcessorSettings } from './families.js';
 import { centerCrop, type Edges, type Size } from './geometry.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Picture } from '../../../media/picture.js';
@@ -49,8 +49,8 @@ function asPythonSees(picture: Picture): Picture {
   return { data: turned, width: channels, height: width, channels: 3 };
 }
 
-function readSettings(config: Json, family: Family): Settings {
-  const value = <T>(key: keyof Settings, otherwise: T): T =>
+function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings {
+  const value = <T>(key: keyof ProcessorSettings, otherwise: T): T =>
     (config[key] ?? family.defaults[key] ?? otherwise) as T;
   return {
     do_resize: value('do_resize', true),
@@ -74,7 +74,7 @@ function readSettings(config: Json, family: Family): Settings {
   };
 }
 
-function readSize(size: unknown, number: Family['number']): Size {
+function readSize(size: unknown, number: ProcessorFamily['number']): Size {
   if (typeof size === 'number')
     return number === 'square' ? { height: size, width: size } : { shortest_edge: size };
   const edges = size as Partial<Edges> & { shortest_edge?: number; longest_edge?: number };
@@ -86,7 +86,7 @@ function readSize(size: unknown, number: Family['number']): Size {
   throw new RunError('not_ready', `preprocessor_config.json: size ${JSON.stringify(size)} is not supported`);
 }
 
-function toPlanes({ data, width, height, channels }: Picture, settings: Settings): Float32Array {
+function toPlanes({ data, width, height, channels }: Picture, settings: ProcessorSettings): Float32Array {
   const pixels = width * height;
   const values = new Float32Array(pixels * channels);
   for (let c = 0; c < channels; c++) {
@@ -98,7 +98,7 @@ function toPlanes({ data, width, height, channels }: Picture, settings: Settings
 }
 
 /** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
-function scaled(level: number, channel: number, settings: Settings): number {
+function scaled(level: number, channel: number, settings: ProcessorSettings): number {
   let value = settings.do_rescale ? Math.fround(level * settings.rescale_factor) : level;
   if (settings.do_rescale && settings.rescale_offset) value -= 1;
   const std = settings.image_std[channel]!;

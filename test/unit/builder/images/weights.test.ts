@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { tarStream } from '../../../../builder/images/tar.js';
 import { weightEntries } from '../../../../builder/images/weights.js';
-import { judgeFolder } from '../../../../runtime/store/candidate.js';
+import { checkFolder } from '../../../../runtime/store/candidate.js';
 import { membersOf } from '../../../fakes/docker.js';
 import { sampleSpec } from '../fixtures.js';
 
@@ -44,10 +44,10 @@ test('the server takes the packed files for verified: it hashes none of them', a
   const lines: string[] = [];
   const dir = path.join(root, 'weights/server/model', spec.id, spec.commit);
   const log = (line: string) => void lines.push(line);
-  expect(await judgeFolder(dir, { files: spec.files, log })).toMatchObject({ complete: true });
+  expect(await checkFolder(dir, { files: spec.files, log })).toMatchObject({ complete: true });
   expect(lines).toEqual([]);
 
   await utimes(path.join(dir, 'config.json'), 1, 1);
-  await judgeFolder(dir, { files: spec.files, log });
+  await checkFolder(dir, { files: spec.files, log });
   expect(lines).toEqual([expect.stringContaining('verifies')]);
 });

@@ -1,4 +1,4 @@
-import { inSlices } from '../../../../runtime/engines/batching/row-slices.js';
+import { mapInSlices } from '../../../../runtime/engines/batching/row-slices.js';
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const out: T[] = [];
@@ -15,7 +15,7 @@ test('gives results in order, with a bounded number under way', async () => {
     return item * 2;
   };
   const items = Array.from({ length: 150 }, (_, i) => i);
-  expect(await collect(inSlices(items, run))).toEqual(items.map((item) => item * 2));
+  expect(await collect(mapInSlices(items, run))).toEqual(items.map((item) => item * 2));
   expect(most).toBe(64);
 });
 
@@ -29,6 +29,6 @@ test('begins nothing after a failure, and takes no more items than it needs', as
     if (item === 70) throw new Error('cancelled');
     return item;
   };
-  await expect(collect(inSlices(endless(), run))).rejects.toThrow('cancelled');
+  await expect(collect(mapInSlices(endless(), run))).rejects.toThrow('cancelled');
   expect([taken, begun]).toEqual([128, 128]);
 });

@@ -1,4 +1,4 @@
-import type { Generated, GenerateOptions } from '../../../../runtime/core/handles/index.js';
+import type { GeneratedText, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
 import { answersOf, numberTokenizer as tokenizer, settingsOf } from './support.js';
@@ -34,7 +34,7 @@ function begin(
   return generate({ prompt, settings, tokenizer, signal, chunk, start: async () => decoding });
 }
 
-async function all(pieces: AsyncGenerator<string, Generated[]>): Promise<string> {
+async function all(pieces: AsyncGenerator<string, GeneratedText[]>): Promise<string> {
   return (await answersOf(pieces)).map(({ text }) => text).join('|');
 }
 

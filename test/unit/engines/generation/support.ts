@@ -1,4 +1,4 @@
-import type { Generated, GenerateOptions } from '../../../../runtime/core/handles/index.js';
+import type { GeneratedText, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import type { TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 import {
@@ -35,7 +35,7 @@ export function bigram(table: readonly number[], vocabulary: number): Decoding {
 }
 
 /** Every answer of a generator, read to its end. */
-export async function answersOf(pieces: AsyncGenerator<string, Generated[]>): Promise<Generated[]> {
+export async function answersOf(pieces: AsyncGenerator<string, GeneratedText[]>): Promise<GeneratedText[]> {
   for (;;) {
     const next = await pieces.next();
     if (next.done) return next.value;

@@ -1,8 +1,8 @@
-import { rememberingWords } from '../../../../runtime/engines/tokenizers/word-cache.js';
+import { withWordCache } from '../../../../runtime/engines/tokenizers/word-cache.js';
 
 function counting() {
   const cuts: string[] = [];
-  const cut = rememberingWords((word, take) => {
+  const cut = withWordCache((word, take) => {
     cuts.push(word);
     for (let at = 0; at < word.length; at++) take(word.charCodeAt(at), at, at + 1);
   });

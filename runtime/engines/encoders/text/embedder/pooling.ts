@@ -53,7 +53,7 @@ export const POOL: Record<Pooling, Pool> = {
 };
 
 /** Several poolings side by side, as sentence-transformers concatenates them. */
-export function poolAll(states: HiddenStates, kinds: readonly Pooling[]): Float32Array {
+export function applyPoolings(states: HiddenStates, kinds: readonly Pooling[]): Float32Array {
   const parts = kinds.map((kind) => POOL[kind](states));
   const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
@@ -65,7 +65,7 @@ export function poolAll(states: HiddenStates, kinds: readonly Pooling[]): Float3
 }
 
 /** Scales to length 1; a zero vector stays as it is. */
-export function unit(vector: Float32Array): Float32Array {
+export function normalizeVector(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;
   const length = Math.max(Math.sqrt(squares), 1e-12);

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import type { Pooling } from '../../../../core/handles/index.js';
 import { firstNumber, type Json, readJson, readOptionalJson } from '../../../repository/model-folder.js';
-import { unit } from './pooling.js';
+import { normalizeVector } from './pooling.js';
 import { readDense, readLayerNorm, type VectorStep } from './vector-layers.js';
 
 /** What a sentence-transformers repository says about turning hidden states into one vector. */
@@ -93,7 +93,7 @@ async function readModule(dir: string, module: { type?: string; path?: string },
   const path = module.path ?? '';
   // The graph is what these compute.
   if (kind === 'Transformer' || kind === 'StaticEmbedding' || kind === 'Dropout') return;
-  if (kind === 'Normalize') into.steps.push(unit);
+  if (kind === 'Normalize') into.steps.push(normalizeVector);
   else if (kind === 'Pooling') readPooling(await readJson(dir, `${path}/config.json`), into);
   else if (kind === 'Dense') into.steps.push(await readDense(dir, path));
   else if (kind === 'LayerNorm') into.steps.push(await readLayerNorm(dir, path));

@@ -10,9 +10,9 @@ import {
   poolsItself,
   sentenceVector,
 } from './embedder-outputs.js';
-import { poolAll, unit } from './pooling.js';
+import { applyPoolings, normalizeVector } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
-import { type InputLimits, tighter } from '../encoder/input-limits.js';
+import { type InputLimits, lowerLimit } from '../encoder/input-limits.js';
 import { loadMessageReader } from './message-reader.js';
 import type { Port } from '../../../sessions/tensors.js';
 import { openTextModel } from '../encoder/text-encoder.js';
@@ -45,26 +45,26 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const encode: TextEmbedder['encode'] = async (text, options = {}) => {
     const prompt = promptOf(modules, options);
     const { specialTokens } = options;
-    const whole = { maxLength: tighter(sentenceLimit, options.maxLength), specialTokens };
+    const whole = { maxLength: lowerLimit(sentenceLimit, options.maxLength), specialTokens };
     const row = readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, bag ?? whole);
     options.onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, options.signal);
     const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
     // A graph that pools itself leaves out no prompt.
     const pooled = from === 0 ? sentenceVector(outputs) : undefined;
-    const vector = pooled ?? applySteps(poolAll(hiddenStates(outputs, from), sentencePooling), modules);
+    const vector = pooled ?? applySteps(applyPoolings(hiddenStates(outputs, from), sentencePooling), modules);
     return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
   };
 
   const embed: TextEmbedder['embed'] = async (text, options = {}) => {
     const { pooling, maxLength, specialTokens, signal, onTokens } = options;
     if (sentences && !pooling) return encode(text, options);
-    const whole = { maxLength: tighter(limits.text, maxLength), specialTokens };
+    const whole = { maxLength: lowerLimit(limits.text, maxLength), specialTokens };
     const row = tokenizer.encode(text, bag ?? whole);
     onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, signal);
     const pooled = pooling ? undefined : onlyVector(outputs);
-    return finished(pooled ?? poolAll(hiddenStates(outputs, 0), [pooling ?? 'mean']), options);
+    return finished(pooled ?? applyPoolings(hiddenStates(outputs, 0), [pooling ?? 'mean']), options);
   };
 
   return { embed, encode };
@@ -86,7 +86,7 @@ interface Limited {
 /** max_seq_length, else what both the tokenizer and the position table take, as sentence-transformers caps it. */
 function longestSentence({ modules, tokenizer, config, limits }: Limited): number | undefined {
   const table = firstNumber(config, 'max_position_embeddings');
-  return tighter(limits.positions, modules.maxSeqLength ?? tighter(tokenizer.modelMaxLength, table));
+  return lowerLimit(limits.positions, modules.maxSeqLength ?? lowerLimit(tokenizer.modelMaxLength, table));
 }
 
 function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Array {
@@ -98,7 +98,7 @@ function finished(
   { truncateDim, normalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize'>,
 ): Float32Array {
   const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
-  return normalize ? unit(kept) : kept;
+  return normalize ? normalizeVector(kept) : kept;
 }
 
 function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOptions): string {

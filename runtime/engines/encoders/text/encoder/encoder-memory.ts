@@ -1,5 +1,5 @@
 import { sizesOf } from '../../../../core/network-sizes.js';
-import { mostWithin, runBytes } from '../../../../core/run-memory.js';
+import { largestWithin, runBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
 import type { Json } from '../../../repository/model-folder.js';
@@ -17,7 +17,7 @@ export interface EncoderMemory {
   limit: number | undefined;
 }
 
-export interface EncoderNeeds {
+export interface EncoderMemoryOptions {
   config: Json;
   /** Longest row that the model takes. */
   positions: number;
@@ -30,7 +30,7 @@ export interface EncoderNeeds {
  */
 export function encoderMemory(
   lanes: readonly Lane[],
-  { config, positions, memory }: EncoderNeeds,
+  { config, positions, memory }: EncoderMemoryOptions,
 ): EncoderMemory {
   const limit = memory?.limit;
   const room = memoryRoom(memory);
@@ -42,9 +42,9 @@ export function encoderMemory(
   const all = rowBytes(positions) <= room / sessions;
   const own = all || sessions === 1 ? room / sessions : room / 2 / (sessions - 1);
   const large = all || sessions === 1 ? own : room / 2;
-  const within = (bytes: number) => mostWithin(bytes, positions, rowBytes);
+  const within = (bytes: number) => largestWithin(bytes, positions, rowBytes);
   return {
-    tokens: mostWithin(own, Infinity, batchBytes),
+    tokens: largestWithin(own, Infinity, batchBytes),
     longestAnywhere: all ? Infinity : within(own),
     longest: all ? Infinity : within(large),
     limit,

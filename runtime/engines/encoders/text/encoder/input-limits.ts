@@ -29,7 +29,7 @@ export interface InputLimits {
 }
 
 /** @param width tokens of every row, where the graph fixes them */
-export function limitsOf(tokenizer: TextTokenizer, config: Json, width = Infinity): InputLimits {
+export function readInputLimits(tokenizer: TextTokenizer, config: Json, width = Infinity): InputLimits {
   const positions = Math.min(positionsOf(config), width);
   return { text: Math.min(tokenizer.modelMaxLength ?? Infinity, positions), positions };
 }
@@ -69,12 +69,12 @@ function attentionLimit(config: Json): number {
 }
 
 /** Python's tokenizers refuse windows that share more than one text's special tokens leave of them. */
-export function sharesTooMuch(tokenizer: TextTokenizer, stride: number, width: number): boolean {
+export function strideExceedsRoom(tokenizer: TextTokenizer, stride: number, width: number): boolean {
   const room = width - tokenizer.specialCount(1);
   return room >= 0 && stride > room;
 }
 
 /** The smaller of two limits, either of which may be missing. */
-export function tighter(limit: number | undefined, asked: number | undefined): number | undefined {
+export function lowerLimit(limit: number | undefined, asked: number | undefined): number | undefined {
   return asked === undefined ? limit : Math.min(asked, limit ?? Infinity);
 }

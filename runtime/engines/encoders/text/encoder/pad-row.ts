@@ -5,7 +5,7 @@ import type { Encoded, TextTokenizer } from '../../../tokenizers/tokenizer.js';
  * A row filled up to `length` tokens on the side that Python pads on. As it is where that is nothing to do, or where the
  * tokenizer has no padding token.
  */
-export function padRow(tokenizer: TextTokenizer, row: Encoded, length: number): Encoded {
+export function padToLength(tokenizer: TextTokenizer, row: Encoded, length: number): Encoded {
   const id = tokenizer.namedId('pad_token');
   const missing = length - row.ids.length;
   if (id === undefined || missing <= 0) return row;
@@ -26,11 +26,11 @@ export function padRow(tokenizer: TextTokenizer, row: Encoded, length: number): 
 }
 
 /** A row filled up to the length that is asked for, else to the tokenizer's limit where it has one. */
-export function padWhole(
+export function padToLimit(
   tokenizer: TextTokenizer,
   row: Encoded,
   { maxLength, limits }: { maxLength: number | undefined; limits: InputLimits },
 ): Encoded {
   const length = maxLength ?? tokenizer.modelMaxLength;
-  return length === undefined ? row : padRow(tokenizer, row, Math.min(length, limits.positions));
+  return length === undefined ? row : padToLength(tokenizer, row, Math.min(length, limits.positions));
 }

@@ -1,18 +1,18 @@
 import { RunError } from '../../../../core/errors.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { elements } from '../../../sessions/elements.js';
-import { NARROW, type TensorLike } from '../../../sessions/tensors.js';
+import { NARROW_TYPES, type TensorLike } from '../../../sessions/tensors.js';
 import type { Encoded } from '../../../tokenizers/tokenizer.js';
 import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 
 /** A row as graphs read it. */
-export interface Row extends Encoded {
+export interface EncoderRow extends Encoded {
   /** What the decoder of a graph with two halves reads: as many tokens. */
   decoderIds?: number[];
 }
 
 /** Inputs that can be made from tokens alone: the value of each token, and of padding. */
-const INPUTS: Record<string, (row: Row, token: number) => number> = {
+const INPUTS: Record<string, (row: EncoderRow, token: number) => number> = {
   input_ids: (row, token) => row.ids[token]!,
   attention_mask: (row, token) => row.mask?.[token] ?? 1,
   token_type_ids: (row, token) => row.typeIds[token]!,
@@ -43,7 +43,7 @@ export function checkInputs(inputs: readonly Port[]): void {
 }
 
 /** Feeds [rows, longest row], shorter rows padded on the right; padding has the id `padId` and a mask of 0. */
-export function feedsOf(inputs: readonly Port[], rows: readonly Row[], padId: number): Tensors {
+export function createFeeds(inputs: readonly Port[], rows: readonly EncoderRow[], padId: number): Tensors {
   if (readsBags(inputs)) return bagsOf(inputs, rows);
   const length = widthOf(inputs, rows);
   const entries = inputs.map((port) => {
@@ -62,7 +62,7 @@ export function feedsOf(inputs: readonly Port[], rows: readonly Row[], padId: nu
 }
 
 /** All tokens as one list, and where each row begins. */
-function bagsOf(inputs: readonly Port[], rows: readonly Row[]): Tensors {
+function bagsOf(inputs: readonly Port[], rows: readonly EncoderRow[]): Tensors {
   const begins = rows.map((_, r) => rows.slice(0, r).reduce((sum, { ids }) => sum + ids.length, 0));
   const all = rows.flatMap(({ ids }) => ids);
   const entries = inputs.map((port) => {
@@ -88,8 +88,8 @@ interface IntegerTensor {
 /** In the type that the graph declares. */
 function integerTensor({ type }: Port, dims: number[]): IntegerTensor {
   const count = dims.reduce((a, b) => a * b, 1);
-  if (type in NARROW) {
-    const data = new NARROW[type as keyof typeof NARROW](count);
+  if (type in NARROW_TYPES) {
+    const data = new NARROW_TYPES[type as keyof typeof NARROW_TYPES](count);
     return { tensor: { type, data, dims }, put: (at, value) => void (data[at] = value) };
   }
   // A BigInt for each token would cost more than all the rest.

@@ -8,10 +8,10 @@ import { type Encoded, loadTokenizer, type TextTokenizer } from '../../../tokeni
 import { findBatchLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
-import { type InputLimits, limitsOf } from './input-limits.js';
+import { type InputLimits, readInputLimits } from './input-limits.js';
 import { createRowBatcher } from '../../../batching/row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
-import { checkInputs, feedsOf, readsBags, splitRows } from './row-tensors.js';
+import { checkInputs, createFeeds, readsBags, splitRows } from './row-tensors.js';
 
 export type Outputs = Tensors;
 
@@ -44,7 +44,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
     loadTokenizer(request.dir),
     openLanes(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
-  const limits = limitsOf(tokenizer, config, fixedWidth(opened.inputs));
+  const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
   requireOutputs(encoder, ...needed);
   return { config, tokenizer, encoder, limits };
@@ -61,7 +61,7 @@ async function createEncoder(
   const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
   const compute = async (rows: Encoded[], run: Lane['run']) => {
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
-    return splitRows(await run(feedsOf(inputs, read, padId)), rows, { inputs, outputs });
+    return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });
   };
   const memory = encoderMemory(lanes, { config, positions, memory: room });
   const found = await findBatchLimits({

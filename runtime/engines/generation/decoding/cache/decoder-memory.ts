@@ -1,5 +1,5 @@
 import { sizesOf } from '../../../../core/network-sizes.js';
-import { CACHE_COPIES, mostWithin, promptBytes } from '../../../../core/run-memory.js';
+import { CACHE_COPIES, largestWithin, promptBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
 import { inMegabytes } from '../../../../memory.js';
@@ -39,7 +39,7 @@ export function decoderMemory(request: LoadRequest, needs: DecoderNeeds): Decode
   const shape = { sizes: sizesOf(config), perToken, chunk, integers };
   const bytesOf = (length: number) => promptBytes(shape, length);
   const withCache = (length: number) => bytesOf(length) + CACHE_COPIES * perToken * length;
-  const longestPrompt = mostWithin(room, contextLength, withCache);
+  const longestPrompt = largestWithin(room, contextLength, withCache);
   const runs = longestPrompt === Infinity ? room / 2 : Math.min(room, bytesOf(longestPrompt));
   const left = Math.floor((room - runs) / CACHE_COPIES);
   return {

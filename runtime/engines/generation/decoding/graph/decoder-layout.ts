@@ -1,4 +1,4 @@
-import { elementType, type Graph, initializerShapes, shapeOf } from '../../../../onnx/graph.js';
+import { elementType, type Graph, initializerShapes, tensorShape } from '../../../../onnx/graph.js';
 import { firstNumber, type Json, textConfig } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
@@ -60,7 +60,7 @@ export function layoutOf(graph: Graph, config: Json): CacheLayout | undefined {
   const [type] = types;
   if (!type || types.size > 1 || !outputs.has('logits')) return undefined;
   const ports = caches.map((value) => {
-    const [heads, width] = cacheShape({ name: value.name, shape: shapeOf(value) }, config);
+    const [heads, width] = cacheShape({ name: value.name, shape: tensorShape(value) }, config);
     return { past: value.name, present: value.name.replace('past_key_values', 'present'), heads, width };
   });
   return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;

@@ -2,8 +2,8 @@ import type { Pooling } from '../../../../../../runtime/core/handles/index.js';
 import {
   type HiddenStates,
   POOL,
-  poolAll,
-  unit,
+  applyPoolings,
+  normalizeVector,
 } from '../../../../../../runtime/engines/encoders/text/embedder/pooling.js';
 
 /** Three tokens of width two. */
@@ -25,7 +25,7 @@ test.each<[Pooling, number[], number[]]>([
 });
 
 test('several poolings stand side by side in the order asked for', () => {
-  expect(Array.from(poolAll(states(), ['lasttoken', 'cls']))).toEqual([8, -6, 1, -2]);
+  expect(Array.from(applyPoolings(states(), ['lasttoken', 'cls']))).toEqual([8, -6, 1, -2]);
 });
 
 test('a prompt that fills the whole input leaves no NaN', () => {
@@ -34,6 +34,9 @@ test('a prompt that fills the whole input leaves no NaN', () => {
 });
 
 test('unit length, and zero stays zero', () => {
-  expect(Array.from(unit(Float32Array.from([3, 4])))).toEqual([expect.closeTo(0.6), expect.closeTo(0.8)]);
-  expect(Array.from(unit(new Float32Array(2)))).toEqual([0, 0]);
+  expect(Array.from(normalizeVector(Float32Array.from([3, 4])))).toEqual([
+    expect.closeTo(0.6),
+    expect.closeTo(0.8),
+  ]);
+  expect(Array.from(normalizeVector(new Float32Array(2)))).toEqual([0, 0]);
 });

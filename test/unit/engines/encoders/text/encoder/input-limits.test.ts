@@ -1,6 +1,6 @@
 import {
   positionsOf,
-  sharesTooMuch,
+  strideExceedsRoom,
 } from '../../../../../../runtime/engines/encoders/text/encoder/input-limits.js';
 import type { TextTokenizer } from '../../../../../../runtime/engines/tokenizers/tokenizer.js';
 
@@ -38,5 +38,5 @@ test.each<[stride: number, width: number, tooMuch: boolean]>([
   [5, 1, false],
 ])('windows of which %i of %i tokens are shared between two special tokens', (stride, width, tooMuch) => {
   const tokenizer = { specialCount: () => 2 } as unknown as TextTokenizer;
-  expect(sharesTooMuch(tokenizer, stride, width)).toBe(tooMuch);
+  expect(strideExceedsRoom(tokenizer, stride, width)).toBe(tooMuch);
 });

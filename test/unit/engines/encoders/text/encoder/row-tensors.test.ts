@@ -1,7 +1,7 @@
 import { withCacheShapes } from '../../../../../../runtime/engines/encoders/text/encoder/graph-ports.js';
 import {
   checkInputs,
-  feedsOf,
+  createFeeds,
   readsBags,
   splitRows,
 } from '../../../../../../runtime/engines/encoders/text/encoder/row-tensors.js';
@@ -14,7 +14,7 @@ const rows = [
 ];
 
 test('shorter rows are padded on the right with the model’s padding id and a mask of 0', () => {
-  const feeds = feedsOf([ids, mask], rows, 1);
+  const feeds = createFeeds([ids, mask], rows, 1);
   expect(feeds['input_ids']).toEqual({
     type: 'int64',
     data: BigInt64Array.from([5n, 6n, 1n, 7n, 8n, 9n]),
@@ -31,18 +31,18 @@ test.each([
   ['float32', Float32Array],
   ['bool', Uint8Array],
 ])('a mask of %s', (type, List) => {
-  const { data } = feedsOf([{ ...mask, type }], rows, 1)['attention_mask']!;
+  const { data } = createFeeds([{ ...mask, type }], rows, 1)['attention_mask']!;
   expect(data).toEqual(List.from([1, 1, 0, 1, 1, 1]));
 });
 
 test('a row may bring padding of its own', () => {
-  const feeds = feedsOf([mask], [{ ids: [1, 5, 6], typeIds: [0, 0, 0], mask: [0, 1, 1] }, rows[0]!], 1);
+  const feeds = createFeeds([mask], [{ ids: [1, 5, 6], typeIds: [0, 0, 0], mask: [0, 1, 1] }, rows[0]!], 1);
   expect(feeds['attention_mask']!.data).toEqual(Int32Array.from([0, 1, 1, 1, 1, 0]));
 });
 
 test('a text without a page has boxes of zeros', () => {
   const bbox = { name: 'bbox', type: 'int64', shape: ['batch', 'sequence', 4] };
-  expect(feedsOf([bbox], rows, 1)).toEqual({
+  expect(createFeeds([bbox], rows, 1)).toEqual({
     bbox: { type: 'int64', data: new BigInt64Array(2 * 3 * 4), dims: [2, 3, 4] },
   });
 });
@@ -77,7 +77,7 @@ describe('a graph whose shapes are fixed', () => {
   const row = rows[0]!;
 
   test('gets rows of that many tokens, and padding is no answer', () => {
-    expect(feedsOf(fixed, [row], 9)['input_ids']).toMatchObject({
+    expect(createFeeds(fixed, [row], 9)['input_ids']).toMatchObject({
       data: BigInt64Array.from([5n, 6n, 9n, 9n]),
       dims: [1, 4],
     });
@@ -101,7 +101,7 @@ test('bags of tokens lie one after another', () => {
     { name: 'offsets', type: 'int64', shape: ['texts'] },
   ];
   expect(readsBags(flat)).toBe(true);
-  expect(feedsOf(flat, [...rows, rows[0]!], 0)).toEqual({
+  expect(createFeeds(flat, [...rows, rows[0]!], 0)).toEqual({
     input_ids: { type: 'int64', data: BigInt64Array.from([5n, 6n, 7n, 8n, 9n, 5n, 6n]), dims: [7] },
     offsets: { type: 'int64', data: BigInt64Array.from([0n, 2n, 5n]), dims: [3] },
   });
@@ -110,7 +110,7 @@ test('bags of tokens lie one after another', () => {
 test('caches are empty, in the shape that the graph or else the configuration gives', () => {
   const cache = { name: 'past_key_values.0.key', type: 'float16', shape: ['batch', 'heads', 'past', 8] };
   const inputs = withCacheShapes([ids, cache], { num_key_value_heads: 2 });
-  expect(feedsOf(inputs, rows, 1)[cache.name]).toEqual({
+  expect(createFeeds(inputs, rows, 1)[cache.name]).toEqual({
     type: 'float16',
     data: new Uint16Array(0),
     dims: [2, 2, 0, 8],

@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from 'express';
 import type { ErrorCode, RunError } from '../core/errors.js';
 
 /** What is known of one answer, for the log, the metrics and the analytics: nothing that the caller wrote but a path. */
-export interface Answer {
+export interface ResponseSummary {
   requestId: string;
   method: string;
   /** One of our routes, exactly. */
@@ -16,9 +16,9 @@ export interface Answer {
 }
 
 /** Calls `tell` once for each request, when its answer has gone out or its caller has left. */
-export function observeAnswers(
+export function observeResponses(
   routes: ReadonlySet<string>,
-  tell: (answer: Answer, response: Response) => void,
+  tell: (answer: ResponseSummary, response: Response) => void,
 ): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();

@@ -2,26 +2,28 @@ import { createServer } from 'node:http';
 import express from 'express';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Logger } from '../../../runtime/log.js';
-import { type Answer, observeAnswers } from '../../../runtime/wire/answers.js';
-import { identify, onError } from '../../../runtime/wire/plumbing.js';
+import { type ResponseSummary, observeResponses } from '../../../runtime/wire/observe-responses.js';
+import { assignRequestId, errorHandler } from '../../../runtime/wire/middleware.js';
 import { closeServers, started } from '../../fakes/gateway.js';
 import { waitFor } from '../../fakes/server.js';
 
 afterEach(closeServers);
 
-async function told(thrown: unknown): Promise<{ answer: Answer; errors: unknown[]; elapsed: number }> {
-  const [answers, errors]: [Answer[], unknown[]] = [[], []];
+async function told(
+  thrown: unknown,
+): Promise<{ answer: ResponseSummary; errors: unknown[]; elapsed: number }> {
+  const [answers, errors]: [ResponseSummary[], unknown[]] = [[], []];
   const logger = { error: (...said: unknown[]) => errors.push(said) } as unknown as Logger;
   const app = express();
   app.use(
-    identify,
-    observeAnswers(new Set(['/known']), (answer) => answers.push(answer)),
+    assignRequestId,
+    observeResponses(new Set(['/known']), (answer) => answers.push(answer)),
   );
   app.get('/known', async () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     throw thrown;
   });
-  app.use(onError(logger));
+  app.use(errorHandler(logger));
   const began = performance.now();
   await (await fetch(`${await started(createServer(app))}/known`)).text();
   await waitFor(() => answers.length === 1);

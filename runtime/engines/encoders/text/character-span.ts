@@ -7,7 +7,7 @@ interface TokenSpan {
 }
 
 /** Code points of the context that a stretch of tokens covers; widened to whole words where that can be told. */
-export function placeOf(
+export function characterSpan(
   row: TracedRow,
   { from, to }: TokenSpan,
   { wholeWords, sequence }: { wholeWords: boolean; sequence: 0 | 1 },

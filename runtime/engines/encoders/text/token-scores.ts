@@ -14,7 +14,7 @@ export function probabilities(logits: Float32Array): Float32Array {
 }
 
 /** The `count` best of the candidates (of all where none are named), best first; of equals, the earlier one. */
-export function topOf(scores: Float32Array, count: number, candidates?: readonly number[]): TokenScore[] {
+export function topScores(scores: Float32Array, count: number, candidates?: readonly number[]): TokenScore[] {
   const ids = candidates ?? scores.keys();
   if (count > 64) {
     return Array.from(ids, (id) => ({ id, score: scores[id]! }))

@@ -1,4 +1,4 @@
-import { createByteLine } from '../../../runtime/core/byte-line.js';
+import { createByteSemaphore } from '../../../runtime/core/byte-semaphore.js';
 
 const settled = async (promise: Promise<unknown>) => {
   let done = false;
@@ -8,9 +8,9 @@ const settled = async (promise: Promise<unknown>) => {
 };
 
 test('who finds too few bytes waits, and nobody overtakes', async () => {
-  const line = createByteLine(100);
-  const leave = await line.enter(70);
-  const [large, small] = [line.enter(60), line.enter(10)];
+  const line = createByteSemaphore(100);
+  const leave = await line.acquire(70);
+  const [large, small] = [line.acquire(60), line.acquire(10)];
   expect(await settled(large)).toBe(false);
   expect(await settled(small)).toBe(false);
   leave();
@@ -20,9 +20,9 @@ test('who finds too few bytes waits, and nobody overtakes', async () => {
 });
 
 test('more than there is goes alone', async () => {
-  const line = createByteLine(100);
-  const leave = await line.enter(200);
-  const next = line.enter(1);
+  const line = createByteSemaphore(100);
+  const leave = await line.acquire(200);
+  const next = line.acquire(1);
   expect(await settled(next)).toBe(false);
   leave();
   (await next)();
@@ -30,23 +30,23 @@ test('more than there is goes alone', async () => {
 });
 
 test('who leaves the line lets the others through, and holds nothing', async () => {
-  const line = createByteLine(100);
-  const leave = await line.enter(50);
+  const line = createByteSemaphore(100);
+  const leave = await line.acquire(50);
   const controller = new AbortController();
-  const large = line.enter(100, controller.signal);
-  const small = line.enter(50);
+  const large = line.acquire(100, controller.signal);
+  const small = line.acquire(50);
   controller.abort(new Error('left'));
   await expect(large).rejects.toThrow('left');
   (await small)();
   leave();
   expect(line.taken).toBe(0);
-  await expect(line.enter(1, controller.signal)).rejects.toThrow('left');
+  await expect(line.acquire(1, controller.signal)).rejects.toThrow('left');
 });
 
 test('bytes come back in parts, and never more than were taken', async () => {
-  const line = createByteLine(100);
-  const leave = await line.enter(80);
-  const next = line.enter(60);
+  const line = createByteSemaphore(100);
+  const leave = await line.acquire(80);
+  const next = line.acquire(60);
   expect(line.waiting).toBe(1);
   leave(50);
   (await next)();

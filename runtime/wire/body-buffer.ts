@@ -1,23 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { RunError } from '../core/errors.js';
-import type { Hold } from './byte-budget.js';
-import { goneAway } from './lifetime.js';
+import type { ReserveBytes } from './byte-budget.js';
+import { clientClosedRequest } from './lifetime.js';
 
-export interface Limits {
+export interface BodyLimits {
   maxBytes: number;
   /** The variable that sets it. */
   setting: string | undefined;
-  hold: Hold;
+  hold: ReserveBytes;
 }
 
-export function tooLarge({ maxBytes, setting }: Omit<Limits, 'hold'>): RunError {
+export function bodyTooLarge({ maxBytes, setting }: Omit<BodyLimits, 'hold'>): RunError {
   const where = setting === undefined ? '' : ` (${setting})`;
   return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes${where}`);
 }
 
 /** Bytes that come in pieces, in one buffer: pieces of one byte each would take a hundred times their size. */
-export interface Gathered {
+export interface BodyBuffer {
   /** @throws RunError when they are more than may be, or more than may be held */
   add(piece: Buffer): void;
   bytes(): Buffer;
@@ -29,7 +29,7 @@ const LEAST = 2 ** 14;
 const BELIEVED_FROM = 2 ** 19;
 
 /** @param announced how many bytes there will be, as somebody says */
-export function gather(limits: Limits, announced = 0): Gathered {
+export function createBodyBuffer(limits: BodyLimits, announced = 0): BodyBuffer {
   const { maxBytes, hold } = limits;
   let buffer: Buffer = Buffer.alloc(0);
   let size = 0;
@@ -40,7 +40,7 @@ export function gather(limits: Limits, announced = 0): Gathered {
   return {
     add(piece) {
       const grown = size + piece.length;
-      if (grown > maxBytes) throw tooLarge(limits);
+      if (grown > maxBytes) throw bodyTooLarge(limits);
       hold(piece.length);
       if (size === 0) buffer = piece;
       else {
@@ -68,11 +68,15 @@ function announcedBy({ headers }: Request): number {
 }
 
 /** By events: an iterator would be most of what a short body costs. */
-export function readAll(request: Request, response: ServerResponse, limits: Limits): Promise<Buffer> {
-  const gathered = gather(limits, announcedBy(request));
+export function readBodyBytes(
+  request: Request,
+  response: ServerResponse,
+  limits: BodyLimits,
+): Promise<Buffer> {
+  const gathered = createBodyBuffer(limits, announcedBy(request));
   let [pieces, size] = [0, 0];
   return new Promise((resolve, reject) => {
-    const left = () => reject(goneAway());
+    const left = () => reject(clientClosedRequest());
     if (request.destroyed) return left();
     const take = (chunk: Buffer) => {
       try {

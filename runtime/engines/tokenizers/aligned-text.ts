@@ -1,20 +1,20 @@
 /** Where the UTF-16 units of a rewritten text came from: stretches [start, end) of units of the given text. */
-export interface Origins {
+export interface OriginOffsets {
   starts: Int32Array;
   ends: Int32Array;
 }
 
 /** A text on its way through normalizer and pre-tokenizer. */
-export interface Aligned {
+export interface AlignedText {
   text: string;
   /** Undefined where nobody asks for offsets: then only the text is computed. */
-  origins: Origins | undefined;
+  origins: OriginOffsets | undefined;
   /** Index of the text's first unit in `origins`. */
   at: number;
 }
 
 /** A text before anything is done to it. */
-export function aligned(text: string, wanted: boolean): Aligned {
+export function alignText(text: string, wanted: boolean): AlignedText {
   if (!wanted) return { text, origins: undefined, at: 0 };
   const starts = Int32Array.from({ length: text.length }, (_, i) => i);
   const ends = starts.map((i) => i + 1);
@@ -26,12 +26,12 @@ export function aligned(text: string, wanted: boolean): Aligned {
 }
 
 /** The units [start, end) of a text. */
-export function part({ text, origins, at }: Aligned, start: number, end: number): Aligned {
+export function sliceAligned({ text, origins, at }: AlignedText, start: number, end: number): AlignedText {
   return { text: text.slice(start, end), origins, at: at + start };
 }
 
 /** Where the units [start, end) came from; they are at least one. */
-export function originOf({ origins, at }: Aligned, start: number, end: number): [number, number] {
+export function originSpan({ origins, at }: AlignedText, start: number, end: number): [number, number] {
   return [origins!.starts[at + start]!, origins!.ends[at + end - 1]!];
 }
 
@@ -39,7 +39,7 @@ export function originOf({ origins, at }: Aligned, start: number, end: number): 
  * Replaces what the global pattern finds. All units of a replacement come from the last character that it replaces,
  * as in the Rust library.
  */
-export function rewrite(value: Aligned, pattern: RegExp, fill: (match: string) => string): Aligned {
+export function rewrite(value: AlignedText, pattern: RegExp, fill: (match: string) => string): AlignedText {
   if (!value.origins) return { ...value, text: value.text.replace(pattern, fill) };
   const out = writer(value);
   let done = 0;
@@ -53,7 +53,7 @@ export function rewrite(value: Aligned, pattern: RegExp, fill: (match: string) =
 }
 
 /** Puts a text before another, which must not be empty; it comes from the first character there. */
-export function prepend(value: Aligned, prefix: string): Aligned {
+export function prepend(value: AlignedText, prefix: string): AlignedText {
   if (!value.origins) return { ...value, text: prefix + value.text };
   const out = writer(value);
   out.put(prefix, 0);
@@ -68,7 +68,7 @@ export function prepend(value: Aligned, prefix: string): Aligned {
 export type Change = readonly [char: string, change: number];
 
 /** Rewrites a whole text by such changes. */
-export function transform(value: Aligned, changes: Iterable<Change>): Aligned {
+export function transform(value: AlignedText, changes: Iterable<Change>): AlignedText {
   const out = writer(value);
   let next = 0;
   for (const [char, change] of changes) {
@@ -83,7 +83,7 @@ function charLength(text: string, at: number): number {
 }
 
 /** Collects a text and its origins. */
-function writer({ text, origins, at }: Aligned) {
+function writer({ text, origins, at }: AlignedText) {
   const [starts, ends]: [number[], number[]] = [[], []];
   const pieces: string[] = [];
   return {
@@ -106,7 +106,7 @@ function writer({ text, origins, at }: Aligned) {
         ends.push(end);
       }
     },
-    finish: (): Aligned => ({
+    finish: (): AlignedText => ({
       text: pieces.join(''),
       origins: { starts: Int32Array.from(starts), ends: Int32Array.from(ends) },
       at: 0,

@@ -1,11 +1,11 @@
 /** Bytes that those under way share; who finds too few free waits in line, first come, first served. */
-export interface ByteLine {
+export interface ByteSemaphore {
   /**
    * Waits until so many bytes are free and takes them.
    * @returns gives some of them back, or all that are left
    * @throws the signal's reason when it aborts before
    */
-  enter(bytes: number, signal?: AbortSignal): Promise<(some?: number) => void>;
+  acquire(bytes: number, signal?: AbortSignal): Promise<(some?: number) => void>;
   readonly total: number;
   /** Bytes that are taken. */
   readonly taken: number;
@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /** @param total what asks for more waits for all of it */
-export function createByteLine(total: number): ByteLine {
+export function createByteSemaphore(total: number): ByteSemaphore {
   const line: Waiting[] = [];
   let taken = 0;
 
@@ -39,7 +39,7 @@ export function createByteLine(total: number): ByteLine {
     get waiting() {
       return line.length;
     },
-    enter(bytes, signal) {
+    acquire(bytes, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error);
         const leave = () => {

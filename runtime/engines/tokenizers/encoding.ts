@@ -1,10 +1,15 @@
-import { isPlace, type Layout, type Place, specialCount } from './layout.js';
-import type { Tokens } from './tokenize.js';
-import { keptLengths, type Lengths, type Truncation, windowsOf } from './truncation.js';
-import { trimmed, type Trim } from './trim-offsets.js';
+import {
+  isSequenceSlot,
+  type EncodingTemplate,
+  type SequenceSlot,
+  specialCount,
+} from './encoding-template.js';
+import type { TokenizedText } from './tokenize.js';
+import { keptLengths, type TextLengths, type Truncation, windowsOf } from './truncation.js';
+import { trimOffsets, type OffsetTrim } from './trim-offsets.js';
 
 /** What a model reads. */
-export interface Encoded {
+export interface Encoding {
   ids: number[];
   /** Segment of each token: 0, or what the post-processor says. */
   typeIds: number[];
@@ -13,7 +18,7 @@ export interface Encoded {
 }
 
 /** A row whose tokens know where they come from; one entry for each in every list. */
-export interface TracedRow extends Encoded {
+export interface OffsetEncoding extends Encoding {
   /** Which text a token is of; undefined: the post-processor put it there. */
   sequences: (0 | 1 | undefined)[];
   /** Code points [start, end) of that text; 0 and 0 for what the post-processor put there. */
@@ -24,32 +29,32 @@ export interface TracedRow extends Encoded {
 }
 
 /** One text, or two that belong together. */
-export type Texts<T> = readonly [T] | readonly [T, T];
+export type TextOrPair<T> = readonly [T] | readonly [T, T];
 
-export interface RowOptions {
+export interface EncodingOptions {
   /** Longest row in tokens, special tokens included; absent: no limit. */
   maxLength?: number | undefined;
   /** Which text is cut when both don't fit. */
   truncation?: Truncation | undefined;
 }
 
-export interface WindowOptions extends RowOptions {
+export interface WindowOptions extends EncodingOptions {
   /** Tokens that a row repeats of the one before; absent: what doesn't fit into the first row is left out. */
   stride?: number | undefined;
 }
 
-interface RowSettings extends RowOptions {
-  layout: Layout;
+interface RowSettings extends EncodingOptions {
+  layout: EncodingTemplate;
   /** Texts are cut at their beginning. */
   left: boolean;
 }
 
 /** The row of one or two texts: cut to what fits beside the special tokens, which are kept. */
-export function rowOf(texts: Texts<Tokens>, settings: RowSettings): Encoded {
+export function createEncoding(texts: TextOrPair<TokenizedText>, settings: RowSettings): Encoding {
   const kept = lengthsOf(texts, settings);
-  const row: Encoded = { ids: [], typeIds: [] };
+  const row: Encoding = { ids: [], typeIds: [] };
   for (const item of settings.layout) {
-    if (!isPlace(item)) put(row, item.type, [item.id]);
+    if (!isSequenceSlot(item)) put(row, item.type, [item.id]);
     else {
       const { ids } = texts[item.sequence]!;
       const [start, end] = windowsOf(ids.length, { ...settings, size: kept[item.sequence]! })[0]!;
@@ -63,17 +68,17 @@ export function rowOf(texts: Texts<Tokens>, settings: RowSettings): Encoded {
  * One row for each window over the text that doesn't fit.
  * @param texts tokens with their traces
  */
-export function* tracedRows(
-  texts: Texts<Tokens>,
-  settings: RowSettings & WindowOptions & { trims: readonly Trim[] },
-): Generator<TracedRow> {
+export function* createOffsetEncodings(
+  texts: TextOrPair<TokenizedText>,
+  settings: RowSettings & WindowOptions & { trims: readonly OffsetTrim[] },
+): Generator<OffsetEncoding> {
   const kept = lengthsOf(texts, settings);
   const windows = texts.map(({ ids }, i) => windowsOf(ids.length, { ...settings, size: kept[i]! }));
   const count = Math.max(...windows.map((list) => list.length));
   for (let number = 0; number < count; number++) {
-    const row: TracedRow = { ids: [], typeIds: [], sequences: [], starts: [], ends: [], words: [] };
+    const row: OffsetEncoding = { ids: [], typeIds: [], sequences: [], starts: [], ends: [], words: [] };
     for (const item of settings.layout) {
-      if (!isPlace(item)) {
+      if (!isSequenceSlot(item)) {
         put(row, item.type, [item.id]);
         putOrigins(row, [0], [0]);
       } else {
@@ -87,7 +92,7 @@ export function* tracedRows(
   }
 }
 
-function lengthsOf(texts: Texts<Tokens>, settings: RowSettings): Lengths {
+function lengthsOf(texts: TextOrPair<TokenizedText>, settings: RowSettings): TextLengths {
   const { layout, maxLength = Infinity, truncation = 'longest_first' } = settings;
   return keptLengths(
     [texts[0].ids.length, texts[1]?.ids.length],
@@ -96,7 +101,7 @@ function lengthsOf(texts: Texts<Tokens>, settings: RowSettings): Lengths {
   );
 }
 
-function put(row: Encoded, type: number, ids: readonly number[]): void {
+function put(row: Encoding, type: number, ids: readonly number[]): void {
   for (const id of ids) {
     row.ids.push(id);
     row.typeIds.push(type);
@@ -104,16 +109,20 @@ function put(row: Encoded, type: number, ids: readonly number[]): void {
 }
 
 interface Window {
-  tokens: Tokens;
+  tokens: TokenizedText;
   window: [number, number];
-  trims: readonly Trim[];
+  trims: readonly OffsetTrim[];
 }
 
-function putWindow(row: TracedRow, { sequence, type }: Place, { tokens, window, trims }: Window): void {
+function putWindow(
+  row: OffsetEncoding,
+  { sequence, type }: SequenceSlot,
+  { tokens, window, trims }: Window,
+): void {
   const { starts, ends, looks, words } = tokens.traces!;
   const cut = <T>(list: readonly T[]) => list.slice(...window);
   const origins = { starts: cut(starts), ends: cut(ends), looks: cut(looks) };
-  const offsets = trims.reduce(trimmed, origins);
+  const offsets = trims.reduce(trimOffsets, origins);
   put(row, type, cut(tokens.ids));
   putOrigins(row, offsets.starts, offsets.ends);
   for (const [i, word] of cut(words).entries()) {
@@ -123,7 +132,7 @@ function putWindow(row: TracedRow, { sequence, type }: Place, { tokens, window, 
   }
 }
 
-function putOrigins(row: TracedRow, starts: readonly number[], ends: readonly number[]): void {
+function putOrigins(row: OffsetEncoding, starts: readonly number[], ends: readonly number[]): void {
   for (const [i, start] of starts.entries()) {
     row.starts.push(start);
     row.ends.push(ends[i]!);

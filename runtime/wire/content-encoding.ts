@@ -2,11 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RunError } from '../core/errors.js';
-import { gather, type Limits } from './gather.js';
-import { goneAway, holdFor } from './lifetime.js';
+import { createBodyBuffer, type BodyLimits } from './body-buffer.js';
+import { clientClosedRequest, releaseOnClose } from './lifetime.js';
 
 /** Gives the bytes of a body as they were before compression. */
-export type Decode = (bytes: Buffer, response: ServerResponse, limits: Limits) => Promise<Buffer> | Buffer;
+export type DecodeBody = (
+  bytes: Buffer,
+  response: ServerResponse,
+  limits: BodyLimits,
+) => Promise<Buffer> | Buffer;
 
 const PIECE = { chunkSize: 2 ** 16 };
 
@@ -22,7 +26,7 @@ const MAX_RATIO = 200;
 const SMALL = 2 ** 20;
 
 /** @throws RunError 415 for what is none of them */
-export function decoderOf(encoding = 'identity'): Decode {
+export function contentDecoder(encoding = 'identity'): DecodeBody {
   const name = encoding.trim().toLowerCase();
   if (name === 'identity') return (bytes) => bytes;
   const open = Object.hasOwn(OPEN, name) ? OPEN[name] : undefined;
@@ -34,12 +38,12 @@ export function decoderOf(encoding = 'identity'): Decode {
 interface Inflating {
   name: string;
   response: ServerResponse;
-  limits: Limits;
+  limits: BodyLimits;
 }
 
 /** Every piece is counted when it is there: what is too much ends the work, wherever it has got to. */
 function inflate(stream: Transform, packed: Buffer, { name, response, limits }: Inflating): Promise<Buffer> {
-  const gathered = gather(limits);
+  const gathered = createBodyBuffer(limits);
   const most = Math.max(SMALL, packed.length * MAX_RATIO);
   let size = 0;
   return new Promise((resolve, reject) => {
@@ -59,7 +63,7 @@ function inflate(stream: Transform, packed: Buffer, { name, response, limits }: 
     stream.on('data', take);
     stream.once('error', () => fail(new RunError('invalid_input', `the body is not valid ${name}`)));
     stream.once('end', () => resolve(gathered.bytes()));
-    holdFor(response, () => fail(goneAway()));
+    releaseOnClose(response, () => fail(clientClosedRequest()));
     stream.end(packed);
   });
 }
