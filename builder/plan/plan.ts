@@ -5,15 +5,15 @@ import {
   type ModelInfo,
   type ModelSpec,
 } from '../../runtime/core/spec.js';
-import type { Head } from '../../runtime/core/handles/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { type FileSelection, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
 import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
-import { type AnyTask, type EngineBinding, isPlanned } from '../../runtime/tasks/define.js';
+import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import { possibleTasks } from './architectures.js';
+import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
@@ -56,7 +56,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const detected = detectTask({ info, facts, task: request.task });
   const task = supportedTask(detected.task);
   requireGraphs(info, facts);
-  const { engine, binding } = engineOf(task);
+  const { engine, binding } = chooseEngine(task, facts.modelType);
   requireFiles(info, task, binding);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
@@ -76,20 +76,11 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   };
 }
 
-/** What the planner needs of a binding, whatever its head. */
-type AnyBinding = Pick<EngineBinding<Head, never, never>, 'head' | 'graphs' | 'otherGraphs' | 'files'>;
-
-/** The first engine that a task file names is the preferred one. */
-function engineOf(task: AnyTask): { engine: EngineId; binding: AnyBinding } {
-  const [engine, binding] = Object.entries(task.engines)[0]! as [EngineId, AnyBinding];
-  return { engine, binding };
-}
-
 /** Whether graphs of this architecture are made for the head, unless somebody had another wish. */
 function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
   const usual = possibleTasks(facts)?.[0];
   const task = usual && TASKS[usual];
-  return task !== undefined && !isPlanned(task) && engineOf(task).binding.head === head;
+  return task !== undefined && !isPlanned(task) && chooseEngine(task, facts.modelType).binding.head === head;
 }
 
 /** Chooses by names first, then again with what the chosen graphs say about their weights. */

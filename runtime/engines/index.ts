@@ -1,27 +1,44 @@
+import { RunError } from '../core/errors.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { LoadRequest } from '../core/load-request.js';
+import type { EngineId } from '../core/spec.js';
 
 /** Opens what a head needs. Rejects with a RunError (`not_ready`) that says what is wrong with the model's files. */
 type HeadLoader<H extends Head> = (request: LoadRequest) => Promise<Handles[H]>;
 
-/** Head to its loader. Imported when first asked for, so that a text image needs no picture library. */
-const LOADERS: { [H in Head]: () => Promise<HeadLoader<H>> } = {
-  'sequence-classification': async () =>
-    (await import('./encoders/text/sequence-classifier.js')).loadSequenceClassifier,
-  'masked-lm': async () => (await import('./encoders/text/mask-filler.js')).loadMaskFiller,
-  entailment: async () => (await import('./encoders/text/entailment-classifier.js')).loadEntailmentClassifier,
-  'token-classification': async () =>
-    (await import('./encoders/text/token-classifier.js')).loadTokenClassifier,
-  'question-answering': async () =>
-    (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
-  'image-classification': async () =>
-    (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
-  embedding: async () => (await import('./encoders/text/embedder/text-embedder.js')).loadTextEmbedder,
-  'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
-  'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
+type Loaders = { [H in Head]?: () => Promise<HeadLoader<H>> };
+
+/** Engine and head to their loader. Imported when first asked for, so that a text image needs no picture library. */
+const LOADERS: Record<EngineId, Loaders> = {
+  transformers: {
+    'sequence-classification': async () =>
+      (await import('./encoders/text/sequence-classifier.js')).loadSequenceClassifier,
+    'masked-lm': async () => (await import('./encoders/text/mask-filler.js')).loadMaskFiller,
+    entailment: async () =>
+      (await import('./encoders/text/entailment-classifier.js')).loadEntailmentClassifier,
+    'token-classification': async () =>
+      (await import('./encoders/text/token-classifier.js')).loadTokenClassifier,
+    'question-answering': async () =>
+      (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
+    'image-classification': async () =>
+      (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
+    embedding: async () => (await import('./encoders/text/embedder/text-embedder.js')).loadTextEmbedder,
+  },
+  generation: {
+    'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
+    'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
+  },
 };
 
+/** @throws RunError `not_ready` for a head that the engine of the request's spec does not have */
 export async function loadHandle<H extends Head>(head: H, request: LoadRequest): Promise<Handles[H]> {
-  const load = await LOADERS[head]();
+  const { engine } = request.spec;
+  const load = await LOADERS[engine][head]?.();
+  if (!load) throw new RunError('not_ready', `engine ${engine} has no head ${head} in this version`);
   return load(request);
+}
+
+/** True where `loadHandle` has a loader. */
+export function hasLoader(engine: EngineId, head: Head): boolean {
+  return LOADERS[engine][head] !== undefined;
 }

@@ -22,6 +22,8 @@ export interface RunContext {
 
 /** How one engine serves a task. */
 export interface EngineBinding<H extends Head, Input, Output> {
+  /** Values of `model_type` in config.json that this engine serves; absent: all. */
+  modelTypes?: readonly string[];
   /** What to load. */
   head: H;
   /** Graph roles that the engine opens; the store looks for one ONNX file each. */
@@ -58,6 +60,7 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   output: z.ZodType<Output>;
   /** A request body that works, for the documents. Media are replaced by a synthetic one when it warms up a model. */
   example: Record<string, unknown>;
+  /** Of several engines the first one that serves a model's type is taken. */
   engines: Partial<{ [E in EngineId]: { [H in Head]: EngineBinding<H, Input, Output> }[Head] }>;
 }
 

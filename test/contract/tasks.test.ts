@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import type { EngineId } from '../../runtime/core/spec.js';
 import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
+import { hasLoader } from '../../runtime/engines/index.js';
 import { openApiOf, outputSchema, requestSchema } from '../../runtime/openapi.js';
 import { readBody } from '../../runtime/tasks/body.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
@@ -69,8 +71,9 @@ describe.each(SUPPORTED_TASKS.map((id) => [id] as const))('%s', (id: TaskId) => 
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
   });
 
-  test('every engine that serves it names its head, graphs and files', () => {
-    for (const binding of Object.values(task.engines)) {
+  test('every engine that serves it has its head, and names graphs and files', () => {
+    for (const [engine, binding] of Object.entries(task.engines)) {
+      expect(hasLoader(engine as EngineId, binding.head)).toBe(true);
       expect(binding).toMatchObject({
         head: expect.any(String),
         graphs: expect.any(Array),
