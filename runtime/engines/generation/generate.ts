@@ -1,7 +1,7 @@
 import type { GeneratedText } from '../../core/handles/index.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import { beamSearch } from './search/beam-search.js';
-import type { Decoding } from './decoding/decoder.js';
+import type { Decoding, Prompt } from './decoding/decoder.js';
 import { logitsProcessors } from './search/logits.js';
 import { startGuided } from './guidance.js';
 import { createRow, type Row } from './output/row.js';
@@ -12,15 +12,13 @@ import { checkVocabulary } from './settings/vocabulary.js';
 
 /** One generation, whatever the kind of model. */
 export interface Generation {
-  /** Tokens that the decoder begins with. */
-  prompt: number[];
+  /** What the decoder begins with. */
+  prompt: Prompt;
   settings: GenerationSettings;
   tokenizer: TextTokenizer;
   signal: AbortSignal;
   /** True: the prompt belongs to the text, as what a decoder starts with does. */
   echoes?: boolean;
-  /** Most prompt tokens to feed in one step. */
-  chunk: number;
   /** Begins with one row that has seen nothing. */
   start(): Promise<Decoding>;
 }
@@ -35,12 +33,13 @@ export function rowsOf({ numBeams, sequences }: GenerationSettings): number {
  * a single answer as it becomes certain and returns every answer. Ends within one step once `signal` aborts.
  */
 export async function* generate(generation: Generation): AsyncGenerator<string, GeneratedText[]> {
-  const { settings } = generation;
+  const { settings, prompt, signal } = generation;
   const deadline = Date.now() + settings.maxTimeMs;
   const decoding = await begin(generation);
   try {
     const run: Run = { ...generation, decoding, deadline };
-    const scores = await prefill(run);
+    signal.throwIfAborted();
+    const scores = await decoding.prefill(prompt);
     checkVocabulary(settings, scores.length);
     const found = yield* settings.numBeams > 1 ? beams(run, scores) : rows(run, scores);
     const tokensIn = settings.source.length;
@@ -50,8 +49,8 @@ export async function* generate(generation: Generation): AsyncGenerator<string, 
   }
 }
 
-function begin({ settings, prompt, start }: Generation): Promise<Decoding> {
-  return settings.guidance === 1 ? start() : startGuided({ prompt, scale: settings.guidance, start });
+function begin({ settings, start }: Generation): Promise<Decoding> {
+  return settings.guidance === 1 ? start() : startGuided(settings.guidance, start);
 }
 
 type Answer = Row['answer'];
@@ -62,23 +61,13 @@ interface Run extends Generation {
   deadline: number;
 }
 
-/** Feeds the prompt, in chunks so that others run in between and a cancel takes effect. Gives the scores after it. */
-async function prefill({ prompt, chunk, decoding, signal }: Run): Promise<Float32Array> {
-  let scores: Float32Array[] = [];
-  for (let at = decoding.resume?.(prompt) ?? 0; at < prompt.length; at += chunk) {
-    signal.throwIfAborted();
-    scores = await decoding.step([prompt.slice(at, at + chunk)]);
-  }
-  return scores[0]!;
-}
-
 /** Greedy search and sampling: rows that go on from the prompt, each until its own end. */
 async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Answer[]> {
   const { settings, decoding, signal } = run;
   const processors = logitsProcessors(settings);
   const begun = textStream(run);
   const all = Array.from({ length: settings.sequences }, (_, number) =>
-    createRow({ ...run, processors, number, ...fork(begun) }),
+    createRow({ ...run, prompt: run.prompt.tokens, processors, number, ...fork(begun) }),
   );
   if (all.length > 1) decoding.reorder(all.map(() => 0));
   if (all.length === 1 && begun.text) yield begun.text;
@@ -91,7 +80,7 @@ async function* rows(run: Run, first: Float32Array): AsyncGenerator<string, Answ
     if (left.length === 0 || Date.now() >= run.deadline) break;
     if (left.length < open.length) decoding.reorder(left);
     open = left.map((i) => open[i]!);
-    scores = await decoding.step(open.map((row) => [row.last]));
+    scores = await decoding.step(open.map((row) => row.last));
   }
   return yield* finished(all);
 }
@@ -104,7 +93,8 @@ async function* finished(all: readonly Row[]): AsyncGenerator<string, Answer[]> 
 
 /** Beam search: every beam goes on from the one row of the prompt, and the text comes at the end. */
 async function* beams(run: Run, first: Float32Array): AsyncGenerator<string, Answer[]> {
-  const { prompt, settings, decoding, signal } = run;
+  const { settings, decoding, signal } = run;
+  const { tokens: prompt } = run.prompt;
   const beam = Array.from({ length: settings.numBeams }, () => 0);
   decoding.reorder(beam);
   const begun = textStream(run);
@@ -141,7 +131,7 @@ interface Begun {
   text: string;
 }
 
-function textStream({ tokenizer, prompt, settings, echoes }: Run): Begun {
+function textStream({ tokenizer, prompt: { tokens: prompt }, settings, echoes }: Run): Begun {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
   const { openBytes } = tokenizer;

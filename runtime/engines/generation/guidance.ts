@@ -1,36 +1,28 @@
 import type { Decoding } from './decoding/decoder.js';
 import { logSoftmax } from './search/log-softmax.js';
 
-export interface Guided {
-  prompt: readonly number[];
-  /** More than 1 moves away from what would come without the prompt. */
-  scale: number;
-  /** Begins with one row that has seen nothing; called twice. */
-  start(): Promise<Decoding>;
-}
-
 /**
  * Classifier-free guidance as transformers does it: beside the text runs another one, which begins with the last token of
  * the prompt. Scores are log-probabilities, those of the text moved away from the other one's.
+ * @param scale more than 1 moves away from what would come without the prompt
+ * @param start begins with one row that has seen nothing; called twice
  */
-export async function startGuided({ prompt, scale, start }: Guided): Promise<Decoding> {
+export async function startGuided(scale: number, start: () => Promise<Decoding>): Promise<Decoding> {
   const decoding = await start();
   const free = await start().catch((error: unknown) => {
     decoding.end();
     throw error;
   });
-  let fed = 0;
+  const guided = (row: Float32Array, other: Float32Array) => moved(logSoftmax(row), logSoftmax(other), scale);
   return {
-    resume(tokens) {
-      fed = decoding.resume?.(tokens) ?? 0;
-      return fed;
+    async prefill(prompt) {
+      const scores = await decoding.prefill(prompt);
+      return guided(scores, await free.prefill({ tokens: prompt.tokens.slice(-1) }));
     },
-    async step(rows) {
-      const scores = await decoding.step(rows);
-      fed += rows[0]!.length;
-      if (fed < prompt.length) return scores;
-      const others = await free.step(fed === prompt.length ? [[prompt.at(-1)!]] : rows);
-      return scores.map((row, i) => moved(logSoftmax(row), logSoftmax(others[i]!), scale));
+    async step(tokens) {
+      const scores = await decoding.step(tokens);
+      const others = await free.step(tokens);
+      return scores.map((row, i) => guided(row, others[i]!));
     },
     reorder(from) {
       decoding.reorder(from);

@@ -3,7 +3,9 @@ import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../cor
 import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
-import { type EncoderDecoder, openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
+import type { EncoderDecoder } from './decoding/decoder.js';
+import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
+import { openTextEncoder } from './decoding/encoder-decoder/text-encoder.js';
 import { generate, rowsOf } from './generate.js';
 import { languagesOf } from './prompts/languages.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
@@ -13,7 +15,7 @@ import type { Source } from './prompts/source-text.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
 interface Model {
-  graphs: EncoderDecoder;
+  graphs: EncoderDecoder<readonly number[]>;
   tokenizer: TextTokenizer;
   config: Json;
   /** generation_config.json, or config.json where there is none. */
@@ -26,7 +28,7 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
   const [tokenizer, generation, graphs] = await Promise.all([
     loadTokenizer(request.dir),
     readOptionalJson(request.dir, 'generation_config.json'),
-    openEncoderDecoder(request, config),
+    openEncoderDecoder(request, config, openTextEncoder),
   ]);
   const model: Model = { graphs, tokenizer, config, repository: generation ?? config };
   const read = sourceReader({ tokenizer, config, task: request.spec.task });
@@ -69,8 +71,7 @@ async function* answer(
     throw new RunError('unprocessable', 'params.guidance_scale: needs a model without an encoder');
   }
   return yield* generate({
-    ...{ prompt, settings, tokenizer, signal, echoes: true },
-    chunk: Infinity,
+    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal, echoes: true },
     start: () => graphs.start(source.ids, need),
   });
 }

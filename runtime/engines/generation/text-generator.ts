@@ -103,8 +103,7 @@ async function* continued(
   const patient = settings.guidance === 1;
   const need = { rows: rowsOf(settings), tokens, prompt: prompt.length, patient, signal };
   return yield* generate({
-    ...{ prompt, settings, tokenizer, signal },
-    chunk: decoder.chunk,
+    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal },
     start: () => decoder.start(need),
   });
 }

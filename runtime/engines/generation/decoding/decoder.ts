@@ -1,14 +1,20 @@
+/** What a decoder is fed before its first new token. Readers of pictures and sounds will add what takes the place of tokens. */
+export interface Prompt {
+  tokens: readonly number[];
+}
+
 /** The running state of one generation: rows of equal length that share a cache. One row at first. */
 export interface Decoding {
-  /** Feeds each row its next tokens. Gives the scores after the last one, a fresh array per row. */
-  step(rows: number[][]): Promise<Float32Array[]>;
-  /** Makes row i continue what row `from[i]` has seen. There may be more or fewer rows than before. */
-  reorder(from: number[]): void;
   /**
-   * Takes over what an earlier text left of the beginning of this prompt, before the first step.
-   * @returns how many of its tokens need not be fed; never all of them
+   * Feeds the prompt: once, before the first step. What an earlier text has left of its beginning need not be computed
+   * again.
+   * @returns the scores after it
    */
-  resume?(prompt: readonly number[]): number;
+  prefill(prompt: Prompt): Promise<Float32Array>;
+  /** Feeds each row its next token. Gives the scores after it, a fresh array per row. */
+  step(tokens: readonly number[]): Promise<Float32Array[]>;
+  /** Makes row i continue what row `from[i]` has seen. There may be more or fewer rows than before. */
+  reorder(from: readonly number[]): void;
   /** Frees what the rows hold. Called exactly once, whatever ended the generation; no step is made after it. */
   end(): void;
 }
@@ -26,10 +32,11 @@ export interface Need {
   signal: AbortSignal;
 }
 
+/** A language model without an encoder. */
 export interface Decoder {
   /**
    * Starts one row with an empty cache.
-   * @throws RunError 503 when there is no room for what it needs
+   * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
    */
   start(need: Need): Promise<Decoding>;
   readonly inputNames: readonly string[];
@@ -37,6 +44,13 @@ export interface Decoder {
   readonly positions: number;
   /** True where generations under way share each run. */
   readonly shares: boolean;
-  /** Most tokens to feed in one step, so that one step's scores stay within bounds. */
-  readonly chunk: number;
+}
+
+/** A model whose decoder looks at what an encoder has made of a source: a text, and in time a spectrogram or a picture. */
+export interface EncoderDecoder<Source> {
+  /**
+   * Encodes a source and starts one row that has seen nothing but it.
+   * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
+   */
+  start(source: Source, need: Need): Promise<Decoding>;
 }

@@ -16,6 +16,7 @@ export function takesOneRow(session: InferenceSession): boolean {
 export function rowByRow(first: Forkable): Decoding {
   let rows = [first];
   return {
+    prefill: (prompt) => first.prefill(prompt),
     async step(tokens) {
       const scores: Float32Array[] = [];
       for (const [i, row] of rows.entries()) scores.push((await row.step([tokens[i]!]))[0]!);

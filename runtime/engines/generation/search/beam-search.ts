@@ -77,7 +77,7 @@ export async function beamSearch(search: BeamSearch): Promise<number[][]> {
     const over = candidates.every(({ ended }) => ended);
     if (!improvable || full || over || search.interrupted()) break;
     decoding.reorder(next.map(({ from }) => from));
-    scores = await decoding.step(next.map(({ id }) => [id]));
+    scores = await decoding.step(next.map(({ id }) => id));
   }
   const best = [...finished, ...running].slice(0, settings.sequences);
   return best.map(({ ids }) => [...ids.subarray(prompt.length)]);

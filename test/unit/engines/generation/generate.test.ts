@@ -5,12 +5,14 @@ import { answersOf, numberTokenizer as tokenizer, settingsOf } from './support.j
 
 /** A decoding that always finds the token after the last one likeliest, and counts its ends. */
 function counting(failAt = Infinity) {
-  const seen = { steps: [] as number[][][], reorders: [] as number[][], ends: 0 };
+  const seen = { fed: [] as (readonly number[])[], reorders: [] as (readonly number[])[], ends: 0 };
+  const feed = (tokens: readonly number[]) => {
+    if (seen.fed.push(tokens) >= failAt) throw new Error('out of memory');
+    return tokens.map((token) => new Float32Array(64).fill(0).fill(5, token + 1, token + 2));
+  };
   const decoding: Decoding = {
-    async step(rows) {
-      if (seen.steps.push(rows) >= failAt) throw new Error('out of memory');
-      return rows.map((row) => new Float32Array(64).fill(0).fill(5, row.at(-1)! + 1, row.at(-1)! + 2));
-    },
+    prefill: async ({ tokens }) => feed(tokens).at(-1)!,
+    step: async (tokens) => feed(tokens),
     reorder: (from) => void seen.reorders.push(from),
     end: () => void seen.ends++,
   };
@@ -19,44 +21,36 @@ function counting(failAt = Infinity) {
 
 function begin(
   request: GenerateOptions,
-  {
-    decoding,
-    signal = new AbortController().signal,
-    chunk = 2,
-  }: {
-    decoding: Decoding;
-    signal?: AbortSignal;
-    chunk?: number;
-  },
+  { decoding, signal = new AbortController().signal }: { decoding: Decoding; signal?: AbortSignal },
 ) {
   const prompt = [3, 4, 5];
   const settings = settingsOf(request, { promptLength: prompt.length, source: prompt });
-  return generate({ prompt, settings, tokenizer, signal, chunk, start: async () => decoding });
+  return generate({ prompt: { tokens: prompt }, settings, tokenizer, signal, start: async () => decoding });
 }
 
 async function all(pieces: AsyncGenerator<string, GeneratedText[]>): Promise<string> {
   return (await answersOf(pieces)).map(({ text }) => text).join('|');
 }
 
-test('feeds the prompt in chunks and then one token at a time', async () => {
+test('feeds the prompt and then one token at a time', async () => {
   const { seen, decoding } = counting();
   expect(await all(begin({ max_new_tokens: 3 }, { decoding }))).toBe('6 7 8 ');
-  expect(seen.steps).toEqual([[[3, 4]], [[5]], [[6]], [[7]]]);
+  expect(seen.fed).toEqual([[3, 4, 5], [6], [7]]);
   expect(seen.ends).toBe(1);
 });
 
 test('feeds the prompt of a beam search once and lets every beam go on from it', async () => {
   const { seen, decoding } = counting();
-  await all(begin({ max_new_tokens: 2, num_beams: 3 }, { decoding, chunk: Infinity }));
-  expect(seen.steps[0]).toEqual([[3, 4, 5]]);
+  await all(begin({ max_new_tokens: 2, num_beams: 3 }, { decoding }));
+  expect(seen.fed[0]).toEqual([3, 4, 5]);
   expect(seen.reorders[0]).toEqual([0, 0, 0]);
-  expect(seen.steps[1]).toHaveLength(3);
+  expect(seen.fed[1]).toHaveLength(3);
   expect(seen.ends).toBe(1);
 });
 
 test.each([1, 2])('frees its rows once when step %d fails', async (failAt) => {
   const { seen, decoding } = counting(failAt);
-  await expect(all(begin({ max_new_tokens: 9 }, { decoding, chunk: 9 }))).rejects.toThrow('out of memory');
+  await expect(all(begin({ max_new_tokens: 9 }, { decoding }))).rejects.toThrow('out of memory');
   expect(seen.ends).toBe(1);
 });
 
@@ -64,13 +58,13 @@ test.each([1, 2])('ends within a step when it is cancelled, with %d beams', asyn
   const { seen, decoding } = counting();
   const controller = new AbortController();
   const step = decoding.step.bind(decoding);
-  decoding.step = async (rows) => {
-    if (seen.steps.length === 4) controller.abort();
-    return step(rows);
+  decoding.step = async (tokens) => {
+    if (seen.fed.length === 4) controller.abort();
+    return step(tokens);
   };
   const pieces = begin({ max_new_tokens: 50, num_beams }, { decoding, signal: controller.signal });
   await expect(all(pieces)).rejects.toThrow('aborted');
-  expect(seen.steps).toHaveLength(5);
+  expect(seen.fed).toHaveLength(5);
   expect(seen.ends).toBe(1);
 });
 

@@ -5,9 +5,13 @@ import { settingsOf } from './support.js';
 /** Says what is fed to it, and gives these scores. */
 function recorder(log: unknown[], name: string, scores: number[]): Decoding {
   return {
-    async step(rows) {
-      log.push([name, rows]);
-      return rows.map(() => Float32Array.from(scores));
+    async prefill({ tokens }) {
+      log.push([name, 'prompt', tokens]);
+      return Float32Array.from(scores);
+    },
+    async step(tokens) {
+      log.push([name, tokens]);
+      return tokens.map(() => Float32Array.from(scores));
     },
     reorder: (from) => log.push([name, 'reorder', from]),
     end: () => log.push([name, 'end']),
@@ -17,28 +21,28 @@ function recorder(log: unknown[], name: string, scores: number[]): Decoding {
 test('the other text begins with the last token of the prompt, and goes on with the rows', async () => {
   const log: unknown[] = [];
   const decodings = [recorder(log, 'text', [0, 0]), recorder(log, 'free', [Math.log(3), 0])];
-  const guided = await startGuided({ prompt: [5, 6, 7], scale: 2, start: async () => decodings.shift()! });
-  await guided.step([[5, 6]]);
-  const [scores] = await guided.step([[7]]);
+  const guided = await startGuided(2, async () => decodings.shift()!);
+  const scores = await guided.prefill({ tokens: [5, 6, 7] });
   guided.reorder([0, 0]);
-  await guided.step([[1], [0]]);
+  const [stepped] = await guided.step([1, 0]);
   guided.end();
   // 2 (log 1/2 - log p) + log p, for p = 3/4 and 1/4
-  expect(scores![0]).toBeCloseTo(2 * Math.log(0.5) - Math.log(0.75), 6);
-  expect(scores![1]).toBeCloseTo(2 * Math.log(0.5) - Math.log(0.25), 6);
+  for (const found of [scores, stepped!]) {
+    expect(found[0]).toBeCloseTo(2 * Math.log(0.5) - Math.log(0.75), 6);
+    expect(found[1]).toBeCloseTo(2 * Math.log(0.5) - Math.log(0.25), 6);
+  }
   expect(log).toEqual([
     ...[
-      ['text', [[5, 6]]],
-      ['text', [[7]]],
-      ['free', [[7]]],
+      ['text', 'prompt', [5, 6, 7]],
+      ['free', 'prompt', [7]],
     ],
     ...[
       ['text', 'reorder', [0, 0]],
       ['free', 'reorder', [0, 0]],
     ],
     ...[
-      ['text', [[1], [0]]],
-      ['free', [[1], [0]]],
+      ['text', [1, 0]],
+      ['free', [1, 0]],
       ['text', 'end'],
       ['free', 'end'],
     ],
@@ -52,7 +56,7 @@ test('where there is no room for the other text, the first one ends', async () =
     if (starts++ > 0) throw new Error('full');
     return recorder(log, 'text', [0]);
   };
-  await expect(startGuided({ prompt: [5], scale: 2, start })).rejects.toThrow('full');
+  await expect(startGuided(2, start)).rejects.toThrow('full');
   expect(log).toEqual([['text', 'end']]);
 });
 

@@ -17,7 +17,7 @@ const { prompt, tables } = beams;
 async function search(request: GenerateOptions, table: number[]): Promise<string[]> {
   const settings = settingsOf(request, { promptLength: prompt.length, source: prompt });
   const generation = generate({
-    ...{ prompt, settings, tokenizer: numberTokenizer, chunk: Infinity },
+    ...{ prompt: { tokens: prompt }, settings, tokenizer: numberTokenizer },
     signal: new AbortController().signal,
     start: async () => bigram(table, VOCABULARY),
   });

@@ -31,7 +31,11 @@ export const numberTokenizer = {
 /** A model whose next scores depend on the last token only, by a table of one row per token. */
 export function bigram(table: readonly number[], vocabulary: number): Decoding {
   const row = (id: number) => Float32Array.from(table.slice(id * vocabulary, (id + 1) * vocabulary));
-  return { step: async (rows) => rows.map((ids) => row(ids.at(-1)!)), reorder: () => {}, end: () => {} };
+  return {
+    prefill: async ({ tokens }) => row(tokens.at(-1)!),
+    step: async (tokens) => tokens.map(row),
+    ...{ reorder: () => {}, end: () => {} },
+  };
 }
 
 /** Every answer of a generator, read to its end. */

@@ -48,28 +48,42 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     Object.assign(sequence, { batch, rows: [row], cache: undefined });
   }
 
+  /** @returns how many tokens of the prompt an earlier text has left; never all of them */
+  function reusePrefix(sequence: Sequence, tokens: readonly number[]): number {
+    const found = inParts ? prefixes.take(tokens) : undefined;
+    if (!found) return 0;
+    sequence.cache = beginning(layout, found.cache, found.length);
+    sequence.seen = tokens.slice(0, found.length);
+    return found.length;
+  }
+
+  async function step(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]> {
+    join(sequence);
+    const scores = await loop.step(sequence, tokens);
+    see(sequence, tokens.slice(0, 1));
+    return scores;
+  }
+
+  /** Notes what the first row has been fed. A sequence that goes on past the context that it reserved takes more as it grows. */
+  function see(sequence: Sequence, tokens: readonly number[]): void {
+    const { reserved, rows, seen } = sequence;
+    for (const token of tokens) seen.push(token);
+    if (seen.length < (contextLength ?? Infinity)) return;
+    reserved.grow(Math.max(1, rows.length) * (seen.length + 1) * perToken);
+  }
+
   function decodingOf(sequence: Sequence): Decoding {
     return {
-      resume(prompt) {
-        const found = inParts ? prefixes.take(prompt) : undefined;
-        if (!found) return 0;
-        sequence.cache = beginning(layout, found.cache, found.length);
-        sequence.seen = prompt.slice(0, found.length);
-        return found.length;
+      async prefill({ tokens }) {
+        const seen = reusePrefix(sequence, tokens);
+        const rest = tokens.slice(seen);
+        // One token after what is there is a step like those of others.
+        if (seen > 0 && rest.length === 1) return (await step(sequence, rest))[0]!;
+        const [scores] = await loop.prompt(sequence, rest);
+        see(sequence, rest);
+        return scores!;
       },
-      async step(tokens) {
-        const feeds = sequence.rows.length === 0 && (tokens[0]!.length > 1 || sequence.cache!.length === 0);
-        if (!feeds) join(sequence);
-        const scores = await (feeds
-          ? loop.prompt(sequence, tokens[0]!)
-          : loop.step(
-              sequence,
-              tokens.map(([token]) => token!),
-            ));
-        for (const token of tokens[0]!) sequence.seen.push(token);
-        growBeyond(contextLength, sequence, perToken);
-        return scores;
-      },
+      step: (tokens) => step(sequence, tokens),
       reorder(from) {
         join(sequence);
         sequence.branched ||= from.length > 1;
@@ -96,8 +110,6 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     inputNames: options.inputNames,
     positions: options.positions,
     shares: options.shares,
-    // The loop cuts prompts itself, by what else there is to do.
-    chunk: Infinity,
     async start(need) {
       checkPrompt(options.memory, need.prompt);
       const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;
@@ -108,10 +120,4 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       return decodingOf({ ...fresh, reserved, need });
     },
   };
-}
-
-/** A sequence that goes on past the context that it reserved takes more as it grows. */
-function growBeyond(contextLength = Infinity, sequence: Sequence, perToken: number): void {
-  const { reserved, rows, seen } = sequence;
-  if (seen.length >= contextLength) reserved.grow(Math.max(1, rows.length) * (seen.length + 1) * perToken);
 }

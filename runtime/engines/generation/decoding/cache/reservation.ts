@@ -34,13 +34,20 @@ export async function startReserved(
   const bytesOf = (length: number) => rows * (fixed + length * perToken);
   const reserved = await reserveFor(budget, bytesOf(tokens), need);
   let seen = 0;
+  const growBy = (count: number): void => {
+    seen += count;
+    if (seen > tokens) reserved.grow(bytesOf(seen));
+  };
   try {
     const decoding = await start();
     return {
       ...decoding,
+      async prefill(prompt) {
+        growBy(prompt.tokens.length);
+        return decoding.prefill(prompt);
+      },
       async step(next) {
-        seen += next[0]!.length;
-        if (seen > tokens) reserved.grow(bytesOf(seen));
+        growBy(1);
         return decoding.step(next);
       },
       end() {

@@ -3,7 +3,6 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
 import { CACHE_INPUT, isCross, presentOf } from './cross-cache.js';
 import type { Decoding } from '../decoder.js';
-import type { Encoded } from './text-encoder.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
 import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
 
@@ -24,7 +23,10 @@ export function startDecoding(graphs: DecoderGraphs, encoded: Begun): Decoding {
   return takesOneRow(graphs.next) ? rowByRow(rows) : rows;
 }
 
-interface Begun extends Encoded {
+interface Begun {
+  /** What the encoder made of the source: [rows, length, width]. */
+  states: Tensor;
+  /** What a merged decoder wants at its cache inputs in the first step. */
   empty: Record<string, Tensor>;
   /** What has been computed so far, by the name of its input. Never changed in place. */
   cache?: Record<string, Tensor> | undefined;
@@ -35,12 +37,16 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
   const growing = inputs.filter((name) => !isCross(name));
 
-  const shared = (session: InferenceSession, rows: number[][]): Record<string, Tensor> => {
+  const shared = (
+    session: InferenceSession,
+    rows: readonly (readonly number[])[],
+  ): Record<string, Tensor> => {
     const all: Record<string, () => Tensor> = {
       input_ids: () => integers(session, 'input_ids', rows.flat(), [rows.length, rows[0]!.length]),
       encoder_attention_mask: () => {
-        const ones = new Array<number>(rows.length * encoded.length).fill(1);
-        return integers(session, 'encoder_attention_mask', ones, [rows.length, encoded.length]);
+        const [, length] = states.dims as [number, number];
+        const ones = new Array<number>(rows.length * length).fill(1);
+        return integers(session, 'encoder_attention_mask', ones, [rows.length, length]);
       },
       encoder_hidden_states: () => states,
       use_cache_branch: () => new ort.Tensor('bool', [cache !== undefined], [1]),
@@ -49,16 +55,19 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
     return Object.fromEntries(wanted.map((name) => [name, all[name]!()]));
   };
 
+  async function feed(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
+    const session = cache ? next : first;
+    const kept = cache ? growing : inputs;
+    const feeds = { ...shared(session, rows), ...(cache ?? encoded.empty) };
+    const outputs = await session.run(feeds, ['logits', ...kept.map(presentOf)]);
+    const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentOf(name)]!]));
+    cache = { ...cache, ...fresh };
+    return lastScores(outputs['logits']!);
+  }
+
   return {
-    async step(rows) {
-      const session = cache ? next : first;
-      const kept = cache ? growing : inputs;
-      const feeds = { ...shared(session, rows), ...(cache ?? encoded.empty) };
-      const outputs = await session.run(feeds, ['logits', ...kept.map(presentOf)]);
-      const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentOf(name)]!]));
-      cache = { ...cache, ...fresh };
-      return lastScores(outputs['logits']!);
-    },
+    prefill: async ({ tokens }) => (await feed([tokens]))[0]!,
+    step: (tokens) => feed(tokens.map((token) => [token])),
     reorder(from) {
       const before = states.dims[0];
       if (from.length === before && from.every((source, i) => source === i)) return;

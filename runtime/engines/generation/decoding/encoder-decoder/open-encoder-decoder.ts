@@ -1,56 +1,56 @@
 import { join } from 'node:path';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { RunError } from '../../../../core/errors.js';
+import type { Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { contextLengthOf, partOf } from '../../../repository/sequence-lengths.js';
 import { openSession } from '../../../sessions/session.js';
-import { contextLengthOf, encoderPositions, partOf } from '../../../repository/sequence-lengths.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
-import { bytesPerToken, CACHE_INPUT, emptyCache, presentOf } from './cross-cache.js';
-import { type DecoderGraphs, startDecoding } from './cross-decoding.js';
 import { checkPrompt, decoderMemory } from '../cache/decoder-memory.js';
-import type { Decoding, Need } from '../decoder.js';
-import { encode, leastTokens } from './text-encoder.js';
 import { type Footprint, startReserved } from '../cache/reservation.js';
+import type { EncoderDecoder, Need } from '../decoder.js';
+import { checkDecoder } from './check-graphs.js';
+import { bytesPerToken, emptyCache } from './cross-cache.js';
+import { type DecoderGraphs, startDecoding } from './cross-decoding.js';
+import type { Encoder } from './encoder.js';
 
-export interface EncoderDecoder {
-  /**
-   * Encodes a text and starts one row that has seen nothing but it.
-   * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
-   */
-  start(source: readonly number[], need: Need): Promise<Decoding>;
-}
-
-/** Opens encoder and decoder of a sequence-to-sequence model, the decoder merged or as a pair. */
-export async function openEncoderDecoder(request: LoadRequest, config: Json): Promise<EncoderDecoder> {
-  const open = (role: string) =>
-    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
-  const merged = 'decoder_model_merged' in request.spec.graphs;
-  const [encoder, first, second] = await Promise.all([
-    open('encoder_model'),
-    open(merged ? 'decoder_model_merged' : 'decoder_model'),
-    merged ? undefined : open('decoder_with_past_model'),
-  ]);
-  const graphs = { first, next: second ?? first };
-  checkGraphs(encoder, graphs);
-  const empty = emptyCache(first, config);
-  const least = leastTokens(config);
+/** Opens a sequence-to-sequence model: its encoder, and its decoder, merged or as a pair. */
+export async function openEncoderDecoder<Source>(
+  request: LoadRequest,
+  config: Json,
+  openEncoder: (request: LoadRequest, config: Json) => Promise<Encoder<Source>>,
+): Promise<EncoderDecoder<Source>> {
+  const [encoder, graphs] = await Promise.all([openEncoder(request, config), openDecoderGraphs(request)]);
+  const empty = emptyCache(graphs.first, config);
   const { self, cross } = bytesPerToken(empty);
   const memory = decoderMemory(request, {
     config: partOf(config, 'encoder'),
-    contextLength: encoderPositions(config),
+    contextLength: encoder.maxLength,
     ...{ perToken: self + cross, chunk: Infinity },
   });
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const footprint = footprintOf(empty, config);
   return {
     async start(source, need) {
-      checkPrompt(memory, source.length);
-      return startReserved(budget, { ...footprint(source.length, need), need }, async () =>
-        startDecoding(graphs, { empty, ...(await encode(encoder, source, least)) }),
+      const length = encoder.lengthOf(source);
+      checkPrompt(memory, length);
+      return startReserved(budget, { ...footprint(length, need), need }, async () =>
+        startDecoding(graphs, { empty, states: await encoder.encode(source) }),
       );
     },
   };
+}
+
+async function openDecoderGraphs(request: LoadRequest): Promise<DecoderGraphs> {
+  const open = (role: string) =>
+    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
+  const merged = 'decoder_model_merged' in request.spec.graphs;
+  const [first, next] = await Promise.all([
+    open(merged ? 'decoder_model_merged' : 'decoder_model'),
+    merged ? undefined : open('decoder_with_past_model'),
+  ]);
+  const graphs = { first, next: next ?? first };
+  checkDecoder(graphs);
+  return graphs;
 }
 
 const FLOAT = 4;
@@ -67,27 +67,4 @@ function footprintOf(empty: Record<string, Tensor>, config: Json) {
     ...{ rows, tokens: Math.min(tokens, longest) },
     ...{ perToken: self, fixed: length * (cross + states) },
   });
-}
-
-const ENCODER_INPUTS = ['input_ids', 'attention_mask'];
-const DECODER_INPUTS = ['input_ids', 'encoder_attention_mask', 'encoder_hidden_states', 'use_cache_branch'];
-
-function checkGraphs(encoder: InferenceSession, { first, next }: DecoderGraphs): void {
-  const odd = [
-    ...encoder.inputNames.filter((name) => !ENCODER_INPUTS.includes(name)),
-    ...[first, next].flatMap((session) =>
-      session.inputNames.filter((name) => !DECODER_INPUTS.includes(name) && !CACHE_INPUT.test(name)),
-    ),
-  ];
-  if (odd.length > 0) {
-    throw new RunError('not_ready', `the graphs want inputs that a text can't give: ${odd.join(', ')}`);
-  }
-  const cached = next.inputNames.filter((name) => CACHE_INPUT.test(name));
-  const missing = cached.map(presentOf).filter((name) => !first.outputNames.includes(name));
-  if (cached.length === 0 || missing.length > 0 || !first.outputNames.includes('logits')) {
-    throw new RunError(
-      'not_ready',
-      'the decoder has no key-value cache; export it with "text2text-generation-with-past"',
-    );
-  }
 }

@@ -1,41 +1,53 @@
+import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { encoderPositions } from '../../../repository/sequence-lengths.js';
+import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
+import { checkInputs } from './check-graphs.js';
+import type { Encoder } from './encoder.js';
 
-/** What the encoder made of a text, one row. */
-export interface Encoded {
-  /** [rows, tokens, width] */
-  states: Tensor;
-  /** Tokens of the text. */
-  length: number;
+const INPUTS = ['input_ids', 'attention_mask'];
+
+/** Opens the encoder of texts: a state for each token. */
+export async function openTextEncoder(
+  request: LoadRequest,
+  config: Json,
+): Promise<Encoder<readonly number[]>> {
+  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const session = await openSession(path, { ...request, arena: true });
+  checkInputs(session, (name) => INPUTS.includes(name));
+  const least = leastTokens(config);
+  return {
+    maxLength: encoderPositions(config),
+    lengthOf: (tokens) => tokens.length,
+    encode: (tokens) => encode(session, tokens, least),
+  };
 }
 
 /** LongT5's exports with global attention fail on texts shorter than one block. */
-export function leastTokens(config: Json): number {
+function leastTokens(config: Json): number {
   const global = config['model_type'] === 'longt5' && config['encoder_attention_type'] === 'transient-global';
   return global ? (firstNumber(config, 'global_block_size') ?? 16) : 0;
 }
 
-/** Runs the encoder over one text. @param least shorter texts are filled up with tokens that nothing looks at */
-export async function encode(
-  encoder: InferenceSession,
-  source: readonly number[],
-  least: number,
-): Promise<Encoded> {
-  const { length } = source;
+/** @param least shorter texts are filled up with tokens that nothing looks at */
+async function encode(session: InferenceSession, tokens: readonly number[], least: number): Promise<Tensor> {
+  const { length } = tokens;
   const filling = new Array<number>(Math.max(0, least - length)).fill(0);
   const dims = [1, length + filling.length];
   const values: Record<string, number[]> = {
-    input_ids: [...source, ...filling],
-    attention_mask: [...source.map(() => 1), ...filling],
+    input_ids: [...tokens, ...filling],
+    attention_mask: [...tokens.map(() => 1), ...filling],
   };
-  const feeds = encoder.inputNames.map(
-    (name) => [name, integers(encoder, name, values[name]!, dims)] as const,
+  const feeds = session.inputNames.map(
+    (name) => [name, integers(session, name, values[name]!, dims)] as const,
   );
-  const [output] = encoder.outputNames;
-  const outputs = await encoder.run(Object.fromEntries(feeds), [output!]);
-  return { states: firstTokens(outputs[output!]!, length), length };
+  const [output] = session.outputNames;
+  const outputs = await session.run(Object.fromEntries(feeds), [output!]);
+  return firstTokens(outputs[output!]!, length);
 }
 
 /** The states [1, tokens, width] of the first tokens. */

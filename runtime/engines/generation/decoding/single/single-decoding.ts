@@ -6,7 +6,7 @@ import type { Decoding } from '../decoder.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
 import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
 
-export interface PlainGraph {
+export interface SingleGraph {
   session: InferenceSession;
   caches: readonly CacheInput[];
   /** Texts with more tokens than this are read in another way from their beginning; Infinity where none are. */
@@ -19,32 +19,54 @@ interface Rows {
   tensors: Record<string, Tensor>;
 }
 
+export interface PromptFeeding {
+  /** Most tokens of a prompt in one run, so that others run in between and a cancel takes effect. */
+  chunk: number;
+  signal: AbortSignal;
+}
+
 /** One row that has seen nothing. */
-export function startPlainDecoding(graph: PlainGraph): Decoding {
-  const rows = decodingOf(graph, { seen: [[]], tensors: emptyCaches(graph.caches, 1) });
+export function startSingleDecoding(graph: SingleGraph, feeding: PromptFeeding): Decoding {
+  const rows = decodingOf({ graph, feeding }, { seen: [[]], tensors: emptyCaches(graph.caches, 1) });
   return takesOneRow(graph.session) ? rowByRow(rows) : rows;
 }
 
-function decodingOf(graph: PlainGraph, begun: Rows): Forkable {
+function decodingOf(given: { graph: SingleGraph; feeding: PromptFeeding }, begun: Rows): Forkable {
+  const { graph, feeding } = given;
   let rows = begun;
+
+  async function feed(tokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
+    const { outputs, seen } = await advance(graph, rows, tokens);
+    const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
+    rows = { seen, tensors: Object.fromEntries(tensors) };
+    return lastScores(outputs['logits']!);
+  }
+
   return {
-    async step(tokens) {
-      const { outputs, seen } = await advance(graph, rows, tokens);
-      const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
-      rows = { seen, tensors: Object.fromEntries(tensors) };
-      return lastScores(outputs['logits']!);
+    async prefill({ tokens }) {
+      let scores: Float32Array[] = [];
+      for (let at = 0; at < tokens.length; at += feeding.chunk) {
+        feeding.signal.throwIfAborted();
+        scores = await feed([tokens.slice(at, at + feeding.chunk)]);
+      }
+      return scores[0]!;
     },
+    step: (tokens) => feed(tokens.map((token) => [token])),
     reorder(from) {
       rows = gathered(rows, from);
     },
-    fork: () => decodingOf(graph, rows),
+    fork: () => decodingOf(given, rows),
     end() {
       rows = { seen: [], tensors: {} };
     },
   };
 }
 
-async function advance({ session, caches, switchesAfter }: PlainGraph, rows: Rows, tokens: number[][]) {
+async function advance(
+  { session, caches, switchesAfter }: SingleGraph,
+  rows: Rows,
+  tokens: readonly (readonly number[])[],
+) {
   const past = rows.seen[0]!.length;
   const seen = rows.seen.map((row, i) => row.concat(tokens[i]!));
   const anew = past > 0 && past <= switchesAfter && seen[0]!.length > switchesAfter;
@@ -62,7 +84,11 @@ function gathered(rows: Rows, from: readonly number[]): Rows {
   return { seen: from.map((source) => rows.seen[source]!), tensors: Object.fromEntries(tensors) };
 }
 
-function tokenFeeds(session: InferenceSession, rows: number[][], past: number): Record<string, Tensor> {
+function tokenFeeds(
+  session: InferenceSession,
+  rows: readonly (readonly number[])[],
+  past: number,
+): Record<string, Tensor> {
   const [batch, length] = [rows.length, rows[0]!.length];
   const total = past + length;
   const values: Record<string, () => Tensor> = {

@@ -8,7 +8,9 @@ import {
 } from '../../../../../runtime/engines/generation/decoding/graph/decoder-graph.js';
 import { layoutOf } from '../../../../../runtime/engines/generation/decoding/graph/decoder-layout.js';
 import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/batch/decoder-trial.js';
-import { openPlainDecoder } from '../../../../../runtime/engines/generation/decoding/single/single-decoder.js';
+import { openSingleDecoder } from '../../../../../runtime/engines/generation/decoding/single/open-single-decoder.js';
+import { createBatchDecoder } from '../../../../../runtime/engines/generation/decoding/batch/batch-decoder.js';
+import type { StepSession } from '../../../../../runtime/engines/generation/decoding/batch/step-session.js';
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/batch/step-session.js';
 import { openSession } from '../../../../../runtime/engines/sessions/session.js';
 import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
@@ -30,17 +32,28 @@ const tokens = (count: number, seed: number) =>
   Array.from({ length: count }, (_, i) => (seed + 31 * i) % 500);
 const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores));
 
-/** Goes on with the likeliest token; `part` tokens of the prompt at a time. */
-async function greedy(decoder: Decoder, prompt: number[], count: number, part = 512): Promise<number[]> {
+/** A decoder with one generation a run. */
+function openSingle(given: typeof request, repository: Record<string, unknown>): Promise<Decoder> {
+  const file = join(given.dir, given.spec.graphs['model']!);
+  return openSingleDecoder(given, repository, { path: file, graph: readGraph(file) });
+}
+
+/** A session of the changed graph, as batches want it. */
+async function openSteps(): Promise<StepSession> {
+  const graph = readGraph(path);
+  const layout = layoutOf(graph, config)!;
+  const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
+  const native = await openSession(changed, { device: 'cpu', threads: 1, weightsIn: dirname(path) });
+  return createStepSession(native, layout);
+}
+
+/** Goes on with the likeliest token. */
+async function greedy(decoder: Decoder, prompt: number[], count: number): Promise<number[]> {
   const need = { rows: 1, tokens: prompt.length + count, signal: new AbortController().signal };
   const decoding = await decoder.start(need);
   try {
-    let scores: Float32Array[] = [];
-    for (let at = decoding.resume?.(prompt) ?? 0; at < prompt.length; at += part) {
-      scores = await decoding.step([prompt.slice(at, at + part)]);
-    }
-    const out = [best(scores[0]!)];
-    while (out.length < count) out.push(best((await decoding.step([[out.at(-1)!]]))[0]!));
+    const out = [best(await decoding.prefill({ tokens: prompt }))];
+    while (out.length < count) out.push(best((await decoding.step([out.at(-1)!]))[0]!));
     return out;
   } finally {
     decoding.end();
@@ -54,23 +67,18 @@ async function branches(decoder: Decoder): Promise<number[][]> {
 }
 
 test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
-  const graph = readGraph(path);
-  const layout = layoutOf(graph, config)!;
-  const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
-  const session = createStepSession(
-    await openSession(changed, { device: 'cpu', threads: 1, weightsIn: dirname(path) }),
-    layout,
-  );
+  const session = await openSteps();
+  const { layout } = session;
   const { scores, fresh } = await session.prefill(tokens(6, 3), {
     length: 0,
     data: layout.ports.map(() => new Float32Array()),
   });
   const plain = await (
-    await openPlainDecoder(request, config)
+    await openSingle(request, config)
   ).start({
     ...{ rows: 1, tokens: 10, signal: new AbortController().signal },
   });
-  expect(scores).toEqual(await plain.step([tokens(6, 3)]));
+  expect(scores).toEqual([await plain.prefill({ tokens: tokens(6, 3) })]);
   expect(fresh.map(({ length }) => length)).toEqual(
     layout.ports.map(({ heads, width }) => heads * 6 * width),
   );
@@ -91,7 +99,7 @@ describe.each([
   };
 
   test('generations that run together get what each gets alone', async () => {
-    const plain = await openPlainDecoder(given, tiny);
+    const plain = await openSingle(given, tiny);
     const decoder = await openDecoder(given, tiny);
     expect(decoder.shares).toBe(true);
     const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9), tokens(1, 2), tokens(33, 7)];
@@ -102,23 +110,43 @@ describe.each([
 });
 
 test('a prompt in parts gets what it gets whole', async () => {
-  const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
-  expect(await greedy(decoder, tokens(40, 9), 12, 7)).toEqual(await greedy(plain, tokens(40, 9), 12));
+  // A vocabulary that large has its prompts fed 16 tokens at a time.
+  const large = { ...config, vocab_size: 2 ** 24 };
+  const [decoder, plain] = [await openDecoder(request, large), await openSingle(request, large)];
+  const whole = await openDecoder(request, config);
+  const answer = await greedy(whole, tokens(40, 9), 12);
+  expect(await greedy(decoder, tokens(40, 9), 12)).toEqual(answer);
+  expect(await greedy(plain, tokens(40, 9), 12)).toEqual(answer);
 });
 
 test('a prompt that begins like an earlier text is fed from where they part', async () => {
-  const decoder = await openDecoder(request, config);
+  const session = await openSteps();
+  const fed: number[] = [];
+  const counting: StepSession = {
+    ...session,
+    prefill(part, cache) {
+      fed.push(part.length);
+      return session.prefill(part, cache);
+    },
+  };
+  const decoder = createBatchDecoder({
+    ...{ session: counting, shares: true, inParts: true, chunk: 256 },
+    ...{ inputNames: [], positions: Infinity, contextLength: undefined },
+    memory: { cacheBytes: 2 ** 28, longestPrompt: Infinity, cacheLimit: 'CACHE_BYTES', limit: undefined },
+  });
   const first = await greedy(decoder, tokens(30, 4), 8);
   const next = [...tokens(30, 4), ...first.slice(0, 5), 17, 18, 19];
-  const decoding = await decoder.start({ rows: 1, tokens: 60, signal: new AbortController().signal });
-  expect(decoding.resume!(next)).toBe(35);
-  decoding.end();
   const fresh = await openDecoder(request, config);
-  expect(await greedy(decoder, next, 8)).toEqual(await greedy(fresh, next, 8));
+  const answer = await greedy(decoder, next, 8);
+  expect(answer).toEqual(await greedy(fresh, next, 8));
+  expect(fed).toEqual([30, 3]);
+  // One token behind an earlier text is a step like those of others.
+  expect(await greedy(decoder, [...next, answer[0]!], 7)).toEqual(answer.slice(1));
+  expect(fed).toEqual([30, 3]);
 });
 
 test('rows that branch go on from the same text', async () => {
-  const [decoder, plain] = [await openDecoder(request, config), await openPlainDecoder(request, config)];
+  const [decoder, plain] = [await openDecoder(request, config), await openSingle(request, config)];
   const [ours, theirs] = [await branches(decoder), await branches(plain)];
   ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
 });
@@ -128,7 +156,7 @@ test('a graph made for one row gets its rows one after the other', async () => {
     const spec = { ...request.spec, graphs: { model: single } };
     const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
     expect(decoder.shares).toBe(false);
-    const [ours, theirs] = [await branches(decoder), await branches(await openPlainDecoder(request, config))];
+    const [ours, theirs] = [await branches(decoder), await branches(await openSingle(request, config))];
     ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
   });
 });
@@ -136,7 +164,7 @@ test('a graph made for one row gets its rows one after the other', async () => {
 test('a graph with a table of positions is used up to its last one, also in company', async () => {
   const spec = { ...request.spec, graphs: { model: 'llama_fused.onnx' } };
   const given = { ...request, dir: join(FIXTURES, 'graphs'), spec };
-  const [decoder, plain] = [await openDecoder(given, TINY), await openPlainDecoder(given, TINY)];
+  const [decoder, plain] = [await openDecoder(given, TINY), await openSingle(given, TINY)];
   expect([decoder.positions, plain.positions]).toEqual([256, 256]);
   const runs = [tokens(216, 1), tokens(5, 5)].map((prompt) => [prompt, 256 - 216 + 1] as const);
   const alone = await Promise.all(runs.map(([prompt, count]) => greedy(plain, prompt, count)));
@@ -151,7 +179,7 @@ test('where quantised products mix rows, generations take turns', async () => {
     dir: graphs,
     spec: { ...request.spec, graphs: { model: 'gpt2_quantized.onnx' } },
   };
-  const [decoder, plain] = [await openDecoder(given, gpt2), await openPlainDecoder(given, gpt2)];
+  const [decoder, plain] = [await openDecoder(given, gpt2), await openSingle(given, gpt2)];
   expect(decoder.shares).toBe(false);
   const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9)];
   const alone: number[][] = [];

@@ -2,11 +2,11 @@ import type { Decoding } from '../../../../../runtime/engines/generation/decodin
 
 /** Scores of three rows that go on from one text, each its own way; ends the decoding. */
 export async function branched(decoding: Decoding, prompt: number[]): Promise<number[][]> {
-  await decoding.step([prompt]);
+  await decoding.prefill({ tokens: prompt });
   decoding.reorder([0, 0, 0]);
-  await decoding.step([[5], [6], [7]]);
+  await decoding.step([5, 6, 7]);
   decoding.reorder([2, 2, 0]);
-  const scores = await decoding.step([[8], [9], [10]]);
+  const scores = await decoding.step([8, 9, 10]);
   decoding.end();
   return scores.map((row) => Array.from(row));
 }

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import { beamSearch } from '../../../../../runtime/engines/generation/search/beam-search.js';
-import type { Decoding } from '../../../../../runtime/engines/generation/decoding/decoder.js';
 import { logitsProcessors } from '../../../../../runtime/engines/generation/search/logits.js';
 import { createUniform } from '../../../../../runtime/engines/generation/search/sampling.js';
-import { settingsOf } from '../support.js';
+import { bigram, settingsOf } from '../support.js';
 
 interface Fixture {
   beams: {
@@ -23,13 +22,6 @@ const { prompt, tables, cases } = (JSON.parse(await readFile(file, 'utf8')) as F
 const row = (table: number[], id: number) =>
   Float32Array.from(table.slice(id * VOCABULARY, (id + 1) * VOCABULARY));
 
-/** A model whose next scores depend on the last token only; `reorder` has nothing to do. */
-const bigram = (table: number[]): Decoding => ({
-  step: async (rows) => rows.map((ids) => row(table, ids.at(-1)!)),
-  reorder: () => {},
-  end: () => {},
-});
-
 async function search(
   request: GenerateOptions,
   table: number[],
@@ -39,7 +31,7 @@ async function search(
   const found = await beamSearch({
     ...{ prompt, settings, interrupted },
     scores: Array.from({ length: settings.numBeams }, () => row(table, prompt.at(-1)!)),
-    decoding: bigram(table),
+    decoding: bigram(table, VOCABULARY),
     processors: logitsProcessors(settings),
     random: settings.doSample ? createUniform(settings) : undefined,
   });

@@ -21,7 +21,7 @@ const logSoftmax = (row: number[]) => {
 async function told(request: GenerateOptions) {
   const settings = settingsOf({ max_new_tokens: 3, ...request }, { promptLength: 1 });
   const generation = generate({
-    ...{ prompt: [1], settings, tokenizer: numberTokenizer, chunk: Infinity },
+    ...{ prompt: { tokens: [1] }, settings, tokenizer: numberTokenizer },
     signal: new AbortController().signal,
     start: async () => bigram(ROWS.flat(), VOCABULARY),
   });

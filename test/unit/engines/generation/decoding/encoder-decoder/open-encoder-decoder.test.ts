@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEncoderDecoder } from '../../../../../../runtime/engines/generation/decoding/encoder-decoder/open-encoder-decoder.js';
+import { openTextEncoder } from '../../../../../../runtime/engines/generation/decoding/encoder-decoder/text-encoder.js';
 import { branched } from '../support.js';
 import { fixtureSpec } from '../../../../../parity/load.js';
 import { withOneRow } from '../one-row.js';
@@ -19,7 +20,7 @@ const requestOf = (cacheBytes: number) => ({
 });
 
 const open = (cacheBytes: number, own = {}) =>
-  openEncoderDecoder(requestOf(cacheBytes), { ...config, ...own });
+  openEncoderDecoder(requestOf(cacheBytes), { ...config, ...own }, openTextEncoder);
 
 test('the cache of its text and of its longest answer has to fit before a generation begins', async () => {
   const model = await open(2 * (ROW + 10 * TOKEN));
@@ -44,8 +45,9 @@ test('a text that can’t be encoded takes no room', async () => {
 test('an answer beyond the length of its model takes room as it grows', async () => {
   const model = await open(ROW + 5 * TOKEN, { n_positions: 3 });
   const decoding = await model.start(SOURCE, { rows: 1, tokens: 10 ** 9, signal });
-  for (let step = 0; step < 5; step++) await decoding.step([[step]]);
-  await expect(decoding.step([[5]])).rejects.toMatchObject({ code: 'overloaded' });
+  await decoding.prefill({ tokens: [0] });
+  for (let step = 1; step < 5; step++) await decoding.step([step]);
+  await expect(decoding.step([5])).rejects.toMatchObject({ code: 'overloaded' });
   decoding.end();
   (await model.start(SOURCE, { rows: 1, tokens: 5, signal })).end();
 });
@@ -54,7 +56,11 @@ test('a decoder made for one row gets its rows one after the other', async () =>
   const scoresOf = async (folder: string, decoder: string) => {
     const graphs = { encoder_model: 'encoder_model.onnx', decoder_model_merged: decoder };
     const request = { ...requestOf(2 ** 28), dir: folder };
-    const model = await openEncoderDecoder({ ...request, spec: { ...request.spec, graphs } }, config);
+    const model = await openEncoderDecoder(
+      { ...request, spec: { ...request.spec, graphs } },
+      config,
+      openTextEncoder,
+    );
     const decoding = await model.start(SOURCE, { rows: 3, tokens: 10, signal });
     return branched(decoding, [0]);
   };

@@ -1,50 +1,50 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
-import { type Graph, readGraph, writeGraph } from '../../../../onnx/graph.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
+import { type Graph, writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
-import { openSession } from '../../../sessions/session.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
-import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
-import { promptChunk } from '../prompt-chunk.js';
+import { openSession } from '../../../sessions/session.js';
+import { createCacheBudget } from '../cache/cache-budget.js';
+import { checkPrompt, decoderMemory } from '../cache/decoder-memory.js';
+import { startReserved } from '../cache/reservation.js';
+import type { Decoder } from '../decoder.js';
 import { withLastScores } from '../graph/decoder-graph.js';
 import { branches, positionsOf, switchLength } from '../graph/decoder-layout.js';
-import { takesPromptsInParts } from '../batch/decoder-trial.js';
-import type { Decoder } from '../decoder.js';
-import { type PlainGraph, startPlainDecoding } from './single-decoding.js';
-
-export interface PlainDecoder extends Decoder {
-  /** Bytes of cache that a token takes. */
-  bytesPerToken: number;
-  /** Longest sequence that the model was made for. */
-  contextLength: number | undefined;
-}
-
-export const decoderPath = ({ dir, spec }: LoadRequest): string => join(dir, spec.graphs['model']!);
+import { promptChunk } from '../prompt-chunk.js';
+import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
+import { type SingleGraph, startSingleDecoding } from './single-decoding.js';
+import { takesPromptsInParts } from './single-trial.js';
 
 /**
  * Opens a graph whose generations run by themselves: all of the cache comes out of the graph and goes back in with each
- * step. For graphs that batches can't be made of (openDecoder).
+ * step. For graphs that batches can't be made of (open-decoder.ts).
  */
-export async function openPlainDecoder(
+export async function openSingleDecoder(
   request: LoadRequest,
   config: Json,
-  whole = readGraph(decoderPath(request)),
-): Promise<PlainDecoder> {
-  const path = decoderPath(request);
+  { graph: whole, path }: { graph: Graph; path: string },
+): Promise<Decoder> {
   const session = await openShort(path, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);
-  const graph: PlainGraph = { session, caches, switchesAfter: switchLength(whole, config) };
+  const graph: SingleGraph = { session, caches, switchesAfter: switchLength(whole, config) };
+  const [perToken, contextLength] = [bytesPerToken(caches), contextLengthOf(config)];
+  const chunk = (await inParts(graph, whole, config)) ? promptChunk(config) : Infinity;
+  const memory = decoderMemory(request, { config, contextLength, perToken, chunk });
+  const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   return {
-    bytesPerToken: bytesPerToken(caches),
-    contextLength: contextLengthOf(config),
     inputNames: session.inputNames,
     positions: positionsOf(whole, config),
     shares: false,
-    chunk: (await inParts(graph, whole, config)) ? promptChunk(config) : Infinity,
-    start: async () => startPlainDecoding(graph),
+    async start(need) {
+      checkPrompt(memory, need.prompt);
+      const tokens = Math.min(need.tokens, contextLength ?? need.tokens);
+      return startReserved(budget, { rows: need.rows, tokens, perToken, need }, async () =>
+        startSingleDecoding(graph, { chunk, signal: need.signal }),
+      );
+    },
   };
 }
 
@@ -58,8 +58,8 @@ function openShort(path: string, graph: Graph, request: LoadRequest): Promise<In
 }
 
 /** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */
-async function inParts(graph: PlainGraph, whole: Graph, config: Json): Promise<boolean> {
-  return !branches(whole) && takesPromptsInParts(() => startPlainDecoding(graph), graph.caches, config);
+async function inParts(graph: SingleGraph, whole: Graph, config: Json): Promise<boolean> {
+  return !branches(whole) && takesPromptsInParts(graph, config);
 }
 
 const KNOWN_INPUTS = new Set([

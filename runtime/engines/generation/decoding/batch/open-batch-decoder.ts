@@ -1,0 +1,64 @@
+import { dirname } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import { type Graph, writeGraph } from '../../../../onnx/graph.js';
+import type { Json } from '../../../repository/model-folder.js';
+import { contextLengthOf } from '../../../repository/sequence-lengths.js';
+import { openSession, type SessionOptions } from '../../../sessions/session.js';
+import { decoderMemory } from '../cache/decoder-memory.js';
+import { bytesPerToken } from '../cache/kv-cache.js';
+import type { Decoder } from '../decoder.js';
+import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
+import { layoutOf, positionsOf } from '../graph/decoder-layout.js';
+import { withScalesPerRow } from '../graph/row-scales.js';
+import { promptChunk } from '../prompt-chunk.js';
+import { createBatchDecoder } from './batch-decoder.js';
+import { tryDecoder } from './decoder-trial.js';
+import { createStepSession } from './step-session.js';
+
+/**
+ * Opens a graph with continuous batching.
+ * @param path of the graph's file, beside which its weights lie
+ * @returns undefined where batches can't be made of it
+ */
+export async function openBatchDecoder(
+  request: LoadRequest,
+  config: Json,
+  { graph, path }: { graph: Graph; path: string },
+): Promise<Decoder | undefined> {
+  const layout = layoutOf(graph, config);
+  if (!layout) return undefined;
+  const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
+  const options = { ...request, arena: true, weightsIn: dirname(path) };
+  for (const form of new Set([withScalesPerRow(changed), changed])) {
+    const native = await openForm(writeGraph(form), options);
+    if (!native) continue;
+    const session = createStepSession(native, layout);
+    const abilities = await tryDecoder(session, config);
+    if (abilities) {
+      const chunk = promptChunk(config);
+      const contextLength = contextLengthOf(config);
+      const memory = decoderMemory(request, {
+        ...{ config, contextLength, perToken: bytesPerToken(layout) },
+        chunk: abilities.inParts ? chunk : Infinity,
+      });
+      return createBatchDecoder({
+        ...{ session, ...abilities },
+        inputNames: native.inputNames,
+        positions: positionsOf(graph, config),
+        ...{ contextLength, chunk, memory },
+      });
+    }
+    await native.release();
+  }
+  return undefined;
+}
+
+/** A changed graph; undefined where ONNX Runtime refuses it. What is wrong with the file itself shows in the next form. */
+async function openForm(graph: Uint8Array, options: SessionOptions): Promise<InferenceSession | undefined> {
+  try {
+    return await openSession(graph, options);
+  } catch {
+    return undefined;
+  }
+}
