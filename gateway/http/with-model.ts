@@ -41,7 +41,6 @@ export async function withModel(
 ): Promise<void> {
   const asked = performance.now();
   const call = callOf(response);
-  call.model = entry;
   const giveUp = abortControllerOf(response);
   const { signal } = giveUp;
   const meter = meterOf(entry, parts.tiers);

@@ -5,9 +5,10 @@ import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
-import { checkRequest, type RunParts } from '../run.js';
+import type { RunParts } from '../run.js';
 import type { Tokens } from '../usage.js';
-import { type ModelServer, withModel } from '../with-model.js';
+import type { ModelServer } from '../with-model.js';
+import { askModel } from './ask-model.js';
 import { complete, streamOf } from './choices.js';
 import { sendEvents } from './events.js';
 import { type Endpoint, ENDPOINTS } from './models.js';
@@ -23,8 +24,7 @@ export function answerText(
   return async (request, response) => {
     const { json } = await readJsonBody(request, response, body);
     const asked = read(json, parts.catalog);
-    for (const body of asked.bodies) checkRequest(asked.entry, body);
-    await withModel(asked.entry, response, parts, (server) =>
+    await askModel(asked, response, parts, (server) =>
       asked.stream ? streamed(asked, response, server) : whole(asked, response, server),
     );
   };

@@ -7,11 +7,11 @@ import { writeChunk } from '../../../runtime/wire/lifetime.js';
 import { JSON_TYPE, sendJson } from '../../../runtime/wire/respond.js';
 import { bodyFor } from '../body.js';
 import { callOf } from '../call.js';
-import { checkRequest, type RunParts } from '../run.js';
+import type { RunParts } from '../run.js';
 import { tokensOf } from '../usage.js';
-import { withModel } from '../with-model.js';
 import { setHeaders } from './answer-text.js';
 import { askAll } from './ask.js';
+import { askModel } from './ask-model.js';
 import { readFields } from './fields.js';
 import { ENDPOINTS, modelFor } from './models.js';
 
@@ -53,8 +53,7 @@ export function embed(parts: RunParts): RequestHandler {
     const entry = modelFor('/embeddings', model, parts.catalog);
     const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
     const bodies = [input].flat().map((text) => ({ text, ...params }));
-    for (const body of bodies) checkRequest(entry, body);
-    await withModel(entry, response, parts, async (server) => {
+    await askModel({ entry, bodies }, response, parts, async (server) => {
       const all = await askAll(server.url, bodies, { signal: server.signal, sideBySide: SIDE_BY_SIDE });
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
