@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { readSecretFile } from '../runtime/store/secret-file.js';
 import { BuilderError } from './exit.js';
 
 /** What the command line takes from its environment. Nothing else under builder/ reads process.env. */
@@ -76,10 +77,5 @@ function tokenOfLogin(env: NodeJS.ProcessEnv): string | undefined {
 /** @throws BuilderError `usage` when the file can't be read */
 function secretFrom(variable: string, file: string | undefined): string | undefined {
   if (!file) return undefined;
-  try {
-    return readFileSync(file, 'utf8').trim() || undefined;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new BuilderError('usage', `${variable} names a file that can't be read (${code})`);
-  }
+  return readSecretFile(variable, file, (message) => new BuilderError('usage', message)) || undefined;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { DEFAULTS } from '../runtime/core/limits.js';
+import { readSecretFile } from '../runtime/store/secret-file.js';
 import { GatewayError } from './errors.js';
 
 /** The only reader of the environment under gateway/. */
@@ -50,10 +50,5 @@ function apiServerOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: p
 
 function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8').trim() || undefined;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new GatewayError(`HF_TOKEN_FILE names a file that can't be read (${code})`);
-  }
+  return readSecretFile('HF_TOKEN_FILE', file, (message) => new GatewayError(message)) || undefined;
 }

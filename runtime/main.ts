@@ -1,16 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { createAnalytics } from './analytics.js';
 import { parseArguments } from './arguments.js';
-import {
-  type ServerConfig,
-  ConfigError,
-  engineEnvironment,
-  NO_TELEMETRY,
-  readServerConfig,
-  readServerSettings,
-} from './config.js';
+import { type ServerConfig, ConfigError, readServerConfig, readServerSettings } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
 import type { ModelSpec } from './core/spec.js';
+import { engineEnvironment, NO_TELEMETRY } from './engine-environment.js';
 import { checkDevice, chooseDevice, DeviceError } from './engines/sessions/device.js';
 import { fetchModel } from './fetch-model.js';
 import { createServerApp } from './http/app.js';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR, type ServerSettings } from './config.js';
+import { DEFAULT_ENDPOINT, type ServerSettings } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import { commitWarning } from './commit-warning.js';
 import type { Logger } from './log.js';
 import type { PreparationStatus } from './service.js';
+import { DEFAULT_MODEL_DIR } from './settings-schema.js';
 import { StoreError } from './store/errors.js';
 import { hubSource } from './store/hub.js';
 import { hubAddress } from './store/hub-address.js';

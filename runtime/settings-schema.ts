@@ -1,0 +1,108 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { DEFAULTS } from './core/limits.js';
+
+/** Where an image keeps weights. */
+export const DEFAULT_MODEL_DIR = '/server/model';
+
+const positive = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number)
+  .refine((value) => value > 0, 'must be above 0');
+
+const wholeNumber = (otherwise: number) => positive.default(otherwise);
+
+/** Timers of Node count to 2^31 - 1 milliseconds; more of them would fire at once. */
+const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
+const seconds = (otherwiseMs: number) =>
+  positive
+    .refine((value) => value <= MAX_SECONDS, `must be at most ${MAX_SECONDS}`)
+    .default(otherwiseMs / 1000)
+    .transform((value) => value * 1000);
+
+const flag = z
+  .enum(['0', '1', 'true', 'false'])
+  .default('0')
+  .transform((value) => value === '1' || value === 'true');
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a whole number from 1 to 65535')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 65535, 'must be from 1 to 65535')
+  .default(80);
+
+/** Without a port or a scheme: those would never match. */
+function isHostOrNetwork(entry: string): boolean {
+  return ipaddr.isValid(entry) || ipaddr.isValidCIDR(entry) || /^[a-z\d_][\w.-]*$/i.test(entry);
+}
+
+export const hubEndpoint = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).optional();
+
+/** Every variable that the server reads, with its default. */
+export const settingsSchema = z.object({
+  KEY: z.string().optional(),
+  KEY_FILE: z.string().optional(),
+  PORT: port,
+  /** Address to listen on; all of them unless set. */
+  HOST: z.string().optional(),
+  DEVICE: z.enum(['auto', 'cuda', 'cpu'], { error: 'must be auto, cuda or cpu' }).default('auto'),
+  REQUIRE_KEY: flag,
+  HF_HOME: z.string().optional(),
+  HF_TOKEN: z.string().optional(),
+  HF_TOKEN_FILE: z.string().optional(),
+  /** Of a hub or a mirror; may hold a user and a password. */
+  HF_ENDPOINT: hubEndpoint.optional(),
+  HF_ENDPOINT_FILE: z.string().optional(),
+  HF_HUB_OFFLINE: flag,
+  MODEL_SPEC: z.string().default('/model.json'),
+  /** Only sealed images have it: there no address is asked that the operator's requests don't name. */
+  SEALED_MANIFEST: z.string().default('/server/sealed/manifest.json'),
+  /** Of sealed images: when the weights are hashed. */
+  CHECK_WEIGHTS: z
+    .enum(['auto', 'first', 'background'], { error: 'must be auto, first or background' })
+    .default('auto'),
+  MODEL_DIR: z.string().default(DEFAULT_MODEL_DIR),
+  ALLOW_PRIVATE_URLS: z
+    .string()
+    .default('')
+    .transform((value) => value.split(/[\s,]+/).filter(Boolean))
+    .refine(
+      (entries) => entries.every(isHostOrNetwork),
+      'takes host names, addresses and networks like 10.0.0.0/8',
+    ),
+  ANALYTICS_URL: address,
+  UPDATE_URL: address,
+  VALIDATE_URL: address,
+  /** Set by the images: the user that a server started as root becomes. */
+  RUN_AS: positive.optional(),
+  THREADS: positive.optional(),
+  WORKERS: positive.refine((value) => value <= 64, 'must be at most 64').optional(),
+  /** Its default is a share of the memory that the weights leave. */
+  CACHE_BYTES: positive.optional(),
+  /** Its default depends on the engine. */
+  CONCURRENCY: positive.optional(),
+  MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
+  /** Its default depends on the task: tasks with media take longer bodies. */
+  MAX_BODY_BYTES: positive.optional(),
+  MAX_BODY_VALUES: wholeNumber(DEFAULTS.maxBodyValues),
+  /** Its default is a share of the memory. */
+  MAX_PENDING_BYTES: positive.optional(),
+  MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
+  MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
+  REQUEST_TIMEOUT: seconds(DEFAULTS.requestTimeoutMs),
+  CANCEL_GRACE: seconds(DEFAULTS.cancelGraceMs),
+  SHUTDOWN_GRACE: seconds(DEFAULTS.shutdownGraceMs),
+  MEDIA_TIMEOUT: seconds(DEFAULTS.mediaTimeoutMs),
+  LOG_FORMAT: z.enum(['json', 'text']).default('json'),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  INLINE: flag,
+  /** Set by `builder serve`: whoever started this holds its stdin open, and it ends with them. */
+  UNTIL_STDIN_ENDS: flag,
+});
