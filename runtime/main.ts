@@ -30,7 +30,8 @@ import { usableThreads } from './worker/cpu-quota.js';
 import { cacheBytesFor, memoryFor, pendingBytesFor } from './worker/memory-limit.js';
 import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
-import { createSupervisor, type EngineState } from './worker/supervisor.js';
+import type { EngineState } from './worker/engine-state.js';
+import { createSupervisor } from './worker/supervisor.js';
 
 async function main(): Promise<void> {
   const command = parseArguments(process.argv.slice(2));

@@ -6,7 +6,8 @@ import type { AnyTask } from './tasks/define.js';
 import { runnableExample } from './tasks/example.js';
 import { VERSION } from './version.js';
 import type { Scheduler } from './worker/scheduler.js';
-import type { EngineState, Supervisor } from './worker/supervisor.js';
+import type { EngineState } from './worker/engine-state.js';
+import type { Supervisor } from './worker/supervisor.js';
 
 /** What the composition root learns while it prepares the model. */
 export interface PreparationStatus {

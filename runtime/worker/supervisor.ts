@@ -1,23 +1,9 @@
-import { describe, RunError } from '../core/errors.js';
+import { describe, type RunError } from '../core/errors.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { OpenChannel } from './channel.js';
 import { createEngineClient, type EngineClient } from './client.js';
-import type { Loaded, LoadPhase } from './protocol.js';
-
-export type EngineState =
-  | { name: 'idle' }
-  | { name: 'preparing' }
-  | { name: 'loading'; phase: LoadPhase }
-  | { name: 'ready'; times: Omit<Loaded, 'example'>; example: Loaded['example'] }
-  | {
-      name: 'failed';
-      /** For callers and operators. */
-      reason: string;
-      /** For the log only. */
-      detail: string | undefined;
-      retryInMs: number | undefined;
-    }
-  | { name: 'stopped' };
+import { type EngineState, keepState } from './engine-state.js';
+import type { LoadPhase } from './protocol.js';
 
 export interface Supervisor {
   readonly state: EngineState;
@@ -61,7 +47,7 @@ const QUICK_DEATHS = 5;
  * happens again and again; a death while loading waits longer.
  */
 export function createSupervisor({ open, onState, backoffMs = 1000 }: SupervisorOptions): Supervisor {
-  let state: EngineState = { name: 'idle' };
+  const state = keepState(onState);
   let client: EngineClient | undefined;
   let restarts = 0;
   const runs = sumOfRuns();
@@ -69,23 +55,13 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   let quickDeaths = 0;
   let timer: NodeJS.Timeout | undefined;
   let preparing: Promise<void> | undefined;
-  /** Nothing follows, whatever an engine on its way out still says. */
-  let over = false;
   const stopping = new AbortController();
-  const waiting = new Set<() => void>();
-
-  function become(next: EngineState): void {
-    if (over) return;
-    state = next;
-    onState(next);
-    for (const wake of [...waiting]) wake();
-  }
 
   const begin = (prepare: Prepare): void => void (preparing = prepareAndSpawn(prepare));
-  const onPhase = (phase: LoadPhase): void => become({ name: 'loading', phase });
+  const onPhase = (phase: LoadPhase): void => state.become({ name: 'loading', phase });
 
   async function prepareAndSpawn(prepare: Prepare): Promise<void> {
-    become({ name: 'preparing' });
+    state.become({ name: 'preparing' });
     let request: LoadRequest;
     try {
       request = await prepare(stopping.signal);
@@ -93,24 +69,24 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
       return failed(error as Error, () => begin(prepare));
     }
     failures = 0;
-    if (!over) void spawn(request);
+    if (!state.over) void spawn(request);
   }
 
   async function spawn(request: LoadRequest): Promise<void> {
-    become({ name: 'loading', phase: 'opening' });
+    state.become({ name: 'loading', phase: 'opening' });
     const mine = createEngineClient(open);
     client = runs.follow(mine);
     try {
       const { loadMs, goldenMs, example } = await mine.load(request, onPhase);
-      if (over) return;
+      if (state.over) return;
       if (quickDeaths < QUICK_DEATHS) failures = 0;
-      become({ name: 'ready', times: { loadMs, goldenMs }, example });
+      state.become({ name: 'ready', times: { loadMs, goldenMs }, example });
     } catch (error) {
       return onLoadFailure(request, mine, error as RunError);
     }
     const since = performance.now();
     const reason = await mine.gone;
-    if (over) return;
+    if (state.over) return;
     quickDeaths = performance.now() - since < STABLE_MS ? quickDeaths + 1 : 0;
     if (quickDeaths < QUICK_DEATHS) return again(request);
     // It would eat the machine up, and every caller would wait for nothing.
@@ -131,23 +107,23 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   }
 
   function failed({ message, cause }: Error, retry: (() => void) | undefined): void {
-    if (over) return;
+    if (state.over) return;
     const retryInMs = retry && Math.min(backoffMs * 2 ** failures++, LONGEST_BACKOFF_MS);
     const detail = cause === undefined ? undefined : describe(cause);
-    become({ name: 'failed', reason: message, detail, retryInMs });
+    state.become({ name: 'failed', reason: message, detail, retryInMs });
     if (retry) timer = setTimeout(retry, retryInMs);
   }
 
   function end(tell: () => void): void {
     clearTimeout(timer);
     tell();
-    over = true;
+    state.freeze();
     client?.kill();
   }
 
   return {
     get state() {
-      return state;
+      return state.now;
     },
     get restarts() {
       return restarts;
@@ -160,31 +136,16 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     },
     start: begin,
     async ready(signal) {
-      await untilReady(() => state, waiting, signal);
+      await state.untilReady(signal);
       return client!;
     },
     refuse: (error) => end(() => failed(error, undefined)),
     stop() {
-      end(() => become({ name: 'stopped' }));
+      end(() => state.become({ name: 'stopped' }));
       stopping.abort(new Error('the server is stopping'));
       return preparing ?? Promise.resolve();
     },
   };
-}
-
-async function untilReady(
-  stateNow: () => EngineState,
-  waiting: Set<() => void>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const state = stateNow();
-    if (state.name === 'ready') return;
-    if (state.name === 'failed') throw notLoaded(state);
-    if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
-    signal.throwIfAborted();
-    await nextChange(waiting, signal);
-  }
 }
 
 /** Runs of graphs of one engine after the other. */
@@ -200,22 +161,4 @@ function sumOfRuns() {
       return next;
     },
   };
-}
-
-/** Waits until one of `waiting` is called, or until the signal aborts. */
-function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    waiting.add(wake);
-    signal.addEventListener('abort', wake, { once: true });
-  });
-}
-
-function notLoaded({ reason, retryInMs }: Extract<EngineState, { name: 'failed' }>): RunError {
-  const options = retryInMs === undefined ? {} : { retryAfter: retryInMs / 1000 };
-  return new RunError('not_ready', `the model is not loaded: ${reason}`, options);
 }

@@ -1,5 +1,6 @@
 import type { LoadRequest } from '../../../runtime/core/load-request.js';
-import { createSupervisor, type EngineState } from '../../../runtime/worker/supervisor.js';
+import type { EngineState } from '../../../runtime/worker/engine-state.js';
+import { createSupervisor } from '../../../runtime/worker/supervisor.js';
 import type { OpenChannel } from '../../../runtime/worker/channel.js';
 import { fakeEngines, READY } from '../../fakes/engine.js';
 
