@@ -7,13 +7,14 @@ import { logSoftmax } from './search/log-softmax.js';
  * @param scale more than 1 moves away from what would come without the prompt
  * @param start begins with one row that has seen nothing; called twice
  */
-export async function startGuided(scale: number, start: () => Promise<Decoding>): Promise<Decoding> {
+export async function startGuidedDecoding(scale: number, start: () => Promise<Decoding>): Promise<Decoding> {
   const decoding = await start();
   const free = await start().catch((error: unknown) => {
     decoding.end();
     throw error;
   });
-  const guided = (row: Float32Array, other: Float32Array) => moved(logSoftmax(row), logSoftmax(other), scale);
+  const guided = (row: Float32Array, other: Float32Array) =>
+    guideScores(logSoftmax(row), logSoftmax(other), scale);
   return {
     async prefill(prompt) {
       const scores = await decoding.prefill(prompt);
@@ -35,6 +36,6 @@ export async function startGuided(scale: number, start: () => Promise<Decoding>)
   };
 }
 
-function moved(scores: Float32Array, others: Float32Array, scale: number): Float32Array {
+function guideScores(scores: Float32Array, others: Float32Array, scale: number): Float32Array {
   return scores.map((score, id) => scale * (score - others[id]!) + others[id]!);
 }

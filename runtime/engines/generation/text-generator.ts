@@ -4,11 +4,11 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
-import type { Decoder } from './decoding/decoder.js';
+import type { Decoder, DecodingRequest } from './decoding/decoder.js';
 import { openDecoder } from './decoding/open-decoder.js';
-import { generate, rowsOf } from './generate.js';
-import { contextOf, newTokens } from './settings/limits.js';
-import { readSettings } from './settings/settings.js';
+import { generate, maxRowsOf } from './generate.js';
+import { contextLimitOf, maxNewTokensOf } from './settings/limits.js';
+import { mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
 interface Model {
@@ -33,7 +33,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   const model: Model = {
     ...{ decoder, tokenizer },
     repository: { ...(generation ?? config), ...own },
-    ...contextOf(config, decoder),
+    ...contextLimitOf(config, decoder),
   };
   const prefix = String(own['prefix'] ?? config['prefix'] ?? '');
   return {
@@ -43,19 +43,19 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
       const before = options.prefix ?? prefix;
       const { ids } = tokenizer.encode(before + text, {
         specialTokens,
-        maxLength: cutAt(tokenizer, options),
+        maxLength: truncationLength(tokenizer, options),
       });
       const prefixLength = tokenizer.encode(before, { specialTokens: specialTokens ?? false }).ids.length;
-      return continued(model, { prompt: withStart(ids, model), prefixLength, options, signal });
+      return generateFrom(model, { prompt: withStartToken(ids, model), prefixLength, options, signal });
     },
     chat(messages, variables, options, signal) {
       if (!template) throw new RunError('unprocessable', 'this model has no chat template');
       // The template's text holds its own special tokens.
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const text = template.render(messages, { variables, continues });
-      const maxLength = cutAt(tokenizer, options);
+      const maxLength = truncationLength(tokenizer, options);
       const prompt = tokenizer.encode(text, { specialTokens: false, maxLength }).ids;
-      return continued(model, { prompt, options, signal });
+      return generateFrom(model, { prompt, options, signal });
     },
   };
 }
@@ -66,11 +66,11 @@ function taskParams(config: Json): Json {
   return all['text-generation'] ?? {};
 }
 
-const cutAt = (tokenizer: TextTokenizer, { truncation }: GenerateOptions): number | undefined =>
+const truncationLength = (tokenizer: TextTokenizer, { truncation }: GenerateOptions): number | undefined =>
   truncation ? tokenizer.modelMaxLength : undefined;
 
 /** generate() begins an empty prompt with BOS. */
-function withStart(ids: number[], { repository }: Model): number[] {
+function withStartToken(ids: number[], { repository }: Model): number[] {
   if (ids.length > 0) return ids;
   const bos = repository['bos_token_id'];
   if (typeof bos === 'number') return [bos];
@@ -85,26 +85,30 @@ interface Request {
   signal: AbortSignal;
 }
 
-async function* continued(
+async function* generateFrom(
   model: Model,
   { prompt: given, prefixLength, options, signal }: Request,
 ): AsyncGenerator<string, GeneratedText[]> {
   const { decoder, tokenizer } = model;
-  const prompt = withHole({ prompt: given, prefixLength, options, model });
-  const settings = readSettings({
+  const prompt = truncatePrompt({ prompt: given, prefixLength, options, model });
+  const settings = mergeSettings({
     ...model,
     request: withStopTokens(tokenizer, options),
     promptLength: prompt.length,
     prefixLength,
-    source: prompt,
+    sourceTokens: prompt,
   });
-  const tokens = prompt.length + settings.maxNewTokens;
-  // A guided text takes room twice, and must not wait with the first half in hand.
-  const patient = settings.guidance === 1;
-  const need = { rows: rowsOf(settings), tokens, prompt: prompt.length, patient, signal };
+  const request: DecodingRequest = {
+    maxRows: maxRowsOf(settings),
+    maxLength: prompt.length + settings.maxNewTokens,
+    promptLength: prompt.length,
+    // A guided text reserves twice, and must not wait while it holds the first reservation.
+    waits: settings.guidanceScale === 1,
+    signal,
+  };
   return yield* generate({
     ...{ prompt: { tokens: prompt }, settings, tokenizer, signal },
-    start: () => decoder.start(need),
+    start: () => decoder.start(request),
   });
 }
 
@@ -112,7 +116,7 @@ async function* continued(
  * The end of a prompt that leaves no room for the answer, where the request wants that (`handle_long_generation`).
  * @throws RunError 422 when the answer alone takes all the room
  */
-function withHole({
+function truncatePrompt({
   prompt,
   prefixLength,
   options,
@@ -122,7 +126,7 @@ function withHole({
   if (options.handle_long_generation !== 'hole') return prompt;
   const { repository } = model;
   const unlimited = { request: options, repository, contextLength: undefined, hardLimit: false };
-  const added = newTokens({ ...unlimited, promptLength: prompt.length, prefixLength });
+  const added = maxNewTokensOf({ ...unlimited, promptLength: prompt.length, prefixLength });
   if (prompt.length + added <= limit) return prompt;
   if (added < limit) return prompt.slice(added - limit);
   throw new RunError(

@@ -20,15 +20,15 @@ export interface Decoding {
 }
 
 /** What a generation may come to need. */
-export interface Need {
+export interface DecodingRequest {
   /** Most rows at a time. */
-  rows: number;
+  maxRows: number;
   /** Longest sequence in tokens, prompt included; may be Infinity. */
-  tokens: number;
+  maxLength: number;
   /** Tokens of the prompt. */
-  prompt?: number;
+  promptLength?: number;
   /** Waits for room; only for who holds nothing meanwhile. */
-  patient?: boolean;
+  waits?: boolean;
   signal: AbortSignal;
 }
 
@@ -38,12 +38,12 @@ export interface Decoder {
    * Starts one row with an empty cache.
    * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
    */
-  start(need: Need): Promise<Decoding>;
+  start(request: DecodingRequest): Promise<Decoding>;
   readonly inputNames: readonly string[];
   /** Most tokens that the graph has positions for. */
-  readonly positions: number;
+  readonly maxPositions: number;
   /** True where generations under way share each run. */
-  readonly shares: boolean;
+  readonly sharesRuns: boolean;
 }
 
 /** A model whose decoder looks at what an encoder has made of a source: a text, and in time a spectrogram or a picture. */
@@ -52,5 +52,5 @@ export interface EncoderDecoder<Source> {
    * Encodes a source and starts one row that has seen nothing but it.
    * @throws RunError 503 when there is no room for what it needs, 422 when there never will be
    */
-  start(source: Source, need: Need): Promise<Decoding>;
+  start(source: Source, request: DecodingRequest): Promise<Decoding>;
 }

@@ -3,17 +3,17 @@ import { shapeOf } from '../../sessions/tensors.js';
 import type { Decoding } from './decoder.js';
 
 /** A decoding that others can go on from: what it has seen is shared, and never changed in place. */
-export interface Forkable extends Decoding {
-  fork(): Forkable;
+export interface ForkableDecoding extends Decoding {
+  fork(): ForkableDecoding;
 }
 
 /** True for a graph that was made for one row. */
-export function takesOneRow(session: InferenceSession): boolean {
+export function hasSingleRow(session: InferenceSession): boolean {
   return shapeOf(session, 'input_ids')[0] === 1;
 }
 
 /** Rows of a graph that takes one at a time, as many as are wanted. */
-export function rowByRow(first: Forkable): Decoding {
+export function decodeRowByRow(first: ForkableDecoding): Decoding {
   let rows = [first];
   return {
     prefill: (prompt) => first.prefill(prompt),

@@ -10,7 +10,7 @@ export function trialTokens(config: Json): (length: number, first: number) => nu
 }
 
 /** True where scores differ no more than another order of summation makes them. */
-export function similar(one: Float32Array, other: Float32Array, type: keyof typeof TOLERANCE): boolean {
+export function nearlyEqual(one: Float32Array, other: Float32Array, type: keyof typeof TOLERANCE): boolean {
   const largest = one.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const tolerance = TOLERANCE[type] * largest;
   return one.length === other.length && one.every((value, i) => Math.abs(value - other[i]!) <= tolerance);

@@ -1,4 +1,4 @@
-import { createStopGate, type StopGate } from './stop-gate.js';
+import { createStopStringFilter, type StopStringFilter } from './stop-string-filter.js';
 
 /** Turns tokens into text as they come. */
 export interface TextStream {
@@ -38,7 +38,7 @@ interface State {
   /** Length of the text of `fresh` that is out. */
   emitted: number;
   stopped: boolean;
-  gate: StopGate;
+  gate: StopStringFilter;
 }
 
 /**
@@ -48,7 +48,7 @@ interface State {
 export function createTextStream(input: TextStreamInput): TextStream {
   const context = leftContext(input, input.prompt);
   const contextText = input.decode(context);
-  const gate = createStopGate(input.stops);
+  const gate = createStopStringFilter(input.stops);
   return streamOf(input, { context, contextText, fresh: [], emitted: 0, stopped: false, gate });
 }
 
@@ -70,7 +70,7 @@ function streamOf(input: TextStreamInput, state: State): TextStream {
   const emit = (text: string, sure: number): string => {
     const piece = state.gate.push(text.slice(state.emitted, sure));
     state.emitted = Math.max(state.emitted, sure);
-    state.stopped = state.gate.closed;
+    state.stopped = state.gate.stopped;
     return piece;
   };
 

@@ -1,8 +1,8 @@
-import { mergeFinished, canImprove, type Finished } from './beam-finish.js';
+import { mergeFinished, canImprove, type FinishedBeam } from './finished-beams.js';
 import type { Decoding } from '../decoding/decoder.js';
 import { logSoftmax } from './log-softmax.js';
-import type { LogitsProcessor } from './logits.js';
-import { nothingLeft, warp } from './sampling.js';
+import type { LogitsProcessor } from './create-logits-processors.js';
+import { noCandidatesError, applyWarpers } from './sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { TextStream } from '../output/text-stream.js';
 
@@ -25,7 +25,7 @@ interface Candidate {
   ended: boolean;
 }
 
-export interface BeamSearch {
+export interface BeamSearchInput {
   prompt: readonly number[];
   /** Scores after the prompt, one row per beam. */
   scores: Float32Array[];
@@ -41,37 +41,37 @@ export interface BeamSearch {
 }
 
 /** Stands for minus infinity in transformers' beam search, whose sums stay finite. */
-const NEVER = -1e9;
+const WORST_SCORE = -1e9;
 
 /**
  * transformers' GenerationMixin._beam_search (4.57) for one prompt.
  * @returns the best sequences of new tokens, best first, as many as the settings ask for
  */
-export async function beamSearch(search: BeamSearch): Promise<number[][]> {
+export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
   const { decoding, settings, text } = search;
   const width = settings.numBeams;
   const prompt = Int32Array.from(search.prompt);
   let running: Beam[] = Array.from({ length: width }, (_, i) => ({
     ids: prompt,
     text,
-    score: i === 0 ? 0 : NEVER,
+    score: i === 0 ? 0 : WORST_SCORE,
   }));
-  let finished: Finished[] = [];
+  let finished: FinishedBeam[] = [];
   let improvable = true;
   let { scores } = search;
   for (let length = 1; ; length++) {
-    const candidates = continuations(search, running, scores).map((one) =>
-      judged(one, { search, running, length }),
+    const candidates = rankContinuations(search, running, scores).map((one) =>
+      toCandidate(one, { search, running, length }),
     );
     const state = { length, settings, improvable };
     const top = candidates.slice(0, width).filter(({ ended }) => ended);
     finished = mergeFinished(
       finished,
-      top.map((one) => ({ ids: extended(running, one), score: one.score })),
+      top.map((one) => ({ ids: extendBeam(running, one), score: one.score })),
       state,
     );
-    const next = survivors(candidates, width);
-    running = next.map((one) => ({ ids: extended(running, one), score: one.score, text: one.text }));
+    const next = selectBeams(candidates, width);
+    running = next.map((one) => ({ ids: extendBeam(running, one), score: one.score, text: one.text }));
     improvable &&= canImprove(running[0]!.score, finished, state);
     const full = finished.length === width && settings.earlyStopping === true;
     const over = candidates.every(({ ended }) => ended);
@@ -79,18 +79,18 @@ export async function beamSearch(search: BeamSearch): Promise<number[][]> {
     decoding.reorder(next.map(({ from }) => from));
     scores = await decoding.step(next.map(({ id }) => id));
   }
-  const best = [...finished, ...running].slice(0, settings.sequences);
+  const best = [...finished, ...running].slice(0, settings.numReturnSequences);
   return best.map(({ ids }) => [...ids.subarray(prompt.length)]);
 }
 
-interface Judging {
-  search: BeamSearch;
+interface StepContext {
+  search: BeamSearchInput;
   running: readonly Beam[];
   /** New tokens, this step included. */
   length: number;
 }
 
-function judged(one: Continuation, { search, running, length }: Judging): Candidate {
+function toCandidate(one: Continuation, { search, running, length }: StepContext): Candidate {
   const { maxNewTokens, eosTokenIds } = search.settings;
   const text = running[one.from]!.text?.fork();
   text?.push(one.id);
@@ -99,13 +99,13 @@ function judged(one: Continuation, { search, running, length }: Judging): Candid
 }
 
 /** The best open candidates. Where they are too few, ended ones fill the batch with a score that never wins. */
-function survivors(candidates: readonly Candidate[], width: number): Candidate[] {
+function selectBeams(candidates: readonly Candidate[], width: number): Candidate[] {
   const open = candidates.filter(({ ended }) => !ended).sort((a, b) => b.score - a.score);
-  const filler = candidates.filter(({ ended }) => ended).map((one) => ({ ...one, score: NEVER }));
+  const filler = candidates.filter(({ ended }) => ended).map((one) => ({ ...one, score: WORST_SCORE }));
   return [...open.slice(0, width), ...filler].slice(0, width);
 }
 
-function extended(beams: readonly Beam[], { from, id }: Candidate): Int32Array {
+function extendBeam(beams: readonly Beam[], { from, id }: Candidate): Int32Array {
   const { ids } = beams[from]!;
   const longer = new Int32Array(ids.length + 1);
   longer.set(ids);
@@ -120,7 +120,11 @@ interface Continuation {
 }
 
 /** The continuations to look at: the best ones, best first, or drawn ones, in the order of drawing. */
-function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float32Array[]): Continuation[] {
+function rankContinuations(
+  search: BeamSearchInput,
+  beams: readonly Beam[],
+  scores: Float32Array[],
+): Continuation[] {
   const { random, settings } = search;
   const keep = Math.max(2, 1 + settings.eosTokenIds.size) * settings.numBeams;
   const ranked: (Continuation & { rank: number })[] = [];
@@ -135,14 +139,14 @@ function continuations(search: BeamSearch, beams: readonly Beam[], scores: Float
     const row = logSoftmax(scores[from]!);
     for (const process of search.processors) process(row, beam.ids, from);
     if (random) {
-      const left = warp(row, settings, settings.eosTokenIds.size + 1);
+      const left = applyWarpers(row, settings, settings.eosTokenIds.size + 1);
       left.ids.forEach((id, i) => consider(from, id, left.scores[i]! + beam.score));
     } else {
       const last = settings.renormalize ? logSoftmax(row) : row;
       for (let id = 0; id < last.length; id++) consider(from, id, last[id]! + beam.score);
     }
   });
-  if (ranked.length === 0) throw nothingLeft();
+  if (ranked.length === 0) throw noCandidatesError();
   return ranked;
 }
 

@@ -2,7 +2,7 @@ import type { Bias } from '../settings/settings.js';
 import type { LogitsProcessor } from './logits-processor.js';
 
 /** transformers' SequenceBiasLogitsProcessor. Of equal sequences the last one counts. */
-export function biases(rows: readonly Bias[]): LogitsProcessor {
+export function sequenceBias(rows: readonly Bias[]): LogitsProcessor {
   const unique = [...new Map(rows.map((row) => [row[0].join(), row])).values()];
   const singles = new Map(unique.filter(([ids]) => ids.length === 1).map(([ids, bias]) => [ids[0]!, bias]));
   /** Longer ones by their last token but one, so that a step looks at few of them. */

@@ -5,6 +5,6 @@
  */
 export type LogitsProcessor = (scores: Float32Array, ids: ArrayLike<number>, beam: number) => void;
 
-export function ban(scores: Float32Array, ids: Iterable<number>): void {
+export function banTokens(scores: Float32Array, ids: Iterable<number>): void {
   for (const id of ids) if (id < scores.length) scores[id] = -Infinity;
 }

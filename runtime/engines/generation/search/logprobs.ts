@@ -2,13 +2,13 @@ import type { LikelyToken, TokenLogprob } from '../../../core/handles/index.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 
 /** Tells how likely the model itself held a token: the log-softmax of its scores before any processor changes them. */
-export type TellLogprob = (id: number) => TokenLogprob;
+export type LogprobReader = (id: number) => TokenLogprob;
 
 /**
  * Reads one row of scores, which may change afterwards.
  * @param count how many of the likeliest tokens to tell beside the chosen one
  */
-export function readLogprobs(tokenizer: TextTokenizer, scores: Float32Array, count: number): TellLogprob {
+export function readLogprobs(tokenizer: TextTokenizer, scores: Float32Array, count: number): LogprobReader {
   const raw = scores.slice();
   const shift = logSumExp(raw);
   const likely = (id: number): LikelyToken => {

@@ -4,10 +4,10 @@ import type { LogitsProcessor } from './logits-processor.js';
 export function repetitionPenalty(penalty: number, promptLength: number): LogitsProcessor {
   let prompt: Set<number> | undefined;
   return (scores, ids) => {
-    prompt ??= distinct(ids, 0, promptLength);
-    const generated = distinct(ids, promptLength, ids.length);
-    for (const id of prompt) punish(scores, id, penalty);
-    for (const id of generated) if (!prompt.has(id)) punish(scores, id, penalty);
+    prompt ??= distinctTokens(ids, 0, promptLength);
+    const generated = distinctTokens(ids, promptLength, ids.length);
+    for (const id of prompt) applyPenalty(scores, id, penalty);
+    for (const id of generated) if (!prompt.has(id)) applyPenalty(scores, id, penalty);
   };
 }
 
@@ -18,7 +18,7 @@ export function repetitionPenalty(penalty: number, promptLength: number): Logits
 export function encoderRepetitionPenalty(penalty: number, source: readonly number[]): LogitsProcessor {
   const seen = new Set(source);
   return (scores, _ids, beam) => {
-    if (beam === 0) for (const id of seen) punish(scores, id, 1 / penalty);
+    if (beam === 0) for (const id of seen) applyPenalty(scores, id, 1 / penalty);
   };
 }
 
@@ -31,12 +31,12 @@ export function countPenalty(presence: number, frequency: number, promptLength: 
   };
 }
 
-function punish(scores: Float32Array, id: number, penalty: number): void {
+function applyPenalty(scores: Float32Array, id: number, penalty: number): void {
   const score = scores[id];
   if (score !== undefined) scores[id] = score < 0 ? score * penalty : score / penalty;
 }
 
-function distinct(ids: ArrayLike<number>, from: number, to: number): Set<number> {
+function distinctTokens(ids: ArrayLike<number>, from: number, to: number): Set<number> {
   const found = new Set<number>();
   for (let i = from; i < to; i++) found.add(ids[i]!);
   return found;

@@ -1,5 +1,5 @@
 /** Ids by falling score, equal ones in their order. Sorts numbers, which takes a tenth of the time of a comparison. */
-export function bestFirst(scores: Float32Array, ids: readonly number[]): number[] {
+export function sortByScore(scores: Float32Array, ids: readonly number[]): number[] {
   const keys = Float64Array.from(ids, (id, at) => orderOf(scores[id]!) * 2 ** 21 + at);
   return Array.from(keys.sort(), (key) => ids[key % 2 ** 21]!);
 }

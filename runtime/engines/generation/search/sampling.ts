@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { RunError } from '../../../core/errors.js';
-import { bestFirst, kthLargest } from './rank-scores.js';
+import { sortByScore, kthLargest } from './rank-scores.js';
 import type { GenerationSettings } from '../settings/settings.js';
 
 /** Chooses the next token from one row of processed scores. */
@@ -9,13 +9,13 @@ export type Sampler = (scores: Float32Array) => number;
 /** @param row rows of one request draw different numbers; the first one draws what it would draw alone */
 export function createSampler(settings: GenerationSettings, row = 0): Sampler {
   if (!settings.doSample) return argmax;
-  const random = createUniform(settings, row);
-  return (scores) => draw(warp(scores, settings), random());
+  const random = createRandom(settings, row);
+  return (scores) => draw(applyWarpers(scores, settings), random());
 }
 
 /** Uniform numbers in [0, 1): the same ones for the same seed. */
-export function createUniform({ seed }: Pick<GenerationSettings, 'seed'>, row = 0): () => number {
-  return generator((seed ?? randomInt(2 ** 47)) + row * ROW_STRIDE);
+export function createRandom({ seed }: Pick<GenerationSettings, 'seed'>, row = 0): () => number {
+  return seededRandom((seed ?? randomInt(2 ** 47)) + row * ROW_STRIDE);
 }
 
 /** Far enough from 1 that neighbouring seeds share no rows. */
@@ -38,7 +38,7 @@ export interface Candidates {
  * Temperature, top-k, top-p, min-p, typical-p, epsilon, eta, in the order of transformers' warpers.
  * @param least how many tokens stay whatever the rules say (beam search needs one that is not EOS)
  */
-export function warp(scores: Float32Array, settings: GenerationSettings, least = 1): Candidates {
+export function applyWarpers(scores: Float32Array, settings: GenerationSettings, least = 1): Candidates {
   let kept = topK(scores, settings.topK && Math.max(settings.topK, least), settings.temperature);
   if (settings.topP < 1) kept = topP(kept, settings.topP, least);
   if (settings.minP > 0) kept = above(kept, (best) => settings.minP * best, least);
@@ -58,13 +58,13 @@ function topK(scores: Float32Array, k: number, temperature: number): Candidates 
   for (let i = 0; i < scores.length; i++) {
     if (scores[i]! >= threshold && scores[i]! > -Infinity) kept.push(i);
   }
-  const ids = bestFirst(scores, kept);
+  const ids = sortByScore(scores, kept);
   return { ids, scores: ids.map((id) => scores[id]! / temperature) };
 }
 
 /** Drops the tail whose probabilities sum to at most 1 - p; the best one always stays. */
 function topP(from: Candidates, p: number, least: number): Candidates {
-  const probabilities = normalized(from.scores);
+  const probabilities = softmax(from.scores);
   let tail = 0;
   let keep = from.ids.length;
   while (keep > least && tail + probabilities[keep - 1]! <= 1 - p) tail += probabilities[--keep]!;
@@ -73,7 +73,7 @@ function topP(from: Candidates, p: number, least: number): Candidates {
 
 /** Keeps what is at least as likely as a limit, which may depend on the best probability. */
 function above(from: Candidates, limit: (best: number) => number, least: number): Candidates {
-  const probabilities = normalized(from.scores);
+  const probabilities = softmax(from.scores);
   const best = probabilities.reduce((a, b) => Math.max(a, b), 0);
   const kept = from.ids.map((_, i) => i).filter((i) => i < least || probabilities[i]! >= limit(best));
   return pick(from, kept);
@@ -81,7 +81,7 @@ function above(from: Candidates, limit: (best: number) => number, least: number)
 
 /** Hewitt et al. 2022: a limit that falls with the entropy. */
 function etaCutoff(from: Candidates, epsilon: number, least: number): Candidates {
-  const eta = Math.min(epsilon, Math.sqrt(epsilon) * Math.exp(-entropyOf(normalized(from.scores))));
+  const eta = Math.min(epsilon, Math.sqrt(epsilon) * Math.exp(-entropyOf(softmax(from.scores))));
   return above(from, () => eta, least);
 }
 
@@ -91,7 +91,7 @@ function entropyOf(probabilities: number[]): number {
 
 /** Keeps the tokens whose information is nearest to the expected one, up to the mass p (Meister et al. 2022). */
 function typicalP(from: Candidates, p: number, least: number): Candidates {
-  const probabilities = normalized(from.scores);
+  const probabilities = softmax(from.scores);
   const entropy = entropyOf(probabilities);
   const order = probabilities
     .map((q, i) => ({ i, q, distance: Math.abs(-Math.log(q) - entropy) }))
@@ -116,7 +116,7 @@ function cut({ ids, scores }: Candidates, keep: number): Candidates {
   return { ids: ids.slice(0, keep), scores: scores.slice(0, keep) };
 }
 
-function normalized(scores: number[]): number[] {
+function softmax(scores: number[]): number[] {
   const max = scores[0] ?? 0;
   const exp = scores.map((score) => Math.exp(score - max));
   const sum = exp.reduce((a, b) => a + b, 0);
@@ -124,14 +124,14 @@ function normalized(scores: number[]): number[] {
 }
 
 /** Python fails there, too. */
-export function nothingLeft(): RunError {
+export function noCandidatesError(): RunError {
   return new RunError('unprocessable', 'params: together they leave no token to draw');
 }
 
 /** @param uniform in [0, 1) */
 function draw({ ids, scores }: Candidates, uniform: number): number {
-  if (ids.length === 0) throw nothingLeft();
-  const probabilities = normalized(scores);
+  if (ids.length === 0) throw noCandidatesError();
+  const probabilities = softmax(scores);
   let left = uniform;
   for (let i = 0; i < ids.length; i++) {
     left -= probabilities[i]!;
@@ -144,7 +144,7 @@ function draw({ ids, scores }: Candidates, uniform: number): number {
  * Uniform numbers in [0, 1) from a seed, one stream per request: xoshiro128** seeded by splitmix32
  * (Blackman and Vigna 2018).
  */
-export function generator(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let mix = (seed ^ Math.trunc(seed / 2 ** 32)) >>> 0;
   const splitmix = (): number => {
     mix = (mix + 0x9e3779b9) >>> 0;

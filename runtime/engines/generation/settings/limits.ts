@@ -25,7 +25,7 @@ const DEFAULT_NEW_TOKENS = 256;
 const UNSET_MAX_LENGTH = 20;
 
 /** Room for new tokens after the prompt, within the request's or the repository's limit and the model's context. */
-export function newTokens({
+export function maxNewTokensOf({
   request,
   repository,
   promptLength,
@@ -75,12 +75,12 @@ const LEARNED_POSITIONS =
  * Most tokens of a text, and whether it really ends there: learned tables and graphs that hold their own position tables
  * have nothing after it, while computed positions go on.
  */
-export function contextOf(
+export function contextLimitOf(
   config: Json,
-  { inputNames, positions }: Pick<Decoder, 'inputNames' | 'positions'>,
+  { inputNames, maxPositions }: Pick<Decoder, 'inputNames' | 'maxPositions'>,
 ): Pick<LengthInput, 'contextLength' | 'hardLimit'> {
   const length = contextLengthOf(config);
-  if (positions < Infinity) return { contextLength: positions, hardLimit: true };
+  if (maxPositions < Infinity) return { contextLength: maxPositions, hardLimit: true };
   const learned = LEARNED_POSITIONS.test(String(config['model_type'] ?? ''));
   return { contextLength: length, hardLimit: learned || !inputNames.includes('position_ids') };
 }

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
-import { type LengthInput, newTokens } from './limits.js';
+import { type LengthInput, maxNewTokensOf } from './limits.js';
 
 /** A token sequence and what is added to the score of its last token where the others have just come. */
 export type Bias = readonly [sequence: readonly number[], bias: number];
@@ -25,7 +25,7 @@ export interface GenerationSettings {
   frequencyPenalty: number;
   noRepeatNgramSize: number;
   /** Tokens that the encoder has read; without an encoder, the prompt. */
-  source: readonly number[];
+  sourceTokens: readonly number[];
   encoderRepetitionPenalty: number;
   encoderNoRepeatNgramSize: number;
   badWords: number[][];
@@ -33,8 +33,8 @@ export interface GenerationSettings {
   logitBias: Bias[];
   suppressTokens: number[];
   beginSuppressTokens: number[];
-  forcedBos: number | undefined;
-  forcedEos: number[];
+  forcedBosTokenId: number | undefined;
+  forcedEosTokenIds: number[];
   /** [start, factor] */
   decayLengthPenalty: [number, number] | undefined;
   epsilonCutoff: number;
@@ -42,10 +42,10 @@ export interface GenerationSettings {
   renormalize: boolean;
   removeInvalid: boolean;
   /** Classifier-free guidance; 1: none. */
-  guidance: number;
+  guidanceScale: number;
   numBeams: number;
   /** Answers to give. */
-  sequences: number;
+  numReturnSequences: number;
   /** How many likely tokens are told beside each one; undefined: none, and no probabilities at all. */
   logprobs: number | undefined;
   lengthPenalty: number;
@@ -59,20 +59,20 @@ export interface GenerationSettings {
 
 export interface SettingsInput extends LengthInput {
   /** Tokens that the encoder reads; without an encoder, the prompt. */
-  source?: readonly number[] | undefined;
+  sourceTokens?: readonly number[] | undefined;
   /** Whether decoding joins punctuation where the request doesn't say; default true. */
   cleanUp?: boolean | undefined;
 }
 
 /** Below it scores would leave the range of numbers; what is drawn there is the best token anyway. */
-const COLDEST = 1e-6;
+const LOWEST_TEMPERATURE = 1e-6;
 
 /**
  * Merges by the contract's order: request, repository, Python's defaults; nothing samples or searches beams unless
  * request or repository says so.
  * @throws RunError 422 when the prompt leaves no room, or for a combination that can't be done
  */
-export function readSettings(input: SettingsInput): GenerationSettings {
+export function mergeSettings(input: SettingsInput): GenerationSettings {
   const { request, repository, promptLength } = input;
   const pick = <T>(key: keyof GenerateOptions, otherwise: T): T =>
     (request[key] ?? repository[key] ?? otherwise) as T;
@@ -81,10 +81,10 @@ export function readSettings(input: SettingsInput): GenerationSettings {
   const sampled = request.do_sample ?? (request.temperature ? true : pick('do_sample', false));
   const settings: GenerationSettings = {
     promptLength,
-    maxNewTokens: newTokens(input),
+    maxNewTokens: maxNewTokensOf(input),
     minNewTokens: minNewTokens(input),
     maxTimeMs: pick('max_time', Infinity) * 1000,
-    doSample: sampled && temperature > COLDEST,
+    doSample: sampled && temperature > LOWEST_TEMPERATURE,
     temperature,
     // A repository's null means none, as in Python.
     topK: pick('top_k', repository['top_k'] === null ? 0 : 50),
@@ -95,7 +95,7 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     presencePenalty: request.presence_penalty ?? 0,
     frequencyPenalty: request.frequency_penalty ?? 0,
     noRepeatNgramSize: pick('no_repeat_ngram_size', 0),
-    source: input.source ?? [],
+    sourceTokens: input.sourceTokens ?? [],
     encoderRepetitionPenalty: pick('encoder_repetition_penalty', 1),
     encoderNoRepeatNgramSize: pick('encoder_no_repeat_ngram_size', 0),
     badWords: pick<number[][]>('bad_words_ids', []),
@@ -103,16 +103,16 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     logitBias: Object.entries(request.logit_bias ?? {}).map(([id, bias]) => [[Number(id)], bias]),
     suppressTokens: pick<number[]>('suppress_tokens', []),
     beginSuppressTokens: pick<number[]>('begin_suppress_tokens', []),
-    forcedBos: pick<number | undefined>('forced_bos_token_id', undefined),
-    forcedEos: [pick<number | number[]>('forced_eos_token_id', [])].flat(),
+    forcedBosTokenId: pick<number | undefined>('forced_bos_token_id', undefined),
+    forcedEosTokenIds: [pick<number | number[]>('forced_eos_token_id', [])].flat(),
     decayLengthPenalty: pick<[number, number] | undefined>('exponential_decay_length_penalty', undefined),
     epsilonCutoff: pick('epsilon_cutoff', 0),
     etaCutoff: pick('eta_cutoff', 0),
     renormalize: pick('renormalize_logits', false),
     removeInvalid: pick('remove_invalid_values', false),
-    guidance: pick('guidance_scale', 1),
+    guidanceScale: pick('guidance_scale', 1),
     numBeams: pick('num_beams', 1),
-    sequences: request.num_return_sequences ?? 1,
+    numReturnSequences: request.num_return_sequences ?? 1,
     logprobs: request.logprobs ?? undefined,
     lengthPenalty: pick('length_penalty', 1),
     earlyStopping: pick<boolean | 'never'>('early_stopping', false),
@@ -122,7 +122,7 @@ export function readSettings(input: SettingsInput): GenerationSettings {
     cleanUp: request.clean_up_tokenization_spaces ?? input.cleanUp ?? true,
     skipSpecialTokens: request.skip_special_tokens ?? true,
   };
-  checkTogether(settings);
+  checkCombination(settings);
   return settings;
 }
 
@@ -143,7 +143,13 @@ function minNewTokens({ request, repository, promptLength, prefixLength = 0 }: S
 }
 
 /** @throws RunError 422 for what Python refuses too, and for what has no answer */
-function checkTogether({ sequences, numBeams, doSample, logprobs, guidance }: GenerationSettings): void {
+function checkCombination({
+  numReturnSequences: sequences,
+  numBeams,
+  doSample,
+  logprobs,
+  guidanceScale: guidance,
+}: GenerationSettings): void {
   const refuse = (message: string) => new RunError('unprocessable', `params.${message}`);
   if (numBeams > 1 && sequences > numBeams) {
     throw refuse(`num_return_sequences: ${sequences} is more than num_beams, which is ${numBeams}`);

@@ -1,5 +1,5 @@
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
-import { startGuided } from '../../../../runtime/engines/generation/guidance.js';
+import { startGuidedDecoding } from '../../../../runtime/engines/generation/guidance.js';
 import { settingsOf } from './support.js';
 
 /** Says what is fed to it, and gives these scores. */
@@ -21,7 +21,7 @@ function recorder(log: unknown[], name: string, scores: number[]): Decoding {
 test('the other text begins with the last token of the prompt, and goes on with the rows', async () => {
   const log: unknown[] = [];
   const decodings = [recorder(log, 'text', [0, 0]), recorder(log, 'free', [Math.log(3), 0])];
-  const guided = await startGuided(2, async () => decodings.shift()!);
+  const guided = await startGuidedDecoding(2, async () => decodings.shift()!);
   const scores = await guided.prefill({ tokens: [5, 6, 7] });
   guided.reorder([0, 0]);
   const [stepped] = await guided.step([1, 0]);
@@ -56,12 +56,12 @@ test('where there is no room for the other text, the first one ends', async () =
     if (starts++ > 0) throw new Error('full');
     return recorder(log, 'text', [0]);
   };
-  await expect(startGuided(2, start)).rejects.toThrow('full');
+  await expect(startGuidedDecoding(2, start)).rejects.toThrow('full');
   expect(log).toEqual([['text', 'end']]);
 });
 
 test('guidance goes neither with beams nor with probabilities', () => {
   expect(() => settingsOf({ guidance_scale: 2, num_beams: 2 })).toThrow(/guidance_scale/);
   expect(() => settingsOf({ guidance_scale: 2, logprobs: 0 })).toThrow(/guidance_scale/);
-  expect(settingsOf({}, { repository: { guidance_scale: 1.5 } }).guidance).toBe(1.5);
+  expect(settingsOf({}, { repository: { guidance_scale: 1.5 } }).guidanceScale).toBe(1.5);
 });

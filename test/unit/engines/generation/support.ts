@@ -3,7 +3,7 @@ import type { Decoding } from '../../../../runtime/engines/generation/decoding/d
 import type { TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 import {
   type GenerationSettings,
-  readSettings,
+  mergeSettings,
 } from '../../../../runtime/engines/generation/settings/settings.js';
 
 /** Settings of a request to a model whose repository says nothing, or `repository`. */
@@ -12,7 +12,7 @@ export function settingsOf(
   { promptLength = 4, repository = {}, source }: SettingsGiven = {},
 ): GenerationSettings {
   const limits = { contextLength: undefined, hardLimit: false };
-  return readSettings({ request, repository, promptLength, source, ...limits });
+  return mergeSettings({ request, repository, promptLength, sourceTokens: source, ...limits });
 }
 
 interface SettingsGiven {

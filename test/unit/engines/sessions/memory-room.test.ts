@@ -1,7 +1,7 @@
 import { memoryRoom } from '../../../../runtime/engines/sessions/memory-room.js';
 import {
-  checkPrompt,
-  decoderMemory,
+  checkPromptFits,
+  planDecoderMemory,
 } from '../../../../runtime/engines/generation/decoding/cache/decoder-memory.js';
 import {
   checkLength,
@@ -26,9 +26,9 @@ describe('a decoder', () => {
     ...{ hidden_size: 768, intermediate_size: 2560, num_hidden_layers: 14, num_attention_heads: 12 },
     ...{ num_key_value_heads: 4, head_dim: 64 },
   };
-  const needs = { config, contextLength: 2048, perToken: 28_672, chunk: Infinity };
+  const needs = { config, contextLength: 2048, bytesPerToken: 28_672, chunk: Infinity };
   const memoryOf = (memory: LoadRequest['memory'], more = {}) =>
-    decoderMemory({ memory, spec: { dtype: 'q8' }, cacheBytes: 2 ** 33 } as LoadRequest, {
+    planDecoderMemory({ memory, spec: { dtype: 'q8' }, cacheBytes: 2 ** 33 } as LoadRequest, {
       ...needs,
       ...more,
     });
@@ -36,7 +36,7 @@ describe('a decoder', () => {
   test('sets the longest prompt aside and gives the rest to caches', () => {
     const { longestPrompt, cacheBytes, cacheLimit } = memoryOf(leaving(3000 * MB));
     expect(longestPrompt).toBe(Infinity);
-    expect(cacheBytes).toBeGreaterThan(2048 * needs.perToken);
+    expect(cacheBytes).toBeGreaterThan(2048 * needs.bytesPerToken);
     expect(cacheBytes).toBeLessThan(1000 * MB);
     expect(cacheLimit).toMatch(/^\d+ MB of memory$/);
   });
@@ -50,9 +50,9 @@ describe('a decoder', () => {
     const parts = memoryOf(leaving(400 * MB), { chunk: 256 });
     expect(whole.longestPrompt).toBeGreaterThan(200);
     expect(whole.longestPrompt).toBeLessThan(parts.longestPrompt);
-    expect(whole.cacheBytes).toBeGreaterThanOrEqual(whole.longestPrompt * needs.perToken * 0.99);
-    expect(() => checkPrompt(whole, whole.longestPrompt)).not.toThrow();
-    expect(() => checkPrompt(whole, whole.longestPrompt + 1)).toThrow(
+    expect(whole.cacheBytes).toBeGreaterThanOrEqual(whole.longestPrompt * needs.bytesPerToken * 0.99);
+    expect(() => checkPromptFits(whole, whole.longestPrompt)).not.toThrow();
+    expect(() => checkPromptFits(whole, whole.longestPrompt + 1)).toThrow(
       /^the prompt has \d+ tokens; in the \d+ MB of memory that this server may use there is room for \d+: shorten it/,
     );
   });

@@ -1,28 +1,28 @@
 import { createBatches } from './batches.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
 import { createBatchRuns, type Sequence } from './batch-runs.js';
-import { checkPrompt, type DecoderMemory } from '../cache/decoder-memory.js';
-import { CHUNK_AMONG, createDecodeLoop } from './decode-loop.js';
+import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js';
+import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding } from '../decoder.js';
-import { beginning, bytesPerToken, emptyCache } from '../cache/kv-cache.js';
-import { createPrefixStore } from '../cache/prefix-cache.js';
-import { reserveFor } from '../cache/reservation.js';
+import { copyPrefix, kvBytesPerToken, emptySequenceCache } from '../cache/kv-cache.js';
+import { createPrefixCache } from '../cache/prefix-cache.js';
+import { reserveCache } from '../cache/reservation.js';
 import type { StepSession } from './step-session.js';
 
 export interface BatchDecoderOptions {
   session: StepSession;
   inputNames: readonly string[];
   /** Most tokens that the graph has positions for. */
-  positions: number;
+  maxPositions: number;
   /** Longest sequence that the model was made for. */
   contextLength: number | undefined;
   memory: DecoderMemory;
   /** Most tokens of a prompt to feed in one run. */
   chunk: number;
   /** False where a prompt has to be fed in one run. */
-  inParts: boolean;
+  chunkedPrefill: boolean;
   /** False where generations must not share a run; they take turns then. */
-  shares: boolean;
+  sharesRuns: boolean;
 }
 
 /**
@@ -30,16 +30,16 @@ export interface BatchDecoderOptions {
  * prompts are fed between these runs and join when they are through. Rows leave when they end.
  */
 export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
-  const { session, inParts, contextLength } = options;
+  const { session, chunkedPrefill, contextLength } = options;
   const { layout } = session;
-  const perToken = bytesPerToken(layout);
+  const bytesPerToken = kvBytesPerToken(layout);
   const budget = createCacheBudget(options.memory.cacheBytes, options.memory.cacheLimit);
-  const prefixes = createPrefixStore(budget, perToken);
-  const batches = createBatches(layout, perToken, options.shares);
+  const prefixes = createPrefixCache(budget, bytesPerToken);
+  const batches = createBatches(layout, bytesPerToken, options.sharesRuns);
   const { chunk } = options;
-  const chunks = inParts
-    ? { alone: chunk, among: Math.min(chunk, CHUNK_AMONG) }
-    : { alone: Infinity, among: Infinity };
+  const chunks = chunkedPrefill
+    ? { idle: chunk, busy: Math.min(chunk, BUSY_PREFILL_CHUNK) }
+    : { idle: Infinity, busy: Infinity };
   const loop = createDecodeLoop<Sequence>({ ...createBatchRuns(session, batches), chunks });
 
   function join(sequence: Sequence): void {
@@ -50,56 +50,56 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   /** @returns how many tokens of the prompt an earlier text has left; never all of them */
   function reusePrefix(sequence: Sequence, tokens: readonly number[]): number {
-    const found = inParts ? prefixes.take(tokens) : undefined;
+    const found = chunkedPrefill ? prefixes.lookUp(tokens) : undefined;
     if (!found) return 0;
-    sequence.cache = beginning(layout, found.cache, found.length);
-    sequence.seen = tokens.slice(0, found.length);
+    sequence.cache = copyPrefix(layout, found.cache, found.length);
+    sequence.tokens = tokens.slice(0, found.length);
     return found.length;
   }
 
   async function step(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]> {
     join(sequence);
     const scores = await loop.step(sequence, tokens);
-    see(sequence, tokens.slice(0, 1));
+    noteFed(sequence, tokens.slice(0, 1));
     return scores;
   }
 
-  /** Notes what the first row has been fed. A sequence that goes on past the context that it reserved takes more as it grows. */
-  function see(sequence: Sequence, tokens: readonly number[]): void {
-    const { reserved, rows, seen } = sequence;
-    for (const token of tokens) seen.push(token);
-    if (seen.length < (contextLength ?? Infinity)) return;
-    reserved.grow(Math.max(1, rows.length) * (seen.length + 1) * perToken);
+  /** Notes what the first row has been fed. A sequence that goes on past the context that it reserved reserves more as it grows. */
+  function noteFed(sequence: Sequence, tokens: readonly number[]): void {
+    const { reservation, rows, tokens: fed } = sequence;
+    for (const token of tokens) fed.push(token);
+    if (fed.length < (contextLength ?? Infinity)) return;
+    reservation.grow(Math.max(1, rows.length) * (fed.length + 1) * bytesPerToken);
   }
 
   function decodingOf(sequence: Sequence): Decoding {
     return {
       async prefill({ tokens }) {
-        const seen = reusePrefix(sequence, tokens);
-        const rest = tokens.slice(seen);
+        const reused = reusePrefix(sequence, tokens);
+        const rest = tokens.slice(reused);
         // One token after what is there is a step like those of others.
-        if (seen > 0 && rest.length === 1) return (await step(sequence, rest))[0]!;
-        const [scores] = await loop.prompt(sequence, rest);
-        see(sequence, rest);
+        if (reused > 0 && rest.length === 1) return (await step(sequence, rest))[0]!;
+        const [scores] = await loop.prefill(sequence, rest);
+        noteFed(sequence, rest);
         return scores!;
       },
       step: (tokens) => step(sequence, tokens),
       reorder(from) {
         join(sequence);
         sequence.branched ||= from.length > 1;
-        const kept = sequence.rows;
-        // A row that goes on only once stays as it is; the others get twins.
-        const free = new Set(kept);
+        const rows = sequence.rows;
+        // A row that goes on only once stays as it is; the others get copies.
+        const free = new Set(rows);
         sequence.rows = from.map((source) => {
-          const row = kept[source]!;
+          const row = rows[source]!;
           return free.delete(row) ? row : sequence.batch!.duplicate(row);
         });
         batches.leave(sequence.batch!, free);
       },
       end() {
-        const { reserved, batch, rows, branched, seen } = sequence;
-        reserved.release();
-        if (inParts && batch && !branched) prefixes.put(seen, () => batch.extract(rows[0]!));
+        const { reservation, batch, rows, branched, tokens } = sequence;
+        reservation.release();
+        if (chunkedPrefill && batch && !branched) prefixes.insert(tokens, () => batch.extract(rows[0]!));
         if (batch) batches.leave(batch, rows);
         Object.assign(sequence, { cache: undefined, batch: undefined, rows: [] });
       },
@@ -108,16 +108,23 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   return {
     inputNames: options.inputNames,
-    positions: options.positions,
-    shares: options.shares,
-    async start(need) {
-      checkPrompt(options.memory, need.prompt);
-      const bytes = need.rows * Math.min(need.tokens, contextLength ?? need.tokens) * perToken;
+    maxPositions: options.maxPositions,
+    sharesRuns: options.sharesRuns,
+    async start(request) {
+      checkPromptFits(options.memory, request.promptLength);
+      const bytes =
+        request.maxRows * Math.min(request.maxLength, contextLength ?? request.maxLength) * bytesPerToken;
       // What earlier texts have left makes room for what is asked now.
-      prefixes.shrink(bytes);
-      const reserved = await reserveFor(budget, bytes, need);
-      const fresh = { cache: emptyCache(layout), batch: undefined, rows: [], seen: [], branched: false };
-      return decodingOf({ ...fresh, reserved, need });
+      prefixes.evictFor(bytes);
+      const reservation = await reserveCache(budget, bytes, request);
+      const fresh = {
+        cache: emptySequenceCache(layout),
+        batch: undefined,
+        rows: [],
+        tokens: [],
+        branched: false,
+      };
+      return decodingOf({ ...fresh, reservation, request });
     },
   };
 }

@@ -1,35 +1,35 @@
 import type { CacheLayout, SequenceCache } from '../cache/kv-cache.js';
-import { createKvRows, type KvRows, type Row } from '../cache/batch-cache.js';
+import { createBatchCache, type BatchCache, type BatchRow } from '../cache/batch-cache.js';
 
-/** The batches under way. Rows of very different length go into different ones. */
+/** The batches under way. Rows of very different lengths go into different batches. */
 export interface Batches {
   /** Puts a row with this cache into a batch. */
-  join(cache: SequenceCache): { batch: KvRows; row: Row };
-  /** Takes rows out; a batch that is empty then is no more. */
-  leave(batch: KvRows, rows: Iterable<Row>): void;
-  [Symbol.iterator](): Iterator<KvRows>;
+  join(cache: SequenceCache): { batch: BatchCache; row: BatchRow };
+  /** Takes rows out; a batch without rows is dropped. */
+  leave(batch: BatchCache, rows: Iterable<BatchRow>): void;
+  [Symbol.iterator](): Iterator<BatchCache>;
 }
 
-/** Unused places that a batch may hold, as a multiple of used ones, and what is too little to matter. */
-const MOST_PADDING = 2;
-const SMALL_BYTES = 32 * 2 ** 20;
+/** Most memory of a batch as a multiple of what its tokens take, and the size below which that does not matter. */
+const MAX_PADDING = 2;
+const SMALL_BATCH_BYTES = 32 * 2 ** 20;
 
-/** @param shares false: a batch for each generation, whose own rows (beams) share it */
-export function createBatches(layout: CacheLayout, perToken: number, shares: boolean): Batches {
-  const batches = new Set<KvRows>();
+/** @param sharesRuns false: a batch for each generation, whose own rows (beams) share it */
+export function createBatches(layout: CacheLayout, bytesPerToken: number, sharesRuns: boolean): Batches {
+  const batches = new Set<BatchCache>();
 
-  /** A batch where a row of this length does not make the others much longer than they are. */
-  function batchFor(length: number): KvRows | undefined {
+  /** A batch whose padding stays small with a row of this length. */
+  function batchFor(length: number): BatchCache | undefined {
     return [...batches].find(({ rows, capacity }) => {
       const padded = (rows.length + 1) * Math.max(capacity, length);
       const used = rows.reduce((sum, row) => sum + row.length, length);
-      return padded * perToken <= SMALL_BYTES || padded <= MOST_PADDING * used;
+      return padded * bytesPerToken <= SMALL_BATCH_BYTES || padded <= MAX_PADDING * used;
     });
   }
 
   return {
     join(cache) {
-      const batch = (shares && batchFor(cache.length)) || createKvRows(layout);
+      const batch = (sharesRuns && batchFor(cache.length)) || createBatchCache(layout);
       const row = batch.add(cache);
       batches.add(batch);
       return { batch, row };

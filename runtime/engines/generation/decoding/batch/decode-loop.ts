@@ -12,60 +12,60 @@ export interface StepJob<Sequence> extends Job<Sequence> {
   tokens: readonly number[];
 }
 
-export interface PromptJob<Sequence> extends Job<Sequence> {
+export interface PrefillJob<Sequence> extends Job<Sequence> {
   /** What is still to be fed. */
   tokens: readonly number[];
 }
 
 export interface DecodeLoop<Sequence> {
   /** Feeds a prompt; gives the scores after it. */
-  prompt(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]>;
+  prefill(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]>;
   /** Computes the next token, together with all others that ask for theirs. */
   step(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]>;
 }
 
 export interface LoopOptions<Sequence> {
   /** Feeds a part of a prompt, and settles the job with the last one. False: it is settled. Never rejects. */
-  runPrompt(job: PromptJob<Sequence>, part: readonly number[]): Promise<boolean>;
+  runPrefill(job: PrefillJob<Sequence>, part: readonly number[]): Promise<boolean>;
   /** Settles all of these. Never rejects. */
   runSteps(jobs: StepJob<Sequence>[]): Promise<void>;
-  /** Most tokens of prompts between two steps: while nobody generates, and while somebody waits for the next token. */
-  chunks: { alone: number; among: number };
+  /** Most tokens of prompts between two steps, while nobody waits for a next token and while somebody does. */
+  chunks: { idle: number; busy: number };
 }
 
-/** While others generate, so many tokens of prompts keep them waiting at a time. */
-export const CHUNK_AMONG = 128;
+/** Most tokens of prompts between two steps of the generations under way. */
+export const BUSY_PREFILL_CHUNK = 128;
 
 /**
- * Takes turns: the next token of everyone who generates, then a bounded part of the prompts that wait, and so on while
- * there is work. A prompt that is not through goes behind the others. Between runs, messages come in and generations ask
- * for their next token.
+ * Alternates while there is work: one step for all generations that wait for their next token, then a bounded part of
+ * the prompts that wait. A prompt that is not through goes to the end of the queue. Between runs the event loop turns, so
+ * that messages come in and generations ask for their next token.
  */
 export function createDecodeLoop<Sequence>(options: LoopOptions<Sequence>): DecodeLoop<Sequence> {
-  const prompts: PromptJob<Sequence>[] = [];
+  const prefills: PrefillJob<Sequence>[] = [];
   let steps: StepJob<Sequence>[] = [];
-  let turning = false;
+  let running = false;
 
-  async function turn(): Promise<void> {
-    turning = true;
+  async function run(): Promise<void> {
+    running = true;
     await nextTurn();
-    while (prompts.length > 0 || steps.length > 0) {
+    while (prefills.length > 0 || steps.length > 0) {
       const jobs = steps;
       steps = [];
       if (jobs.length > 0) await options.runSteps(jobs);
       await nextTurn();
-      await feedPrompts(jobs.length > 0 ? options.chunks.among : options.chunks.alone);
+      await runPrefills(jobs.length > 0 ? options.chunks.busy : options.chunks.idle);
     }
-    turning = false;
+    running = false;
   }
 
-  async function feedPrompts(most: number): Promise<void> {
-    for (let room = most; room > 0 && prompts.length > 0;) {
-      const job = prompts.shift()!;
+  async function runPrefills(limit: number): Promise<void> {
+    for (let room = limit; room > 0 && prefills.length > 0;) {
+      const job = prefills.shift()!;
       const part = job.tokens.slice(0, room);
       room -= part.length;
       job.tokens = job.tokens.slice(part.length);
-      if (await options.runPrompt(job, part)) prompts.push(job);
+      if (await options.runPrefill(job, part)) prefills.push(job);
       await nextTurn();
     }
   }
@@ -73,12 +73,12 @@ export function createDecodeLoop<Sequence>(options: LoopOptions<Sequence>): Deco
   function submit<J extends Job<Sequence>>(list: () => J[], job: Omit<J, 'resolve' | 'reject'>) {
     return new Promise<Float32Array[]>((resolve, reject) => {
       list().push({ ...job, resolve, reject } as J);
-      if (!turning) void turn();
+      if (!running) void run();
     });
   }
 
   return {
-    prompt: (sequence, tokens) => submit<PromptJob<Sequence>>(() => prompts, { sequence, tokens }),
+    prefill: (sequence, tokens) => submit<PrefillJob<Sequence>>(() => prefills, { sequence, tokens }),
     step: (sequence, tokens) => submit<StepJob<Sequence>>(() => steps, { sequence, tokens }),
   };
 }

@@ -1,19 +1,19 @@
 import type { Json } from '../../../repository/model-folder.js';
-import { createKvRows } from '../cache/batch-cache.js';
-import { appended, emptyCache } from '../cache/kv-cache.js';
-import { similar, trialTokens } from '../trial.js';
+import { createBatchCache } from '../cache/batch-cache.js';
+import { appendTokens, emptySequenceCache } from '../cache/kv-cache.js';
+import { nearlyEqual, trialTokens } from '../trial.js';
 import type { StepOutput, StepSession } from './step-session.js';
 
 export interface DecoderAbilities {
   /** Generations may share a run. */
-  shares: boolean;
-  /** A prompt may be fed in parts. */
-  inParts: boolean;
+  sharesRuns: boolean;
+  /** A prompt may be fed in several runs. */
+  chunkedPrefill: boolean;
 }
 
 /**
- * Finds by trial what a graph allows: short texts together and in parts against the same texts alone and whole.
- * @returns undefined where not even one text can be decoded from a cache with unused places
+ * Finds by trial what a graph allows: short texts together and in parts, compared with the same texts alone and whole.
+ * @returns undefined where not even one text can be decoded from a cache with padding
  */
 export async function tryDecoder(session: StepSession, config: Json): Promise<DecoderAbilities | undefined> {
   try {
@@ -26,31 +26,35 @@ export async function tryDecoder(session: StepSession, config: Json): Promise<De
 
 async function trial(session: StepSession, config: Json): Promise<DecoderAbilities | undefined> {
   const { layout } = session;
-  const near = (one: StepOutput, other: StepOutput, row: number) =>
-    similar(one.scores[0]!, other.scores[row]!, layout.type);
+  const same = (one: StepOutput, other: StepOutput, row: number) =>
+    nearlyEqual(one.scores[0]!, other.scores[row]!, layout.type);
   const tokens = trialTokens(config);
   const [long, short] = [tokens(9, 11), tokens(5, 61)];
   const [next] = tokens(1, 7) as [number];
-  const whole = await session.prefill(long, emptyCache(layout));
+  const whole = await session.prefill(long, emptySequenceCache(layout));
   const caches = [
-    appended(layout, emptyCache(layout), whole.fresh),
-    appended(layout, emptyCache(layout), (await session.prefill(short, emptyCache(layout))).fresh),
+    appendTokens(layout, emptySequenceCache(layout), whole.newEntries),
+    appendTokens(
+      layout,
+      emptySequenceCache(layout),
+      (await session.prefill(short, emptySequenceCache(layout))).newEntries,
+    ),
   ] as const;
   const alone = [await session.prefill([next], caches[0]), await session.prefill([next], caches[1])] as const;
 
-  const single = createKvRows(layout);
+  const single = createBatchCache(layout);
   single.add(caches[1]);
-  if (!near(alone[1], await session.step([next], single), 0)) return undefined;
+  if (!same(alone[1], await session.step([next], single), 0)) return undefined;
 
-  const both = createKvRows(layout);
+  const both = createBatchCache(layout);
   for (const cache of caches) both.add(cache);
   const together = await session.step([next, next], both);
-  const shares = near(alone[0], together, 0) && near(alone[1], together, 1);
+  const sharesRuns = same(alone[0], together, 0) && same(alone[1], together, 1);
 
-  const begun = appended(
+  const partial = appendTokens(
     layout,
-    emptyCache(layout),
-    (await session.prefill(long.slice(0, 4), emptyCache(layout))).fresh,
+    emptySequenceCache(layout),
+    (await session.prefill(long.slice(0, 4), emptySequenceCache(layout))).newEntries,
   );
-  return { shares, inParts: near(whole, await session.prefill(long.slice(4), begun), 0) };
+  return { sharesRuns, chunkedPrefill: same(whole, await session.prefill(long.slice(4), partial), 0) };
 }

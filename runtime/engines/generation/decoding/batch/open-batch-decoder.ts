@@ -5,13 +5,13 @@ import { type Graph, writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { openSession, type SessionOptions } from '../../../sessions/session.js';
-import { decoderMemory } from '../cache/decoder-memory.js';
-import { bytesPerToken } from '../cache/kv-cache.js';
+import { planDecoderMemory } from '../cache/decoder-memory.js';
+import { kvBytesPerToken } from '../cache/kv-cache.js';
 import type { Decoder } from '../decoder.js';
 import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
-import { layoutOf, positionsOf } from '../graph/decoder-layout.js';
+import { cacheLayoutOf, maxPositionsOf } from '../graph/decoder-layout.js';
 import { withScalesPerRow } from '../graph/row-scales.js';
-import { promptChunk } from '../prompt-chunk.js';
+import { prefillChunkOf } from '../prefill-chunk.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { tryDecoder } from './decoder-trial.js';
 import { createStepSession } from './step-session.js';
@@ -26,7 +26,7 @@ export async function openBatchDecoder(
   config: Json,
   { graph, path }: { graph: Graph; path: string },
 ): Promise<Decoder | undefined> {
-  const layout = layoutOf(graph, config);
+  const layout = cacheLayoutOf(graph, config);
   if (!layout) return undefined;
   const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
   const options = { ...request, arena: true, weightsIn: dirname(path) };
@@ -36,16 +36,16 @@ export async function openBatchDecoder(
     const session = createStepSession(native, layout);
     const abilities = await tryDecoder(session, config);
     if (abilities) {
-      const chunk = promptChunk(config);
+      const chunk = prefillChunkOf(config);
       const contextLength = contextLengthOf(config);
-      const memory = decoderMemory(request, {
-        ...{ config, contextLength, perToken: bytesPerToken(layout) },
-        chunk: abilities.inParts ? chunk : Infinity,
+      const memory = planDecoderMemory(request, {
+        ...{ config, contextLength, bytesPerToken: kvBytesPerToken(layout) },
+        chunk: abilities.chunkedPrefill ? chunk : Infinity,
       });
       return createBatchDecoder({
         ...{ session, ...abilities },
         inputNames: native.inputNames,
-        positions: positionsOf(graph, config),
+        maxPositions: maxPositionsOf(graph, config),
         ...{ contextLength, chunk, memory },
       });
     }

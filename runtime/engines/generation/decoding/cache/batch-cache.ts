@@ -3,17 +3,17 @@ import {
   type CacheLayout,
   type CachePort,
   cacheTensor,
-  type Copy,
+  type TokenCopy,
   copyTokens,
   type SequenceCache,
 } from './kv-cache.js';
 import { type Elements, elements } from '../../../sessions/elements.js';
 
 /** One row of the running batch. */
-export interface Row {
-  /** Place in the batch; changes when rows before it leave. */
+export interface BatchRow {
+  /** Index in the batch; changes when rows before it leave. */
   index: number;
-  /** Tokens that it has seen. */
+  /** Tokens in its cache. */
   length: number;
 }
 
@@ -21,51 +21,53 @@ export interface Row {
  * Keys and values of the rows that are decoded together: per port one tensor [rows, heads, capacity, width], each row
  * filled from the left. Steps read it in place; only a change of rows or capacity copies.
  */
-export interface KvRows {
-  readonly rows: readonly Row[];
+export interface BatchCache {
+  readonly rows: readonly BatchRow[];
   /** Tokens that a row may hold. */
   readonly capacity: number;
-  add(cache: SequenceCache): Row;
-  /** A new row with what another one has seen. */
-  duplicate(row: Row): Row;
-  remove(row: Row): void;
-  /** Makes room for one more token in each row. */
-  makeRoom(): void;
-  /** Takes the new token [rows, heads, 1, width] of these rows. */
-  write(rows: readonly Row[], fresh: readonly Elements[]): void;
-  /** What a row has seen, as a copy. */
-  extract(row: Row): SequenceCache;
-  /** Cache inputs of a step. */
+  add(cache: SequenceCache): BatchRow;
+  /** A new row with the cache of another one. */
+  duplicate(row: BatchRow): BatchRow;
+  remove(row: BatchRow): void;
+  /** Raises the capacity where a row has no room for one more token. */
+  growIfFull(): void;
+  /** Adds the new token of these rows; `newEntries` are [all rows, heads, 1, width] per port. */
+  append(rows: readonly BatchRow[], newEntries: readonly Elements[]): void;
+  /** A copy of a row's cache. */
+  extract(row: BatchRow): SequenceCache;
+  /** The cache inputs of a step. */
   feeds(): Record<string, Tensor>;
 }
 
-const STEP = 32;
-const roundUp = (tokens: number): number => Math.ceil(tokens / STEP) * STEP;
+/** Capacities are multiples of this many tokens. */
+const CAPACITY_STEP = 32;
+const roundUp = (tokens: number): number => Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
 
-export function createKvRows(layout: CacheLayout): KvRows {
+export function createBatchCache(layout: CacheLayout): BatchCache {
   const { ports, type } = layout;
-  const rows: Row[] = [];
+  const rows: BatchRow[] = [];
   let capacity = 0;
   /** Rows that there is memory for. */
-  let places = 0;
+  let allocatedRows = 0;
   let data: Elements[] = ports.map(() => elements(type, 0));
 
   const startOf = (port: CachePort, row: number): number => row * port.heads * capacity * port.width;
 
   /** One port after the other, so that never all of them are there twice. */
-  function resize(newPlaces: number, newCapacity: number): void {
+  function resize(newRows: number, newCapacity: number): void {
     ports.forEach((port, i) => {
-      const to = elements(type, newPlaces * port.heads * newCapacity * port.width);
+      const to = elements(type, newRows * port.heads * newCapacity * port.width);
       copyRows(port, rows, { from: data[i]!, fromStride: capacity, to, toStride: newCapacity });
       data[i] = to;
     });
-    places = newPlaces;
+    allocatedRows = newRows;
     capacity = newCapacity;
   }
 
-  function place(length: number): Row {
+  function addRow(length: number): BatchRow {
     const wanted = Math.max(capacity, roundUp(length + 1));
-    if (rows.length === places || wanted > capacity) resize(Math.max(places, rows.length + 1), wanted);
+    if (rows.length === allocatedRows || wanted > capacity)
+      resize(Math.max(allocatedRows, rows.length + 1), wanted);
     const row = { index: rows.length, length };
     rows.push(row);
     return row;
@@ -85,7 +87,7 @@ export function createKvRows(layout: CacheLayout): KvRows {
       return capacity;
     },
     add(cache) {
-      const row = place(cache.length);
+      const row = addRow(cache.length);
       ports.forEach((port, i) => {
         const target = { to: data[i]!, toStart: startOf(port, row.index), toStride: capacity };
         copyTokens(port, cache.length, {
@@ -98,9 +100,9 @@ export function createKvRows(layout: CacheLayout): KvRows {
       return row;
     },
     duplicate(row) {
-      const twin = place(row.length);
-      copyRow(row.index, twin.index);
-      return twin;
+      const copy = addRow(row.length);
+      copyRow(row.index, copy.index);
+      return copy;
     },
     remove(row) {
       const last = rows.pop()!;
@@ -111,22 +113,22 @@ export function createKvRows(layout: CacheLayout): KvRows {
       }
       const longest = Math.max(0, ...rows.map(({ length }) => length));
       const needed = rows.length === 0 ? 0 : roundUp(longest + 1);
-      if (rows.length <= places / 2 || needed <= capacity / 2) resize(rows.length, needed);
+      if (rows.length <= allocatedRows / 2 || needed <= capacity / 2) resize(rows.length, needed);
     },
-    makeRoom() {
+    growIfFull() {
       const longest = Math.max(...rows.map(({ length }) => length));
-      if (longest >= capacity) resize(places, roundUp(longest + Math.max(STEP, longest / 8)));
+      if (longest >= capacity) resize(allocatedRows, roundUp(longest + Math.max(CAPACITY_STEP, longest / 8)));
     },
-    write(chosen, fresh) {
+    append(appended, newEntries) {
       ports.forEach((port, i) => {
-        for (const { index, length } of chosen) {
+        for (const { index, length } of appended) {
           copyTokens(port, 1, {
-            ...{ from: fresh[i]!, fromStart: index * port.heads * port.width, fromStride: 1 },
+            ...{ from: newEntries[i]!, fromStart: index * port.heads * port.width, fromStride: 1 },
             ...{ to: data[i]!, toStart: startOf(port, index) + length * port.width, toStride: capacity },
           });
         }
       });
-      for (const row of chosen) row.length++;
+      for (const row of appended) row.length++;
     },
     extract: ({ index, length }) => ({
       length,
@@ -151,8 +153,8 @@ export function createKvRows(layout: CacheLayout): KvRows {
 /** All rows to a tensor of another capacity. */
 function copyRows(
   port: CachePort,
-  rows: readonly Row[],
-  copy: Pick<Copy, 'from' | 'fromStride' | 'to' | 'toStride'>,
+  rows: readonly BatchRow[],
+  copy: Pick<TokenCopy, 'from' | 'fromStride' | 'to' | 'toStride'>,
 ): void {
   const size = port.heads * port.width;
   for (const { index, length } of rows) {

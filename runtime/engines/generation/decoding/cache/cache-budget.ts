@@ -8,10 +8,11 @@ export interface CacheBudget {
    */
   reserve(bytes: number): Reservation;
   /**
-   * The same, but waits in line for what is not free now. For those who hold nothing yet: they could wait for each other.
+   * The same, but waits in a queue for what is not free now. Only for callers that hold no reservation: two that hold one
+   * could wait for each other.
    * @throws RunError 422 for more than there will ever be; the signal's reason when it aborts before
    */
-  enter(bytes: number, signal: AbortSignal): Promise<Reservation>;
+  reserveInTurn(bytes: number, signal: AbortSignal): Promise<Reservation>;
   /** How many wait. */
   readonly waiting: number;
   /** Bytes that nobody has reserved. */
@@ -25,40 +26,41 @@ export interface Reservation {
   release(): void;
 }
 
-interface Waiting {
+/** A generation in the queue. */
+interface Waiter {
   bytes: number;
-  go(): void;
+  admit(): void;
 }
 
 const MEBI = 2 ** 20;
-const inMiB = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
 
 /** @param limit what sets the total, as messages name it */
 export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBudget {
   let taken = 0;
-  const line: Waiting[] = [];
+  const queue: Waiter[] = [];
 
-  /** Lets in who has waited longest, as far as there is room. */
+  /** Admits those who have waited longest, as far as there is room. */
   function advance(): void {
-    while (line.length > 0 && taken + line[0]!.bytes <= total) line.shift()!.go();
+    while (queue.length > 0 && taken + queue[0]!.bytes <= total) queue.shift()!.admit();
   }
 
-  function refuseTooMany(bytes: number): void {
+  function refuseTooMuch(bytes: number): void {
     if (bytes > total) {
       throw new RunError(
         'unprocessable',
-        `the generation may need ${inMiB(bytes)} of cache, more than the ${inMiB(total)} that there are ` +
+        `the generation may need ${mebibytes(bytes)} of cache, more than the ${mebibytes(total)} that there are ` +
           `(${limit}); ask for fewer tokens or beams`,
       );
     }
   }
 
   function take(bytes: number): void {
-    refuseTooMany(bytes);
+    refuseTooMuch(bytes);
     if (taken + bytes > total) {
       throw new RunError(
         'overloaded',
-        `${inMiB(bytes)} of cache are needed, ${inMiB(total - taken)} of ${inMiB(total)} are free (${limit})`,
+        `${mebibytes(bytes)} of cache are needed, ${mebibytes(total - taken)} of ${mebibytes(total)} are free (${limit})`,
         { retryAfter: 5 },
       );
     }
@@ -91,27 +93,27 @@ export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBu
       return total - taken;
     },
     get waiting() {
-      return line.length;
+      return queue.length;
     },
-    async enter(bytes, signal) {
+    async reserveInTurn(bytes, signal) {
       signal.throwIfAborted();
-      refuseTooMany(bytes);
-      if (line.length === 0 && taken + bytes <= total) return reserve(bytes);
+      refuseTooMuch(bytes);
+      if (queue.length === 0 && taken + bytes <= total) return reserve(bytes);
       return new Promise((resolve, reject) => {
-        const leave = () => {
-          line.splice(line.indexOf(waiting), 1);
+        const onAbort = () => {
+          queue.splice(queue.indexOf(waiting), 1);
           reject(signal.reason as Error);
           advance();
         };
-        const waiting: Waiting = {
+        const waiting: Waiter = {
           bytes,
-          go() {
-            signal.removeEventListener('abort', leave);
+          admit() {
+            signal.removeEventListener('abort', onAbort);
             resolve(reserve(bytes));
           },
         };
-        signal.addEventListener('abort', leave, { once: true });
-        line.push(waiting);
+        signal.addEventListener('abort', onAbort, { once: true });
+        queue.push(waiting);
       });
     },
   };

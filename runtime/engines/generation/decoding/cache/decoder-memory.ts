@@ -17,10 +17,10 @@ export interface DecoderMemory {
   limit: number | undefined;
 }
 
-export interface DecoderNeeds {
+export interface DecoderSizes {
   config: Json;
   contextLength: number | undefined;
-  perToken: number;
+  bytesPerToken: number;
   /** Most tokens of a prompt in one run. */
   chunk: number;
 }
@@ -29,16 +29,16 @@ export interface DecoderNeeds {
  * Runs come one after the other, so the memory of the longest prompt's is set aside for all, and what is left goes to the
  * caches: that of this prompt fits at least.
  */
-export function decoderMemory(request: LoadRequest, needs: DecoderNeeds): DecoderMemory {
+export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): DecoderMemory {
   const { memory, spec, cacheBytes } = request;
   const limit = memory?.limit;
   const room = memoryRoom(memory);
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
-  const { config, contextLength = Infinity, perToken, chunk } = needs;
+  const { config, contextLength = Infinity, bytesPerToken, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
-  const shape = { sizes: sizesOf(config), perToken, chunk, integers };
+  const shape = { sizes: sizesOf(config), perToken: bytesPerToken, chunk, integers };
   const bytesOf = (length: number) => promptBytes(shape, length);
-  const withCache = (length: number) => bytesOf(length) + CACHE_COPIES * perToken * length;
+  const withCache = (length: number) => bytesOf(length) + CACHE_COPIES * bytesPerToken * length;
   const longestPrompt = largestWithin(room, contextLength, withCache);
   const runs = longestPrompt === Infinity ? room / 2 : Math.min(room, bytesOf(longestPrompt));
   const left = Math.floor((room - runs) / CACHE_COPIES);
@@ -51,6 +51,6 @@ export function decoderMemory(request: LoadRequest, needs: DecoderNeeds): Decode
 }
 
 /** @throws RunError 422 for a prompt whose runs would not fit */
-export function checkPrompt({ longestPrompt, limit }: DecoderMemory, prompt: number | undefined): void {
+export function checkPromptFits({ longestPrompt, limit }: DecoderMemory, prompt: number | undefined): void {
   if (prompt !== undefined) checkRoom('prompt', prompt, longestPrompt, limit);
 }

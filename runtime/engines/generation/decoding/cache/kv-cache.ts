@@ -22,12 +22,12 @@ export interface SequenceCache {
   data: Elements[];
 }
 
-export function emptyCache({ ports, type }: CacheLayout): SequenceCache {
+export function emptySequenceCache({ ports, type }: CacheLayout): SequenceCache {
   return { length: 0, data: ports.map(() => elements(type, 0)) };
 }
 
 /** Bytes that one token takes. */
-export function bytesPerToken({ ports, type }: CacheLayout): number {
+export function kvBytesPerToken({ ports, type }: CacheLayout): number {
   return ports.reduce((sum, { heads, width }) => sum + heads * width * elementBytes(type), 0);
 }
 
@@ -35,7 +35,7 @@ export function cacheTensor(type: CacheLayout['type'], data: Elements, dims: rea
   return new ort.Tensor(type, data as Float32Array, dims);
 }
 
-export interface Copy {
+export interface TokenCopy {
   from: Elements;
   /** Offset of the first head, and tokens from one head to the next. */
   fromStart: number;
@@ -46,7 +46,7 @@ export interface Copy {
 }
 
 /** Copies `tokens` tokens of each head of a port; offsets count elements, strides tokens. */
-export function copyTokens({ heads, width }: CachePort, tokens: number, copy: Copy): void {
+export function copyTokens({ heads, width }: CachePort, tokens: number, copy: TokenCopy): void {
   for (let head = 0; head < heads; head++) {
     const start = copy.fromStart + head * copy.fromStride * width;
     copy.to.set(
@@ -57,7 +57,7 @@ export function copyTokens({ heads, width }: CachePort, tokens: number, copy: Co
 }
 
 /** The cache with new tokens [1, heads, tokens, width] behind those that it holds. */
-export function appended(
+export function appendTokens(
   layout: CacheLayout,
   cache: SequenceCache,
   fresh: readonly Elements[],
@@ -78,7 +78,7 @@ export function appended(
 }
 
 /** The first tokens of a cache, as a copy. */
-export function beginning(layout: CacheLayout, cache: SequenceCache, length: number): SequenceCache {
+export function copyPrefix(layout: CacheLayout, cache: SequenceCache, length: number): SequenceCache {
   const data = layout.ports.map((port, i) => {
     const to = elements(layout.type, port.heads * length * port.width);
     const places = { fromStart: 0, fromStride: cache.length, toStart: 0, toStride: length };

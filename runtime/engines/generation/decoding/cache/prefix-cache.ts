@@ -1,74 +1,74 @@
 import type { CacheBudget, Reservation } from './cache-budget.js';
 import type { SequenceCache } from './kv-cache.js';
 
-export interface Prefix {
+export interface PrefixMatch {
   cache: SequenceCache;
-  /** How many of its tokens begin the prompt. */
+  /** How many of its tokens are the beginning of the prompt. */
   length: number;
 }
 
 /**
  * Caches of texts that have ended, for prompts that begin like them: the turns of one conversation, a system prompt.
- * Lives on what the budget has left over.
+ * It uses what the budget has free.
  */
-export interface PrefixStore {
-  /** The stored text that shares the longest beginning with a prompt, if it is worth a copy. */
-  take(prompt: readonly number[]): Prefix | undefined;
-  /** Keeps a text's cache where there is room; the oldest ones go for it. */
-  put(tokens: readonly number[], extract: () => SequenceCache): void;
-  /** Lets go of the oldest until this many bytes are free, or nothing is left. */
-  shrink(bytes: number): void;
+export interface PrefixCache {
+  /** The kept text that shares the longest beginning with a prompt, if it is worth a copy. */
+  lookUp(prompt: readonly number[]): PrefixMatch | undefined;
+  /** Keeps the cache of a text where there is room. The oldest one leaves when there are too many. */
+  insert(tokens: readonly number[], extract: () => SequenceCache): void;
+  /** Evicts the oldest until this many bytes are free, or nothing is left. */
+  evictFor(bytes: number): void;
 }
 
-/** Shorter ones are fed anew: that is as quick as the copy. */
-const SHORTEST = 16;
-/** Texts that are kept at most. */
-const MOST = 64;
+/** Shorter beginnings are computed again: that is as fast as the copy. */
+const MIN_LENGTH = 16;
+/** Most texts that are kept. */
+const MAX_ENTRIES = 64;
 
-interface Stored {
+interface Entry {
   tokens: readonly number[];
   cache: SequenceCache;
-  reserved: Reservation;
+  reservation: Reservation;
 }
 
-export function createPrefixStore(budget: CacheBudget, perToken: number): PrefixStore {
+export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): PrefixCache {
   /** The oldest first. */
-  const stored: Stored[] = [];
+  const entries: Entry[] = [];
 
-  function drop(): void {
-    stored.shift()!.reserved.release();
+  function evictOldest(): void {
+    entries.shift()!.reservation.release();
   }
 
   function shrink(bytes: number): void {
-    while (stored.length > 0 && budget.free < bytes) drop();
+    while (entries.length > 0 && budget.free < bytes) evictOldest();
   }
 
   return {
-    shrink,
-    take(prompt) {
-      let best: { entry: Stored; length: number } | undefined;
-      for (const entry of stored) {
+    evictFor: shrink,
+    lookUp(prompt) {
+      let best: { entry: Entry; length: number } | undefined;
+      for (const entry of entries) {
         // The last token of a prompt is always fed: its scores are wanted.
         const length = Math.min(commonLength(entry.tokens, prompt), prompt.length - 1);
-        if (length >= Math.max(SHORTEST, (best?.length ?? 0) + 1)) best = { entry, length };
+        if (length >= Math.max(MIN_LENGTH, (best?.length ?? 0) + 1)) best = { entry, length };
       }
       if (!best) return undefined;
       const { entry, length } = best;
-      stored.splice(stored.indexOf(entry), 1);
-      stored.push(entry);
+      entries.splice(entries.indexOf(entry), 1);
+      entries.push(entry);
       return { cache: entry.cache, length };
     },
-    put(tokens, extract) {
-      const bytes = tokens.length * perToken;
+    insert(tokens, extract) {
+      const bytes = tokens.length * bytesPerToken;
       // Half of the budget stays for those who generate, and all of it while somebody waits; a shorter beginning of the same text is worth nothing more.
-      if (tokens.length < SHORTEST || bytes > budget.free / 2 || budget.waiting > 0) return;
-      const covered = stored.find((entry) => commonLength(entry.tokens, tokens) === entry.tokens.length);
-      if (covered) {
-        stored.splice(stored.indexOf(covered), 1);
-        covered.reserved.release();
+      if (tokens.length < MIN_LENGTH || bytes > budget.free / 2 || budget.waiting > 0) return;
+      const shorter = entries.find((entry) => commonLength(entry.tokens, tokens) === entry.tokens.length);
+      if (shorter) {
+        entries.splice(entries.indexOf(shorter), 1);
+        shorter.reservation.release();
       }
-      if (stored.length === MOST) drop();
-      stored.push({ tokens: [...tokens], cache: extract(), reserved: budget.reserve(bytes) });
+      if (entries.length === MAX_ENTRIES) evictOldest();
+      entries.push({ tokens: [...tokens], cache: extract(), reservation: budget.reserve(bytes) });
     },
   };
 }

@@ -1,42 +1,42 @@
 import type { CacheBudget, Reservation } from './cache-budget.js';
-import type { Decoding, Need } from '../decoder.js';
+import type { Decoding, DecodingRequest } from '../decoder.js';
 
-/** What the cache of one generation takes, in bytes for each of its rows. */
-export interface Footprint {
+/** What the cache of one generation takes: bytes for each of its rows. */
+export interface CacheFootprint {
   /** Most rows at a time. */
   rows: number;
-  /** So many tokens a row have room from the beginning. */
+  /** Tokens of a row that room is reserved for at the start. */
   tokens: number;
-  perToken: number;
-  /** What it takes beside its tokens. */
-  fixed?: number;
+  bytesPerToken: number;
+  /** Bytes that a row takes beside its tokens. */
+  fixedBytes?: number;
 }
 
-/** Sets bytes aside as the need has it: in line, or now or never. */
-export function reserveFor(
+/** Reserves bytes: in the queue where the request waits, else now or not at all. */
+export function reserveCache(
   budget: CacheBudget,
   bytes: number,
-  { patient = false, signal }: Need,
+  { waits = false, signal }: DecodingRequest,
 ): Reservation | Promise<Reservation> {
-  return patient ? budget.enter(bytes, signal) : budget.reserve(bytes);
+  return waits ? budget.reserveInTurn(bytes, signal) : budget.reserve(bytes);
 }
 
 /**
- * Starts a generation once its bytes are set aside; its end gives them back. One that goes on past its tokens takes more
+ * Starts a generation once its bytes are reserved; its end releases them. One that grows past its tokens reserves more
  * as it grows.
  * @throws RunError 422 or 503, at the start and at steps past its tokens, as the budget does
  */
-export async function startReserved(
+export async function startWithReservation(
   budget: CacheBudget,
-  { rows, tokens, perToken, fixed = 0, need }: Footprint & { need: Need },
+  { rows, tokens, bytesPerToken, fixedBytes = 0, request }: CacheFootprint & { request: DecodingRequest },
   start: () => Promise<Decoding>,
 ): Promise<Decoding> {
-  const bytesOf = (length: number) => rows * (fixed + length * perToken);
-  const reserved = await reserveFor(budget, bytesOf(tokens), need);
-  let seen = 0;
+  const bytesOf = (length: number) => rows * (fixedBytes + length * bytesPerToken);
+  const reservation = await reserveCache(budget, bytesOf(tokens), request);
+  let fed = 0;
   const growBy = (count: number): void => {
-    seen += count;
-    if (seen > tokens) reserved.grow(bytesOf(seen));
+    fed += count;
+    if (fed > tokens) reservation.grow(bytesOf(fed));
   };
   try {
     const decoding = await start();
@@ -51,12 +51,12 @@ export async function startReserved(
         return decoding.step(next);
       },
       end() {
-        reserved.release();
+        reservation.release();
         decoding.end();
       },
     };
   } catch (error) {
-    reserved.release();
+    reservation.release();
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
-import { CACHE_INPUT, presentOf } from './cross-cache.js';
+import { CACHE_INPUT, presentName } from './cross-cache.js';
 import type { DecoderGraphs } from './cross-decoding.js';
 
 /** @throws RunError not_ready for a graph with inputs that nothing fills */
-export function checkInputs(session: InferenceSession, known: (name: string) => boolean): void {
+export function checkGraphInputs(session: InferenceSession, known: (name: string) => boolean): void {
   const unknown = session.inputNames.filter((name) => !known(name));
   if (unknown.length === 0) return;
   throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
@@ -15,12 +15,12 @@ const DECODER_INPUTS = new Set([
 ]);
 
 /** @throws RunError not_ready for decoders that can't be run with a cache */
-export function checkDecoder({ first, next }: DecoderGraphs): void {
+export function checkDecoderGraphs({ first, next }: DecoderGraphs): void {
   for (const session of [first, next]) {
-    checkInputs(session, (name) => DECODER_INPUTS.has(name) || CACHE_INPUT.test(name));
+    checkGraphInputs(session, (name) => DECODER_INPUTS.has(name) || CACHE_INPUT.test(name));
   }
   const cached = next.inputNames.filter((name) => CACHE_INPUT.test(name));
-  const missing = cached.map(presentOf).filter((name) => !first.outputNames.includes(name));
+  const missing = cached.map(presentName).filter((name) => !first.outputNames.includes(name));
   if (cached.length === 0 || missing.length > 0 || !first.outputNames.includes('logits')) {
     throw new RunError(
       'not_ready',

@@ -11,10 +11,10 @@ import { elementBytes, elements } from '../../../sessions/elements.js';
 export const CACHE_INPUT = /^past_key_values\.\d+\.(?:(?:decoder|encoder)\.)?(?:key|value)$/;
 
 /** The output that fills a cache input. */
-export const presentOf = (input: string): string => input.replace('past_key_values', 'present');
+export const presentName = (input: string): string => input.replace('past_key_values', 'present');
 
 /** What a merged decoder wants at its cache inputs before there is a cache: one row [1, heads, 0, width] each. */
-export function emptyCache(session: InferenceSession, config: Json): Record<string, Tensor> {
+export function emptyCrossCache(session: InferenceSession, config: Json): Record<string, Tensor> {
   const names = session.inputNames.filter((name) => CACHE_INPUT.test(name));
   return Object.fromEntries(names.map((name) => [name, emptyTensor(session, name, config)]));
 }
@@ -32,14 +32,14 @@ function emptyTensor(session: InferenceSession, name: string, config: Json): Ten
 }
 
 /** Inputs that come from the text. */
-export const isCross = (name: string): boolean => name.includes('.encoder.');
+export const isCrossAttention = (name: string): boolean => name.includes('.encoder.');
 
 /** Bytes that a token of the answer (`self`) and one of the text (`cross`) take, by the cache of no tokens. */
-export function bytesPerToken(empty: Record<string, Tensor>): { self: number; cross: number } {
+export function crossCacheBytesPerToken(empty: Record<string, Tensor>): { self: number; cross: number } {
   const bytes = { self: 0, cross: 0 };
   for (const [name, { type, dims }] of Object.entries(empty)) {
     const [, heads, , width] = dims as [number, number, number, number];
-    bytes[isCross(name) ? 'cross' : 'self'] += heads * width * elementBytes(type);
+    bytes[isCrossAttention(name) ? 'cross' : 'self'] += heads * width * elementBytes(type);
   }
   return bytes;
 }

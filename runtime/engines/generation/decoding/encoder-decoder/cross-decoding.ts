@@ -1,10 +1,10 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
-import { CACHE_INPUT, isCross, presentOf } from './cross-cache.js';
+import { CACHE_INPUT, isCrossAttention, presentName } from './cross-cache.js';
 import type { Decoding } from '../decoder.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
-import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
+import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
 /** The decoder of one model. In a merged export both are the same session. */
 export interface DecoderGraphs {
@@ -18,12 +18,12 @@ export interface DecoderGraphs {
  * Keys and values of the text (`cross`) are computed in the first step and never fetched again; those of the tokens
  * (`self`) grow with each step.
  */
-export function startDecoding(graphs: DecoderGraphs, encoded: Begun): Decoding {
+export function startCrossDecoding(graphs: DecoderGraphs, encoded: CrossState): Decoding {
   const rows = decodingOf(graphs, encoded);
-  return takesOneRow(graphs.next) ? rowByRow(rows) : rows;
+  return hasSingleRow(graphs.next) ? decodeRowByRow(rows) : rows;
 }
 
-interface Begun {
+interface CrossState {
   /** What the encoder made of the source: [rows, length, width]. */
   states: Tensor;
   /** What a merged decoder wants at its cache inputs in the first step. */
@@ -32,10 +32,10 @@ interface Begun {
   cache?: Record<string, Tensor> | undefined;
 }
 
-function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
+function decodingOf({ first, next }: DecoderGraphs, encoded: CrossState): ForkableDecoding {
   let { states, cache } = encoded;
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
-  const growing = inputs.filter((name) => !isCross(name));
+  const growing = inputs.filter((name) => !isCrossAttention(name));
 
   const shared = (
     session: InferenceSession,
@@ -59,8 +59,8 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
     const session = cache ? next : first;
     const kept = cache ? growing : inputs;
     const feeds = { ...shared(session, rows), ...(cache ?? encoded.empty) };
-    const outputs = await session.run(feeds, ['logits', ...kept.map(presentOf)]);
-    const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentOf(name)]!]));
+    const outputs = await session.run(feeds, ['logits', ...kept.map(presentName)]);
+    const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentName(name)]!]));
     cache = { ...cache, ...fresh };
     return lastScores(outputs['logits']!);
   }
@@ -75,7 +75,8 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: Begun): Forkable {
       const sameText = from.length === before;
       if (!sameText) states = gatherRows(states, from);
       const kept = Object.entries(cache ?? {}).map(
-        ([name, tensor]) => [name, sameText && isCross(name) ? tensor : gatherRows(tensor, from)] as const,
+        ([name, tensor]) =>
+          [name, sameText && isCrossAttention(name) ? tensor : gatherRows(tensor, from)] as const,
       );
       cache &&= Object.fromEntries(kept);
     },

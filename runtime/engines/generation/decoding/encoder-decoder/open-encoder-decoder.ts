@@ -5,12 +5,12 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { contextLengthOf, partOf } from '../../../repository/sequence-lengths.js';
 import { openSession } from '../../../sessions/session.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
-import { checkPrompt, decoderMemory } from '../cache/decoder-memory.js';
-import { type Footprint, startReserved } from '../cache/reservation.js';
-import type { EncoderDecoder, Need } from '../decoder.js';
-import { checkDecoder } from './check-graphs.js';
-import { bytesPerToken, emptyCache } from './cross-cache.js';
-import { type DecoderGraphs, startDecoding } from './cross-decoding.js';
+import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
+import { type CacheFootprint, startWithReservation } from '../cache/reservation.js';
+import type { EncoderDecoder, DecodingRequest } from '../decoder.js';
+import { checkDecoderGraphs } from './check-graphs.js';
+import { crossCacheBytesPerToken, emptyCrossCache } from './cross-cache.js';
+import { type DecoderGraphs, startCrossDecoding } from './cross-decoding.js';
 import type { Encoder } from './encoder.js';
 
 /** Opens a sequence-to-sequence model: its encoder, and its decoder, merged or as a pair. */
@@ -20,21 +20,21 @@ export async function openEncoderDecoder<Source>(
   openEncoder: (request: LoadRequest, config: Json) => Promise<Encoder<Source>>,
 ): Promise<EncoderDecoder<Source>> {
   const [encoder, graphs] = await Promise.all([openEncoder(request, config), openDecoderGraphs(request)]);
-  const empty = emptyCache(graphs.first, config);
-  const { self, cross } = bytesPerToken(empty);
-  const memory = decoderMemory(request, {
+  const empty = emptyCrossCache(graphs.first, config);
+  const { self, cross } = crossCacheBytesPerToken(empty);
+  const memory = planDecoderMemory(request, {
     config: partOf(config, 'encoder'),
     contextLength: encoder.maxLength,
-    ...{ perToken: self + cross, chunk: Infinity },
+    ...{ bytesPerToken: self + cross, chunk: Infinity },
   });
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
-  const footprint = footprintOf(empty, config);
+  const footprint = cacheFootprintOf(empty, config);
   return {
-    async start(source, need) {
+    async start(source, decoding) {
       const length = encoder.lengthOf(source);
-      checkPrompt(memory, length);
-      return startReserved(budget, { ...footprint(length, need), need }, async () =>
-        startDecoding(graphs, { empty, states: await encoder.encode(source) }),
+      checkPromptFits(memory, length);
+      return startWithReservation(budget, { ...footprint(length, decoding), request: decoding }, async () =>
+        startCrossDecoding(graphs, { empty, states: await encoder.encode(source) }),
       );
     },
   };
@@ -49,22 +49,22 @@ async function openDecoderGraphs(request: LoadRequest): Promise<DecoderGraphs> {
     merged ? undefined : open('decoder_with_past_model'),
   ]);
   const graphs = { first, next: next ?? first };
-  checkDecoder(graphs);
+  checkDecoderGraphs(graphs);
   return graphs;
 }
 
 const FLOAT = 4;
 
-/** Room from the beginning where a model that reckons by distance names no length: what T5 was trained on. */
-const USUAL_LENGTH = 512;
+/** Room at the start for models with relative positions that name no length: what T5 was trained on. */
+const DEFAULT_LENGTH = 512;
 
 /** Every row has keys and values of its tokens, and of the text, and the states that those of the text come from. */
-function footprintOf(empty: Record<string, Tensor>, config: Json) {
-  const { self, cross } = bytesPerToken(empty);
+function cacheFootprintOf(empty: Record<string, Tensor>, config: Json) {
+  const { self, cross } = crossCacheBytesPerToken(empty);
   const states = (firstNumber(partOf(config, 'encoder'), 'd_model', 'hidden_size') ?? 0) * FLOAT;
-  const longest = contextLengthOf(partOf(config, 'decoder')) ?? USUAL_LENGTH;
-  return (length: number, { rows, tokens }: Need): Footprint => ({
-    ...{ rows, tokens: Math.min(tokens, longest) },
-    ...{ perToken: self, fixed: length * (cross + states) },
+  const longest = contextLengthOf(partOf(config, 'decoder')) ?? DEFAULT_LENGTH;
+  return (length: number, { maxRows, maxLength }: DecodingRequest): CacheFootprint => ({
+    ...{ rows: maxRows, tokens: Math.min(maxLength, longest) },
+    ...{ bytesPerToken: self, fixedBytes: length * (cross + states) },
   });
 }

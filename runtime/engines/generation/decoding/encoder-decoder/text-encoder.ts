@@ -6,7 +6,7 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
-import { checkInputs } from './check-graphs.js';
+import { checkGraphInputs } from './check-graphs.js';
 import type { Encoder } from './encoder.js';
 
 const INPUTS = ['input_ids', 'attention_mask'];
@@ -18,7 +18,7 @@ export async function openTextEncoder(
 ): Promise<Encoder<readonly number[]>> {
   const path = join(request.dir, request.spec.graphs['encoder_model']!);
   const session = await openSession(path, { ...request, arena: true });
-  checkInputs(session, (name) => INPUTS.includes(name));
+  checkGraphInputs(session, (name) => INPUTS.includes(name));
   const least = leastTokens(config);
   return {
     maxLength: encoderPositions(config),

@@ -14,7 +14,7 @@ const PREFIX = 'slipway';
 const FOR_EVER = 2 ** 53;
 
 /** True where the attention writes into the cache by itself, at a place that depends on the row. */
-export function writesIntoSlots(graph: Graph): boolean {
+export function updatesCacheInPlace(graph: Graph): boolean {
   return graph.nodes.some(({ op }) => op === 'GroupQueryAttention');
 }
 
@@ -24,7 +24,7 @@ export function writesIntoSlots(graph: Graph): boolean {
  * @returns the graph; its cache outputs keep their names, with the shape [rows, heads, new tokens, width]
  */
 export function withNewTokensOnly(graph: Graph, ports: readonly CachePort[]): Graph {
-  const slots = writesIntoSlots(graph);
+  const slots = updatesCacheInPlace(graph);
   const nodes = ports.flatMap((port) => (slots ? pickSlots(port) : cutPast(port)));
   const renamed = new Map(ports.map(({ present }) => [present, inner(present)]));
   return {

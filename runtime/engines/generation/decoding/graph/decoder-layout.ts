@@ -2,11 +2,11 @@ import { elementType, type Graph, initializerShapes, tensorShape } from '../../.
 import { firstNumber, type Json, textConfig } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
-import { writesIntoSlots } from './decoder-graph.js';
+import { updatesCacheInPlace } from './decoder-graph.js';
 import type { CacheLayout } from '../cache/kv-cache.js';
 
 /** True where parts of the graph are computed or not by what is fed. A merged graph is nothing but two such parts. */
-export function branches(graph: Graph): boolean {
+export function hasBranches(graph: Graph): boolean {
   return graph.nodes.some(({ op }) => op === 'If');
 }
 
@@ -14,11 +14,11 @@ export function branches(graph: Graph): boolean {
  * Longest text, in tokens, that a graph with two sets of rotary positions reads by the short one: in transformers a
  * text that grows beyond it is read again from its beginning. Infinity where a graph has one set.
  */
-export function switchLength(graph: Graph, config: Json): number {
+export function ropeSwitchLength(graph: Graph, config: Json): number {
   const text = textConfig(config);
   const own = (text['rope_scaling'] ?? {}) as Json;
   const name = 'original_max_position_embeddings';
-  return (branches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
+  return (hasBranches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
 }
 
 /** Operators that look rotary positions up, and which of their inputs is the table. */
@@ -31,10 +31,10 @@ const TABLE_INPUTS = new Map([
  * Tokens after which the graph has no positions: rows of its shortest table [positions, width], or where a branch picks
  * one, what the model was made for. Infinity where positions are computed.
  */
-export function positionsOf(graph: Graph, config: Json): number {
+export function maxPositionsOf(graph: Graph, config: Json): number {
   const shapes = initializerShapes(graph);
   const tables = graph.nodes.flatMap(({ op, inputs }) => inputs[TABLE_INPUTS.get(op) ?? Infinity] || []);
-  const picked = branches(graph) ? contextLengthOf(config) : undefined;
+  const picked = hasBranches(graph) ? contextLengthOf(config) : undefined;
   const lengths = tables.map((name) => shapes.get(name)?.[0] ?? picked ?? Infinity);
   return Math.min(Infinity, ...new Set(lengths));
 }
@@ -50,10 +50,10 @@ const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16'
  * Where a graph keeps its keys and values; undefined for graphs whose steps need more than that, or whose attention
  * counts places in the cache as distances, or which branch by the width of the mask, unused places included.
  */
-export function layoutOf(graph: Graph, config: Json): CacheLayout | undefined {
+export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefined {
   if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
-  if (branches(graph)) return undefined;
-  if (hasWindow(config) && !writesIntoSlots(graph)) return undefined;
+  if (hasBranches(graph)) return undefined;
+  if (hasWindow(config) && !updatesCacheInPlace(graph)) return undefined;
   const caches = graph.inputs.filter(({ name }) => name.startsWith('past_key_values.'));
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   const types = new Set(caches.map((value) => TYPES[elementType(value) ?? 0]));

@@ -51,7 +51,7 @@ function emptyDims(
 }
 
 /** Caches of so many rows that have seen nothing. */
-export function emptyCaches(inputs: readonly CacheInput[], rows: number): Record<string, Tensor> {
+export function emptyCacheTensors(inputs: readonly CacheInput[], rows: number): Record<string, Tensor> {
   const tensors = inputs.map(({ name, type, dims: [, ...rest] }) => {
     const dims = [rows, ...rest];
     const data = elements(
@@ -64,7 +64,7 @@ export function emptyCaches(inputs: readonly CacheInput[], rows: number): Record
 }
 
 /** Bytes by which the caches of one row grow with each token. */
-export function bytesPerToken(inputs: readonly CacheInput[]): number {
+export function cacheInputBytesPerToken(inputs: readonly CacheInput[]): number {
   return inputs
     .filter(({ dims }) => dims[2] === 0)
     .reduce((sum, { type, dims: [, heads, , width] }) => sum + heads! * width! * elementBytes(type), 0);

@@ -7,15 +7,15 @@ import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { openSession } from '../../../sessions/session.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
-import { checkPrompt, decoderMemory } from '../cache/decoder-memory.js';
-import { startReserved } from '../cache/reservation.js';
+import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
+import { startWithReservation } from '../cache/reservation.js';
 import type { Decoder } from '../decoder.js';
 import { withLastScores } from '../graph/decoder-graph.js';
-import { branches, positionsOf, switchLength } from '../graph/decoder-layout.js';
-import { promptChunk } from '../prompt-chunk.js';
-import { bytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
+import { hasBranches, maxPositionsOf, ropeSwitchLength } from '../graph/decoder-layout.js';
+import { prefillChunkOf } from '../prefill-chunk.js';
+import { cacheInputBytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
 import { type SingleGraph, startSingleDecoding } from './single-decoding.js';
-import { takesPromptsInParts } from './single-trial.js';
+import { allowsChunkedPrefill } from './single-trial.js';
 
 /**
  * Opens a graph whose generations run by themselves: all of the cache comes out of the graph and goes back in with each
@@ -26,30 +26,32 @@ export async function openSingleDecoder(
   config: Json,
   { graph: whole, path }: { graph: Graph; path: string },
 ): Promise<Decoder> {
-  const session = await openShort(path, whole, request);
+  const session = await openLastScores(path, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);
-  const graph: SingleGraph = { session, caches, switchesAfter: switchLength(whole, config) };
-  const [perToken, contextLength] = [bytesPerToken(caches), contextLengthOf(config)];
-  const chunk = (await inParts(graph, whole, config)) ? promptChunk(config) : Infinity;
-  const memory = decoderMemory(request, { config, contextLength, perToken, chunk });
+  const graph: SingleGraph = { session, caches, ropeSwitchLength: ropeSwitchLength(whole, config) };
+  const [bytesPerToken, contextLength] = [cacheInputBytesPerToken(caches), contextLengthOf(config)];
+  const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
+  const memory = planDecoderMemory(request, { config, contextLength, bytesPerToken, chunk });
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   return {
     inputNames: session.inputNames,
-    positions: positionsOf(whole, config),
-    shares: false,
-    async start(need) {
-      checkPrompt(memory, need.prompt);
-      const tokens = Math.min(need.tokens, contextLength ?? need.tokens);
-      return startReserved(budget, { rows: need.rows, tokens, perToken, need }, async () =>
-        startSingleDecoding(graph, { chunk, signal: need.signal }),
+    maxPositions: maxPositionsOf(whole, config),
+    sharesRuns: false,
+    async start(decoding) {
+      checkPromptFits(memory, decoding.promptLength);
+      const tokens = Math.min(decoding.maxLength, contextLength ?? decoding.maxLength);
+      return startWithReservation(
+        budget,
+        { rows: decoding.maxRows, tokens, bytesPerToken, request: decoding },
+        async () => startSingleDecoding(graph, { chunk, signal: decoding.signal }),
       );
     },
   };
 }
 
 /** Scores of the last token only, where the graph's end has a form that allows it. */
-function openShort(path: string, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
+function openLastScores(path: string, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
   const short = withLastScores(graph);
   const options = { ...request, arena: true };
   return short === graph
@@ -58,8 +60,8 @@ function openShort(path: string, graph: Graph, request: LoadRequest): Promise<In
 }
 
 /** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */
-async function inParts(graph: SingleGraph, whole: Graph, config: Json): Promise<boolean> {
-  return !branches(whole) && takesPromptsInParts(graph, config);
+async function canChunkPrefill(graph: SingleGraph, whole: Graph, config: Json): Promise<boolean> {
+  return !hasBranches(whole) && allowsChunkedPrefill(graph, config);
 }
 
 const KNOWN_INPUTS = new Set([

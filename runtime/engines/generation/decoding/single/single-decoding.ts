@@ -1,16 +1,16 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
-import { type CacheInput, emptyCaches } from './cache-inputs.js';
+import { type CacheInput, emptyCacheTensors } from './cache-inputs.js';
 import type { Decoding } from '../decoder.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
-import { type Forkable, rowByRow, takesOneRow } from '../row-by-row.js';
+import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
 export interface SingleGraph {
   session: InferenceSession;
   caches: readonly CacheInput[];
   /** Texts with more tokens than this are read in another way from their beginning; Infinity where none are. */
-  switchesAfter: number;
+  ropeSwitchLength: number;
 }
 
 /** Rows that share a run: what they have seen, equally long, and what the graph keeps of it. Never changed in place. */
@@ -19,21 +19,21 @@ interface Rows {
   tensors: Record<string, Tensor>;
 }
 
-export interface PromptFeeding {
+export interface PrefillOptions {
   /** Most tokens of a prompt in one run, so that others run in between and a cancel takes effect. */
   chunk: number;
   signal: AbortSignal;
 }
 
 /** One row that has seen nothing. */
-export function startSingleDecoding(graph: SingleGraph, feeding: PromptFeeding): Decoding {
-  const rows = decodingOf({ graph, feeding }, { seen: [[]], tensors: emptyCaches(graph.caches, 1) });
-  return takesOneRow(graph.session) ? rowByRow(rows) : rows;
+export function startSingleDecoding(graph: SingleGraph, prefill: PrefillOptions): Decoding {
+  const rows = decodingOf({ graph, prefill }, { seen: [[]], tensors: emptyCacheTensors(graph.caches, 1) });
+  return hasSingleRow(graph.session) ? decodeRowByRow(rows) : rows;
 }
 
-function decodingOf(given: { graph: SingleGraph; feeding: PromptFeeding }, begun: Rows): Forkable {
-  const { graph, feeding } = given;
-  let rows = begun;
+function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, initial: Rows): ForkableDecoding {
+  const { graph, prefill } = given;
+  let rows = initial;
 
   async function feed(tokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const { outputs, seen } = await advance(graph, rows, tokens);
@@ -45,15 +45,15 @@ function decodingOf(given: { graph: SingleGraph; feeding: PromptFeeding }, begun
   return {
     async prefill({ tokens }) {
       let scores: Float32Array[] = [];
-      for (let at = 0; at < tokens.length; at += feeding.chunk) {
-        feeding.signal.throwIfAborted();
-        scores = await feed([tokens.slice(at, at + feeding.chunk)]);
+      for (let at = 0; at < tokens.length; at += prefill.chunk) {
+        prefill.signal.throwIfAborted();
+        scores = await feed([tokens.slice(at, at + prefill.chunk)]);
       }
       return scores[0]!;
     },
     step: (tokens) => feed(tokens.map((token) => [token])),
     reorder(from) {
-      rows = gathered(rows, from);
+      rows = gatherAll(rows, from);
     },
     fork: () => decodingOf(given, rows),
     end() {
@@ -63,20 +63,20 @@ function decodingOf(given: { graph: SingleGraph; feeding: PromptFeeding }, begun
 }
 
 async function advance(
-  { session, caches, switchesAfter }: SingleGraph,
+  { session, caches, ropeSwitchLength }: SingleGraph,
   rows: Rows,
   tokens: readonly (readonly number[])[],
 ) {
   const past = rows.seen[0]!.length;
   const seen = rows.seen.map((row, i) => row.concat(tokens[i]!));
-  const anew = past > 0 && past <= switchesAfter && seen[0]!.length > switchesAfter;
-  const feeds = anew
-    ? { ...tokenFeeds(session, seen, 0), ...emptyCaches(caches, seen.length) }
+  const again = past > 0 && past <= ropeSwitchLength && seen[0]!.length > ropeSwitchLength;
+  const feeds = again
+    ? { ...tokenFeeds(session, seen, 0), ...emptyCacheTensors(caches, seen.length) }
     : { ...tokenFeeds(session, tokens, past), ...rows.tensors };
   return { outputs: await session.run(feeds), seen };
 }
 
-function gathered(rows: Rows, from: readonly number[]): Rows {
+function gatherAll(rows: Rows, from: readonly number[]): Rows {
   if (from.length === rows.seen.length && from.every((source, i) => source === i)) return rows;
   const tensors = Object.entries(rows.tensors).map(
     ([name, tensor]) => [name, gatherRows(tensor, from)] as const,

@@ -6,7 +6,7 @@ import {
   withLastScores,
   withNewTokensOnly,
 } from '../../../../../runtime/engines/generation/decoding/graph/decoder-graph.js';
-import { layoutOf } from '../../../../../runtime/engines/generation/decoding/graph/decoder-layout.js';
+import { cacheLayoutOf } from '../../../../../runtime/engines/generation/decoding/graph/decoder-layout.js';
 import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/batch/decoder-trial.js';
 import { openSingleDecoder } from '../../../../../runtime/engines/generation/decoding/single/open-single-decoder.js';
 import { createBatchDecoder } from '../../../../../runtime/engines/generation/decoding/batch/batch-decoder.js';
@@ -41,7 +41,7 @@ function openSingle(given: typeof request, repository: Record<string, unknown>):
 /** A session of the changed graph, as batches want it. */
 async function openSteps(): Promise<StepSession> {
   const graph = readGraph(path);
-  const layout = layoutOf(graph, config)!;
+  const layout = cacheLayoutOf(graph, config)!;
   const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
   const native = await openSession(changed, { device: 'cpu', threads: 1, weightsIn: dirname(path) });
   return createStepSession(native, layout);
@@ -49,8 +49,8 @@ async function openSteps(): Promise<StepSession> {
 
 /** Goes on with the likeliest token. */
 async function greedy(decoder: Decoder, prompt: number[], count: number): Promise<number[]> {
-  const need = { rows: 1, tokens: prompt.length + count, signal: new AbortController().signal };
-  const decoding = await decoder.start(need);
+  const request = { maxRows: 1, maxLength: prompt.length + count, signal: new AbortController().signal };
+  const decoding = await decoder.start(request);
   try {
     const out = [best(await decoding.prefill({ tokens: prompt }))];
     while (out.length < count) out.push(best((await decoding.step([out.at(-1)!]))[0]!));
@@ -62,27 +62,27 @@ async function greedy(decoder: Decoder, prompt: number[], count: number): Promis
 
 /** Scores of three rows that went on from one text, each its own way. */
 async function branches(decoder: Decoder): Promise<number[][]> {
-  const need = { rows: 3, tokens: 40, signal: new AbortController().signal };
-  return branched(await decoder.start(need), tokens(9, 6));
+  const request = { maxRows: 3, maxLength: 40, signal: new AbortController().signal };
+  return branched(await decoder.start(request), tokens(9, 6));
 }
 
 test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
   const session = await openSteps();
   const { layout } = session;
-  const { scores, fresh } = await session.prefill(tokens(6, 3), {
+  const { scores, newEntries } = await session.prefill(tokens(6, 3), {
     length: 0,
     data: layout.ports.map(() => new Float32Array()),
   });
   const plain = await (
     await openSingle(request, config)
   ).start({
-    ...{ rows: 1, tokens: 10, signal: new AbortController().signal },
+    ...{ maxRows: 1, maxLength: 10, signal: new AbortController().signal },
   });
   expect(scores).toEqual([await plain.prefill({ tokens: tokens(6, 3) })]);
-  expect(fresh.map(({ length }) => length)).toEqual(
+  expect(newEntries.map(({ length }) => length)).toEqual(
     layout.ports.map(({ heads, width }) => heads * 6 * width),
   );
-  expect(await tryDecoder(session, config)).toEqual({ shares: true, inParts: true });
+  expect(await tryDecoder(session, config)).toEqual({ sharesRuns: true, chunkedPrefill: true });
 });
 
 describe.each([
@@ -101,7 +101,7 @@ describe.each([
   test('generations that run together get what each gets alone', async () => {
     const plain = await openSingle(given, tiny);
     const decoder = await openDecoder(given, tiny);
-    expect(decoder.shares).toBe(true);
+    expect(decoder.sharesRuns).toBe(true);
     const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9), tokens(1, 2), tokens(33, 7)];
     const alone: number[][] = [];
     for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
@@ -130,8 +130,8 @@ test('a prompt that begins like an earlier text is fed from where they part', as
     },
   };
   const decoder = createBatchDecoder({
-    ...{ session: counting, shares: true, inParts: true, chunk: 256 },
-    ...{ inputNames: [], positions: Infinity, contextLength: undefined },
+    ...{ session: counting, sharesRuns: true, chunkedPrefill: true, chunk: 256 },
+    ...{ inputNames: [], maxPositions: Infinity, contextLength: undefined },
     memory: { cacheBytes: 2 ** 28, longestPrompt: Infinity, cacheLimit: 'CACHE_BYTES', limit: undefined },
   });
   const first = await greedy(decoder, tokens(30, 4), 8);
@@ -155,7 +155,7 @@ test('a graph made for one row gets its rows one after the other', async () => {
   await withOneRow(path, async (folder, single) => {
     const spec = { ...request.spec, graphs: { model: single } };
     const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
-    expect(decoder.shares).toBe(false);
+    expect(decoder.sharesRuns).toBe(false);
     const [ours, theirs] = [await branches(decoder), await branches(await openSingle(request, config))];
     ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
   });
@@ -165,7 +165,7 @@ test('a graph with a table of positions is used up to its last one, also in comp
   const spec = { ...request.spec, graphs: { model: 'llama_fused.onnx' } };
   const given = { ...request, dir: join(FIXTURES, 'graphs'), spec };
   const [decoder, plain] = [await openDecoder(given, TINY), await openSingle(given, TINY)];
-  expect([decoder.positions, plain.positions]).toEqual([256, 256]);
+  expect([decoder.maxPositions, plain.maxPositions]).toEqual([256, 256]);
   const runs = [tokens(216, 1), tokens(5, 5)].map((prompt) => [prompt, 256 - 216 + 1] as const);
   const alone = await Promise.all(runs.map(([prompt, count]) => greedy(plain, prompt, count)));
   expect(await Promise.all(runs.map(([prompt, count]) => greedy(decoder, prompt, count)))).toEqual(alone);
@@ -180,7 +180,7 @@ test('where quantised products mix rows, generations take turns', async () => {
     spec: { ...request.spec, graphs: { model: 'gpt2_quantized.onnx' } },
   };
   const [decoder, plain] = [await openDecoder(given, gpt2), await openSingle(given, gpt2)];
-  expect(decoder.shares).toBe(false);
+  expect(decoder.sharesRuns).toBe(false);
   const prompts = [tokens(4, 1), tokens(17, 5), tokens(40, 9)];
   const alone: number[][] = [];
   for (const prompt of prompts) alone.push(await greedy(plain, prompt, 24));
@@ -190,20 +190,22 @@ test('where quantised products mix rows, generations take turns', async () => {
 test('a generation that needs more cache than is left is refused before it begins', async () => {
   const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
   const signal = new AbortController().signal;
-  const taken = await decoder.start({ rows: 1, tokens: 20, signal });
-  await expect(decoder.start({ rows: 1, tokens: 30, signal })).rejects.toMatchObject({ code: 'overloaded' });
-  await expect(decoder.start({ rows: 16, tokens: 60, signal })).rejects.toMatchObject({
+  const taken = await decoder.start({ maxRows: 1, maxLength: 20, signal });
+  await expect(decoder.start({ maxRows: 1, maxLength: 30, signal })).rejects.toMatchObject({
+    code: 'overloaded',
+  });
+  await expect(decoder.start({ maxRows: 16, maxLength: 60, signal })).rejects.toMatchObject({
     code: 'unprocessable',
   });
   taken.end();
-  (await decoder.start({ rows: 1, tokens: 30, signal })).end();
+  (await decoder.start({ maxRows: 1, maxLength: 30, signal })).end();
 });
 
 test('a generation that can wait begins when another one ends', async () => {
   const decoder = await openDecoder({ ...request, cacheBytes: 2 ** 14 }, config);
   const { signal } = new AbortController();
-  const taken = await decoder.start({ rows: 1, tokens: 20, signal });
-  const waiting = decoder.start({ rows: 1, tokens: 30, patient: true, signal });
+  const taken = await decoder.start({ maxRows: 1, maxLength: 20, signal });
+  const waiting = decoder.start({ maxRows: 1, maxLength: 30, waits: true, signal });
   await new Promise(setImmediate);
   taken.end();
   (await waiting).end();

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUniform } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
 import { createTextStream } from '../../../../../runtime/engines/generation/output/text-stream.js';
 import { cleanUp } from '../../../../../runtime/engines/tokenizers/clean-up.js';
 import { createTokenizer, type TextTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
@@ -44,7 +44,7 @@ describe('pieces add up to the whole', () => {
   for (const name of NAMES) {
     test.each([true, false])(`${name}, clean-up %s`, async (cleanUp) => {
       const { tokenizer, size } = await tokenizerOf(name);
-      const uniform = createUniform({ seed: 5 });
+      const uniform = createRandom({ seed: 5 });
       for (let round = 0; round < 30; round++) {
         const ids = Array.from({ length: 1 + Math.floor(uniform() * 130) }, () =>
           Math.floor(uniform() * size),

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import { beamSearch } from '../../../../../runtime/engines/generation/search/beam-search.js';
-import { logitsProcessors } from '../../../../../runtime/engines/generation/search/logits.js';
-import { createUniform } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createLogitsProcessors } from '../../../../../runtime/engines/generation/search/create-logits-processors.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
 import { bigram, settingsOf } from '../support.js';
 
 interface Fixture {
@@ -32,8 +32,8 @@ async function search(
     ...{ prompt, settings, interrupted },
     scores: Array.from({ length: settings.numBeams }, () => row(table, prompt.at(-1)!)),
     decoding: bigram(table, VOCABULARY),
-    processors: logitsProcessors(settings),
-    random: settings.doSample ? createUniform(settings) : undefined,
+    processors: createLogitsProcessors(settings),
+    random: settings.doSample ? createRandom(settings) : undefined,
   });
   return found[0]!;
 }

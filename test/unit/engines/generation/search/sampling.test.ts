@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import {
   createSampler,
-  createUniform,
-  warp,
+  createRandom,
+  applyWarpers,
 } from '../../../../../runtime/engines/generation/search/sampling.js';
 import { settingsOf } from '../support.js';
 
@@ -18,7 +18,7 @@ const named = warpers.map((one, i) => ({ ...one, name: `${i}: ${JSON.stringify(o
 
 /** Probability of each token that may be drawn. */
 function probabilities(request: GenerateOptions, scores: number[], least?: number): number[] {
-  const kept = warp(Float32Array.from(scores), settingsOf({ do_sample: true, ...request }), least);
+  const kept = applyWarpers(Float32Array.from(scores), settingsOf({ do_sample: true, ...request }), least);
   const weights = kept.scores.map((score) => Math.exp(score - kept.scores[0]!));
   const sum = weights.reduce((a, b) => a + b, 0);
   const all = new Array<number>(scores.length).fill(0);
@@ -34,7 +34,7 @@ describe('warp', () => {
   });
 
   describe('of a vocabulary of 200,000', () => {
-    const uniform = createUniform({ seed: 1 });
+    const uniform = createRandom({ seed: 1 });
     const many = Float32Array.from({ length: 200_000 }, () => Math.round((uniform() - 0.5) * 1e5) / 1e4);
     const order = Array.from(many.keys()).sort((a, b) => many[b]! - many[a]! || a - b);
 
@@ -44,7 +44,7 @@ describe('warp', () => {
       { top_k: 0, min_p: 0.1 },
       { top_k: 0, typical_p: 0.9 },
     ])('%j leaves what sorting by hand leaves', (request) => {
-      const { ids } = warp(many.slice(), settingsOf({ do_sample: true, ...request }));
+      const { ids } = applyWarpers(many.slice(), settingsOf({ do_sample: true, ...request }));
       expect(ids.slice(0, 50)).toEqual(order.slice(0, ids.length).slice(0, 50));
       if (request.top_k !== 0 || Object.keys(request).length > 1) return;
       expect(ids).toHaveLength(order.length);
@@ -116,7 +116,7 @@ describe('createSampler', () => {
 });
 
 test('uniform numbers fill [0, 1) evenly', () => {
-  const uniform = createUniform({ seed: 11 });
+  const uniform = createRandom({ seed: 11 });
   const bins = new Array<number>(10).fill(0);
   for (let i = 0; i < 10_000; i++) bins[Math.floor(uniform() * 10)]!++;
   for (const count of bins) expect(Math.abs(count - 1000)).toBeLessThan(150);

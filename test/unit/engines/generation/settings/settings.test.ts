@@ -1,6 +1,6 @@
 import { contextLengthOf } from '../../../../../runtime/engines/repository/sequence-lengths.js';
-import { contextOf } from '../../../../../runtime/engines/generation/settings/limits.js';
-import { readSettings } from '../../../../../runtime/engines/generation/settings/settings.js';
+import { contextLimitOf } from '../../../../../runtime/engines/generation/settings/limits.js';
+import { mergeSettings } from '../../../../../runtime/engines/generation/settings/settings.js';
 import { settingsOf } from '../support.js';
 
 describe('precedence', () => {
@@ -60,7 +60,7 @@ describe('precedence', () => {
 describe('lengths', () => {
   const limits = { promptLength: 10, contextLength: 40, hardLimit: true };
   const newTokens = (request: object, repository: object, more: object = limits) =>
-    readSettings({ ...limits, ...more, request, repository: repository as never }).maxNewTokens;
+    mergeSettings({ ...limits, ...more, request, repository: repository as never }).maxNewTokens;
 
   test.each([
     ['256 by default', {}, {}, 256, { contextLength: undefined }],
@@ -97,8 +97,8 @@ describe('lengths', () => {
 
   test('learned tables and graphs without position input end at it', () => {
     const inputs = ['input_ids', 'attention_mask', 'position_ids'];
-    const ends = (model_type: string, inputNames: string[], positions = Infinity) =>
-      contextOf({ model_type, max_position_embeddings: 64 }, { inputNames, positions });
+    const ends = (model_type: string, inputNames: string[], maxPositions = Infinity) =>
+      contextLimitOf({ model_type, max_position_embeddings: 64 }, { inputNames, maxPositions });
     expect(ends('gpt2', inputs)).toEqual({ contextLength: 64, hardLimit: true });
     expect(ends('llama', inputs)).toEqual({ contextLength: 64, hardLimit: false });
     expect(ends('llama', inputs.slice(0, 2))).toEqual({ contextLength: 64, hardLimit: true });

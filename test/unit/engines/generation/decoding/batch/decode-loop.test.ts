@@ -1,11 +1,11 @@
 import { createDecodeLoop } from '../../../../../../runtime/engines/generation/decoding/batch/decode-loop.js';
 
 /** A loop that notes what it runs; a sequence is its name. */
-function loop(chunks = { alone: 100, among: 4 }) {
+function loop(chunks = { idle: 100, busy: 4 }) {
   const runs: string[] = [];
   const made = createDecodeLoop<string>({
     chunks,
-    async runPrompt({ sequence, tokens, resolve, reject }, part) {
+    async runPrefill({ sequence, tokens, resolve, reject }, part) {
       runs.push(`${sequence}:${part.length}`);
       if (sequence === 'broken') reject(new Error('no memory'));
       else if (tokens.length === 0) resolve([Float32Array.of(part.at(-1)!)]);
@@ -18,7 +18,7 @@ function loop(chunks = { alone: 100, among: 4 }) {
   });
   /** Feeds a prompt and asks for some tokens. */
   const generate = async (name: string, prompt: number, count: number) => {
-    await made.prompt(
+    await made.prefill(
       name,
       Array.from({ length: prompt }, (_, i) => i),
     );
@@ -43,7 +43,7 @@ test('a long prompt is fed in parts between the steps of others', async () => {
 });
 
 test('several long prompts take turns', async () => {
-  const { runs, generate } = loop({ alone: 3, among: 3 });
+  const { runs, generate } = loop({ idle: 3, busy: 3 });
   await Promise.all([generate('a', 5, 0), generate('b', 4, 0)]);
   expect(runs).toEqual(['a:3', 'b:3', 'a:2', 'b:1']);
 });

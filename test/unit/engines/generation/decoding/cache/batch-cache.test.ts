@@ -1,11 +1,11 @@
 import {
-  appended,
-  beginning,
-  bytesPerToken,
+  appendTokens,
+  copyPrefix,
+  kvBytesPerToken,
   type CacheLayout,
-  emptyCache,
+  emptySequenceCache,
 } from '../../../../../../runtime/engines/generation/decoding/cache/kv-cache.js';
-import { createKvRows } from '../../../../../../runtime/engines/generation/decoding/cache/batch-cache.js';
+import { createBatchCache } from '../../../../../../runtime/engines/generation/decoding/cache/batch-cache.js';
 
 const layout: CacheLayout = {
   ports: [
@@ -25,23 +25,24 @@ function tokens(text: number, from: number, count: number): Float32Array[] {
   );
 }
 
-const cacheOf = (text: number, count: number) => appended(layout, emptyCache(layout), tokens(text, 0, count));
+const cacheOf = (text: number, count: number) =>
+  appendTokens(layout, emptySequenceCache(layout), tokens(text, 0, count));
 
 test('parts of a text add up to the whole', () => {
   const whole = cacheOf(1, 5);
-  const inParts = appended(layout, cacheOf(1, 3), tokens(1, 3, 2));
+  const inParts = appendTokens(layout, cacheOf(1, 3), tokens(1, 3, 2));
   expect(inParts).toEqual(whole);
-  expect(beginning(layout, whole, 3)).toEqual(cacheOf(1, 3));
-  expect(bytesPerToken(layout)).toBe((2 * 2 + 3) * 4);
+  expect(copyPrefix(layout, whole, 3)).toEqual(cacheOf(1, 3));
+  expect(kvBytesPerToken(layout)).toBe((2 * 2 + 3) * 4);
 });
 
 test('rows of different length keep what is theirs while others come, grow and leave', () => {
-  const batch = createKvRows(layout);
+  const batch = createBatchCache(layout);
   const [a, b] = [batch.add(cacheOf(1, 2)), batch.add(cacheOf(2, 5))];
   const c = batch.add(cacheOf(3, 40));
   expect(batch.capacity).toBeGreaterThan(40);
   for (let step = 0; step < 30; step++) {
-    batch.makeRoom();
+    batch.growIfFull();
     const rows = [a, b, c].filter((row) => batch.rows.includes(row));
     const texts = rows.map((row) => [a, b, c].indexOf(row) + 1);
     const fresh = layout.ports.map((_, port) => {
@@ -51,7 +52,7 @@ test('rows of different length keep what is theirs while others come, grow and l
       });
       return Float32Array.from(byRow.flat());
     });
-    batch.write(rows, fresh);
+    batch.append(rows, fresh);
     if (step === 10) batch.remove(b);
   }
   expect(batch.extract(a)).toEqual(cacheOf(1, 32));
@@ -60,18 +61,18 @@ test('rows of different length keep what is theirs while others come, grow and l
 });
 
 test('a row that is not written keeps its length, and its neighbours their numbers', () => {
-  const batch = createKvRows(layout);
+  const batch = createBatchCache(layout);
   const [a, b] = [batch.add(cacheOf(1, 2)), batch.add(cacheOf(2, 3))];
   const fresh = layout.ports.map((_, port) =>
     Float32Array.from([...tokens(9, 0, 1)[port]!, ...tokens(2, 3, 1)[port]!]),
   );
-  batch.write([b], fresh);
+  batch.append([b], fresh);
   expect(batch.extract(a)).toEqual(cacheOf(1, 2));
   expect(batch.extract(b)).toEqual(cacheOf(2, 4));
 });
 
 test('a duplicate goes its own way', () => {
-  const batch = createKvRows(layout);
+  const batch = createBatchCache(layout);
   const a = batch.add(cacheOf(1, 3));
   const twin = batch.duplicate(a);
   expect(batch.extract(twin)).toEqual(cacheOf(1, 3));
@@ -80,7 +81,7 @@ test('a duplicate goes its own way', () => {
 });
 
 test('memory goes back when the long row leaves', () => {
-  const batch = createKvRows(layout);
+  const batch = createBatchCache(layout);
   const long = batch.add(cacheOf(1, 400));
   const short = batch.add(cacheOf(2, 3));
   batch.remove(long);
@@ -91,7 +92,7 @@ test('memory goes back when the long row leaves', () => {
 });
 
 test('the feeds have a place for each row and no more', () => {
-  const batch = createKvRows(layout);
+  const batch = createBatchCache(layout);
   batch.add(cacheOf(1, 2));
   batch.add(cacheOf(2, 2));
   const feeds = batch.feeds();

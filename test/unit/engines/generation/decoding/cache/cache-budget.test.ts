@@ -1,5 +1,5 @@
 import { createCacheBudget } from '../../../../../../runtime/engines/generation/decoding/cache/cache-budget.js';
-import { createPrefixStore } from '../../../../../../runtime/engines/generation/decoding/cache/prefix-cache.js';
+import { createPrefixCache } from '../../../../../../runtime/engines/generation/decoding/cache/prefix-cache.js';
 
 test('bytes are set aside until there are none left, and come back', () => {
   const budget = createCacheBudget(100);
@@ -37,8 +37,8 @@ describe('who can wait', () => {
     const budget = createCacheBudget(100);
     const first = budget.reserve(70);
     const entered: string[] = [];
-    const large = budget.enter(60, signal).then((held) => (entered.push('large'), held));
-    const small = budget.enter(10, signal).then((held) => (entered.push('small'), held));
+    const large = budget.reserveInTurn(60, signal).then((held) => (entered.push('large'), held));
+    const small = budget.reserveInTurn(10, signal).then((held) => (entered.push('small'), held));
     await new Promise(setImmediate);
     expect([entered, budget.waiting]).toEqual([[], 2]);
     first.release();
@@ -49,30 +49,32 @@ describe('who can wait', () => {
   });
 
   test('does not wait for what never comes', async () => {
-    await expect(createCacheBudget(100).enter(101, signal)).rejects.toMatchObject({ code: 'unprocessable' });
+    await expect(createCacheBudget(100).reserveInTurn(101, signal)).rejects.toMatchObject({
+      code: 'unprocessable',
+    });
   });
 
   test('leaves the line with its signal, holds nothing, and lets the next one in', async () => {
     const budget = createCacheBudget(100);
     const first = budget.reserve(50);
     const caller = new AbortController();
-    const left = budget.enter(100, caller.signal);
-    const next = budget.enter(50, signal);
+    const left = budget.reserveInTurn(100, caller.signal);
+    const next = budget.reserveInTurn(50, signal);
     caller.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     (await next).release();
     first.release();
     expect([budget.free, budget.waiting]).toEqual([100, 0]);
-    await expect(budget.enter(1, caller.signal)).rejects.toThrow('left');
+    await expect(budget.reserveInTurn(1, caller.signal)).rejects.toThrow('left');
   });
 
   test('is not kept waiting by texts that have ended', async () => {
     const budget = createCacheBudget(100);
     const [one, two] = [budget.reserve(60), budget.reserve(40)];
-    const store = createPrefixStore(budget, 1);
-    const waiting = budget.enter(100, signal);
+    const store = createPrefixCache(budget, 1);
+    const waiting = budget.reserveInTurn(100, signal);
     one.release();
-    store.put(
+    store.insert(
       Array.from({ length: 20 }, (_, i) => i),
       () => ({ length: 20, data: [] }),
     );
@@ -86,34 +88,34 @@ describe('the store of earlier texts', () => {
   const cache = (length: number) => ({ length, data: [] });
 
   test('gives the longest common beginning, but never all of a prompt', () => {
-    const store = createPrefixStore(createCacheBudget(1e6), 1);
-    store.put(text(40), () => cache(40));
-    store.put([...text(30), 99, 98], () => cache(32));
-    expect(store.take([...text(35), 7])).toMatchObject({ length: 35, cache: { length: 40 } });
-    expect(store.take([...text(30), 99, 7])).toMatchObject({ length: 31, cache: { length: 32 } });
-    expect(store.take(text(40))).toMatchObject({ length: 39 });
-    expect(store.take(text(10))).toBeUndefined();
-    expect(store.take(text(40, 500))).toBeUndefined();
+    const store = createPrefixCache(createCacheBudget(1e6), 1);
+    store.insert(text(40), () => cache(40));
+    store.insert([...text(30), 99, 98], () => cache(32));
+    expect(store.lookUp([...text(35), 7])).toMatchObject({ length: 35, cache: { length: 40 } });
+    expect(store.lookUp([...text(30), 99, 7])).toMatchObject({ length: 31, cache: { length: 32 } });
+    expect(store.lookUp(text(40))).toMatchObject({ length: 39 });
+    expect(store.lookUp(text(10))).toBeUndefined();
+    expect(store.lookUp(text(40, 500))).toBeUndefined();
   });
 
   test('a text that goes on takes the place of its beginning', () => {
     const budget = createCacheBudget(1000);
-    const store = createPrefixStore(budget, 1);
-    store.put(text(40), () => cache(40));
-    store.put(text(60), () => cache(60));
+    const store = createPrefixCache(budget, 1);
+    store.insert(text(40), () => cache(40));
+    store.insert(text(60), () => cache(60));
     expect(budget.free).toBe(940);
   });
 
   test('lives on what is left over, and makes way', () => {
     const budget = createCacheBudget(100);
-    const store = createPrefixStore(budget, 1);
-    store.put(text(40), () => cache(40));
-    store.put(text(40, 100), () => {
+    const store = createPrefixCache(budget, 1);
+    store.insert(text(40), () => cache(40));
+    store.insert(text(40, 100), () => {
       throw new Error('there is no room for a copy');
     });
     expect(budget.free).toBe(60);
-    store.shrink(80);
+    store.evictFor(80);
     expect(budget.free).toBe(100);
-    expect(store.take(text(41))).toBeUndefined();
+    expect(store.lookUp(text(41))).toBeUndefined();
   });
 });

@@ -24,32 +24,32 @@ const open = (cacheBytes: number, own = {}) =>
 
 test('the cache of its text and of its longest answer has to fit before a generation begins', async () => {
   const model = await open(2 * (ROW + 10 * TOKEN));
-  const taken = await model.start(SOURCE, { rows: 1, tokens: 10, signal });
-  await expect(model.start(SOURCE, { rows: 1, tokens: 11, signal })).rejects.toMatchObject({
+  const taken = await model.start(SOURCE, { maxRows: 1, maxLength: 10, signal });
+  await expect(model.start(SOURCE, { maxRows: 1, maxLength: 11, signal })).rejects.toMatchObject({
     code: 'overloaded',
   });
-  await expect(model.start(SOURCE, { rows: 4, tokens: 10, signal })).rejects.toMatchObject({
+  await expect(model.start(SOURCE, { maxRows: 4, maxLength: 10, signal })).rejects.toMatchObject({
     code: 'unprocessable',
     message: expect.stringContaining('CACHE_BYTES'),
   });
   taken.end();
-  (await model.start(SOURCE, { rows: 2, tokens: 10, signal })).end();
+  (await model.start(SOURCE, { maxRows: 2, maxLength: 10, signal })).end();
 });
 
 test('a text that can’t be encoded takes no room', async () => {
   const model = await open(ROW + 10 * TOKEN);
-  await expect(model.start([10 ** 6, 1, 1, 1, 1], { rows: 1, tokens: 10, signal })).rejects.toThrow();
-  (await model.start(SOURCE, { rows: 1, tokens: 10, signal })).end();
+  await expect(model.start([10 ** 6, 1, 1, 1, 1], { maxRows: 1, maxLength: 10, signal })).rejects.toThrow();
+  (await model.start(SOURCE, { maxRows: 1, maxLength: 10, signal })).end();
 });
 
 test('an answer beyond the length of its model takes room as it grows', async () => {
   const model = await open(ROW + 5 * TOKEN, { n_positions: 3 });
-  const decoding = await model.start(SOURCE, { rows: 1, tokens: 10 ** 9, signal });
+  const decoding = await model.start(SOURCE, { maxRows: 1, maxLength: 10 ** 9, signal });
   await decoding.prefill({ tokens: [0] });
   for (let step = 1; step < 5; step++) await decoding.step([step]);
   await expect(decoding.step([5])).rejects.toMatchObject({ code: 'overloaded' });
   decoding.end();
-  (await model.start(SOURCE, { rows: 1, tokens: 5, signal })).end();
+  (await model.start(SOURCE, { maxRows: 1, maxLength: 5, signal })).end();
 });
 
 test('a decoder made for one row gets its rows one after the other', async () => {
@@ -61,7 +61,7 @@ test('a decoder made for one row gets its rows one after the other', async () =>
       config,
       openTextEncoder,
     );
-    const decoding = await model.start(SOURCE, { rows: 3, tokens: 10, signal });
+    const decoding = await model.start(SOURCE, { maxRows: 3, maxLength: 10, signal });
     return branched(decoding, [0]);
   };
   const onnx = join(dir, 'onnx');

@@ -16,7 +16,7 @@ function counting() {
       return { logits: new ort.Tensor('float32', Float32Array.from(scores), [...input_ids!.dims, 16]) };
     },
   } as unknown as InferenceSession;
-  return { fed, graph: { session, caches: [], switchesAfter: Infinity } };
+  return { fed, graph: { session, caches: [], ropeSwitchLength: Infinity } };
 }
 
 test('feeds the prompt in chunks and then one token at a time', async () => {

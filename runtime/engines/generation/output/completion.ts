@@ -1,26 +1,26 @@
 import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js';
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import type { LogitsProcessor } from '../search/logits.js';
+import type { LogitsProcessor } from '../search/create-logits-processors.js';
 import { readLogprobs } from '../search/logprobs.js';
 import { createSampler } from '../search/sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { TextStream } from './text-stream.js';
 
 /** One answer while it is made. */
-export interface Row {
+export interface Completion {
   /** Chooses the next token from the scores, which it may change. Gives the text that has become certain. */
-  take(scores: Float32Array): string;
+  addToken(scores: Float32Array): string;
   /** The rest of the text, once no more tokens come. */
   finish(): string;
   /** True after EOS, a stop string or the last token that there is room for. */
   readonly ended: boolean;
   /** The newest token. */
-  readonly last: number;
-  readonly answer: Omit<GeneratedText, 'tokensIn'>;
+  readonly lastToken: number;
+  readonly result: Omit<GeneratedText, 'tokensIn'>;
 }
 
-export interface RowInput {
+export interface CompletionInput {
   prompt: readonly number[];
   settings: GenerationSettings;
   tokenizer: TextTokenizer;
@@ -32,7 +32,15 @@ export interface RowInput {
   text: string;
 }
 
-export function createRow({ prompt, settings, tokenizer, processors, number, stream, text }: RowInput): Row {
+export function createCompletion({
+  prompt,
+  settings,
+  tokenizer,
+  processors,
+  number,
+  stream,
+  text,
+}: CompletionInput): Completion {
   const { eosTokenIds, maxNewTokens, logprobs } = settings;
   const sample = createSampler(settings, number);
   const ids = [...prompt];
@@ -45,7 +53,7 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
     return piece;
   };
   return {
-    take(scores) {
+    addToken(scores) {
       const tell = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
       for (const process of processors) process(scores, ids, 0);
       const id = sample(scores);
@@ -61,10 +69,10 @@ export function createRow({ prompt, settings, tokenizer, processors, number, str
     get ended() {
       return ended;
     },
-    get last() {
+    get lastToken() {
       return ids.at(-1)!;
     },
-    get answer() {
+    get result() {
       return {
         text: answer,
         tokensOut: ids.length - prompt.length,

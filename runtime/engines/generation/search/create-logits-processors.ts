@@ -1,5 +1,5 @@
-import { type LogitsProcessor, ban } from './logits-processor.js';
-import { biases } from './biases.js';
+import { type LogitsProcessor, banTokens } from './logits-processor.js';
+import { sequenceBias } from './biases.js';
 import { encoderNoRepeatNgram, noRepeatNgram } from './ngrams.js';
 import { countPenalty, encoderRepetitionPenalty, repetitionPenalty } from './penalties.js';
 import type { GenerationSettings } from '../settings/settings.js';
@@ -7,11 +7,11 @@ import type { GenerationSettings } from '../settings/settings.js';
 export type { LogitsProcessor } from './logits-processor.js';
 
 /** The processors that the settings ask for, in the order of transformers' _get_logits_processor. */
-export function logitsProcessors(settings: GenerationSettings): LogitsProcessor[] {
-  const { promptLength, source } = settings;
+export function createLogitsProcessors(settings: GenerationSettings): LogitsProcessor[] {
+  const { promptLength, sourceTokens: source } = settings;
   const list: LogitsProcessor[] = [];
-  if (settings.logitBias.length > 0) list.push(biases(settings.logitBias));
-  if (settings.sequenceBias.length > 0) list.push(biases(settings.sequenceBias));
+  if (settings.logitBias.length > 0) list.push(sequenceBias(settings.logitBias));
+  if (settings.sequenceBias.length > 0) list.push(sequenceBias(settings.sequenceBias));
   if (settings.encoderRepetitionPenalty !== 1) {
     list.push(encoderRepetitionPenalty(settings.encoderRepetitionPenalty, source));
   }
@@ -25,10 +25,10 @@ export function logitsProcessors(settings: GenerationSettings): LogitsProcessor[
   if (settings.encoderNoRepeatNgramSize > 0) {
     list.push(encoderNoRepeatNgram(settings.encoderNoRepeatNgramSize, source));
   }
-  return [...list, ...endings(settings), ...forcing(settings)];
+  return [...list, ...endingProcessors(settings), ...forcingProcessors(settings)];
 }
 
-function endings({
+function endingProcessors({
   badWords,
   eosTokenIds,
   promptLength,
@@ -37,33 +37,34 @@ function endings({
   const list: LogitsProcessor[] = [];
   // EOS alone is no bad word.
   const banned = badWords.filter((word) => !(word.length === 1 && eosTokenIds.has(word[0]!)));
-  if (banned.length > 0) list.push(biases(banned.map((word) => [word, -Infinity])));
+  if (banned.length > 0) list.push(sequenceBias(banned.map((word) => [word, -Infinity])));
   if (minNewTokens > 0) {
     const minLength = promptLength + minNewTokens;
     list.push((scores, ids) => {
-      if (ids.length < minLength) ban(scores, eosTokenIds);
+      if (ids.length < minLength) banTokens(scores, eosTokenIds);
     });
   }
   return list;
 }
 
-function forcing(settings: GenerationSettings): LogitsProcessor[] {
+function forcingProcessors(settings: GenerationSettings): LogitsProcessor[] {
   const { promptLength, eosTokenIds } = settings;
   const list: LogitsProcessor[] = [];
-  if (settings.forcedBos !== undefined) list.push(forced([settings.forcedBos], 1));
-  if (settings.forcedEos.length > 0) {
-    list.push(forced(settings.forcedEos, promptLength + settings.maxNewTokens - 1));
+  if (settings.forcedBosTokenId !== undefined) list.push(forceTokens([settings.forcedBosTokenId], 1));
+  if (settings.forcedEosTokenIds.length > 0) {
+    list.push(forceTokens(settings.forcedEosTokenIds, promptLength + settings.maxNewTokens - 1));
   }
-  if (settings.removeInvalid) list.push(finite);
+  if (settings.removeInvalid) list.push(removeInvalidValues);
   if (settings.decayLengthPenalty) {
     const [start, factor] = settings.decayLengthPenalty;
-    list.push(decayingLength({ start: start + promptLength, factor, eos: eosTokenIds }));
+    list.push(decayLengthPenalty({ start: start + promptLength, factor, eos: eosTokenIds }));
   }
-  if (settings.suppressTokens.length > 0) list.push((scores) => ban(scores, settings.suppressTokens));
+  if (settings.suppressTokens.length > 0) list.push((scores) => banTokens(scores, settings.suppressTokens));
   if (settings.beginSuppressTokens.length > 0) {
-    const begin = promptLength > 1 || settings.forcedBos === undefined ? promptLength : promptLength + 1;
+    const begin =
+      promptLength > 1 || settings.forcedBosTokenId === undefined ? promptLength : promptLength + 1;
     list.push((scores, ids) => {
-      if (ids.length === begin) ban(scores, settings.beginSuppressTokens);
+      if (ids.length === begin) banTokens(scores, settings.beginSuppressTokens);
     });
   }
   return list;
@@ -72,7 +73,7 @@ function forcing(settings: GenerationSettings): LogitsProcessor[] {
 const MOST = (2 - 2 ** -23) * 2 ** 127;
 
 /** No score is infinite, and what is no number is 0. */
-const finite: LogitsProcessor = (scores) => {
+const removeInvalidValues: LogitsProcessor = (scores) => {
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i]!;
     scores[i] = Number.isNaN(score) ? 0 : Math.max(-MOST, Math.min(MOST, score));
@@ -80,7 +81,7 @@ const finite: LogitsProcessor = (scores) => {
 };
 
 /** Lets nothing but these tokens through when the sequence has this length. */
-function forced(tokens: number[], length: number): LogitsProcessor {
+function forceTokens(tokens: number[], length: number): LogitsProcessor {
   return (scores, ids) => {
     if (ids.length !== length) return;
     scores.fill(-Infinity);
@@ -92,7 +93,11 @@ function forced(tokens: number[], length: number): LogitsProcessor {
  * Raises EOS more with every token after `start`. One that may not come gets no number in Python, which it then takes
  * for the highest.
  */
-function decayingLength(rule: { start: number; factor: number; eos: ReadonlySet<number> }): LogitsProcessor {
+function decayLengthPenalty(rule: {
+  start: number;
+  factor: number;
+  eos: ReadonlySet<number>;
+}): LogitsProcessor {
   return (scores, ids) => {
     if (ids.length <= rule.start) return;
     const gain = rule.factor ** (ids.length - rule.start) - 1;

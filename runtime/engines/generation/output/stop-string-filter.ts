@@ -1,10 +1,10 @@
-export interface StopGate {
+export interface StopStringFilter {
   push(text: string): string;
   flush(): string;
   /** True once a stop string has appeared. */
-  readonly closed: boolean;
+  readonly stopped: boolean;
   /** Another gate that has seen the same text. */
-  fork(): StopGate;
+  fork(): StopStringFilter;
 }
 
 /** A stop string, and for each beginning of it the longest proper beginning that is also its end. */
@@ -17,7 +17,7 @@ interface Pattern {
  * Lets text through up to the first stop string that is complete; holds back an end that could be the beginning of one.
  * Each character is looked at once, whatever the stop strings are.
  */
-export function createStopGate(stops: readonly string[]): StopGate {
+export function createStopStringFilter(stops: readonly string[]): StopStringFilter {
   const patterns = stops.map((text) => ({ text, borders: bordersOf(text) }));
   return gate(patterns, { held: '', matched: stops.map(() => 0), closed: false });
 }
@@ -30,9 +30,9 @@ interface State {
   closed: boolean;
 }
 
-function gate(patterns: readonly Pattern[], state: State): StopGate {
+function gate(patterns: readonly Pattern[], state: State): StopStringFilter {
   return {
-    get closed() {
+    get stopped() {
       return state.closed;
     },
     push(text) {

@@ -2,20 +2,20 @@ import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import type { Surroundings } from './languages.js';
+import type { SurroundingTokens } from './language-tokens.js';
 import { encoderPositions } from '../../repository/sequence-lengths.js';
 
 /** What the encoder reads, and what comes of the choice of languages. */
-export interface Source {
-  ids: number[];
+export interface EncoderSource {
+  tokens: number[];
   /** `task_specific_params` that apply. */
-  own: Json;
+  taskParams: Json;
   /** First token of the answer. */
-  forcedBos?: number | undefined;
+  forcedBosTokenId?: number | undefined;
 }
 
 /** @throws RunError 400 or 422 for languages that are missing or unknown, 422 for a text without an end */
-export type SourceReader = (text: string, languages: TranslationOptions) => Source;
+export type SourceReader = (text: string, languages: TranslationOptions) => EncoderSource;
 
 export interface SourceInput {
   tokenizer: TextTokenizer;
@@ -24,10 +24,10 @@ export interface SourceInput {
 }
 
 /** Tokens of a text with what stands around it, cut to the model's length. */
-export type Fit = (text: string, around?: Surroundings) => number[];
+export type EncodeToLimit = (text: string, around?: SurroundingTokens) => number[];
 
 /** How texts are cut for this model. */
-export function fitting({ tokenizer, config }: SourceInput): Fit {
+export function createEncodeToLimit({ tokenizer, config }: SourceInput): EncodeToLimit {
   const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
   const heads = firstNumber(config, 'encoder_attention_heads', 'num_heads') ?? 1;
   return (text, around) => {
@@ -37,7 +37,7 @@ export function fitting({ tokenizer, config }: SourceInput): Fit {
     if (maxLength === Infinity) checkAttention(ids.length, heads);
     return ids;
 
-    function within({ before, after }: Surroundings): number[] {
+    function within({ before, after }: SurroundingTokens): number[] {
       const room = Math.max(0, maxLength - before.length - after.length);
       return [...before, ...tokenizer.encode(text, { maxLength: room, specialTokens: false }).ids, ...after];
     }

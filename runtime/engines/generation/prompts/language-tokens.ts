@@ -4,46 +4,50 @@ import type { Json } from '../../repository/model-folder.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 
 /** Special tokens around a text. */
-export interface Surroundings {
+export interface SurroundingTokens {
   before: number[];
   after: number[];
 }
 
 /** Languages that are tokens of the vocabulary: one around the text, one at the beginning of the answer. */
-export interface Languages {
+export interface LanguageTokens {
   /** Codes as requests spell them. */
   codes: string[];
   /** The language that the tokenizer takes a text to be in when nobody says. */
-  usual: string;
+  defaultCode: string;
   /** @throws RunError 422 for a language that the model doesn't have */
-  around(code: string, parameter?: keyof TranslationOptions): Surroundings;
+  surroundingsOf(code: string, parameter?: keyof TranslationOptions): SurroundingTokens;
   /** @throws RunError 422 for a language that the model doesn't have */
   idOf(code: string, parameter?: keyof TranslationOptions): number;
 }
 
-interface Family {
+interface LanguageFamily {
   tokens: RegExp;
   codeOf?(token: string): string;
   tokenOf?(code: string): string;
-  usual: string;
+  defaultCode: string;
   /** True: the language comes first; false: after the end token. */
-  first(config: Json): boolean;
+  languageFirst(config: Json): boolean;
 }
 
 const SCRIPTS = /^[a-z]{3}_[A-Z][a-z]{3}$/;
 const REGIONS = /^[a-z]{2,3}_[A-Z]{2}$/;
 
 /** By Python's tokenizer class (`tokenizer_class` without its ending). */
-const FAMILIES: Record<string, Family> = {
-  Nllb: { tokens: SCRIPTS, usual: 'eng_Latn', first: (config) => config['legacy_behaviour'] !== true },
-  MBart: { tokens: REGIONS, usual: 'en_XX', first: () => false },
-  MBart50: { tokens: REGIONS, usual: 'en_XX', first: () => true },
+const FAMILIES: Record<string, LanguageFamily> = {
+  Nllb: {
+    tokens: SCRIPTS,
+    defaultCode: 'eng_Latn',
+    languageFirst: (config) => config['legacy_behaviour'] !== true,
+  },
+  MBart: { tokens: REGIONS, defaultCode: 'en_XX', languageFirst: () => false },
+  MBart50: { tokens: REGIONS, defaultCode: 'en_XX', languageFirst: () => true },
   M2M100: {
     tokens: /^__[a-z]{2,3}__$/,
     codeOf: (token) => token.slice(2, -2),
     tokenOf: (code) => `__${code}__`,
-    usual: 'en',
-    first: () => true,
+    defaultCode: 'en',
+    languageFirst: () => true,
   },
 };
 
@@ -51,30 +55,30 @@ const FAMILIES: Record<string, Family> = {
 const BY_MODEL_TYPE: Record<string, string> = { mbart: 'MBart', m2m_100: 'M2M100', 'nllb-moe': 'Nllb' };
 
 /** Python's tokenizer class, without `Tokenizer` and `TokenizerFast`. */
-export function tokenizerClass(tokenizer: TextTokenizer, config: Json): string {
+export function tokenizerClassOf(tokenizer: TextTokenizer, config: Json): string {
   const written = tokenizer.config['tokenizer_class'] ?? config['tokenizer_class'];
   if (typeof written === 'string') return written.replace(/Tokenizer(Fast)?$/, '');
   return BY_MODEL_TYPE[String(config['model_type'])] ?? '';
 }
 
 /** The languages of a tokenizer that has them as tokens; undefined for every other one. */
-export function languagesOf(tokenizer: TextTokenizer, config: Json): Languages | undefined {
-  const family = FAMILIES[tokenizerClass(tokenizer, config)];
+export function languageTokensOf(tokenizer: TextTokenizer, config: Json): LanguageTokens | undefined {
+  const family = FAMILIES[tokenizerClassOf(tokenizer, config)];
   if (!family) return undefined;
   const { codeOf = (token) => token, tokenOf = (code) => code } = family;
   const codes = tokenizer.tokensLike(family.tokens).map(codeOf).sort();
   const known = new Set(codes);
   const end = tokenizer.namedId('eos_token');
-  const first = family.first(tokenizer.config);
-  const idOf: Languages['idOf'] = (code, parameter = 'src_lang') => {
-    if (!known.has(code)) throw unknownLanguage(parameter, code, codes);
+  const first = family.languageFirst(tokenizer.config);
+  const idOf: LanguageTokens['idOf'] = (code, parameter = 'src_lang') => {
+    if (!known.has(code)) throw unknownLanguageError(parameter, code, codes);
     return tokenizer.idOf(tokenOf(code))!;
   };
   return {
     codes,
     idOf,
-    usual: String(tokenizer.config['src_lang'] ?? family.usual),
-    around(code, parameter) {
+    defaultCode: String(tokenizer.config['src_lang'] ?? family.defaultCode),
+    surroundingsOf(code, parameter) {
       const language = idOf(code, parameter);
       const ends = end === undefined ? [] : [end];
       return first ? { before: [language], after: ends } : { before: [], after: [...ends, language] };
@@ -85,7 +89,7 @@ export function languagesOf(tokenizer: TextTokenizer, config: Json): Languages |
 /** Most languages that an error message lists. */
 const LISTED = 20;
 
-export function unknownLanguage(parameter: string, code: string, codes: readonly string[]): RunError {
+export function unknownLanguageError(parameter: string, code: string, codes: readonly string[]): RunError {
   const more = codes.length > LISTED ? `, … (${codes.length} in all)` : '';
   const listed = codes.slice(0, LISTED).join(', ') + more;
   const given = code.slice(0, 40);
@@ -93,5 +97,5 @@ export function unknownLanguage(parameter: string, code: string, codes: readonly
 }
 
 /** Said where a model has nothing to choose from. */
-export const NO_CHOICE =
+export const ONE_LANGUAGE_PAIR =
   'params.src_lang, params.tgt_lang: this model has one pair of languages, there is no choice';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
-import { logitsProcessors } from '../../../../../runtime/engines/generation/search/logits.js';
+import { createLogitsProcessors } from '../../../../../runtime/engines/generation/search/create-logits-processors.js';
 import { settingsOf } from '../support.js';
 
 interface Fixture {
@@ -19,7 +19,7 @@ const { eos, ids, prompt, source, processors } = JSON.parse(await readFile(file,
 function process(request: GenerateOptions, scores: number[], sequence = ids): Float32Array {
   const row = Float32Array.from(scores);
   const settings = settingsOf({ eos_token_id: eos, ...request }, { promptLength: prompt, source });
-  for (const one of logitsProcessors(settings)) one(row, sequence, 0);
+  for (const one of createLogitsProcessors(settings)) one(row, sequence, 0);
   return row;
 }
 
@@ -53,7 +53,7 @@ describe('a step costs what is new in it', () => {
   const long = 200_000;
   const fiveSteps = (request: GenerateOptions, sequence: number[]) => {
     const settings = settingsOf(request, { promptLength: sequence.length, source: sequence });
-    const all = logitsProcessors(settings);
+    const all = createLogitsProcessors(settings);
     const scores = new Float32Array(100);
     for (let step = 0; step < 5; step++) for (const one of all) one(scores, sequence, 0);
     return scores;

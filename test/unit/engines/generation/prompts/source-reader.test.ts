@@ -1,4 +1,4 @@
-import { sourceReader } from '../../../../../runtime/engines/generation/prompts/source.js';
+import { createSourceReader } from '../../../../../runtime/engines/generation/prompts/source-reader.js';
 import type { TextTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
 
 /** Ids are positions. Every letter of a text is token 90. */
@@ -29,7 +29,7 @@ interface Given {
 }
 
 const reader = ({ vocabulary = [], tokenizer = {}, config = {}, task = 'translation' }: Given) =>
-  sourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
+  createSourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
 
 describe('languages that are tokens', () => {
   const chosen = { nllb: ['fra_Latn', 'zho_Hans'], mbart: ['fr_XX', 'zh_CN'], m2m: ['fr', 'ast'] };
@@ -66,15 +66,15 @@ describe('languages that are tokens', () => {
       chosen.m2m,
       [3, 90, 0],
     ],
-  ])('stand where %s wants them', (_name, given, [src_lang, tgt_lang], ids) => {
-    expect(reader(given)('a', { src_lang, tgt_lang })).toMatchObject({ ids, forcedBos: 4 });
+  ])('stand where %s wants them', (_name, given, [src_lang, tgt_lang], tokens) => {
+    expect(reader(given)('a', { src_lang, tgt_lang })).toMatchObject({ tokens, forcedBosTokenId: 4 });
   });
 
   const nllb = { vocabulary: NLLB, tokenizer: { tokenizer_class: 'NllbTokenizer', src_lang: 'zho_Hans' } };
 
   test('stay when the text is cut', () => {
-    const { ids } = reader(nllb)('a'.repeat(50), { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
-    expect(ids).toEqual([3, 90, 90, 90, 90, 90, 90, 0]);
+    const { tokens } = reader(nllb)('a'.repeat(50), { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
+    expect(tokens).toEqual([3, 90, 90, 90, 90, 90, 90, 0]);
   });
 
   test('of one request leave the next alone', () => {
@@ -85,7 +85,10 @@ describe('languages that are tokens', () => {
   });
 
   test('are the tokenizer’s own in other tasks', () => {
-    expect(reader({ ...nllb, task: 'summarization' })('a', {})).toEqual({ ids: [4, 90, 0], own: {} });
+    expect(reader({ ...nllb, task: 'summarization' })('a', {})).toEqual({
+      tokens: [4, 90, 0],
+      taskParams: {},
+    });
   });
 
   test('can be said by the name of a task', () => {
@@ -93,7 +96,11 @@ describe('languages that are tokens', () => {
       vocabulary: M2M,
       config: { model_type: 'm2m_100', task_specific_params: { translation_fr_to_en: { num_beams: 3 } } },
     };
-    expect(reader(given)('a', {})).toEqual({ ids: [3, 90, 0], forcedBos: 2, own: { num_beams: 3 } });
+    expect(reader(given)('a', {})).toEqual({
+      tokens: [3, 90, 0],
+      forcedBosTokenId: 2,
+      taskParams: { num_beams: 3 },
+    });
   });
 
   test.each([
@@ -132,12 +139,12 @@ describe('Marian', () => {
     ['a', { tgt_lang: 'fra' }, [2, 90, 0]],
     ['a', { tgt_lang: 'zlm_Latn', src_lang: 'eng' }, [3, 90, 0]],
     ['>>fra<< a', { tgt_lang: 'zlm_Latn' }, [2, 90, 0]],
-  ])('reads %j with %j', (text, languages, ids) => {
-    expect(reader(several)(text, languages).ids).toEqual(ids);
+  ])('reads %j with %j', (text, languages, tokens) => {
+    expect(reader(several)(text, languages).tokens).toEqual(tokens);
   });
 
   test('with one pair takes that pair and no other', () => {
-    expect(reader(one)('a', { src_lang: 'en', tgt_lang: 'fr' }).ids).toEqual([90, 0]);
+    expect(reader(one)('a', { src_lang: 'en', tgt_lang: 'fr' }).tokens).toEqual([90, 0]);
     expect(() => reader(one)('a', { tgt_lang: 'de' })).toThrow(
       'one pair of languages, there is no choice: fr',
     );
@@ -163,7 +170,7 @@ describe('prefixes', () => {
     ['translation', {}, 4],
     ['translation', { src_lang: 'en', tgt_lang: 'fr' }, 3],
   ])('of %s with %j', (task, languages, length) => {
-    expect(reader({ task, config })('a', languages).ids).toHaveLength(length + 1);
+    expect(reader({ task, config })('a', languages).tokens).toHaveLength(length + 1);
   });
 
   test('that are not there are refused', () => {
@@ -176,7 +183,11 @@ describe('prefixes', () => {
 
 test('a text without an end is refused where the model sets no limit', () => {
   const tokenizer = { ...tokenizerOf([], {}), modelMaxLength: undefined };
-  const read = sourceReader({ tokenizer, config: { model_type: 't5', num_heads: 8 }, task: 'summarization' });
-  expect(read('a'.repeat(8000), {}).ids).toHaveLength(8001);
+  const read = createSourceReader({
+    tokenizer,
+    config: { model_type: 't5', num_heads: 8 },
+    task: 'summarization',
+  });
+  expect(read('a'.repeat(8000), {}).tokens).toHaveLength(8001);
   expect(() => read('a'.repeat(9000), {})).toThrow(expect.objectContaining({ code: 'unprocessable' }));
 });

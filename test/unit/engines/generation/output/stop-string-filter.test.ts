@@ -1,5 +1,5 @@
-import { createUniform } from '../../../../../runtime/engines/generation/search/sampling.js';
-import { createStopGate } from '../../../../../runtime/engines/generation/output/stop-gate.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createStopStringFilter } from '../../../../../runtime/engines/generation/output/stop-string-filter.js';
 
 /** The text before the stop string that is complete first. */
 function reference(text: string, stops: string[]): string {
@@ -10,7 +10,7 @@ function reference(text: string, stops: string[]): string {
   return text;
 }
 
-const uniform = createUniform({ seed: 2 });
+const uniform = createRandom({ seed: 2 });
 const word = (length: number) => Array.from({ length }, () => 'ab'[Math.floor(uniform() * 2)]).join('');
 
 test('lets through what comes before the first stop string, however the text is cut', () => {
@@ -19,9 +19,9 @@ test('lets through what comes before the first stop string, however the text is 
       word(1 + Math.floor(uniform() * 9)),
     );
     const text = word(Math.floor(uniform() * 60));
-    let gate = createStopGate(stops);
+    let gate = createStopStringFilter(stops);
     let out = '';
-    for (let at = 0; at < text.length && !gate.closed;) {
+    for (let at = 0; at < text.length && !gate.stopped;) {
       const length = 1 + Math.floor(uniform() * 7);
       out += gate.push(text.slice(at, at + length));
       at += length;
@@ -32,16 +32,16 @@ test('lets through what comes before the first stop string, however the text is 
 });
 
 test('a fork and its origin go their own ways', () => {
-  const gate = createStopGate(['xyz']);
+  const gate = createStopStringFilter(['xyz']);
   gate.push('ax');
   const other = gate.fork();
-  expect([gate.push('yz'), gate.closed]).toEqual(['', true]);
-  expect([other.push('yw'), other.closed]).toEqual(['xyw', false]);
+  expect([gate.push('yz'), gate.stopped]).toEqual(['', true]);
+  expect([other.push('yw'), other.stopped]).toEqual(['xyw', false]);
 });
 
 test('long stop strings that almost match cost a constant per character', () => {
   const stops = Array.from({ length: 16 }, (_, i) => 'a'.repeat(100_000 - i) + 'b');
-  const gate = createStopGate(stops);
+  const gate = createStopStringFilter(stops);
   for (let i = 0; i < 20_000; i++) gate.push('aa');
   expect(gate.flush()).toHaveLength(40_000);
 });

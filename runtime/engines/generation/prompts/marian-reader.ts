@@ -1,47 +1,51 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import { NO_CHOICE, unknownLanguage } from './languages.js';
-import type { Fit, SourceReader } from './source-text.js';
+import { ONE_LANGUAGE_PAIR, unknownLanguageError } from './language-tokens.js';
+import type { EncodeToLimit, SourceReader } from './encode-to-limit.js';
 
 interface MarianInput {
-  fit: Fit;
-  own: Json;
+  encode: EncodeToLimit;
+  taskParams: Json;
   prefixOf(own: Json): string;
 }
 
 /** A target language in front of the text, as models with several of them want it. */
-const CODE = /^>>.+<</;
+const LANGUAGE_PREFIX = /^>>.+<</;
 
 /**
  * Texts of Marian models. What stands in front as `>>fra<<` is one token, which tokenizer.json can't say; `tgt_lang`
  * puts it there.
  */
-export function marianReader(tokenizer: TextTokenizer, { fit, own, prefixOf }: MarianInput): SourceReader {
+export function createMarianReader(
+  tokenizer: TextTokenizer,
+  { encode: fit, taskParams: own, prefixOf }: MarianInput,
+): SourceReader {
   const codes = tokenizer.tokensLike(/^>>.+<<$/).map((token) => token.slice(2, -2));
   const end = tokenizer.namedId('eos_token') ?? 0;
   const unknown = tokenizer.namedId('unk_token') ?? 1;
   return (text, { src_lang, tgt_lang }) => {
     checkPair(tokenizer.config, { codes, src_lang, tgt_lang });
-    const chosen = codes.length > 0 && tgt_lang != null && !CODE.test(text) ? `>>${tgt_lang}<< ` : '';
+    const chosen =
+      codes.length > 0 && tgt_lang != null && !LANGUAGE_PREFIX.test(text) ? `>>${tgt_lang}<< ` : '';
     const whole = chosen + prefixOf(own) + text;
-    const code = CODE.exec(whole)?.[0];
-    if (code === undefined) return { own, ids: fit(whole) };
+    const code = LANGUAGE_PREFIX.exec(whole)?.[0];
+    if (code === undefined) return { taskParams: own, tokens: fit(whole) };
     const around = { before: [tokenizer.idOf(code) ?? unknown], after: [end] };
-    return { own, ids: fit(whole.slice(code.length).trimStart(), around) };
+    return { taskParams: own, tokens: fit(whole.slice(code.length).trimStart(), around) };
   };
 }
 
-interface Choice {
+interface LanguageChoice {
   codes: readonly string[];
   src_lang?: string | null | undefined;
   tgt_lang?: string | null | undefined;
 }
 
 /** Refuses languages that the model doesn't have. The source is only known where the repository names a single one. */
-function checkPair({ source_lang, target_lang }: Json, { codes, src_lang, tgt_lang }: Choice): void {
+function checkPair({ source_lang, target_lang }: Json, { codes, src_lang, tgt_lang }: LanguageChoice): void {
   if (tgt_lang != null && codes.length > 0) {
-    if (!codes.includes(tgt_lang)) throw unknownLanguage('tgt_lang', tgt_lang, codes);
+    if (!codes.includes(tgt_lang)) throw unknownLanguageError('tgt_lang', tgt_lang, codes);
   } else if (tgt_lang != null && tgt_lang !== target_lang) throw noChoice(target_lang);
   const isOne = typeof source_lang === 'string' && /^[a-z]{2,3}$/.test(source_lang);
   if (src_lang != null && (isOne || source_lang == null) && src_lang !== source_lang)
@@ -50,5 +54,5 @@ function checkPair({ source_lang, target_lang }: Json, { codes, src_lang, tgt_la
 
 function noChoice(language: unknown): RunError {
   const which = typeof language === 'string' ? `: ${language}` : '';
-  return new RunError('unprocessable', NO_CHOICE + which);
+  return new RunError('unprocessable', ONE_LANGUAGE_PAIR + which);
 }

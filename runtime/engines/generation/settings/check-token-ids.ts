@@ -5,8 +5,14 @@ import type { GenerationSettings } from './settings.js';
  * Refuses tokens that the model doesn't have, where Python fails on them, too (elsewhere they are no harm).
  * @throws RunError 422 that names the parameter
  */
-export function checkVocabulary(settings: GenerationSettings, size: number): void {
-  const { badWords, sequenceBias, logitBias, forcedBos, forcedEos } = settings;
+export function checkTokenIds(settings: GenerationSettings, size: number): void {
+  const {
+    badWords,
+    sequenceBias,
+    logitBias,
+    forcedBosTokenId: forcedBos,
+    forcedEosTokenIds: forcedEos,
+  } = settings;
   const given: [name: string, ids: Iterable<readonly number[]>][] = [
     ['logit_bias', logitBias.map(([ids]) => ids)],
     ['sequence_bias', sequenceBias.map(([ids]) => ids)],

@@ -1,7 +1,7 @@
 import type { GenerationSettings } from '../settings/settings.js';
 
 /** A sequence that has ended, with its final score. */
-export interface Finished {
+export interface FinishedBeam {
   ids: Int32Array;
   score: number;
 }
@@ -16,10 +16,10 @@ interface Progress {
 
 /** Adds sequences that ended in this step, with scores divided by length^penalty, and keeps the best. */
 export function mergeFinished(
-  finished: Finished[],
-  ended: readonly Finished[],
+  finished: FinishedBeam[],
+  ended: readonly FinishedBeam[],
   { length, settings, improvable }: Progress,
-): Finished[] {
+): FinishedBeam[] {
   const full = finished.length === settings.numBeams && settings.earlyStopping === true;
   if (full || !improvable) return finished;
   const added = ended.map(({ ids, score }) => ({ ids, score: score / length ** settings.lengthPenalty }));
@@ -29,7 +29,7 @@ export function mergeFinished(
 /** Whether the best running beam could still beat the worst finished one (_check_early_stop_heuristic). */
 export function canImprove(
   best: number,
-  finished: readonly Finished[],
+  finished: readonly FinishedBeam[],
   { length, settings }: Progress,
 ): boolean {
   if (finished.length < settings.numBeams) return true;

@@ -1,0 +1,101 @@
+import { RunError } from '../../../core/errors.js';
+import type { TranslationOptions } from '../../../core/handles/index.js';
+import type { Json } from '../../repository/model-folder.js';
+import {
+  type LanguageTokens,
+  languageTokensOf,
+  ONE_LANGUAGE_PAIR,
+  tokenizerClassOf,
+  unknownLanguageError,
+} from './language-tokens.js';
+import { createMarianReader } from './marian-reader.js';
+import {
+  type EncodeToLimit,
+  createEncodeToLimit,
+  type SourceInput,
+  type SourceReader,
+} from './encode-to-limit.js';
+
+/** Reads texts as the pipeline of the task does: its prefix, its languages, cut to what the model takes. */
+export function createSourceReader(input: SourceInput): SourceReader {
+  const { tokenizer, config, task } = input;
+  const fit = createEncodeToLimit(input);
+  const languages = languageTokensOf(tokenizer, config);
+  const pairs = languagePairsOf(config);
+  const prefixOf = (own: Json) => String(own['prefix'] ?? config['prefix'] ?? '');
+  if (task !== 'translation') {
+    const own = taskSpecificParams(config)[task] ?? {};
+    const around = languages?.surroundingsOf(languages.defaultCode);
+    return (text) => ({ taskParams: own, tokens: fit(prefixOf(own) + text, around) });
+  }
+  if (languages) return createTokenReader(languages, { pairs, fit });
+  if (tokenizerClassOf(tokenizer, config) === 'Marian' || config['model_type'] === 'marian') {
+    return createMarianReader(tokenizer, { encode: fit, taskParams: pairs[0]?.taskParams ?? {}, prefixOf });
+  }
+  return (text, choice) => {
+    const own = findPair(pairs, choice);
+    return { taskParams: own, tokens: fit(prefixOf(own) + text) };
+  };
+}
+
+/** An entry translation_xx_to_yy of task_specific_params. */
+interface LanguagePair {
+  from: string;
+  to: string;
+  taskParams: Json;
+}
+
+const taskSpecificParams = (config: Json) =>
+  (config['task_specific_params'] ?? {}) as Record<string, Json | undefined>;
+
+function languagePairsOf(config: Json): LanguagePair[] {
+  return Object.entries(taskSpecificParams(config))
+    .filter(([name]) => name.startsWith('translation'))
+    .map(([name, own]) => {
+      const [, from = '', , to = ''] = name.split('_');
+      return { from, to, taskParams: own ?? {} };
+    });
+}
+
+/** Models that tell languages by a prefix. Python takes the first entry where no languages are named. */
+function findPair(
+  pairs: readonly LanguagePair[],
+  { src_lang: from, tgt_lang: to }: TranslationOptions,
+): Json {
+  if (from == null && to == null) return pairs[0]?.taskParams ?? {};
+  if (pairs.length === 0) throw new RunError('unprocessable', ONE_LANGUAGE_PAIR);
+  const found = pairs.find((pair) => pair.from === from && pair.to === to);
+  if (found) return found.taskParams;
+  const wanted = `${from ?? '?'} to ${to ?? '?'}`;
+  throw unknownLanguageError(
+    from == null ? 'src_lang' : 'tgt_lang',
+    wanted,
+    pairs.map((pair) => `${pair.from} to ${pair.to}`),
+  );
+}
+
+/** Models whose languages are tokens. Python has no default for either, but for what a task's name says. */
+function createTokenReader(
+  languages: LanguageTokens,
+  { pairs, fit }: { pairs: readonly LanguagePair[]; fit: EncodeToLimit },
+): SourceReader {
+  const [usual] = pairs;
+  return (text, { src_lang, tgt_lang }) => {
+    const named = src_lang == null && tgt_lang == null ? usual : undefined;
+    const [from, to] = [src_lang ?? named?.from, tgt_lang ?? named?.to];
+    if (!from || !to) throw missingLanguageError(from ? 'tgt_lang' : 'src_lang', languages.codes);
+    return {
+      tokens: fit(text, languages.surroundingsOf(from, 'src_lang')),
+      taskParams: usual?.taskParams ?? {},
+      forcedBosTokenId: languages.idOf(to, 'tgt_lang'),
+    };
+  };
+}
+
+function missingLanguageError(parameter: string, codes: readonly string[]): RunError {
+  const examples = codes.slice(0, 10).join(', ');
+  return new RunError(
+    'invalid_input',
+    `params.${parameter}: is required by this model, one of ${examples}, …`,
+  );
+}
