@@ -35,7 +35,7 @@ const COMMANDS = [
 ];
 
 /** The command line with all its commands. Throws instead of ending the process. */
-export function createProgram(deps: CommandDeps): Command {
+export function createBuilderProgram(deps: CommandDeps): Command {
   const program = new Command('builder')
     .description('Turns a model id of the Hugging Face hub into a container image that answers POST /run')
     .version(deps.version)
@@ -57,7 +57,7 @@ export function createProgram(deps: CommandDeps): Command {
  */
 export async function runCli(args: readonly string[], deps: CommandDeps): Promise<number> {
   try {
-    await createProgram(deps).parseAsync(args, { from: 'user' });
+    await createBuilderProgram(deps).parseAsync(args, { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     // Commander has said it already; help and version are no failure.

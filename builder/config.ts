@@ -34,7 +34,7 @@ export interface BuilderConfig {
 }
 
 /** @throws BuilderError `usage` naming the variable that is wrong, never its value */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
+export function readBuilderConfig(env: NodeJS.ProcessEnv = process.env): BuilderConfig {
   return {
     endpoint: endpointFrom(env.HF_ENDPOINT || 'https://huggingface.co', 'HF_ENDPOINT'),
     offline: isSet(env.HF_HUB_OFFLINE),

@@ -5,9 +5,9 @@ import { ensureWeights, findWeights, type Weights } from '../runtime/store/weigh
 import type { CommandDeps } from './deps.js';
 import type { ModelPlan } from './plan/index.js';
 import { megabytes } from './report.js';
-import { cacheOf, type DecideOptions, fileSource } from './source.js';
+import { cacheFolder, type DecideOptions, fileSource } from './source.js';
 
-export interface FetchOptions extends DecideOptions {
+export interface FetchWeightsOptions extends DecideOptions {
   model: Pick<ModelPlan, 'spec'>;
   /** Folders in which the files may lie beside the cache. */
   places?: readonly string[];
@@ -21,14 +21,14 @@ export interface FetchOptions extends DecideOptions {
 }
 
 /** Folder with the verified files of a model; downloads what the cache lacks. */
-export async function fetchWeights(options: FetchOptions, deps: CommandDeps): Promise<string> {
-  return (await haveWeights(options, deps)).dir;
+export async function fetchWeights(options: FetchWeightsOptions, deps: CommandDeps): Promise<string> {
+  return (await hasWeights(options, deps)).dir;
 }
 
 /** As fetchWeights; with `to`, what the cache holds is copied rather than downloaded. */
-export async function haveWeights(options: FetchOptions, deps: CommandDeps): Promise<Weights> {
+export async function hasWeights(options: FetchWeightsOptions, deps: CommandDeps): Promise<Weights> {
   const { flags, report, model, places = [], to, rehash, signal, what = 'files of the model' } = options;
-  const cache = path.join(cacheOf(flags, deps), 'models');
+  const cache = path.join(cacheFolder(flags, deps), 'models');
   const { spec } = model;
   const common = { spec, rehash, signal, log: report.note };
   // A local folder is used where it is; only what the hub gives is kept in the cache.

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCli } from './cli.js';
-import { readConfig } from './config.js';
+import { readBuilderConfig } from './config.js';
 import type { CommandDeps } from './deps.js';
 import { EXIT } from './exit.js';
 import { dockerodeDocker } from './docker/dockerode.js';
@@ -22,7 +22,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 try {
   const deps: CommandDeps = {
-    config: readConfig(),
+    config: readBuilderConfig(),
     docker: dockerodeDocker(),
     packageRoot,
     version,

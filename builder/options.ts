@@ -38,7 +38,7 @@ export interface OutputFlags {
 }
 
 /** The argument `<model>`: an id, checked before anything is asked. */
-export function modelId(text: string): string {
+export function parseModelId(text: string): string {
   if (isModelId(text)) return text;
   throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
 }
@@ -95,7 +95,7 @@ export function addOutputOptions(command: Command): Command {
 }
 
 /** A TCP port of this machine; 0 lets the system choose. */
-export function port(text: string): number {
+export function parsePort(text: string): number {
   const number = Number(text);
   if (/^\d{1,5}$/.test(text) && number <= 65535) return number;
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
@@ -119,14 +119,14 @@ function platformList(text: string): Platform[] {
 function baseImages(text: string, before: BaseImages): BaseImages {
   const entries = text.split(',').map((part) => {
     const [, platform, image] = /^([^=]+)=(.*)$/.exec(part) ?? [];
-    if (platform === undefined) return ['any', imageReference(part)];
-    return [platformList(platform)[0]!, imageReference(image!)];
+    if (platform === undefined) return ['any', parseImageReference(part)];
+    return [platformList(platform)[0]!, parseImageReference(image!)];
   });
   return { ...before, ...(Object.fromEntries(entries) as Partial<BaseImages>) };
 }
 
 /** The argument `<image>`: a name or an id. */
-export function imageReference(text: string): string {
+export function parseImageReference(text: string): string {
   if (/^[\w][\w./:@-]*$/.test(text)) return text;
   throw new InvalidArgumentError(`expected an image reference such as ${DEFAULT_BASE_IMAGE}`);
 }
@@ -139,7 +139,7 @@ function sha256(text: string): string {
 const UNITS = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
 /** As `docker run --memory` reads it: 2g are 2 GiB. */
-export function byteSize(text: string): number {
+export function parseByteSize(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kmgt]?)i?b?$/i.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS]);
   if (bytes > 0) return bytes;

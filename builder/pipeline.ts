@@ -23,10 +23,10 @@ import type { ImageFlags, SourceFlags } from './options.js';
 import { type Figures, predictedFigures } from './plan/figures.js';
 import type { ModelPlan } from './plan/index.js';
 import type { Report } from './report.js';
-import { cacheOf, decideModel } from './source.js';
+import { cacheFolder, decideModel } from './source.js';
 
 /** All that is decided before anything is written or fetched. */
-export interface Prepared extends PlannedImages {
+export interface PreparedModel extends PlannedImages {
   model: ModelPlan;
 }
 
@@ -41,7 +41,7 @@ export interface PlannedImages {
   runtimeFolder: string;
 }
 
-export interface PrepareOptions {
+export interface PrepareModelOptions {
   id: string;
   flags: SourceFlags & ImageFlags;
   report: Report;
@@ -51,31 +51,34 @@ export interface PrepareOptions {
  * Asks the source about the model and decides everything.
  * @throws StoreError, RunError or BuilderError with the reason when the model can't be had or served
  */
-export async function prepare({ id, flags, report }: PrepareOptions, deps: CommandDeps): Promise<Prepared> {
+export async function prepareModel(
+  { id, flags, report }: PrepareModelOptions,
+  deps: CommandDeps,
+): Promise<PreparedModel> {
   const model = await decideModel({ id, flags, report }, deps);
-  return { model, ...(await planImages(predicted(model, flags), flags, deps)) };
+  return { model, ...(await planImages(predictModel(model, flags), flags, deps)) };
 }
 
 /** A model with what it will take as an image. */
-export interface Figured {
+export interface SizedModel {
   spec: ModelSpec;
   figures: Figures | undefined;
 }
 
-export function predicted(model: ModelPlan, { device }: Pick<ImageFlags, 'device'>): Figured {
+export function predictModel(model: ModelPlan, { device }: Pick<ImageFlags, 'device'>): SizedModel {
   return { spec: model.spec, figures: predictedFigures(model, device) };
 }
 
 /** Decides runtime image and model image of a spec. */
 export async function planImages(
-  { spec, figures }: Figured,
+  { spec, figures }: SizedModel,
   flags: SourceFlags & ImageFlags,
   deps: CommandDeps,
 ): Promise<PlannedImages> {
   const { packageRoot, version } = deps;
   const options = { ...flags, version, figures, baked: flags.bake ?? false };
   const runtime = await planRuntimeImage(
-    { packageRoot, cache: cacheOf(flags, deps) },
+    { packageRoot, cache: cacheFolder(flags, deps) },
     { ...options, profile: spec.profile },
   );
   const plan = planModelImage(spec, runtime.name, options);
@@ -106,8 +109,8 @@ export interface BuildResult {
 
 /** Weights where they are baked, runtime image where it lacks, build folder, model image. */
 export async function buildImage(
-  prepared: Prepared,
-  options: PrepareOptions,
+  prepared: PreparedModel,
+  options: PrepareModelOptions,
   deps: CommandDeps,
 ): Promise<BuildResult> {
   const { model, plan, runtime, context, folder, runtimeFolder } = prepared;
@@ -147,8 +150,8 @@ export interface FoldersResult {
 
 /** The build folders of model and runtime image with all that is in the images, for `docker build` elsewhere. */
 export async function writeCompleteFolders(
-  prepared: Prepared,
-  options: PrepareOptions,
+  prepared: PreparedModel,
+  options: PrepareModelOptions,
   deps: CommandDeps,
 ): Promise<FoldersResult> {
   const { model, plan, runtime, folder, runtimeFolder } = prepared;
@@ -161,7 +164,7 @@ export async function writeCompleteFolders(
 }
 
 /** Weights that an earlier build has left go: they may be those of another commit. */
-async function writeFolders(prepared: Prepared, { packageRoot }: CommandDeps): Promise<void> {
+async function writeFolders(prepared: PreparedModel, { packageRoot }: CommandDeps): Promise<void> {
   const { context, folder, readme, runtime, runtimeFolder } = prepared;
   await removeWeights(folder);
   await writeContext(folder, { files: { ...context.files, 'README.md': readme } });

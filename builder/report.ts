@@ -74,13 +74,13 @@ export function megabytes(bytes: number): string {
 }
 
 /** A command's result for one platform: the text, and what `--json` prints. */
-export interface Said {
+export interface CommandResult {
   text: string;
   document: unknown;
 }
 
 /** One result stands for itself; several are lines, and a list under `images`. */
-export function together(said: readonly Said[]): [text: string, document: unknown] {
+export function combineResults(said: readonly CommandResult[]): [text: string, document: unknown] {
   const documents = said.map(({ document }) => document);
   return [said.map(({ text }) => text).join('\n'), said.length === 1 ? documents[0] : { images: documents }];
 }

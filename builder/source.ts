@@ -44,7 +44,7 @@ export function planSource(flags: SourceFlags, deps: CommandDeps, note: (line: s
     hubSource({ endpoint, token: config.token(), ...(patient ? {} : SHORTLY) });
   const { offline } = config;
   return {
-    source: keptSource({ hub: asked, cache: cacheOf(flags, deps), offline, note }),
+    source: keptSource({ hub: asked, cache: cacheFolder(flags, deps), offline, note }),
     name: offline ? 'the cache' : hubAddress(endpoint).url,
   };
 }
@@ -63,6 +63,6 @@ export function fileSource({ from, hub }: SourceFlags, { config }: CommandDeps):
   return { open };
 }
 
-export function cacheOf(flags: SourceFlags, { config }: CommandDeps): string {
+export function cacheFolder(flags: SourceFlags, { config }: CommandDeps): string {
   return flags.cache ?? config.cache;
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Fleet } from '../builder/docker/fleet.js';
 import { LABEL } from '../builder/images/labels.js';
-import { fixedCatalog, LEAST_GB, measuredCatalog, mergedCatalog } from './catalog/entries.js';
+import { fixedCatalog, MIN_RAM_GB, measuredCatalog, mergedCatalog } from './catalog/entries.js';
 import type { Catalog } from './catalog/entry.js';
 import { fileCatalog } from './catalog/file.js';
 import { imageCatalog } from './catalog/images.js';
@@ -133,7 +133,7 @@ function processBackend(flags: BackendFlags, parts: BackendParts, file: Catalog 
 function demo(): Catalog {
   const modelId = 'slipway/harbour-demo';
   const from = path.join(PACKAGE, 'demo/model');
-  const figures = { params: null, ramRequired: LEAST_GB, figures: 'assumed' } as const;
+  const figures = { params: null, ramRequired: MIN_RAM_GB, figures: 'assumed' } as const;
   return fixedCatalog([{ modelId, from, task: 'text-generation', addresses: [], ...figures }]);
 }
 

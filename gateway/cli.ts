@@ -11,7 +11,7 @@ Examples:
   gateway tasks --json`;
 
 /** The command line of the gateway, for the program and for the generated documents. */
-export function createProgram(): Command {
+export function createGatewayProgram(): Command {
   const program = new Command('gateway')
     .description('The hosted interface: many models behind one address')
     .addHelpText('after', EXAMPLES)

@@ -6,7 +6,7 @@ export class GatewayError extends Error {
 }
 
 /** One line on a file of JSON that can't be read, parsed or used. */
-export function whyUnusable(error: unknown): string {
+export function describeInvalidFile(error: unknown): string {
   if (!(error instanceof ZodError)) return (error as Error).message.split('\n')[0]!;
   const { path, message } = error.issues[0]!;
   return `${path.join('.') || 'its top'}: ${message}`;

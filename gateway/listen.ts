@@ -4,7 +4,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { Logger } from '../runtime/log.js';
 import { GatewayError } from './errors.js';
 
-export interface Place {
+export interface ListenAddress {
   port: number;
   host: string;
   /** The option that gives it. */
@@ -19,7 +19,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** @throws GatewayError with the remedy when the port can't be had */
-export async function listen(server: Server, { port, host, flag }: Place): Promise<void> {
+export async function listenOnAddress(server: Server, { port, host, flag }: ListenAddress): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening').catch(({ code = '' }: NodeJS.ErrnoException) => {
     const flags = flag === '--port' ? '--port or --host' : flag;
@@ -30,16 +30,16 @@ export async function listen(server: Server, { port, host, flag }: Place): Promi
 }
 
 /** To be asked before anything is started: what an earlier run has left is taken over by one that can go on. */
-export async function tryPlace(place: Place): Promise<void> {
+export async function checkAddressFree(place: ListenAddress): Promise<void> {
   const server = createServer();
-  await listen(server, place);
+  await listenOnAddress(server, place);
   await new Promise((resolve) => server.close(resolve));
 }
 
 const GRACE_MS = 30_000;
 
 /** Resolves when a signal has closed the server: no new calls, and those under way may finish. */
-export async function stopOnSignals(server: HttpServer, logger: Logger): Promise<void> {
+export async function stopGatewayOnSignals(server: HttpServer, logger: Logger): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name));
   });

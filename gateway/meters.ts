@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { TaskId } from '../runtime/core/task-ids.js';
 import type { ModelEntry } from './catalog/entry.js';
-import { GatewayError, whyUnusable } from './errors.js';
+import { GatewayError, describeInvalidFile } from './errors.js';
 
 /** Dollars a second as text, so that no digit is lost. */
 const price = z.string().regex(/^\d+(?:\.\d+)?$/);
@@ -30,7 +30,7 @@ export async function readTiers(file: string): Promise<Tier[]> {
   try {
     return tiers.parse(JSON.parse(await readFile(file, 'utf8'))).toSorted((a, b) => a.gb - b.gb);
   } catch (error) {
-    throw new GatewayError(`the prices in ${file} can't be used: ${whyUnusable(error)}`);
+    throw new GatewayError(`the prices in ${file} can't be used: ${describeInvalidFile(error)}`);
   }
 }
 

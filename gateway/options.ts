@@ -6,7 +6,7 @@ const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** `90s`, `5m`, `1h` as milliseconds. */
-export function duration(text: string): number {
+export function parseDuration(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
   if (amount === undefined) throw new InvalidArgumentError('expected a time such as 30s, 5m or 1h');
   const ms = Number(amount) * UNITS[unit as keyof typeof UNITS];
@@ -15,7 +15,7 @@ export function duration(text: string): number {
 }
 
 /** `8GB`, `512MB` as GB of 10^9 bytes. */
-export function gigabytes(text: string): number {
+export function parseGigabytes(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(GB|MB|G|M)$/i.exec(text) ?? [];
   if (amount === undefined || Number(amount) === 0)
     throw new InvalidArgumentError('expected an amount such as 8GB or 512MB');
@@ -28,42 +28,42 @@ export interface Rate {
 }
 
 /** `600/60s`: calls in a time. */
-export function rate(text: string): Rate {
+export function parseRate(text: string): Rate {
   const [, calls, time] = /^(\d+)\/(\d+(?:ms|s|m|h))$/.exec(text) ?? [];
   if (calls === undefined || Number(calls) === 0)
     throw new InvalidArgumentError('expected calls in a time, such as 600/60s');
-  return { calls: Number(calls), seconds: duration(time!) / 1000 };
+  return { calls: Number(calls), seconds: parseDuration(time!) / 1000 };
 }
 
-export function count(text: string): number {
+export function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
   throw new InvalidArgumentError('expected a whole number above 0');
 }
 
-export function port(text: string): number {
+export function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
 }
 
 /** `9464`, `0.0.0.0:9464`, `[::1]:9464`: a place to listen on, on this machine only unless it says otherwise. */
-export function address(text: string): { host: string; port: number } {
+export function parseAddress(text: string): { host: string; port: number } {
   const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?([^:]*)$/.exec(text) ?? [];
-  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port(digits) };
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: parsePort(digits) };
 }
 
-export function httpAddress(text: string): string {
+export function parseHttpAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
   throw new InvalidArgumentError('expected an http(s) address');
 }
 
 /** A name in a cluster. */
-export function dnsLabel(text: string): string {
+export function parseDnsLabel(text: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError('expected lower-case letters, digits and dashes');
 }
 
 /** Part of the names of networks and containers. */
-export function gatewayName(text: string): string {
+export function parseGatewayName(text: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(text)) return text;
   throw new InvalidArgumentError('expected small letters, digits and hyphens');
 }

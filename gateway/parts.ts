@@ -4,16 +4,16 @@ import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
 import type { GatewayEnvironment } from './config.js';
 import type { AppParts } from './http/app.js';
-import { openQuestions } from './http/proxy.js';
+import { pendingRequests } from './http/proxy.js';
 import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
-import { createLimits, type Limits } from './limits/limits.js';
+import { createLimits, type RateLimits } from './limits/limits.js';
 import { redisStore } from './limits/redis.js';
 import { readTiers } from './meters.js';
 import type { Rate } from './options.js';
 import { VERSION } from './package.js';
-import { createMetrics, type GatewayMetrics } from './records/metrics.js';
+import { createGatewayMetrics, type GatewayMetrics } from './records/metrics.js';
 import { openRecords } from './records/records.js';
-import { countWaiting } from './upstream/counted.js';
+import { countWaiting } from './upstream/count-waiting.js';
 
 /** What `gateway serve` is told, beside where to listen. */
 export interface ServeFlags extends BackendFlags {
@@ -48,12 +48,12 @@ export async function composeGateway(
   logger: Logger,
 ): Promise<Gateway> {
   const log = (line: string) => logger.info(line);
-  const metrics = createMetrics({
+  const metrics = createGatewayMetrics({
     running: () => upstream.status?.() ?? [],
     waiting: () => upstream.waiting(),
     calls: () => limits.underWay(),
     pendingBytes: () => budget.held,
-    questions: openQuestions,
+    questions: pendingRequests,
   });
   const records = await openRecords(flags, { logger, metrics });
   const keys = await keysOf(flags, { log, onChange: records.keys });
@@ -94,7 +94,7 @@ async function limitsOf(
   { rate, concurrent }: ServeFlags,
   redisUrl: string | undefined,
   logger: Logger,
-): Promise<Limits> {
+): Promise<RateLimits> {
   const options = { ...rate, concurrent };
   if (redisUrl === undefined) return createLimits(options);
   return createLimits(options, await redisStore(redisUrl, options, (line) => logger.warn(line)));

@@ -10,7 +10,7 @@ import { hubSource } from './store/hub.js';
 import { hubAddress } from './store/hub-address.js';
 import { ensureWeights } from './store/weights.js';
 
-export interface PrepareOptions {
+export interface PrepareWeightsOptions {
   config: ServerSettings;
   spec: ModelSpec;
   /** Progress is written here. */
@@ -27,7 +27,7 @@ export interface PrepareOptions {
  * @returns the folder that holds the files
  * @throws an Error whose message names no path of this machine: callers see it; its cause does, for the log
  */
-export async function prepareWeights(options: PrepareOptions): Promise<string> {
+export async function prepareWeights(options: PrepareWeightsOptions): Promise<string> {
   try {
     return await findOrDownload(options);
   } catch (error) {
@@ -55,7 +55,7 @@ async function findOrDownload({
   logger,
   signal,
   rehash = false,
-}: PrepareOptions): Promise<string> {
+}: PrepareWeightsOptions): Promise<string> {
   let percent = -1;
   const downloadRoot = config.HF_HOME ?? config.MODEL_DIR;
   const { dir, downloaded } = await ensureWeights({

@@ -7,8 +7,8 @@ import { dirname } from 'node:path';
 import { planModelImage, renderModelContext } from '../dist/builder/images/model-plan.js';
 import { predictedFigures } from '../dist/builder/plan/figures.js';
 import { planModel } from '../dist/builder/plan/index.js';
-import { createProgram } from '../dist/builder/cli.js';
-import { createProgram as createGateway } from '../dist/gateway/cli.js';
+import { createBuilderProgram } from '../dist/builder/cli.js';
+import { createGatewayProgram } from '../dist/gateway/cli.js';
 import { hostedOpenApi } from '../dist/gateway/reference/openapi.js';
 import { referencePage } from '../dist/gateway/reference/page.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
@@ -70,7 +70,7 @@ function row(name, schema, note) {
 
 function cliPage() {
   const sink = { write() {}, isTTY: false };
-  const builder = createProgram({
+  const builder = createBuilderProgram({
     config: {},
     docker: {},
     packageRoot: '.',
@@ -78,7 +78,7 @@ function cliPage() {
     stdout: sink,
     stderr: sink,
   });
-  return [NOTICE, '# Command line', '', ...sections(builder), ...sections(createGateway())].join('\n');
+  return [NOTICE, '# Command line', '', ...sections(builder), ...sections(createGatewayProgram())].join('\n');
 }
 
 /** A command and those below it, each with its help. */

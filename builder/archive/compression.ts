@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable, Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BuilderError } from '../exit.js';
-import { joined } from './streams.js';
+import { pipeWithErrors } from './streams.js';
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
@@ -12,9 +12,9 @@ const CHUNK_BYTES = 2 ** 18;
  * The stream without its compression: gzip, zstd or none, told by its first bytes. It fails when the source fails.
  * @throws BuilderError where this Node.js can't read zstd
  */
-export async function inflated(source: Readable): Promise<Readable> {
+export async function decompress(source: Readable): Promise<Readable> {
   const inflate = inflaterFor(await firstBytes(source));
-  return inflate === undefined ? source : joined(source, inflate);
+  return inflate === undefined ? source : pipeWithErrors(source, inflate);
 }
 
 function inflaterFor(head: Buffer): Transform | undefined {

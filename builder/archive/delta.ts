@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { malformed } from './errors.js';
+import { malformedArchive } from './errors.js';
 import type { Archive } from './read.js';
 
 const diffId = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -23,14 +23,15 @@ export type Delta = z.infer<typeof deltaSchema>;
 export function deltaOf(archive: Archive<unknown>, name: string): Delta | undefined {
   if (!archive.delta) return undefined;
   const parsed = deltaSchema.safeParse(json(archive.delta));
-  if (!parsed.success) throw malformed(name, 'has a delta.json that this version does not know');
+  if (!parsed.success) throw malformedArchive(name, 'has a delta.json that this version does not know');
   const delta = parsed.data;
   const [image, ...others] = archive.images;
   if (others.length > 0 || image!.id !== delta.image.id)
-    throw malformed(name, 'has a delta.json of another image');
+    throw malformedArchive(name, 'has a delta.json of another image');
   const named = new Set([...delta.needs, ...delta.layers.map(({ diffId }) => diffId)]);
   for (const layer of image!.layers) {
-    if (!named.has(layer.diffId)) throw malformed(name, `neither has nor needs the layer ${layer.diffId}`);
+    if (!named.has(layer.diffId))
+      throw malformedArchive(name, `neither has nor needs the layer ${layer.diffId}`);
   }
   return delta;
 }

@@ -1,6 +1,6 @@
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
-import { malformed } from './errors.js';
-import { joined } from './streams.js';
+import { malformedArchive } from './errors.js';
+import { pipeWithErrors } from './streams.js';
 
 const BLOCK = 512;
 /** Longer extended headers are refused by who reads them. */
@@ -10,13 +10,13 @@ const LONGEST_PAX = 2 ** 20;
  * The same bytes of a plain tar; it fails where more follows than the mark of its end. Engines stop at the mark, while
  * other programs read on: such a file would be one image here and another one there.
  */
-export function demandEnd(source: Readable, name: string): Readable {
+export function requireEndMark(source: Readable, name: string): Readable {
   const walk = walker();
   const transform = (chunk: Buffer, _: BufferEncoding, done: TransformCallback) => {
     if (walk(chunk)) done(null, chunk);
-    else done(malformed(name, 'goes on behind the mark of its end'));
+    else done(malformedArchive(name, 'goes on behind the mark of its end'));
   };
-  return joined(source, new Transform({ highWaterMark: 2 ** 18, transform }));
+  return pipeWithErrors(source, new Transform({ highWaterMark: 2 ** 18, transform }));
 }
 
 /** Follows a tar from header to header. @returns false once something follows the end */

@@ -3,24 +3,24 @@ import { BuilderError } from '../exit.js';
 const MADE_BY = 'it must be a file of "builder export" or "docker save"';
 
 /** An archive that can't be what it claims to be: made to harm, or by another program. */
-export function malformed(name: string, what: string): BuilderError {
+export function malformedArchive(name: string, what: string): BuilderError {
   return new BuilderError('failure', `${name} ${what}; ${MADE_BY}`);
 }
 
 /** An archive that was whole once. */
-export function damaged(name: string, what: string, cause?: unknown): BuilderError {
+export function damagedArchive(name: string, what: string, cause?: unknown): BuilderError {
   return new BuilderError('failure', `${name} ${what}; copy it again, or export it again`, { cause });
 }
 
 /** What reading failed on, for the operator; errors of ours, and those of no stream, pass unchanged. */
-export function explainedRead(name: string, error: NodeJS.ErrnoException): Error {
+export function explainReadError(name: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof BuilderError) return error;
   if (error.code === 'Z_BUF_ERROR' || /unexpected end/i.test(error.message))
-    return damaged(name, 'is cut off', error);
+    return damagedArchive(name, 'is cut off', error);
   if (/^(?:Z_|ZSTD_)/.test(error.code ?? ''))
-    return damaged(name, 'is damaged: its compression is broken', error);
+    return damagedArchive(name, 'is damaged: its compression is broken', error);
   if (/invalid (?:tar )?header|header exceeds/i.test(error.message))
-    return damaged(name, 'is no image archive, or is damaged', error);
+    return damagedArchive(name, 'is no image archive, or is damaged', error);
   if (error.code === undefined) return error;
   return new BuilderError('failure', `${name} can't be read: ${error.message}`, { cause: error });
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { inflated } from './compression.js';
-import { malformed } from './errors.js';
+import { decompress } from './compression.js';
+import { malformedArchive } from './errors.js';
 import { type Member, members } from './members.js';
-import { hashed } from './streams.js';
+import { hashStream } from './streams.js';
 
 /** One entry of a layer. */
 export interface LayerEntry {
@@ -33,7 +33,7 @@ const LARGEST_KEPT = 2 ** 26;
  * @param keep paths of files whose content is wanted
  */
 export async function indexLayer(layer: Member, keep: ReadonlySet<string> = new Set()): Promise<LayerIndex> {
-  const { stream, digest } = hashed(await inflated(layer.content));
+  const { stream, digest } = hashStream(await decompress(layer.content));
   const entries: LayerEntry[] = [];
   for await (const member of members(stream, `layer ${layer.name}`)) {
     if (member.name !== '') entries.push(await entryOf(member, keep));
@@ -52,8 +52,8 @@ async function entryOf(member: Member, keep: ReadonlySet<string>): Promise<Layer
 }
 
 async function contentOf({ name, size, content }: Member, keep: boolean) {
-  const { stream, digest } = hashed(content);
-  if (keep && size > LARGEST_KEPT) throw malformed(`/${name}`, `has ${size} bytes`);
+  const { stream, digest } = hashStream(content);
+  if (keep && size > LARGEST_KEPT) throw malformedArchive(`/${name}`, `has ${size} bytes`);
   const kept = keep ? await buffer(stream) : await drained(stream);
   return { sha256: (await digest).slice('sha256:'.length), ...(kept && { content: kept }) };
 }

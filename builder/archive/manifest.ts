@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { malformed } from './errors.js';
+import { malformedArchive } from './errors.js';
 import { parseStrictJson } from './strict-json.js';
 
 const DIFF_ID = /^sha256:[0-9a-f]{64}$/;
@@ -52,13 +52,14 @@ export interface ArchiveDocuments {
 /** The images that the archive's manifest.json lists. @throws BuilderError when one is missing parts or lies */
 export function imagesOf(archive: string, found: ArchiveDocuments): ArchiveImage[] {
   const text = found.documents.get('manifest.json');
-  if (!text) throw malformed(archive, 'has no manifest.json');
+  if (!text) throw malformedArchive(archive, 'has no manifest.json');
   const entries = manifestSchema.safeParse(parsed(archive, 'manifest.json', text));
-  if (!entries.success) throw malformed(archive, 'has a manifest.json that lists no images');
+  if (!entries.success) throw malformedArchive(archive, 'has a manifest.json that lists no images');
   return entries.data.map((entry) => {
     const { Config, RepoTags, Layers } = entry;
     const config = found.documents.get(resolved(archive, Config, found.links));
-    if (!config) throw malformed(archive, `lacks the configuration of its image, ${JSON.stringify(Config)}`);
+    if (!config)
+      throw malformedArchive(archive, `lacks the configuration of its image, ${JSON.stringify(Config)}`);
     const members = (Layers ?? []).map((layer) => resolved(archive, layer, found.links));
     return { names: RepoTags ?? [], ...imageOf(archive, { config, members }) };
   });
@@ -66,13 +67,13 @@ export function imagesOf(archive: string, found: ArchiveDocuments): ArchiveImage
 
 function imageOf(archive: string, { config, members }: { config: Buffer; members: string[] }) {
   const about = configSchema.safeParse(parsed(archive, 'configuration', config));
-  if (!about.success) throw malformed(archive, 'has an image configuration that is none');
+  if (!about.success) throw malformedArchive(archive, 'has an image configuration that is none');
   const { os, architecture, rootfs, config: settings } = about.data;
   const diffIds = rootfs.diff_ids ?? [];
   if (diffIds.length !== members.length)
-    throw malformed(archive, `lists ${members.length} layers for an image of ${diffIds.length}`);
+    throw malformedArchive(archive, `lists ${members.length} layers for an image of ${diffIds.length}`);
   return {
-    id: digestOf(config),
+    id: blobDigest(config),
     config,
     labels: settings?.Labels ?? {},
     env: settings?.Env ?? [],
@@ -83,7 +84,7 @@ function imageOf(archive: string, { config, members }: { config: Buffer; members
 }
 
 /** `sha256:` and the hex digest. */
-export function digestOf(bytes: Buffer | string): string {
+export function blobDigest(bytes: Buffer | string): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
@@ -91,7 +92,7 @@ function parsed(archive: string, what: string, text: Buffer): unknown {
   try {
     return parseStrictJson(text.toString('utf8'));
   } catch (error) {
-    throw malformed(archive, `has a ${what} that can't be read: ${(error as Error).message}`);
+    throw malformedArchive(archive, `has a ${what} that can't be read: ${(error as Error).message}`);
   }
 }
 
@@ -99,9 +100,10 @@ function parsed(archive: string, what: string, text: Buffer): unknown {
 function resolved(archive: string, name: string, links: Map<string, string>): string {
   let at = path.posix.normalize(name);
   for (let step = 0; links.has(at); step++) {
-    if (step > 8) throw malformed(archive, `has links in a circle at "${name}"`);
+    if (step > 8) throw malformedArchive(archive, `has links in a circle at "${name}"`);
     at = path.posix.normalize(path.posix.join(path.posix.dirname(at), links.get(at)!));
   }
-  if (at.startsWith('..') || at.startsWith('/')) throw malformed(archive, `has a link out of it, "${name}"`);
+  if (at.startsWith('..') || at.startsWith('/'))
+    throw malformedArchive(archive, `has a link out of it, "${name}"`);
   return at;
 }

@@ -1,7 +1,7 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import tar, { type Header } from 'tar-stream';
-import { explainedRead, malformed } from './errors.js';
-import { joined } from './streams.js';
+import { explainReadError, malformedArchive } from './errors.js';
+import { pipeWithErrors } from './streams.js';
 
 /** One entry of a tar. Its content is read or left before the next one is asked for. */
 export interface Member {
@@ -27,14 +27,14 @@ export async function* members(source: Readable, name: string): AsyncGenerator<M
     for (;;) {
       const { value: entry, done } = await entries.next();
       if (done) return;
-      const content = joined(entry as unknown as Readable, new PassThrough());
+      const content = pipeWithErrors(entry as unknown as Readable, new PassThrough());
       // Who reads it sees its error; who does not sees that of the next entry.
       content.on('error', () => undefined);
       yield { ...headerOf(entry, name), content };
       content.resume();
     }
   } catch (error) {
-    throw explainedRead(name, error as Error);
+    throw explainReadError(name, error as Error);
   } finally {
     extract.destroy();
     source.destroy();
@@ -45,11 +45,11 @@ function headerOf(entry: { header: Header }, tarName: string): Omit<Member, 'con
   const { name, type, size, linkname } = entry.header;
   // Null for kinds that the library doesn't know, whatever its types say.
   if (!(type as Header['type'] | null))
-    throw malformed(tarName, `has an entry of an unknown kind, "${name}"`);
+    throw malformedArchive(tarName, `has an entry of an unknown kind, "${name}"`);
   if (type !== 'file' && type !== 'contiguous-file' && size > 0)
-    throw malformed(tarName, `has an entry with content that can have none, "${name}"`);
+    throw malformedArchive(tarName, `has an entry with content that can have none, "${name}"`);
   const plain = plainName(name);
-  if (plain === undefined) throw malformed(tarName, `has an entry that leads out of it, "${name}"`);
+  if (plain === undefined) throw malformedArchive(tarName, `has an entry that leads out of it, "${name}"`);
   return { name: plain, type, size, linkname: linkname || undefined };
 }
 

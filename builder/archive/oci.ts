@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { malformed } from './errors.js';
-import { type ArchiveImage, digestOf } from './manifest.js';
+import { malformedArchive } from './errors.js';
+import { type ArchiveImage, blobDigest } from './manifest.js';
 import type { Archive } from './read.js';
 import { parseStrictJson } from './strict-json.js';
 
@@ -20,7 +20,7 @@ const DEEPEST = 4;
  * image. What the index names and the archive lacks can't be loaded, and doesn't count.
  * @throws BuilderError for an archive that is two images
  */
-export function demandOneImage(name: string, archive: Archive<unknown>, image: ArchiveImage): void {
+export function requireSingleImage(name: string, archive: Archive<unknown>, image: ArchiveImage): void {
   const root = archive.documents.get('index.json');
   if (root) visit({ name, archive, image }, root, 0);
 }
@@ -39,17 +39,17 @@ function visit(checking: Checking, text: Buffer, depth: number): void {
     const layers = one.data.layers?.map(({ digest }) => blobName(digest)) ?? [];
     const members = image.layers.map(({ member }) => member);
     if (one.data.config.digest !== image.id || layers.join() !== members.join())
-      throw malformed(name, 'has an index.json that leads to another image than its manifest.json');
+      throw malformedArchive(name, 'has an index.json that leads to another image than its manifest.json');
     return;
   }
   const several = index.safeParse(content);
-  if (!several.success || depth > DEEPEST) throw malformed(name, 'has an index.json that is none');
+  if (!several.success || depth > DEEPEST) throw malformedArchive(name, 'has an index.json that is none');
   for (const { digest, platform } of several.data.manifests ?? []) {
     const named = archive.documents.get(blobName(digest));
     // What builders say of an image stands beside it, for a platform that no machine is.
     if (named === undefined || platform?.os === 'unknown') continue;
-    if (digestOf(named) !== digest)
-      throw malformed(name, `has another content than its name says, ${digest}`);
+    if (blobDigest(named) !== digest)
+      throw malformedArchive(name, `has another content than its name says, ${digest}`);
     visit(checking, named, depth + 1);
   }
 }
@@ -60,6 +60,6 @@ function parsed(name: string, text: Buffer): unknown {
   try {
     return parseStrictJson(text.toString('utf8'));
   } catch (error) {
-    throw malformed(name, `has an index.json that can't be read: ${(error as Error).message}`);
+    throw malformedArchive(name, `has an index.json that can't be read: ${(error as Error).message}`);
   }
 }

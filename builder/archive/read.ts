@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { firstBytes, inflated } from './compression.js';
-import { demandEnd } from './end-mark.js';
-import { explainedRead, malformed } from './errors.js';
+import { firstBytes, decompress } from './compression.js';
+import { requireEndMark } from './end-mark.js';
+import { explainReadError, malformedArchive } from './errors.js';
 import { type ArchiveDocuments, type ArchiveImage, imagesOf } from './manifest.js';
 import { type Member, members } from './members.js';
 
@@ -41,26 +41,27 @@ export async function readArchive<T>(
   const layers = new Map<string, T>();
   const seen = new Set<string>();
   try {
-    for await (const member of members(demandEnd(await inflated(await open()), name), name)) {
+    for await (const member of members(requireEndMark(await decompress(await open()), name), name)) {
       if (member.type === 'directory') continue;
-      if (seen.has(member.name)) throw malformed(name, `holds "${member.name}" twice`);
+      if (seen.has(member.name)) throw malformedArchive(name, `holds "${member.name}" twice`);
       seen.add(member.name);
       if (member.type === 'symlink') found.links.set(member.name, linkOf(name, member));
-      else if (member.type !== 'file') throw malformed(name, `holds "${member.name}", which is no file`);
+      else if (member.type !== 'file')
+        throw malformedArchive(name, `holds "${member.name}", which is no file`);
       else if (await isDocument(member)) found.documents.set(member.name, await documentOf(name, member));
       else if (isLayer(member)) layers.set(member.name, await onLayer(member));
     }
   } catch (error) {
-    throw explainedRead(name, error as Error);
+    throw explainReadError(name, error as Error);
   }
   const { documents } = found;
   return { images: imagesOf(name, found), documents, layers, delta: documents.get('delta.json') };
 }
 
 /** Checks the images of an archive for layers that it lacks; a delta lacks some by its nature. */
-export function demandLayers({ images, layers }: Archive<unknown>, name: string): void {
+export function requireLayers({ images, layers }: Archive<unknown>, name: string): void {
   for (const { member } of images.flatMap(({ layers }) => layers)) {
-    if (!layers.has(member)) throw malformed(name, `lacks a layer of its image, "${member}"`);
+    if (!layers.has(member)) throw malformedArchive(name, `lacks a layer of its image, "${member}"`);
   }
 }
 
@@ -68,7 +69,7 @@ function linkOf(archive: string, { name, linkname = '' }: Member): string {
   const depth = name.split('/').length - 1;
   const up = linkname.split('/').filter((part) => part === '..').length;
   if (linkname.startsWith('/') || up > depth)
-    throw malformed(archive, `has a link out of it, "${name}" to "${linkname}"`);
+    throw malformedArchive(archive, `has a link out of it, "${name}" to "${linkname}"`);
   return linkname;
 }
 
@@ -86,6 +87,6 @@ function isLayer({ name, size }: Member): boolean {
 }
 
 async function documentOf(archive: string, { name, size, content }: Member): Promise<Buffer> {
-  if (size > LARGEST_DOCUMENT) throw malformed(archive, `has a document of ${size} bytes, "${name}"`);
+  if (size > LARGEST_DOCUMENT) throw malformedArchive(archive, `has a document of ${size} bytes, "${name}"`);
   return buffer(content);
 }

@@ -4,7 +4,7 @@ import { PassThrough, type Readable, Transform, type TransformCallback } from 'n
 const BUFFER_BYTES = 2 ** 18;
 
 /** The same bytes; `digest` resolves to `sha256:` and their hash once all of them have been read. */
-export function hashed(source: Readable): { stream: Readable; digest: Promise<string> } {
+export function hashStream(source: Readable): { stream: Readable; digest: Promise<string> } {
   const hash = createHash('sha256');
   const stream = new Transform({
     highWaterMark: BUFFER_BYTES,
@@ -15,29 +15,29 @@ export function hashed(source: Readable): { stream: Readable; digest: Promise<st
   });
   // Whoever reads the stream sees the same error.
   digest.catch(() => undefined);
-  joined(source, stream);
+  pipeWithErrors(source, stream);
   return { stream, digest };
 }
 
 /** The same bytes; `onBytes` gets how many have gone by. */
-export function counted(source: Readable, onBytes: (total: number) => void): Readable {
+export function countBytes(source: Readable, onBytes: (total: number) => void): Readable {
   let total = 0;
   const transform = (chunk: Buffer, _: BufferEncoding, done: TransformCallback) => {
     onBytes((total += chunk.length));
     done(null, chunk);
   };
-  return joined(source, new Transform({ highWaterMark: BUFFER_BYTES, transform }));
+  return pipeWithErrors(source, new Transform({ highWaterMark: BUFFER_BYTES, transform }));
 }
 
 /** Two streams of the same bytes, as fast as the slower one is read; both fail when the source or the other one does. */
-export function twice(source: Readable): [Readable, Readable] {
-  return [joined(source, new PassThrough()), joined(source, new PassThrough())];
+export function teeStream(source: Readable): [Readable, Readable] {
+  return [pipeWithErrors(source, new PassThrough()), pipeWithErrors(source, new PassThrough())];
 }
 
 const cutOff = () => new Error('unexpected end of data');
 
 /** Pipes, passes the source's error on, and ends the source when the target goes away early. */
-export function joined<T extends NodeJS.WritableStream & Readable>(source: Readable, target: T): T {
+export function pipeWithErrors<T extends NodeJS.WritableStream & Readable>(source: Readable, target: T): T {
   // What has failed already tells it to nobody again.
   if (source.destroyed && !source.readableEnded) return target.destroy(source.errored ?? cutOff());
   source.once('error', (error) => target.destroy(error));

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import tar from 'tar-stream';
 import { FIXED_MTIME } from '../images/tar.js';
-import { inflated } from './compression.js';
+import { decompress } from './compression.js';
 import type { Member } from './members.js';
-import { hashed, twice } from './streams.js';
+import { hashStream, teeStream } from './streams.js';
 
 /** Writes the members of an archive, one after the other. */
 export interface ArchiveWriter {
@@ -24,7 +24,7 @@ export function composeArchive(write: (archive: ArchiveWriter) => Promise<void>)
         pack.entry({ ...about, name }, content, (error) => (error ? reject(error) : resolve()));
       }),
     async layer(name, { size, content }) {
-      const [stored, read] = twice(content);
+      const [stored, read] = teeStream(content);
       const entry = pack.entry({ ...about, name, size }) as unknown as NodeJS.WritableStream;
       const [diffId] = await Promise.all([diffIdOf(read), pipeline(stored, entry)]);
       return diffId;
@@ -39,7 +39,7 @@ export function composeArchive(write: (archive: ArchiveWriter) => Promise<void>)
 
 /** Reads a layer to its end. @returns `sha256:` and the hash of its uncompressed tar */
 export async function diffIdOf(content: Readable): Promise<string> {
-  const { stream, digest } = hashed(await inflated(content));
+  const { stream, digest } = hashStream(await decompress(content));
   stream.resume();
   return digest;
 }

@@ -8,7 +8,7 @@ import {
   addOutputOptions,
   addSourceOptions,
   type ImageChoice,
-  modelId,
+  parseModelId,
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
@@ -17,12 +17,12 @@ import {
   type BuildResult,
   type FoldersResult,
   planImages,
-  predicted,
-  type Prepared,
+  predictModel,
+  type PreparedModel,
   writeCompleteFolders,
 } from '../pipeline.js';
 import { decideModel } from '../source.js';
-import { megabytes, type Said, together } from '../report.js';
+import { megabytes, type CommandResult, combineResults } from '../report.js';
 import { planText } from './plan-text.js';
 
 type BuildFlags = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean; foldersOnly?: boolean };
@@ -51,7 +51,7 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('build')
     .description('Build a container image whose server answers POST /run')
-    .argument('<model>', 'id on the hub', modelId)
+    .argument('<model>', 'id on the hub', parseModelId)
     .option('--folders-only', 'write complete build folders, build nothing; needs no Docker Engine')
     .option('--dry-run', 'print what would be done and touch nothing')
     .addHelpText('after', EXAMPLES);
@@ -60,38 +60,38 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
       const report = reportOf(deps, flags);
       const model = await decideModel({ id, flags, report }, deps);
       const each = eachPlatform(flags);
-      const prepared: Prepared[] = [];
+      const prepared: PreparedModel[] = [];
       for (const one of each)
-        prepared.push({ model, ...(await planImages(predicted(model, one), one, deps)) });
-      if (flags.dryRun) return report.result(...together(prepared.map(dryRun)));
+        prepared.push({ model, ...(await planImages(predictModel(model, one), one, deps)) });
+      if (flags.dryRun) return report.result(...combineResults(prepared.map(dryRun)));
       if (flags.from !== undefined && !flags.bake) report.note(NOT_ON_HUB);
       if (flags.foldersOnly) {
         const written: FoldersResult[] = [];
         for (const [i, one] of each.entries())
           written.push(await writeCompleteFolders(prepared[i]!, { id, flags: one, report }, deps));
-        return report.result(...together(written.map(folders)));
+        return report.result(...combineResults(written.map(folders)));
       }
       const results: BuildResult[] = [];
       for (const [i, one] of each.entries())
         results.push(await buildImage(prepared[i]!, { id, flags: one, report }, deps));
       if (results.length > 1) report.note(manifestHint(results));
-      report.result(...together(results.map((result, i) => built(prepared[i]!.plan, result))));
+      report.result(...combineResults(results.map((result, i) => built(prepared[i]!.plan, result))));
     },
   );
 }
 
-function built({ spec, baked, platform }: Prepared['plan'], result: BuildResult): Said {
+function built({ spec, baked, platform }: PreparedModel['plan'], result: BuildResult): CommandResult {
   const { id: model, commit, task } = spec;
   return { text: result.image, document: { ...result, model, commit, task, baked, platform } };
 }
 
 /** In the order in which they are built. */
-const folders = (result: FoldersResult): Said => ({
+const folders = (result: FoldersResult): CommandResult => ({
   text: `${result.runtimeFolder}\n${result.folder}`,
   document: result,
 });
 
-const dryRun = (prepared: Prepared): Said => ({
+const dryRun = (prepared: PreparedModel): CommandResult => ({
   text: dryRunText(prepared),
   document: dryRunDocument(prepared),
 });
@@ -103,7 +103,7 @@ function manifestHint(results: readonly BuildResult[]): string {
   return `for one name over all platforms: push these, then "docker manifest create ${name} ${images.join(' ')}" and "docker manifest push ${name}"`;
 }
 
-function dryRunDocument({ model, plan, context, folder }: Prepared) {
+function dryRunDocument({ model, plan, context, folder }: PreparedModel) {
   return {
     ...plan,
     labels: Object.fromEntries(plan.labels),
@@ -113,7 +113,7 @@ function dryRunDocument({ model, plan, context, folder }: Prepared) {
   };
 }
 
-function dryRunText({ model, plan, context, folder }: Prepared): string {
+function dryRunText({ model, plan, context, folder }: PreparedModel): string {
   const files = Object.keys(context.files).map((name) => `${folder}/${name}`);
   const when = plan.baked ? 'fetched now, unless cached' : 'fetched by the container at its first start';
   return [

@@ -4,18 +4,18 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Delta } from '../archive/delta.js';
-import { counted } from '../archive/streams.js';
+import { countBytes } from '../archive/streams.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
-import { addOutputOptions, imageReference, type OutputFlags } from '../options.js';
+import { addOutputOptions, parseImageReference, type OutputFlags } from '../options.js';
 import { megabytes, type Report } from '../report.js';
 import { BUNDLE_SUFFIX } from '../sign/bundle.js';
 import { readBundle, signatureFile, writeBundle } from '../sign/store.js';
 import { exportDelta, findBase } from '../transfer/export-delta.js';
 import { exportFull } from '../transfer/export-full.js';
 import { gzipBlocks } from '../transfer/gzip.js';
-import { checkOutput, writeOutput, type Written } from '../transfer/output-file.js';
+import { checkOutput, writeOutput, type WrittenFile } from '../transfer/output-file.js';
 import { savedImage } from '../transfer/sources.js';
 
 type ExportFlags = OutputFlags & { output: string; base?: string; force?: boolean };
@@ -35,7 +35,7 @@ export function exportCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('export')
     .description('Write an image to a file, or only what another image lacks')
-    .argument('<image>', 'image of this engine', imageReference)
+    .argument('<image>', 'image of this engine', parseImageReference)
     .requiredOption('-o, --output <file>', 'file to write; - for stdout')
     .option('--base <image|file>', 'leave out the layers that this image or export has')
     .option('--force', 'replace the file if it is there')
@@ -57,7 +57,7 @@ async function exportImage(reference: string, flags: ExportFlags, deps: CommandD
   if (!toStdout) await checkOutput(target, content.bytes);
   const written = await report.step(`Export ${reference}`, async (say) => {
     const progress = (done: number) => say(`${megabytes(done)} of about ${megabytes(content.bytes)}`);
-    const open = async () => counted(await content.open(), progress);
+    const open = async () => countBytes(await content.open(), progress);
     if (!toStdout) return writeOutput(open, target);
     await pipeline(await open(), gzipBlocks, stdout, { end: false });
     return undefined;
@@ -116,7 +116,7 @@ interface Exported {
   file: string;
   image: string;
   id: string;
-  written: Written;
+  written: WrittenFile;
   /** File with the signature. */
   signature: string | undefined;
   delta: Delta | undefined;

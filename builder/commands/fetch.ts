@@ -12,12 +12,12 @@ import { type CommandDeps, reportOf } from '../deps.js';
 import {
   addOutputOptions,
   addSourceOptions,
-  modelId,
+  parseModelId,
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
 import { interruptible } from '../interrupt.js';
-import { haveWeights } from '../fetch-weights.js';
+import { hasWeights } from '../fetch-weights.js';
 import { decideModel } from '../source.js';
 
 type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
@@ -42,7 +42,7 @@ export function fetchCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('fetch')
     .description("Download a model's files and verify them: into the cache, or into a folder to carry away")
-    .argument('<model>', 'id on the hub', modelId)
+    .argument('<model>', 'id on the hub', parseModelId)
     .option('--to <folder>', 'folder to fill, as images expect it at /server/model', (text) =>
       path.resolve(text),
     )
@@ -59,7 +59,7 @@ async function fetchFiles(id: string, flags: FetchFlags, deps: CommandDeps): Pro
   const model = await decideModel({ id, flags, report }, deps);
   const stopped = new AbortController();
   const weights = await interruptible({ stop: () => stopped.abort(), note: KEPT }, () =>
-    haveWeights({ id, flags, report, model, to, rehash: verify, signal: stopped.signal }, deps),
+    hasWeights({ id, flags, report, model, to, rehash: verify, signal: stopped.signal }, deps),
   );
   const description = to === undefined ? null : await writeDescription(model.spec, to);
   report.result(weights.dir, resultOf(model.spec, weights, description));

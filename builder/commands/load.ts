@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { counted } from '../archive/streams.js';
+import { countBytes } from '../archive/streams.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
 import { megabytes } from '../report.js';
@@ -45,7 +45,7 @@ async function loadFile(file: string, flags: LoadFlags, deps: CommandDeps): Prom
   await report.step(`Load ${source.name}`, async (say) => {
     const tar = await tarOf(archive, bases, deps);
     await docker.loadImages(
-      counted(tar, (done) => say(megabytes(done))),
+      countBytes(tar, (done) => say(megabytes(done))),
       () => undefined,
     );
   });

@@ -4,9 +4,9 @@ import { replaceFile } from '../../runtime/store/replace-file.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { isDnsLabel } from '../manifest/names.js';
-import { FORMATS, type ManifestFlags, settingsOf } from '../manifest/settings.js';
-import { subjectOf } from '../manifest/subject.js';
-import { addOutputOptions, byteSize, imageReference, type OutputFlags } from '../options.js';
+import { FORMATS, type ManifestFlags, manifestSettings } from '../manifest/settings.js';
+import { readManifestSubject } from '../manifest/subject.js';
+import { addOutputOptions, parseByteSize, parseImageReference, type OutputFlags } from '../options.js';
 
 type Flags = Omit<ManifestFlags, 'env'> & OutputFlags & { env: string[]; output?: string };
 
@@ -36,10 +36,10 @@ export function manifestCommand(program: Command, deps: CommandDeps): void {
     .addOption(new Option('--format <format>', 'for what').choices(FORMATS).makeOptionMandatory())
     .option('--name <name>', 'name there (default: from the model id)', dnsLabel)
     .option('--namespace <name>', 'namespace of the cluster', dnsLabel)
-    .option('--image <reference>', 'image as it is pulled there (default: as given)', imageReference)
+    .option('--image <reference>', 'image as it is pulled there (default: as given)', parseImageReference)
     .option('--replicas <number>', 'containers; with knative the most of them', wholeNumber, 1)
     .option('--cpus <number>', 'cores that each one asks for', coreCount, 2)
-    .option('--memory <size>', 'limit of memory, e.g. 2g (default: from the labels)', byteSize)
+    .option('--memory <size>', 'limit of memory, e.g. 2g (default: from the labels)', parseByteSize)
     .option('--secret <name>', 'secret with the files key and hf-token', dnsLabel, 'slipway')
     .option('--hf-token', 'mount hf-token for the download of a gated model')
     .option('--claim <name>', 'PersistentVolumeClaim that keeps downloaded weights', dnsLabel)
@@ -55,7 +55,7 @@ export function manifestCommand(program: Command, deps: CommandDeps): void {
 async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
   const env = variablesOf(flags.env);
-  const settings = settingsOf(await subjectOf(given, deps.docker), { ...flags, env });
+  const settings = manifestSettings(await readManifestSubject(given, deps.docker), { ...flags, env });
   // Its YAML library is none of the other commands' business.
   const { renderManifest } = await import('../manifest/render.js');
   const { text, documents, notes } = renderManifest(flags.format, settings);

@@ -8,8 +8,8 @@ import { cachedFiles } from '../plan/cached.js';
 import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
 import { predictImageSize } from '../plan/image-size.js';
 import type { ModelPlan } from '../plan/index.js';
-import { judge, type Limit } from '../plan/verdict.js';
-import { cacheOf } from '../source.js';
+import { judgeFit, type Limit } from '../plan/verdict.js';
+import { cacheFolder } from '../source.js';
 
 export type ForecastFlags = SourceFlags & { memory?: number; cpus?: number };
 
@@ -18,7 +18,7 @@ export type Forecast = Awaited<ReturnType<typeof forecastOf>>;
 
 export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: CommandDeps) {
   const { spec, reasons, info } = model;
-  const cache = cacheOf(flags, deps);
+  const cache = cacheFolder(flags, deps);
   const formats = forecastFormats(model, defaultWorkers(flags.cpus));
   const [chosen] = formats;
   const [cpu, cuda] = await Promise.all(
@@ -42,7 +42,7 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
       },
       cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
     },
-    verdict: judge(formats, limitOf(flags)),
+    verdict: judgeFit(formats, limitOf(flags)),
   };
 }
 

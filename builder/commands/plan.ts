@@ -2,7 +2,13 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
-import { addOutputOptions, addSourceOptions, byteSize, modelId, type OutputFlags } from '../options.js';
+import {
+  addOutputOptions,
+  addSourceOptions,
+  parseByteSize,
+  parseModelId,
+  type OutputFlags,
+} from '../options.js';
 import { decideModel } from '../source.js';
 import { type ForecastFlags, forecastOf } from './plan-forecast.js';
 import { forecastText } from './plan-text.js';
@@ -25,8 +31,12 @@ export function planCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('plan')
     .description('Say how a model would be served, what that takes, and whether it fits; fetch no weights')
-    .argument('<model>', 'id on the hub', modelId)
-    .option('--memory <size>', 'memory of the container, e.g. 2g (default: that of this machine)', byteSize)
+    .argument('<model>', 'id on the hub', parseModelId)
+    .option(
+      '--memory <size>',
+      'memory of the container, e.g. 2g (default: that of this machine)',
+      parseByteSize,
+    )
     .option('--cpus <number>', 'cores of the container (default: those of this machine)', coreCount)
     .addHelpText('after', NOTES);
   addOutputOptions(addSourceOptions(command)).action(async (id: string, flags: PlanFlags) => {

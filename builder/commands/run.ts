@@ -14,13 +14,13 @@ import {
   addSourceOptions,
   type ImageChoice,
   type ImageFlags,
-  modelId,
+  parseModelId,
   type OutputFlags,
-  port,
+  parsePort,
   type SourceFlags,
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { buildImage, prepare, type Prepared } from '../pipeline.js';
+import { buildImage, prepareModel, type PreparedModel } from '../pipeline.js';
 import type { Report } from '../report.js';
 import { interruptible } from '../interrupt.js';
 import { waitForHealth } from '../wait-for-health.js';
@@ -53,8 +53,8 @@ export function runCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('run')
     .description('Build the image if needed and run it')
-    .argument('<model>', 'id on the hub', modelId)
-    .option('--port <port>', 'port of this machine; 0 takes a free one', port, 8080)
+    .argument('<model>', 'id on the hub', parseModelId)
+    .option('--port <port>', 'port of this machine; 0 takes a free one', parsePort, 8080)
     .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
     .option('--key-file <file>', 'file that holds the KEY', (text) => path.resolve(text))
     .option('--detach', 'leave the container running and return')
@@ -67,7 +67,7 @@ export function runCommand(program: Command, deps: CommandDeps): void {
 
 async function runModel(id: string, flags: RunFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
-  const prepared = await prepare({ id, flags, report }, deps);
+  const prepared = await prepareModel({ id, flags, report }, deps);
   const { plan, model } = prepared;
   if (flags.dryRun) {
     const document = {
@@ -96,7 +96,7 @@ interface ContainerInput {
   image: string;
   /** Folder of the weights on this machine, unless they are in the image. */
   weights: string | undefined;
-  prepared: Prepared;
+  prepared: PreparedModel;
   flags: ContainerFlags;
   key: Record<string, string>;
 }
@@ -132,7 +132,7 @@ function keyOf(
 }
 
 interface Attended {
-  prepared: Prepared;
+  prepared: PreparedModel;
   flags: RunFlags;
   report: Report;
 }

@@ -11,9 +11,9 @@ import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
   addSourceOptions,
-  modelId,
+  parseModelId,
   type OutputFlags,
-  port,
+  parsePort,
   type SourceFlags,
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
@@ -50,9 +50,9 @@ export function serveCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('serve')
     .description('Serve a model on this machine, without Docker')
-    .argument('[model]', 'id on the hub', modelId)
+    .argument('[model]', 'id on the hub', parseModelId)
     .option('--demo', 'serve the bundled demo model')
-    .option('--port <port>', 'port of this machine', port, 8080)
+    .option('--port <port>', 'port of this machine', parsePort, 8080)
     .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
     .addOption(
       new Option('--device <device>', 'what to compute on').choices(['auto', 'cuda', 'cpu']).default('auto'),

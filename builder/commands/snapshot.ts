@@ -13,12 +13,12 @@ import {
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
-import { cudaArguments, type Figured, planImages, type PlannedImages, predicted } from '../pipeline.js';
-import { megabytes, type Report, type Said, together } from '../report.js';
+import { cudaArguments, type SizedModel, planImages, type PlannedImages, predictModel } from '../pipeline.js';
+import { megabytes, type Report, type CommandResult, combineResults } from '../report.js';
 import type { Notices } from '../seal/notices.js';
 import { planSeal } from '../seal/plan.js';
 import { sealModel, type SealResult } from '../seal/seal.js';
-import { fetchNotices, type Subject, subjectOf, withWeights } from '../seal/subject.js';
+import { fetchNotices, type SealSubject, readSealSubject, withWeights } from '../seal/subject.js';
 import { signStatement } from '../sign/bundle.js';
 import { readPrivateKey } from '../sign/keys.js';
 import { signatureFile, writeBundle } from '../sign/store.js';
@@ -56,17 +56,17 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
       const report = reportOf(deps, choice);
       const context = { flags: choice, report, deps };
       const key = await signKey(choice, deps);
-      const subject = await subjectOf(given, context);
-      if (choice.dryRun) return report.result(...together(await dryRuns(subject, choice, deps)));
+      const subject = await readSealSubject(given, context);
+      if (choice.dryRun) return report.result(...combineResults(await dryRuns(subject, choice, deps)));
       const host = (await deps.docker.info()).platform as Platform;
       const [own] = eachPlatform({ ...choice, platform: [host] });
       const notices = await fetchNotices(subject, context);
-      const said: Said[] = [];
+      const said: CommandResult[] = [];
       await withWeights(subject, context, async (dir) => {
         for (const flags of eachPlatform(choice))
           said.push(await snapshot(subject, { flags, own: own!, dir, notices, key, report, deps }));
       });
-      report.result(...together(said));
+      report.result(...combineResults(said));
     },
   );
 }
@@ -85,7 +85,10 @@ interface Context {
 }
 
 /** Seals for one platform. */
-async function snapshot(subject: Subject, { flags, own, deps, key, ...given }: Context): Promise<Said> {
+async function snapshot(
+  subject: SealSubject,
+  { flags, own, deps, key, ...given }: Context,
+): Promise<CommandResult> {
   const { packageRoot, docker } = deps;
   const planned = (choice: SnapshotFlags) =>
     planImages(figured(subject, choice), { ...choice, bake: true }, deps);
@@ -121,12 +124,16 @@ async function signed(
   return file;
 }
 
-function figured({ spec, figures, model }: Subject, flags: SnapshotFlags): Figured {
-  return model ? predicted(model, flags) : { spec, figures };
+function figured({ spec, figures, model }: SealSubject, flags: SnapshotFlags): SizedModel {
+  return model ? predictModel(model, flags) : { spec, figures };
 }
 
-async function dryRuns(subject: Subject, choice: SnapshotChoice, deps: CommandDeps): Promise<Said[]> {
-  const said: Said[] = [];
+async function dryRuns(
+  subject: SealSubject,
+  choice: SnapshotChoice,
+  deps: CommandDeps,
+): Promise<CommandResult[]> {
+  const said: CommandResult[] = [];
   for (const flags of eachPlatform(choice)) {
     const images = await planImages(figured(subject, flags), { ...flags, bake: true }, deps);
     said.push({ text: dryRunText(subject, images), document: dryRunDocument(subject, images) });
@@ -134,12 +141,12 @@ async function dryRuns(subject: Subject, choice: SnapshotChoice, deps: CommandDe
   return said;
 }
 
-function dryRunDocument({ spec, notices }: Subject, { plan, context, runtime }: PlannedImages) {
+function dryRunDocument({ spec, notices }: SealSubject, { plan, context, runtime }: PlannedImages) {
   const { references } = planSeal(plan, context, notices);
   return { references, runtime: runtime.name, notices: notices.map((file) => file.path), spec };
 }
 
-function dryRunText(subject: Subject, images: PlannedImages): string {
+function dryRunText(subject: SealSubject, images: PlannedImages): string {
   const { references, notices } = dryRunDocument(subject, images);
   const { spec } = subject;
   return [

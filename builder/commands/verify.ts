@@ -9,7 +9,7 @@ import { readBundle, signatureFile } from '../sign/store.js';
 import { isFile } from '../transfer/sources.js';
 import { proofText } from '../verify/proof.js';
 import { failures, type Proof, prove } from '../verify/prove.js';
-import type { Demanded } from '../verify/signature.js';
+import type { RequiredSignature } from '../verify/signature.js';
 
 type VerifyFlags = OutputFlags & {
   id?: string;
@@ -68,7 +68,7 @@ async function demandedSignature(
   given: string,
   { key: keyFile, bundle: named }: VerifyFlags,
   { config }: CommandDeps,
-): Promise<((id: string) => Promise<Demanded>) | undefined> {
+): Promise<((id: string) => Promise<RequiredSignature>) | undefined> {
   if (keyFile === undefined) {
     if (named === undefined) return undefined;
     throw new BuilderError('usage', '--bundle needs --key: the public key of who has signed');

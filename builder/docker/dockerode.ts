@@ -21,34 +21,35 @@ import {
 } from './dockerode/images.js';
 import { startIsolated } from './dockerode/isolated.js';
 import { BuilderError } from '../exit.js';
-import { absent, guard } from './engine-errors.js';
+import { isNotFound, withEngineErrors } from './engine-errors.js';
 import type { Fleet } from './fleet.js';
 
 /** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
 export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
   const client = lazyClient(options);
   return {
-    info: () => guard(() => engineInfo(client())),
-    inspectImage: (reference) => guard(() => inspectImage(client(), reference)),
-    imageHistory: (reference) => guard(() => imageHistory(client(), reference)),
-    buildImage: (context, options, onLine) => guard(() => build(client(), context, options, onLine)),
-    listImages: (label) => guard(() => listImages(client(), label)),
+    info: () => withEngineErrors(() => engineInfo(client())),
+    inspectImage: (reference) => withEngineErrors(() => inspectImage(client(), reference)),
+    imageHistory: (reference) => withEngineErrors(() => imageHistory(client(), reference)),
+    buildImage: (context, options, onLine) =>
+      withEngineErrors(() => build(client(), context, options, onLine)),
+    listImages: (label) => withEngineErrors(() => listImages(client(), label)),
     async tagImage(reference, target) {
       const colon = target.lastIndexOf(':');
-      await guard(() =>
+      await withEngineErrors(() =>
         client()
           .getImage(reference)
           .tag({ repo: target.slice(0, colon), tag: target.slice(colon + 1) }),
       );
     },
     async removeImage(reference) {
-      await guard(() => absent(client().getImage(reference).remove()));
+      await withEngineErrors(() => isNotFound(client().getImage(reference).remove()));
     },
-    saveImages: (references) => guard(() => saveImages(client(), references)),
-    loadImages: (tar, onLine) => guard(() => loadImages(client(), tar, onLine)),
-    readImage: (at, use) => guard(() => readImage(client(), at, use)),
-    startContainer: (options) => guard(() => start(client(), options)),
-    startIsolated: (options) => guard(() => startIsolated(client(), options)),
+    saveImages: (references) => withEngineErrors(() => saveImages(client(), references)),
+    loadImages: (tar, onLine) => withEngineErrors(() => loadImages(client(), tar, onLine)),
+    readImage: (at, use) => withEngineErrors(() => readImage(client(), at, use)),
+    startContainer: (options) => withEngineErrors(() => start(client(), options)),
+    startIsolated: (options) => withEngineErrors(() => startIsolated(client(), options)),
   };
 }
 
@@ -56,14 +57,14 @@ export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
 export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
   const client = lazyClient(options);
   return {
-    info: () => guard(() => engineInfo(client())),
-    listImages: (label) => guard(() => listImages(client(), label)),
-    ensureNetwork: (network) => guard(() => ensureNetwork(client(), network)),
-    start: (options) => guard(() => startServer(client(), options)),
-    list: (label) => guard(() => listServers(client(), label)),
+    info: () => withEngineErrors(() => engineInfo(client())),
+    listImages: (label) => withEngineErrors(() => listImages(client(), label)),
+    ensureNetwork: (network) => withEngineErrors(() => ensureNetwork(client(), network)),
+    start: (options) => withEngineErrors(() => startServer(client(), options)),
+    list: (label) => withEngineErrors(() => listServers(client(), label)),
     ended: (id) => serverEnd(client(), id),
-    lastLine: (id) => guard(() => lastLine(client(), id)),
-    remove: (id, graceSeconds) => guard(() => removeServer(client(), id, graceSeconds)),
+    lastLine: (id) => withEngineErrors(() => lastLine(client(), id)),
+    remove: (id, graceSeconds) => withEngineErrors(() => removeServer(client(), id, graceSeconds)),
   };
 }
 

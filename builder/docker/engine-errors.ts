@@ -9,7 +9,7 @@ export interface EngineError extends Error {
 }
 
 /** The value, or undefined when the engine says that there is no such thing. */
-export async function absent<T>(found: Promise<T>): Promise<T | undefined> {
+export async function isNotFound<T>(found: Promise<T>): Promise<T | undefined> {
   return found.catch((error: EngineError) => {
     if (error.statusCode === 404) return undefined;
     throw error;
@@ -27,16 +27,16 @@ const UNREACHABLE = new Set([
 ]);
 
 /** Runs a call to the engine. @throws BuilderError that says what the operator does */
-export async function guard<T>(call: () => Promise<T>): Promise<T> {
+export async function withEngineErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw explained(error as EngineError);
+    throw explainEngineError(error as EngineError);
   }
 }
 
 /** The error of ours for what the client library throws; ours pass unchanged. */
-export function explained(error: EngineError): Error {
+export function explainEngineError(error: EngineError): Error {
   if (error instanceof BuilderError) return error;
   // A status means that the engine did answer.
   if (error.statusCode === undefined && error.syscall !== 'open' && UNREACHABLE.has(error.code ?? '')) {

@@ -1,9 +1,9 @@
-import type { Json } from './pod.js';
+import type { JsonObject } from './pod.js';
 import { environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
-import type { Settings } from './settings.js';
+import type { ManifestSettings } from './settings.js';
 
 /** A project of one service, and one that fetches the weights first where the image lacks them. */
-export function composeDocument(settings: Settings): Json {
+export function composeDocument(settings: ManifestSettings): JsonObject {
   const { baked, hfToken } = settings;
   const files = hfToken ? ['key', 'hf-token'] : ['key'];
   return {
@@ -16,7 +16,7 @@ export function composeDocument(settings: Settings): Json {
   };
 }
 
-function serverService(settings: Settings): Json {
+function serverService(settings: ManifestSettings): JsonObject {
   const { baked, device, replicas, publish, startSeconds } = settings;
   return {
     ...confined(settings),
@@ -44,7 +44,7 @@ function serverService(settings: Settings): Json {
   };
 }
 
-function deploy({ device, replicas }: Pick<Settings, 'device' | 'replicas'>): Json {
+function deploy({ device, replicas }: Pick<ManifestSettings, 'device' | 'replicas'>): JsonObject {
   const devices = [{ driver: 'nvidia', count: 1, capabilities: ['gpu'] }];
   const gpu = device === 'cuda' ? { resources: { reservations: { devices } } } : {};
   const settings = { ...(replicas > 1 ? { replicas } : {}), ...gpu };
@@ -52,7 +52,7 @@ function deploy({ device, replicas }: Pick<Settings, 'device' | 'replicas'>): Js
 }
 
 /** Starts as root, for a new volume is root's; makes it the user's, and goes on as that user. */
-function weightsService(settings: Settings): Json {
+function weightsService(settings: ManifestSettings): JsonObject {
   const { env, hfToken } = settings;
   return {
     ...confined(settings),
@@ -67,7 +67,7 @@ function weightsService(settings: Settings): Json {
   };
 }
 
-function confined({ image, memoryBytes }: Settings): Json {
+function confined({ image, memoryBytes }: ManifestSettings): JsonObject {
   return {
     image,
     read_only: true,

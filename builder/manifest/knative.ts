@@ -1,11 +1,11 @@
-import { type Json, knativePodSpec, labels, metadata } from './pod.js';
-import type { Settings } from './settings.js';
+import { type JsonObject, knativePodSpec, labels, metadata } from './pod.js';
+import type { ManifestSettings } from './settings.js';
 
 /** The longest that Knative lets a request take unless its own configuration says more. */
 const TIMEOUT_SECONDS = 600;
 
 /** A Service of Knative, which ends the last pod when nobody asks and holds callers while it starts one. */
-export function knativeDocuments(settings: Settings): Json[] {
+export function knativeDocuments(settings: ManifestSettings): JsonObject[] {
   const base = metadata(settings);
   const autoscaling = {
     'autoscaling.knative.dev/min-scale': '0',

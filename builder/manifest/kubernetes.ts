@@ -1,11 +1,11 @@
-import { type Json, labels, metadata, podSpec, selector } from './pod.js';
-import type { Settings } from './settings.js';
+import { type JsonObject, labels, metadata, podSpec, selector } from './pod.js';
+import type { ManifestSettings } from './settings.js';
 
 /** Seconds that a rollout may take before it is called stuck; downloads count. */
 const LEAST_PROGRESS_SECONDS = 3600;
 
 /** Deployment and Service, and what was asked for beside them. */
-export function kubernetesDocuments(settings: Settings): Json[] {
+export function kubernetesDocuments(settings: ManifestSettings): JsonObject[] {
   return [
     deployment(settings),
     service(settings),
@@ -14,7 +14,7 @@ export function kubernetesDocuments(settings: Settings): Json[] {
   ];
 }
 
-function deployment(settings: Settings): Json {
+function deployment(settings: ManifestSettings): JsonObject {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -29,7 +29,7 @@ function deployment(settings: Settings): Json {
 }
 
 /** Found by the gateway through its labels. */
-function service(settings: Settings): Json {
+function service(settings: ManifestSettings): JsonObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -42,7 +42,7 @@ function service(settings: Settings): Json {
 }
 
 /** A model asks nobody for a key: only the gateway's pods of this namespace reach it. */
-function networkPolicy(settings: Settings): Json {
+function networkPolicy(settings: ManifestSettings): JsonObject {
   const gateway = { matchLabels: { 'app.kubernetes.io/name': 'slipway-gateway' } };
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -56,7 +56,7 @@ function networkPolicy(settings: Settings): Json {
   };
 }
 
-function ingress(settings: Settings, host: string): Json {
+function ingress(settings: ManifestSettings, host: string): JsonObject {
   const backend = { service: { name: settings.name, port: { name: 'http' } } };
   return {
     apiVersion: 'networking.k8s.io/v1',

@@ -11,18 +11,18 @@ import {
   SECRETS_DIR,
   USER,
 } from './server.js';
-import type { Settings } from './settings.js';
+import type { ManifestSettings } from './settings.js';
 
-export type Json = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 const PORT_NAME = 'http1';
 
-export function selector({ name }: Settings): Record<string, string> {
+export function selector({ name }: ManifestSettings): Record<string, string> {
   return { 'app.kubernetes.io/name': name };
 }
 
 /** By these the gateway finds the model. */
-export function labels(settings: Settings): Record<string, string> {
+export function labels(settings: ManifestSettings): Record<string, string> {
   return {
     ...selector(settings),
     'app.kubernetes.io/part-of': 'slipway',
@@ -31,7 +31,7 @@ export function labels(settings: Settings): Record<string, string> {
 }
 
 /** What does not fit into labels: the exact id, and the figures. */
-export function annotations({ modelId, task, commit, figures }: Settings): Record<string, string> {
+export function annotations({ modelId, task, commit, figures }: ManifestSettings): Record<string, string> {
   return {
     [LABEL.model]: modelId,
     [LABEL.task]: task,
@@ -40,7 +40,7 @@ export function annotations({ modelId, task, commit, figures }: Settings): Recor
   };
 }
 
-export function metadata(settings: Settings, more: Json = {}): Json {
+export function metadata(settings: ManifestSettings, more: JsonObject = {}): JsonObject {
   const { name, namespace } = settings;
   return {
     name,
@@ -65,7 +65,7 @@ const IDENTITY = {
 };
 
 /** A pod that the restricted profile of pod security lets in. */
-export function podSpec(settings: Settings): Json {
+export function podSpec(settings: ManifestSettings): JsonObject {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -88,7 +88,7 @@ export function podSpec(settings: Settings): Json {
 }
 
 /** A revision's pod as Knative takes it: one container, nothing at the level of the pod, and the port is Knative's. */
-export function knativePodSpec(settings: Settings): Json {
+export function knativePodSpec(settings: ManifestSettings): JsonObject {
   const { PORT: _given, ...env } = environment(settings, `${SECRETS_DIR}/key`);
   if (!settings.baked && settings.hfToken) env['HF_TOKEN_FILE'] = `${SECRETS_DIR}/hf-token`;
   // The download is part of the start.
@@ -109,7 +109,7 @@ export function knativePodSpec(settings: Settings): Json {
   };
 }
 
-function serverContainer(settings: Settings): Json {
+function serverContainer(settings: ManifestSettings): JsonObject {
   return {
     name: 'server',
     image: settings.image,
@@ -121,7 +121,7 @@ function serverContainer(settings: Settings): Json {
 }
 
 /** Downloads and verifies the weights, or finds that they are there. It needs no KEY. */
-function fetchContainer(settings: Settings): Json {
+function fetchContainer(settings: ManifestSettings): JsonObject {
   const { image, env, hfToken } = settings;
   const given = hfToken ? { ...env, HF_TOKEN_FILE: `${SECRETS_DIR}/hf-token` } : env;
   return {
@@ -142,7 +142,7 @@ function variables(env: Record<string, string>): { name: string; value: string }
 }
 
 /** The processor is shared where nobody else wants it; memory is not. */
-function resources({ cpus, memoryBytes, device }: Settings): Json {
+function resources({ cpus, memoryBytes, device }: ManifestSettings): JsonObject {
   const memory = memoryBytes === undefined ? {} : { memory: `${mebibytes(memoryBytes)}Mi` };
   const gpu = device === 'cuda' ? { 'nvidia.com/gpu': '1' } : {};
   return { requests: { cpu: String(cpus), ...memory, ...gpu }, limits: { ...memory, ...gpu } };
@@ -150,7 +150,7 @@ function resources({ cpus, memoryBytes, device }: Settings): Json {
 
 const PERIOD_SECONDS = 5;
 
-function probes(startSeconds: number, port: { port?: string }): Json {
+function probes(startSeconds: number, port: { port?: string }): JsonObject {
   const get = (path: string) => ({ httpGet: { path, ...port }, timeoutSeconds: 4 });
   return {
     startupProbe: {
@@ -164,7 +164,7 @@ function probes(startSeconds: number, port: { port?: string }): Json {
   };
 }
 
-function mounts({ baked }: Settings): { name: string; mountPath: string; readOnly?: true }[] {
+function mounts({ baked }: ManifestSettings): { name: string; mountPath: string; readOnly?: true }[] {
   return [
     { name: 'tmp', mountPath: '/tmp' },
     { name: 'secrets', mountPath: SECRETS_DIR, readOnly: true },
@@ -175,7 +175,7 @@ function mounts({ baked }: Settings): { name: string; mountPath: string; readOnl
 const GROUP_READABLE = 0o440;
 const READABLE = 0o444;
 
-function volumes({ baked, claim, secret, hfToken }: Settings, defaultMode: number): Json[] {
+function volumes({ baked, claim, secret, hfToken }: ManifestSettings, defaultMode: number): JsonObject[] {
   const files = hfToken ? ['key', 'hf-token'] : ['key'];
   const items = files.map((key) => ({ key, path: key }));
   const source = claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } };

@@ -1,8 +1,8 @@
 import { DOWNLOAD_SECONDS, environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
-import type { Settings } from './settings.js';
+import type { ManifestSettings } from './settings.js';
 
 /** A unit for podman's generator: goes into /etc/containers/systemd, or ~/.config/containers/systemd without root. */
-export function quadletUnit(settings: Settings): string {
+export function quadletUnit(settings: ManifestSettings): string {
   const { name, modelId, image, baked, startSeconds } = settings;
   const seconds = startSeconds + (baked ? 0 : DOWNLOAD_SECONDS);
   return [
@@ -26,7 +26,7 @@ export function quadletUnit(settings: Settings): string {
   ].join('\n');
 }
 
-function container(settings: Settings): string[] {
+function container(settings: ManifestSettings): string[] {
   const { name, baked, secret, hfToken, device, publish, memoryBytes, startSeconds } = settings;
   const env = {
     ...environment(settings, `/run/secrets/${secret}-key`),

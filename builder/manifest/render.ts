@@ -2,21 +2,21 @@ import { stringify } from 'yaml';
 import { composeDocument } from './compose.js';
 import { knativeDocuments } from './knative.js';
 import { kubernetesDocuments } from './kubernetes.js';
-import type { Json } from './pod.js';
+import type { JsonObject } from './pod.js';
 import { quadletUnit } from './quadlet.js';
-import type { Format, Settings } from './settings.js';
+import type { Format, ManifestSettings } from './settings.js';
 
 export interface Rendered {
   /** Ready for the tool that reads it. */
   text: string;
   /** The same as data; a unit file has none. */
-  documents: Json[];
+  documents: JsonObject[];
   /** What has to be done beside it, a line each. */
   notes: string[];
 }
 
 /** Pure. No secret is in it: where one belongs, its file is named. */
-export function renderManifest(format: Format, settings: Settings): Rendered {
+export function renderManifest(format: Format, settings: ManifestSettings): Rendered {
   const { documents, unit } = contentOf(format, settings);
   const notes = [...secretNotes(format, settings), ...adviceOf(format, settings)];
   const body =
@@ -29,7 +29,7 @@ export function renderManifest(format: Format, settings: Settings): Rendered {
   return { text: `${comment}\n${body}`, documents, notes };
 }
 
-function contentOf(format: Format, settings: Settings): { documents: Json[]; unit?: string } {
+function contentOf(format: Format, settings: ManifestSettings): { documents: JsonObject[]; unit?: string } {
   if (format === 'kubernetes') return { documents: kubernetesDocuments(settings) };
   if (format === 'knative') return { documents: knativeDocuments(settings) };
   if (format === 'compose') return { documents: [composeDocument(settings)] };
@@ -37,7 +37,7 @@ function contentOf(format: Format, settings: Settings): { documents: Json[]; uni
 }
 
 /** How KEY gets where it is read: from a file, so that no shell's history and no process list has it. */
-function secretNotes(format: Format, { secret, namespace, hfToken, baked }: Settings): string[] {
+function secretNotes(format: Format, { secret, namespace, hfToken, baked }: ManifestSettings): string[] {
   const where = namespace === undefined ? '' : ` --namespace ${namespace}`;
   const token = hfToken && !baked;
   if (format === 'quadlet')
@@ -52,7 +52,7 @@ function secretNotes(format: Format, { secret, namespace, hfToken, baked }: Sett
   return [`once, with the values in files: kubectl create secret generic ${secret}${where} ${files}`];
 }
 
-function adviceOf(format: Format, { memoryBytes, image, figures }: Settings): string[] {
+function adviceOf(format: Format, { memoryBytes, image, figures }: ManifestSettings): string[] {
   return [
     ...(memoryBytes === undefined
       ? ['no limit of memory: the image does not say what it takes; --memory sets one']

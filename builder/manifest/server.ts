@@ -1,4 +1,4 @@
-import type { Settings } from './settings.js';
+import type { ManifestSettings } from './settings.js';
 
 /** What every format says alike of the server in the image. */
 
@@ -15,7 +15,10 @@ export const GRACE_SECONDS = LEAVE_SECONDS + DRAIN_SECONDS + 10;
 export const DOWNLOAD_SECONDS = 1800;
 
 /** Variables of the server. Secrets are files, so none of these is one. */
-export function environment({ cpus, device, env }: Settings, keyFile: string): Record<string, string> {
+export function environment(
+  { cpus, device, env }: ManifestSettings,
+  keyFile: string,
+): Record<string, string> {
   return {
     KEY_FILE: keyFile,
     PORT: String(PORT),

@@ -1,7 +1,7 @@
 import { BuilderError } from '../exit.js';
 import { withHeadroom } from '../plan/headroom.js';
 import { dnsName, isDnsLabel } from './names.js';
-import type { Subject } from './subject.js';
+import type { ManifestSubject } from './subject.js';
 
 export const FORMATS = ['kubernetes', 'knative', 'compose', 'quadlet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -26,7 +26,7 @@ export interface ManifestFlags {
 }
 
 /** All that a renderer needs: what the image says, and what the operator wants. */
-export interface Settings extends Subject {
+export interface ManifestSettings extends ManifestSubject {
   image: string;
   name: string;
   namespace: string | undefined;
@@ -56,7 +56,7 @@ const ONLY: Partial<Record<keyof ManifestFlags, readonly Format[]>> = {
 };
 
 /** @throws BuilderError `usage` for what the format has no place for */
-export function settingsOf(subject: Subject, flags: ManifestFlags): Settings {
+export function manifestSettings(subject: ManifestSubject, flags: ManifestFlags): ManifestSettings {
   const {
     format,
     image = subject.image,
@@ -93,7 +93,7 @@ const dashed = (flag: string) => flag.replace(/[A-Z]/g, (letter) => `-${letter.t
 const STEP = 2 ** 24;
 
 /** The limit of memory: the peak with some room, in steps that people can read. */
-function limitOf({ figures }: Subject): number | undefined {
+function limitOf({ figures }: ManifestSubject): number | undefined {
   return figures?.memoryBytes && Math.ceil(withHeadroom(figures.memoryBytes) / STEP) * STEP;
 }
 
@@ -101,7 +101,7 @@ function limitOf({ figures }: Subject): number | undefined {
 const LEAST_START_SECONDS = 60;
 const UNKNOWN_START_SECONDS = 600;
 
-function startBudget({ figures }: Subject): number {
+function startBudget({ figures }: ManifestSubject): number {
   if (figures?.loadSeconds === undefined) return UNKNOWN_START_SECONDS;
   return Math.max(LEAST_START_SECONDS, Math.ceil(figures.loadSeconds * 3));
 }

@@ -8,7 +8,7 @@ import type { Figures } from '../plan/figures.js';
 import { fileArchive, isFile, onlyImage } from '../transfer/sources.js';
 
 /** What an image says of itself, as far as it matters to those who run it. Labels may lie, but not break out. */
-export interface Subject {
+export interface ManifestSubject {
   /** Name of the image where it was found; undefined for a tarball without one. */
   image: string | undefined;
   modelId: string;
@@ -26,7 +26,7 @@ export interface Subject {
  * Reads the labels of an image of the engine, or of a tarball, which needs no engine.
  * @throws BuilderError `refused` when it is no model image
  */
-export async function subjectOf(given: string, docker: Docker): Promise<Subject> {
+export async function readManifestSubject(given: string, docker: Docker): Promise<ManifestSubject> {
   if (await isFile(given)) {
     const { names, labels } = await onlyImage(fileArchive(given));
     return { image: names[0], ...aboutOf(given, labels) };
@@ -39,7 +39,7 @@ export async function subjectOf(given: string, docker: Docker): Promise<Subject>
   return { image: given, ...aboutOf(given, image.labels) };
 }
 
-function aboutOf(given: string, labels: Readonly<Record<string, string>>): Omit<Subject, 'image'> {
+function aboutOf(given: string, labels: Readonly<Record<string, string>>): Omit<ManifestSubject, 'image'> {
   const [modelId, task] = [labels[LABEL.model] ?? '', labels[LABEL.task] ?? ''];
   const device = labels[LABEL.device];
   if (!isModelId(modelId) || !isTaskId(task) || (device !== 'cpu' && device !== 'cuda')) {

@@ -18,7 +18,7 @@ export interface CachedFile {
   state: FileState;
 }
 
-export interface Cached {
+export interface CacheState {
   /** The folder that holds most of it; where a download would go when nothing is there. */
   folder: string;
   files: CachedFile[];
@@ -29,12 +29,12 @@ export interface Cached {
 }
 
 /** Looks at what a cache holds of a model. Reads no contents. */
-export async function cachedFiles(root: string, spec: ModelSpec): Promise<Cached> {
+export async function cachedFiles(root: string, spec: ModelSpec): Promise<CacheState> {
   const folders = await Promise.all(candidateDirs(root, spec).map((dir) => lookInto(dir, spec.files)));
   return folders.reduce((best, one) => (one.missingBytes < best.missingBytes ? one : best));
 }
 
-async function lookInto(folder: string, files: readonly RepoFile[]): Promise<Cached> {
+async function lookInto(folder: string, files: readonly RepoFile[]): Promise<CacheState> {
   const known = (await readManifest(folder)).files;
   const found = await Promise.all(
     files.map(async (file): Promise<CachedFile> => {

@@ -11,7 +11,7 @@ export interface DetectRequest {
   task?: string | undefined;
 }
 
-export interface Detected {
+export interface DetectedTask {
   task: TaskId;
   /** Why this task. */
   reason: string;
@@ -31,7 +31,7 @@ const ALIASES: Record<string, TaskId> = {
  * Chooses the task of a model from what its repository says. Pure.
  * @throws Refusal when nothing tells, or when the choice can't be right
  */
-export function detectTask(request: DetectRequest): Detected {
+export function detectTask(request: DetectRequest): DetectedTask {
   const detected = request.task === undefined ? withTemplate(guess(request), request) : asked(request.task);
   checkPossible(detected, request);
   if (detected.task !== 'chat' || request.facts.hasChatTemplate) return detected;
@@ -41,12 +41,12 @@ export function detectTask(request: DetectRequest): Detected {
   );
 }
 
-function asked(task: string): Detected {
+function asked(task: string): DetectedTask {
   if (isTaskId(task)) return { task, reason: `task ${task}: asked for` };
   throw new Refusal(`"${task}" is not a task`, `use one of ${TASK_IDS.join(', ')}`);
 }
 
-function guess(request: DetectRequest): Detected {
+function guess(request: DetectRequest): DetectedTask {
   const { info, facts } = request;
   const tag = info.pipelineTag;
   const tagged = tag === undefined ? undefined : taskNamed(tag);
@@ -75,7 +75,7 @@ function taskNamed(name: string): TaskId | undefined {
 }
 
 /** A chat template turns a text generator into a chat model; without one a chat model is a text generator. */
-function withTemplate({ task, reason }: Detected, { facts }: DetectRequest): Detected {
+function withTemplate({ task, reason }: DetectedTask, { facts }: DetectRequest): DetectedTask {
   const isText = task === 'text-generation' || task === 'chat';
   if (!isText) return { task, reason: `task ${task}: ${reason}` };
   return facts.hasChatTemplate
@@ -83,7 +83,7 @@ function withTemplate({ task, reason }: Detected, { facts }: DetectRequest): Det
     : { task: 'text-generation', reason: `task text-generation: ${reason}, no chat template` };
 }
 
-function checkPossible({ task, reason }: Detected, { info, facts }: DetectRequest): void {
+function checkPossible({ task, reason }: DetectedTask, { info, facts }: DetectRequest): void {
   const possible = possibleTasks(facts);
   if (!possible || possible.includes(task)) return;
   const architecture = facts.pipelineClass ?? facts.architectures.join(', ');

@@ -2,7 +2,7 @@ import type { Dtype } from '../../runtime/core/spec.js';
 import { megabytes } from '../report.js';
 import type { FormatForecast } from './forecast.js';
 
-export interface Verdict {
+export interface FitVerdict {
   fits: boolean;
   neededBytes: number;
   limitBytes: number;
@@ -26,7 +26,7 @@ function fitting({ memory }: FormatForecast, needs: string, limit: Limit): strin
 }
 
 /** Whether the first format fits, and what to take instead. Pure. */
-export function judge([chosen, ...others]: readonly FormatForecast[], limit: Limit): Verdict {
+export function judgeFit([chosen, ...others]: readonly FormatForecast[], limit: Limit): FitVerdict {
   const neededBytes = chosen!.memory.peakBytes;
   const figures = { neededBytes, limitBytes: limit.bytes };
   const needs = `needs ${megabytes(neededBytes)} of ${megabytes(limit.bytes)}`;

@@ -11,7 +11,7 @@ import {
   formatSealedManifest,
   SEALED_DIR,
   type SealedFile,
-  sealedFiles,
+  hashLayerFiles,
   sealedManifest,
 } from './manifest.js';
 import type { Notices } from './notices.js';
@@ -45,7 +45,7 @@ export interface SealContents {
 /** What the sealing layer holds: manifest, golden record, bill of materials, licence and model card. */
 export async function sealContents(options: ContentsOptions, docker: Docker): Promise<SealContents> {
   const { plan, notices, layers, image, golden } = options;
-  const weights = await sealedFiles(layers.weights);
+  const weights = await hashLayerFiles(layers.weights);
   const sbom = await bomOf(options, { weights, docker });
   const own = [
     { path: `${LAYER}/golden.json`, content: formatGolden(golden) },
@@ -53,7 +53,7 @@ export async function sealContents(options: ContentsOptions, docker: Docker): Pr
     ...notices.files.map((file) => noticeEntry(file, notices.dir)),
   ];
   const model = { path: 'root/model.json', content: options.context.files['model.json']! };
-  const files = [...(await sealedFiles([...layers.runtime, model, ...own])), ...weights];
+  const files = [...(await hashLayerFiles([...layers.runtime, model, ...own])), ...weights];
   const config = sealedSettings(withLabels(image.settings, options.labels));
   const { spec, platform } = plan;
   const manifest = formatSealedManifest(

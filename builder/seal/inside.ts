@@ -86,7 +86,7 @@ const POLL_MS = 300;
  * @returns what it says of itself in /status
  * @throws BuilderError `failure` with the reason when the model can't be loaded, the container ends, or time is up
  */
-export async function untilReadyInside(
+export async function waitUntilReadyInside(
   container: IsolatedContainer,
   { timeoutMs = 600_000 }: { timeoutMs?: number } = {},
 ): Promise<InsideStatus> {

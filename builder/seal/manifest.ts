@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { ContextEntry } from '../images/tar.js';
 import type { Platform } from '../images/platform.js';
-import type { Settings } from './settings.js';
+import type { ContainerSettings } from './settings.js';
 
 /** Folder of a sealed image that says what was sealed. */
 export const SEALED_DIR = '/server/sealed';
@@ -45,7 +45,7 @@ export interface SealedParts {
   spec: Pick<ModelSpec, 'id' | 'commit' | 'task'>;
   platform: Platform;
   /** Of the sealed image. */
-  config: Settings;
+  config: ContainerSettings;
   /** Diff IDs of the image that is sealed. */
   layers: string[];
   files: readonly SealedFile[];
@@ -65,7 +65,7 @@ export function sealedManifest({ spec, platform, config, layers, files }: Sealed
 }
 
 /** The regular files of a layer's entries by their place in the image, hashed by what they hold now. */
-export async function sealedFiles(layer: readonly ContextEntry[]): Promise<SealedFile[]> {
+export async function hashLayerFiles(layer: readonly ContextEntry[]): Promise<SealedFile[]> {
   const files: SealedFile[] = [];
   // One after the other: large files are hashed as fast as one core and one disk can.
   for (const { path, content } of layer) {

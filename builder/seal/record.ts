@@ -3,7 +3,7 @@ import type { Docker } from '../docker/docker.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 import { answerDigest, type Golden, goldenRequest } from './golden.js';
-import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from './inside.js';
+import { cpuInside, type InsideAnswer, runInside, waitUntilReadyInside } from './inside.js';
 import { type MeasuredMemory, memoryInside } from './measure.js';
 
 export interface RecordOptions {
@@ -15,7 +15,7 @@ export interface RecordOptions {
 }
 
 /** What running an image once has shown. */
-export interface Recorded {
+export interface RecordedRun {
   golden: Golden;
   loadSeconds: number;
   memory: MeasuredMemory;
@@ -25,7 +25,7 @@ export interface Recorded {
  * Starts an image without a network and records what it answers to its golden request, and what that took.
  * @throws BuilderError `failure` when it does not start, refuses the request, or answers it differently twice
  */
-export async function recordGolden(docker: Docker, options: RecordOptions): Promise<Recorded> {
+export async function recordGolden(docker: Docker, options: RecordOptions): Promise<RecordedRun> {
   const { image, task, platform, onOutput } = options;
   const container = await docker.startIsolated({
     image,
@@ -34,7 +34,7 @@ export async function recordGolden(docker: Docker, options: RecordOptions): Prom
   });
   const started = performance.now();
   try {
-    const { example } = await untilReadyInside(container);
+    const { example } = await waitUntilReadyInside(container);
     const loadSeconds = Math.round((performance.now() - started) / 100) / 10;
     const request = goldenRequest(task, example);
     const [first, second] = [await answerTo(container, request), await answerTo(container, request)];

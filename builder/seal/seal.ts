@@ -18,7 +18,7 @@ import { failures, prove } from '../verify/prove.js';
 import { sealContents, type SealContents } from './contents.js';
 import type { Notices } from './notices.js';
 import { planSeal, sealLabels, type SealPlan } from './plan.js';
-import type { Recorded } from './record.js';
+import type { RecordedRun } from './record.js';
 import { goldenOf, nativeGolden, type Stage, stageModel, stageName, type StageOptions } from './stage.js';
 
 export interface SealOptions extends StageOptions {
@@ -142,7 +142,7 @@ async function sealStage(
 /** Nothing was measured on another platform, nor on a GPU. */
 async function measured(
   { images, dir }: SealOptions,
-  { memory, loadSeconds }: Partial<Omit<Recorded, 'golden'>>,
+  { memory, loadSeconds }: Partial<Omit<RecordedRun, 'golden'>>,
 ): Promise<Figures | undefined> {
   const { device, spec } = images.plan;
   if (device !== 'cpu' || !memory) return undefined;

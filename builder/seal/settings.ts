@@ -1,7 +1,7 @@
 import { LABEL } from '../images/labels.js';
 
 /** What an image's configuration says of how containers of it run, in one form whatever engine has told it. */
-export type Settings = Record<string, unknown>;
+export type ContainerSettings = Record<string, unknown>;
 
 /** Stamped by engines while they build: the parent's id and the building container's name. They change no container. */
 const STAMPED: ReadonlySet<string> = new Set(['Image', 'Hostname', 'Domainname']);
@@ -10,20 +10,23 @@ const STAMPED: ReadonlySet<string> = new Set(['Image', 'Hostname', 'Domainname']
  * The form in which settings are recorded and compared: every field that says something, known here or not, and all
  * labels but the record's own hash, which the record can't hold.
  */
-export function sealedSettings(config: Settings): Settings {
+export function sealedSettings(config: ContainerSettings): ContainerSettings {
   const { Labels, ...rest } = config;
-  const { [LABEL.manifest]: _, ...labels } = (Labels ?? {}) as Settings;
+  const { [LABEL.manifest]: _, ...labels } = (Labels ?? {}) as ContainerSettings;
   const said = Object.entries({ ...rest, Labels: labels }).filter(
     ([name, value]) => !STAMPED.has(name) && saysSomething(value),
   );
-  return inOrder(Object.fromEntries(said)) as Settings;
+  return inOrder(Object.fromEntries(said)) as ContainerSettings;
 }
 
 /** The settings of an image with more labels. */
-export function withLabels(config: Settings, labels: readonly (readonly [string, string])[]): Settings {
+export function withLabels(
+  config: ContainerSettings,
+  labels: readonly (readonly [string, string])[],
+): ContainerSettings {
   return {
     ...config,
-    Labels: { ...(config['Labels'] as Settings | undefined), ...Object.fromEntries(labels) },
+    Labels: { ...(config['Labels'] as ContainerSettings | undefined), ...Object.fromEntries(labels) },
   };
 }
 

@@ -7,7 +7,7 @@ import { weightEntries } from '../images/weights.js';
 import type { PlannedImages } from '../pipeline.js';
 import type { Report } from '../report.js';
 import type { Golden } from './golden.js';
-import { type Recorded, recordGolden } from './record.js';
+import { type RecordedRun, recordGolden } from './record.js';
 
 /** What goes into an image before it is sealed. */
 export interface StageOptions {
@@ -57,7 +57,7 @@ export function goldenOf(
   image: string,
   { plan }: PlannedImages,
   { docker, report }: { docker: Docker; report: Report },
-): Promise<Recorded> {
+): Promise<RecordedRun> {
   return report.step('Golden answer, without a network', (say) =>
     recordGolden(docker, { image, task: plan.spec.task, platform: plan.platform, onOutput: say }),
   );

@@ -10,13 +10,13 @@ import type { SourceFlags } from '../options.js';
 import type { ModelPlan } from '../plan/index.js';
 import type { Figures } from '../plan/figures.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { cacheOf, decideModel, planSource } from '../source.js';
+import { cacheFolder, decideModel, planSource } from '../source.js';
 import type { Report } from '../report.js';
 import { extractWeights, specOfImage } from './image-files.js';
 import { noticeFiles, type Notices } from './notices.js';
 
 /** What is to be sealed. */
-export interface Subject {
+export interface SealSubject {
   spec: ModelSpec;
   notices: RepoFile[];
   /** The image that was named, when one was, and what its labels say that it takes. */
@@ -33,7 +33,7 @@ export interface SubjectContext {
 }
 
 /** An image of ours by that name, else the model of that id. */
-export async function subjectOf(given: string, context: SubjectContext): Promise<Subject> {
+export async function readSealSubject(given: string, context: SubjectContext): Promise<SealSubject> {
   const { flags, report, deps } = context;
   await deps.docker.info();
   const image = flags.from === undefined ? await deps.docker.inspectImage(given) : undefined;
@@ -63,14 +63,14 @@ async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContex
 
 /** Runs `use` on the folder with the model's files: those of the image that was named, the cache, the hub. */
 export async function withWeights<T>(
-  { spec, image }: Subject,
+  { spec, image }: SealSubject,
   { flags, report, deps }: SubjectContext,
   use: (dir: string) => Promise<T>,
 ): Promise<T> {
   const fetch = (places: string[]) =>
     fetchWeights({ id: spec.id, flags, report, model: { spec }, places, rehash: true }, deps);
   if (image === undefined) return use(await fetch([]));
-  const root = cacheOf(flags, deps);
+  const root = cacheFolder(flags, deps);
   await makeFolder(root);
   const scratch = await mkdtemp(path.join(root, 'image-'));
   try {
@@ -83,7 +83,7 @@ export async function withWeights<T>(
 
 /** The folder with licence texts and model card. */
 export async function fetchNotices(
-  { spec, notices }: Subject,
+  { spec, notices }: SealSubject,
   { flags, report, deps }: SubjectContext,
 ): Promise<Notices> {
   if (notices.length === 0) return { files: [], dir: '' };

@@ -25,13 +25,13 @@ export async function signStatement(statement: string, key: KeyObject): Promise<
   return `${JSON.stringify(bundleToJSON(bundle), null, 1)}\n`;
 }
 
-export type Opened =
+export type OpenedBundle =
   | { statement: string }
   /** Why nothing of it is believed. */
   | { problem: 'no bundle' | 'no statement' | 'another key' | 'altered'; hint?: string };
 
 /** What a bundle says, where `key` has signed it. Times and logs that it may name are not looked at. */
-export async function openBundle(text: string, key: KeyObject): Promise<Opened> {
+export async function openBundle(text: string, key: KeyObject): Promise<OpenedBundle> {
   const bundle = await parseBundle(text);
   if (bundle === undefined) return { problem: 'no bundle' };
   if (bundle.content.$case !== 'dsseEnvelope') return { problem: 'no statement' };

@@ -13,7 +13,7 @@ type SubjectName = keyof typeof SUBJECTS;
 /** What a signature says of an image: hex SHA-256 of its configuration and of two of its files. */
 export type SignedHashes = Record<SubjectName, string>;
 
-export interface About {
+export interface SignedModel {
   model: string;
   commit: string;
   task: string;
@@ -29,7 +29,7 @@ const schema = z.object({
 });
 
 /** The statement that is signed, as in-toto has it. Equal parts give equal text. */
-export function formatStatement(hashes: SignedHashes, about: About): string {
+export function formatStatement(hashes: SignedHashes, about: SignedModel): string {
   const subject = Object.entries(SUBJECTS).map(([key, name]) => ({
     name,
     digest: { sha256: hashes[key as SubjectName] },
@@ -66,7 +66,7 @@ const TOLD: Record<SubjectName, string> = {
 };
 
 /** What is not as it was signed, a line each. */
-export function differences(signed: Partial<SignedHashes>, found: SignedHashes): string[] {
+export function signatureDifferences(signed: Partial<SignedHashes>, found: SignedHashes): string[] {
   return (Object.keys(SUBJECTS) as SubjectName[])
     .filter((name) => signed[name] !== found[name])
     .map((name) =>

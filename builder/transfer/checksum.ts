@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { damaged } from '../archive/errors.js';
-import { hashed } from '../archive/streams.js';
+import { damagedArchive } from '../archive/errors.js';
+import { hashStream } from '../archive/streams.js';
 import { BuilderError } from '../exit.js';
 import { openFile } from './sources.js';
 
@@ -11,13 +11,13 @@ import { openFile } from './sources.js';
  */
 export async function checkChecksum(file: string, onBytes: (done: number) => void): Promise<void> {
   const wanted = await writtenChecksum(`${file}.sha256`);
-  const { stream, digest } = hashed(await openFile(file));
+  const { stream, digest } = hashStream(await openFile(file));
   let done = 0;
   stream.on('data', (chunk: Buffer) => onBytes((done += chunk.length)));
   const found = (await digest).slice('sha256:'.length);
   if (found === wanted) return;
   const what = `is not what was exported: its sha256 is ${found}, not ${wanted}`;
-  throw damaged(path.basename(file), what);
+  throw damagedArchive(path.basename(file), what);
 }
 
 /** The hash in a file of `sha256sum`'s format. */

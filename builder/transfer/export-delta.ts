@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type ArchiveWriter, composeArchive } from '../archive/write.js';
 import type { Delta } from '../archive/delta.js';
-import { damaged } from '../archive/errors.js';
+import { damagedArchive } from '../archive/errors.js';
 import type { ArchiveImage } from '../archive/manifest.js';
 import { type ArchiveSource, readArchive } from '../archive/read.js';
 import type { Docker } from '../docker/docker.js';
@@ -9,14 +9,14 @@ import { BuilderError } from '../exit.js';
 import { fileArchive, isFile, onlyImage } from './sources.js';
 
 /** What the far side is expected to have. */
-export interface Base {
+export interface DeltaBase {
   id: string;
   name: string;
   diffIds: string[];
 }
 
 /** @param base an image of the engine, or a file of one. @throws BuilderError when there is no such image */
-export async function findBase(docker: Docker, base: string): Promise<Base> {
+export async function findBase(docker: Docker, base: string): Promise<DeltaBase> {
   if (await isFile(base)) {
     const { id, names, layers } = await onlyImage(fileArchive(base));
     return { id, name: names[0] ?? id, diffIds: layers.map(({ diffId }) => diffId) };
@@ -36,7 +36,7 @@ export interface DeltaExport {
  * Reads the image twice: which layer is whose is told at the end of what engines save, and only then is it known which
  * ones to leave out.
  */
-export async function exportDelta(source: ArchiveSource, base: Base): Promise<DeltaExport> {
+export async function exportDelta(source: ArchiveSource, base: DeltaBase): Promise<DeltaExport> {
   const { images, layers: sizes } = await readArchive(source, async ({ size }) => size);
   const [image] = images as [ArchiveImage];
   const has = new Set(base.diffIds);
@@ -75,7 +75,7 @@ async function writeDelta(archive: ArchiveWriter, { source, image, delta }: Writ
     if (name === undefined) return;
     wanted.delete(diffId!);
     if ((await archive.layer(name, layer)) !== diffId)
-      throw damaged(source.name, `has a layer whose content is not that of ${diffId}`);
+      throw damagedArchive(source.name, `has a layer whose content is not that of ${diffId}`);
   });
   if (wanted.size > 0)
     throw new BuilderError('failure', `${source.name} has changed during the export; try again`);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ArchiveImage } from '../archive/manifest.js';
 import type { ArchiveSource } from '../archive/read.js';
-import { twice } from '../archive/streams.js';
+import { teeStream } from '../archive/streams.js';
 import { checkArchive } from './load.js';
 
 /**
@@ -12,7 +12,7 @@ export async function exportFull(
   source: ArchiveSource,
   onChecked: (images: readonly ArchiveImage[]) => void,
 ): Promise<Readable> {
-  const [read, written] = twice(await source.open());
+  const [read, written] = teeStream(await source.open());
   const checked = checkArchive({ ...source, open: async () => read });
   const check = checked.then(({ images }) => onChecked(images));
   // Awaited below, but perhaps not before it has failed.

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { type Delta, deltaOf } from '../archive/delta.js';
-import { damaged } from '../archive/errors.js';
+import { damagedArchive } from '../archive/errors.js';
 import type { ArchiveImage } from '../archive/manifest.js';
-import { type Archive, type ArchiveSource, demandLayers, readArchive } from '../archive/read.js';
+import { type Archive, type ArchiveSource, requireLayers, readArchive } from '../archive/read.js';
 import { composeArchive, diffIdOf } from '../archive/write.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
@@ -21,19 +21,19 @@ export interface CheckedArchive {
 export async function checkArchive(source: ArchiveSource): Promise<CheckedArchive> {
   const archive = await readArchive(source, ({ content }) => diffIdOf(content));
   const delta = deltaOf(archive, source.name);
-  if (!delta) demandLayers(archive, source.name);
+  if (!delta) requireLayers(archive, source.name);
   else demandCarried(archive, delta, source.name);
   for (const { diffId, member } of archive.images.flatMap(({ layers }) => layers)) {
     const found = archive.layers.get(member);
     if (found !== undefined && found !== diffId)
-      throw damaged(source.name, `has a layer that is not what it should be, ${member}`);
+      throw damagedArchive(source.name, `has a layer that is not what it should be, ${member}`);
   }
   return { source, images: archive.images, delta };
 }
 
 function demandCarried({ layers }: Archive<string>, delta: Delta, name: string): void {
   const lost = delta.layers.find(({ diffId, member }) => layers.get(member) !== diffId);
-  if (lost) throw damaged(name, `lacks its layer ${lost.diffId}, or has another in its place`);
+  if (lost) throw damagedArchive(name, `lacks its layer ${lost.diffId}, or has another in its place`);
 }
 
 export interface Recomposition {
@@ -69,7 +69,7 @@ export function recompose(
     }
     const lost = [...wanted].find((diffId) => !members.has(diffId));
     if (lost !== undefined)
-      throw damaged(source.name, `or its base has changed: nobody has the layer ${lost}`);
+      throw damagedArchive(source.name, `or its base has changed: nobody has the layer ${lost}`);
     await archive.document(configFor(image), image.config);
     await archive.document(...manifestFor(image, (diffId) => members.get(diffId)!));
   });

@@ -8,7 +8,7 @@ import { BuilderError } from '../exit.js';
 import { megabytes } from '../report.js';
 import { gzipBlocks } from './gzip.js';
 
-export interface Written {
+export interface WrittenFile {
   bytes: number;
   /** Hex, of the file. */
   sha256: string;
@@ -17,7 +17,7 @@ export interface Written {
 /** Opens what is written, when all is ready for it. */
 export type OpenStream = () => Promise<Readable>;
 
-export interface Output {
+export interface OutputTarget {
   /** Uncompressed when the name ends with .tar. */
   file: string;
   /** Replace what is there. */
@@ -25,7 +25,7 @@ export interface Output {
 }
 
 /** @throws BuilderError when the file is there, or its folder is not or is all but full */
-export async function checkOutput({ file, force }: Output, expectedBytes: number): Promise<void> {
+export async function checkOutput({ file, force }: OutputTarget, expectedBytes: number): Promise<void> {
   if (!force && existsSync(file)) throw new BuilderError('usage', `${file} is there; --force replaces it`);
   const folder = path.dirname(path.resolve(file));
   const space = await statfs(folder).catch((error: NodeJS.ErrnoException) => {
@@ -43,7 +43,10 @@ export async function checkOutput({ file, force }: Output, expectedBytes: number
  * Writes a stream to a file and its checksum to `<file>.sha256`. Either name appears only when the file is complete and
  * on disk; what a killed export has left under its working name goes with the next one.
  */
-export async function writeOutput(source: OpenStream, { file }: Pick<Output, 'file'>): Promise<Written> {
+export async function writeOutput(
+  source: OpenStream,
+  { file }: Pick<OutputTarget, 'file'>,
+): Promise<WrittenFile> {
   await removeLeftovers(file);
   const part = `${file}.${process.pid}.part`;
   try {
@@ -61,7 +64,7 @@ export async function writeOutput(source: OpenStream, { file }: Pick<Output, 'fi
   }
 }
 
-async function writeSynced(openSource: OpenStream, part: string, plain: boolean): Promise<Written> {
+async function writeSynced(openSource: OpenStream, part: string, plain: boolean): Promise<WrittenFile> {
   const handle = await open(part, 'w');
   try {
     const hash = createHash('sha256');

@@ -2,7 +2,7 @@ import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 
 /** Attempts to reach something outside of a container without a network, as its kernel has counted them. */
-export interface Attempts {
+export interface NetworkAttempts {
   /** Packets and connects that no route led to, IPv4 and IPv6, name look-ups included. */
   noRoute: number;
   /** Connects on the container's own loopback that nobody in it has accepted, e.g. to a proxy. */
@@ -15,7 +15,7 @@ export interface Attempts {
  * Reads the counters of the container's network from inside it, where they are on every engine.
  * @throws BuilderError `failure` when they can't be read: without them nothing is proven
  */
-export async function readAttempts(container: IsolatedContainer): Promise<Attempts> {
+export async function readAttempts(container: IsolatedContainer): Promise<NetworkAttempts> {
   const show =
     'for (const f of ["snmp", "snmp6"]) try { console.log(fs.readFileSync("/proc/net/" + f, "utf8")) } catch {}';
   const { stdout, stderr } = await container.exec(['node', '--eval', show], { env: { NODE_OPTIONS: '' } });
@@ -33,7 +33,7 @@ export async function readAttempts(container: IsolatedContainer): Promise<Attemp
   };
 }
 
-export function total({ noRoute, refused, datagrams }: Attempts): number {
+export function totalAttempts({ noRoute, refused, datagrams }: NetworkAttempts): number {
   return noRoute + refused + datagrams;
 }
 

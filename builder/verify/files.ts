@@ -1,9 +1,9 @@
 import { mergeLayers, type FileSystem } from '../archive/file-system.js';
-import { damaged, malformed } from '../archive/errors.js';
+import { damagedArchive, malformedArchive } from '../archive/errors.js';
 import { indexLayer, type LayerEntry, type LayerIndex } from '../archive/layer.js';
 import type { ArchiveImage } from '../archive/manifest.js';
-import { demandOneImage } from '../archive/oci.js';
-import { type Archive, type ArchiveSource, demandLayers, readArchive } from '../archive/read.js';
+import { requireSingleImage } from '../archive/oci.js';
+import { type Archive, type ArchiveSource, requireLayers, readArchive } from '../archive/read.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
 import { megabytes } from '../report.js';
@@ -39,11 +39,14 @@ export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
   const archive = await readArchive(source, (layer) => indexLayer(layer, KEPT));
   if (archive.delta) throw deltaRefused(source.name);
   if (archive.images.length > 1)
-    throw malformed(source.name, `holds ${archive.images.length} images, and one is verified at a time`);
-  demandLayers(archive, source.name);
+    throw malformedArchive(
+      source.name,
+      `holds ${archive.images.length} images, and one is verified at a time`,
+    );
+  requireLayers(archive, source.name);
   const image = archive.images[0]!;
-  demandOneImage(source.name, archive, image);
-  demandSealed(image.labels, source.name);
+  requireSingleImage(source.name, archive, image);
+  requireSealed(image.labels, source.name);
   const layers = layersOf(archive, source.name);
   const files = mergeLayers(layers.map(({ entries }) => entries));
   const manifest = parsed(SEALED_MANIFEST, files, parseManifest);
@@ -66,7 +69,7 @@ export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
 }
 
 /** @throws BuilderError `refused` with the remedy */
-export function demandSealed(labels: Record<string, string>, name: string): void {
+export function requireSealed(labels: Record<string, string>, name: string): void {
   if (labels[LABEL.sealed] === 'true') return;
   throw new BuilderError(
     'refused',
@@ -81,7 +84,8 @@ function deltaRefused(name: string): BuilderError {
 function layersOf({ images, layers }: Archive<LayerIndex>, name: string): LayerIndex[] {
   return images[0]!.layers.map(({ diffId, member }) => {
     const index = layers.get(member)!;
-    if (index.diffId !== diffId) throw damaged(name, `has a layer that is not what it should be, ${member}`);
+    if (index.diffId !== diffId)
+      throw damagedArchive(name, `has a layer that is not what it should be, ${member}`);
     return index;
   });
 }

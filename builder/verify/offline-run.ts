@@ -4,8 +4,8 @@ import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 import { interruptible } from '../interrupt.js';
 import type { Golden } from '../seal/golden.js';
-import { cpuInside, type InsideAnswer, runInside, untilReadyInside } from '../seal/inside.js';
-import { type Attempts, readAttempts, total } from './counters.js';
+import { cpuInside, type InsideAnswer, runInside, waitUntilReadyInside } from '../seal/inside.js';
+import { type NetworkAttempts, readAttempts, totalAttempts } from './counters.js';
 import { recorderOptions, targetsIn } from './recorder.js';
 
 export interface OfflineOptions {
@@ -22,7 +22,7 @@ export interface OfflineRun {
   /** The answer to the golden request, or why there is none. */
   answer: InsideAnswer | BuilderError;
   /** Undefined when the container had ended. */
-  attempts: Attempts | undefined;
+  attempts: NetworkAttempts | undefined;
   /** Where attempts led to, as far as a second run tells. */
   targets: string[];
   /** Processor of the engine's machine. */
@@ -35,7 +35,7 @@ const SETTLE_MS = 500;
 /** Starts the image twice at most: as operators do, and to name the targets once attempts have been counted. */
 export async function runOffline(docker: Docker, options: OfflineOptions): Promise<OfflineRun> {
   const run = await runOnce(docker, options, {});
-  if (run.attempts === undefined || total(run.attempts) === 0) return { ...run, targets: [] };
+  if (run.attempts === undefined || totalAttempts(run.attempts) === 0) return { ...run, targets: [] };
   options.say('attempts were counted; runs again to see where they lead');
   const again = await runOnce(docker, options, { NODE_OPTIONS: recorderOptions(options.env) });
   return { ...run, targets: targetsIn(again.log, portOf(options.env)) };
@@ -89,7 +89,7 @@ async function goldenAnswer(
   { env, golden }: OfflineOptions,
 ): Promise<InsideAnswer> {
   await untilListening(container, portOf(env));
-  await untilReadyInside(container);
+  await waitUntilReadyInside(container);
   return runInside(container, golden.request);
 }
 

@@ -2,7 +2,7 @@ import { BuilderError } from '../exit.js';
 import { answerDigest, type Golden } from '../seal/golden.js';
 import type { InsideAnswer } from '../seal/inside.js';
 import { differenceOf } from './answer.js';
-import { total } from './counters.js';
+import { totalAttempts } from './counters.js';
 import type { OfflineRun } from './offline-run.js';
 import { type Step, stepOf } from './proof.js';
 
@@ -10,7 +10,7 @@ import { type Step, stepOf } from './proof.js';
 export function networkStep({ attempts, targets }: OfflineRun): Step {
   if (attempts === undefined)
     return stepOf('network', 'no network', ['the container has ended: nothing could be counted']);
-  if (total(attempts) === 0) return stepOf('network', 'no network, and no attempt to reach one', []);
+  if (totalAttempts(attempts) === 0) return stepOf('network', 'no network, and no attempt to reach one', []);
   const { noRoute, refused, datagrams } = attempts;
   const counted = [
     [noRoute, 'without a route'],

@@ -3,18 +3,18 @@ import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import type { Report } from '../report.js';
 import { fileArchive, isFile, savedImage } from '../transfer/sources.js';
-import { demandSealed, readSealed, type ReadImage } from './files.js';
+import { requireSealed, readSealed, type ReadImage } from './files.js';
 import { runOffline } from './offline-run.js';
 import { goldenStep, networkStep } from './offline-steps.js';
 import { withLoaded } from './on-engine.js';
 import { type Step, stepOf } from './proof.js';
-import { type Demanded, signatureStep } from './signature.js';
+import { type RequiredSignature, signatureStep } from './signature.js';
 
 export interface ProveOptions {
   /** Demand this id: `sha256:` and the hash of the image's configuration. */
   id?: string | undefined;
   /** Demand a signature: called once the image's id is known. */
-  signature?: ((id: string) => Promise<Demanded>) | undefined;
+  signature?: ((id: string) => Promise<RequiredSignature>) | undefined;
   /** Demand the recorded answer byte for byte. */
   exact?: boolean | undefined;
   /** Leave the image of a tarball on the engine. */
@@ -83,7 +83,7 @@ async function subjectOf(given: string, docker: Docker): Promise<Subject> {
   if (await isFile(given)) return { source: fileArchive(given) };
   const image = await docker.inspectImage(given);
   if (!image) throw new BuilderError('failure', `${given} is neither an image of this engine nor a file`);
-  demandSealed(image.labels, given);
+  requireSealed(image.labels, given);
   // By its id: the name may move while it is read.
   return { source: { ...savedImage(docker, image.id), name: given }, id: image.id };
 }

@@ -1,6 +1,6 @@
 import type { ArchiveImage } from '../archive/manifest.js';
 import type { SealedManifest } from '../seal/manifest.js';
-import { type Settings, sealedSettings } from '../seal/settings.js';
+import { type ContainerSettings, sealedSettings } from '../seal/settings.js';
 import { type Step, stepOf } from './proof.js';
 
 /** The step that compares how containers of an image run with what was sealed. */
@@ -24,8 +24,8 @@ function problemsOf(name: string, found: unknown, sealed: unknown): string[] {
   if (name === 'Labels')
     return namedProblems(
       'label',
-      (found ?? {}) as Settings,
-      (sealed ?? {}) as Settings,
+      (found ?? {}) as ContainerSettings,
+      (sealed ?? {}) as ContainerSettings,
       (value) => `: ${value}`,
     );
   return [`changed: ${name} is ${short(found)}, and was ${short(sealed)}`];
@@ -33,7 +33,7 @@ function problemsOf(name: string, found: unknown, sealed: unknown): string[] {
 
 /** Values of variables may be secrets: they are compared and never shown. */
 function environmentProblems(found: readonly string[], sealed: readonly string[]): string[] {
-  const byName = (lines: readonly string[]): Settings =>
+  const byName = (lines: readonly string[]): ContainerSettings =>
     Object.fromEntries(lines.map((line) => /^([^=]*)=?(.*)$/s.exec(line)!.slice(1) as [string, string]));
   const problems = namedProblems('variable', byName(found), byName(sealed), () => '');
   return problems.length > 0 ? problems : ['changed: order of the variables, or one of them twice'];
@@ -45,8 +45,8 @@ function linesOf(value: unknown): string[] {
 
 function namedProblems(
   kind: string,
-  found: Settings,
-  sealed: Settings,
+  found: ContainerSettings,
+  sealed: ContainerSettings,
   tell: (value: string) => string,
 ): string[] {
   const names = [...new Set([...Object.keys(sealed), ...Object.keys(found)])].sort();

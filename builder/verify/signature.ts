@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { openBundle, type Opened } from '../sign/bundle.js';
+import { openBundle, type OpenedBundle } from '../sign/bundle.js';
 import { keyHint } from '../sign/keys.js';
-import { differences, parseStatement, type SignedHashes } from '../sign/statement.js';
+import { signatureDifferences, parseStatement, type SignedHashes } from '../sign/statement.js';
 import { type Step, stepOf } from './proof.js';
 
 /** What a signature has to be of, and whose. */
-export interface Demanded {
+export interface RequiredSignature {
   key: KeyObject;
   /** Name of the key's file, for people. */
   keyFile: string;
@@ -15,7 +15,7 @@ export interface Demanded {
 }
 
 /** The step that fails unless the key has signed this very image. */
-export async function signatureStep(found: SignedHashes, demanded: Demanded): Promise<Step> {
+export async function signatureStep(found: SignedHashes, demanded: RequiredSignature): Promise<Step> {
   const { key, keyFile, file, bundle } = demanded;
   if (bundle === undefined)
     return stepOf('signature', 'none', [
@@ -28,14 +28,14 @@ export async function signatureStep(found: SignedHashes, demanded: Demanded): Pr
     return stepOf('signature', file, [
       'it signs no sealed image; give the one that "builder snapshot" wrote',
     ]);
-  const wrong = differences(signed, found);
+  const wrong = signatureDifferences(signed, found);
   if (wrong.length > 0) wrong.push('it is the signature of another image; give the one that came with this');
   return stepOf('signature', `id, manifest and bill of materials are signed with ${keyFile}`, wrong);
 }
 
-type Problem = Exclude<Opened, { statement: string }>;
+type Problem = Exclude<OpenedBundle, { statement: string }>;
 
-function told({ problem, hint }: Problem, { key, keyFile }: Demanded): string {
+function told({ problem, hint }: Problem, { key, keyFile }: RequiredSignature): string {
   const named = hint ? ` (${hint})` : '';
   const problems: Record<Problem['problem'], string> = {
     'no bundle': 'it is no bundle as Sigstore has it; copy it again, or give another --bundle',

@@ -3,21 +3,21 @@ import { withHeadroom } from '../../builder/plan/headroom.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
 /** Smallest model image that has been measured: two processes and a tiny model. */
-export const LEAST_GB = 0.3;
+export const MIN_RAM_GB = 0.3;
 
 /** GB that a server is given whose memory came to so many bytes with one request at a time. */
-export function ramFor(bytes: number): number {
+export function requiredGigabytes(bytes: number): number {
   return Math.ceil((withHeadroom(bytes) / 1e9) * 1000) / 1000;
 }
 
 /** What labels, of an image or of a Service that was made from one, say of a model's size. */
-export function figuresFrom(
+export function figuresFromLabels(
   labels: Readonly<Record<string, string>>,
 ): Pick<ModelEntry, 'params' | 'ramRequired' | 'figures'> {
   const { parameters, memoryBytes, basis } = figuresOf(labels) ?? {};
   const params = parameters === undefined ? null : parameters / 1e9;
-  if (memoryBytes === undefined) return { params, ramRequired: LEAST_GB, figures: 'assumed' };
-  return { params, ramRequired: ramFor(memoryBytes), figures: basis ?? 'predicted' };
+  if (memoryBytes === undefined) return { params, ramRequired: MIN_RAM_GB, figures: 'assumed' };
+  return { params, ramRequired: requiredGigabytes(memoryBytes), figures: basis ?? 'predicted' };
 }
 
 /** By id, in the order of the ids. */

@@ -6,7 +6,7 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';
 import { followFile } from '../follow-file.js';
-import { LEAST_GB, sortedById } from './entries.js';
+import { MIN_RAM_GB, sortedById } from './entries.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -41,7 +41,7 @@ export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
   const entries = parsed.data.models.map(({ id, from, ramRequired, ...rest }): ModelEntry => ({
     ...rest,
     modelId: id,
-    ramRequired: ramRequired ?? LEAST_GB,
+    ramRequired: ramRequired ?? MIN_RAM_GB,
     figures: ramRequired === undefined ? 'assumed' : 'given',
     from: from === undefined ? undefined : path.resolve(path.dirname(file), from),
   }));

@@ -3,7 +3,7 @@ import { isTaskId } from '../../runtime/core/task-ids.js';
 import type { ImageSummary } from '../../builder/docker/docker.js';
 import { LABEL } from '../../builder/images/labels.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { figuresFrom, sortedById } from './entries.js';
+import { figuresFromLabels, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface ImageCatalogOptions {
@@ -74,7 +74,7 @@ function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
   return {
     modelId: labels[LABEL.model]!,
     task: labels[LABEL.task] as ModelEntry['task'],
-    ...figuresFrom(labels),
+    ...figuresFromLabels(labels),
     addresses: [],
     image: {
       id,

@@ -2,9 +2,9 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { LABEL } from '../../builder/images/labels.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';
 import type { KubeApi, KubeService } from '../kubernetes/api.js';
-import { addressOf, type KubeSettings } from '../kubernetes/settings.js';
+import { serviceUrl, type KubeSettings } from '../kubernetes/settings.js';
 import type { Catalog, ModelEntry } from './entry.js';
-import { figuresFrom, sortedById } from './entries.js';
+import { figuresFromLabels, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
 
 export interface KubeCatalogOptions {
@@ -56,7 +56,7 @@ function entryOf(
   return {
     modelId,
     task,
-    ...figuresFrom(annotations),
-    addresses: [addressOf(address, { service: name, namespace, port })],
+    ...figuresFromLabels(annotations),
+    addresses: [serviceUrl(address, { service: name, namespace, port })],
   };
 }

@@ -2,15 +2,15 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { UPSTREAMS } from '../backend.js';
 import {
-  address,
-  count,
-  dnsLabel,
-  duration,
-  gatewayName,
-  gigabytes,
-  httpAddress,
-  port,
-  rate,
+  parseAddress,
+  parseCount,
+  parseDnsLabel,
+  parseDuration,
+  parseGatewayName,
+  parseGigabytes,
+  parseHttpAddress,
+  parsePort,
+  parseRate,
 } from '../options.js';
 import { PACKAGE } from '../package.js';
 
@@ -25,12 +25,12 @@ export function addServeOptions(command: Command): void {
 function addListening(command: Command): void {
   command
     .optionsGroup('Where it listens:')
-    .option('--port <port>', 'port of this machine', port, 8080)
+    .option('--port <port>', 'port of this machine', parsePort, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--metrics <[host:]port>',
       'Prometheus metrics for operators, on 127.0.0.1 without a host',
-      address,
+      parseAddress,
     );
 }
 
@@ -44,7 +44,7 @@ function addModels(command: Command): void {
 function addDocker(command: Command): void {
   command
     .optionsGroup('Containers, with docker:')
-    .option('--name <name>', 'of this gateway, among others on the same engine', gatewayName, 'default')
+    .option('--name <name>', 'of this gateway, among others on the same engine', parseGatewayName, 'default')
     .option('--namespace <name>', 'serve images of this "builder build --namespace" only')
     .option('--offline', 'containers reach nothing outside: for images that hold their weights');
 }
@@ -63,20 +63,23 @@ function addPool(command: Command): void {
   command
     .optionsGroup('Servers of models, with docker and process:')
     .addOption(
-      parsed('--memory <amount>', 'for all running models together', { parse: gigabytes, standard: '8GB' }),
+      parsed('--memory <amount>', 'for all running models together', {
+        parse: parseGigabytes,
+        standard: '8GB',
+      }),
     )
     .addOption(
       parsed('--idle <time>', 'stop a server that nobody has asked for so long', {
-        parse: duration,
+        parse: parseDuration,
         standard: '5m',
       }),
     )
-    .option('--replicas <servers>', 'most servers of one model, where memory allows', count, 2)
-    .option('--busy-at <calls>', 'calls at a time from which on a server is busy', count, 16)
+    .option('--replicas <servers>', 'most servers of one model, where memory allows', parseCount, 2)
+    .option('--busy-at <calls>', 'calls at a time from which on a server is busy', parseCount, 16)
     .option(
       '--queue <callers>',
       'callers that may wait for models to start, with kubernetes, too',
-      count,
+      parseCount,
       256,
     );
 }
@@ -85,11 +88,11 @@ function addCallers(command: Command): void {
   command
     .optionsGroup('Callers:')
     .option('--keys <file>', 'the keys of "gateway keys"; without it one is made for this run and shown')
-    .addOption(parsed('--rate <calls/time>', 'of each key', { parse: rate, standard: '600/60s' }))
-    .option('--concurrent <calls>', 'of each key, under way at the same time', count)
+    .addOption(parsed('--rate <calls/time>', 'of each key', { parse: parseRate, standard: '600/60s' }))
+    .option('--concurrent <calls>', 'of each key, under way at the same time', parseCount)
     .addOption(
       parsed('--call-timeout <time>', 'longest time of one call at its model, streams included', {
-        parse: duration,
+        parse: parseDuration,
         standard: '16m',
       }),
     )
@@ -111,8 +114,8 @@ function addRecords(command: Command): void {
 function addCluster(command: Command): void {
   command
     .optionsGroup('Cluster, with kubernetes:')
-    .option('--kube-api <url>', "API server of the cluster (default: a pod's own)", httpAddress)
-    .option('--kube-namespace <name>', "namespace of the models (default: the pod's own)", dnsLabel)
+    .option('--kube-api <url>', "API server of the cluster (default: a pod's own)", parseHttpAddress)
+    .option('--kube-namespace <name>', "namespace of the models (default: the pod's own)", parseDnsLabel)
     .option('--kube-token-file <file>', "token of an account (default: the pod's own)")
     .option('--kube-ca-file <file>', "certificate of the API server (default: the pod's own)")
     .option(

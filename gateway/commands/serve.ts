@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { createLogger } from '../../runtime/log.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import { readEnvironment } from '../config.js';
-import { listen, type Place, stopOnSignals, tryPlace } from '../listen.js';
+import { listenOnAddress, type ListenAddress, stopGatewayOnSignals, checkAddressFree } from '../listen.js';
 import { adminApp } from '../http/admin.js';
-import { BASE, createApp } from '../http/app.js';
+import { BASE, createGatewayApp } from '../http/app.js';
 import { composeGateway, type ServeFlags } from '../parts.js';
 import { addServeOptions } from './serve-options.js';
 
@@ -44,20 +44,20 @@ interface ListenFlags {
 }
 
 async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
-  const calls: Place = { port: flags.port, host: flags.host, flag: '--port' };
-  const metrics: Place | undefined = flags.metrics && { ...flags.metrics, flag: '--metrics' };
+  const calls: ListenAddress = { port: flags.port, host: flags.host, flag: '--port' };
+  const metrics: ListenAddress | undefined = flags.metrics && { ...flags.metrics, flag: '--metrics' };
   const environment = readEnvironment();
   const logger = createLogger(environment.logFormat, environment.logLevel, 'stderr');
-  for (const place of [calls, metrics]) if (place) await tryPlace(place);
+  for (const place of [calls, metrics]) if (place) await checkAddressFree(place);
   const gateway = await composeGateway(flags, environment, logger);
-  const server = createHttpServer(createApp(gateway.app));
-  await listen(server, calls);
+  const server = createHttpServer(createGatewayApp(gateway.app));
+  await listenOnAddress(server, calls);
   const admin = createHttpServer(adminApp(gateway.metrics));
-  if (metrics) await listen(admin, metrics);
+  if (metrics) await listenOnAddress(admin, metrics);
   const { port: taken } = server.address() as AddressInfo;
   const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
   process.stdout.write(`http://${host}:${taken}${BASE}\n`);
-  await stopOnSignals(server, logger);
+  await stopGatewayOnSignals(server, logger);
   await gateway.close();
   admin.close();
   admin.closeAllConnections();

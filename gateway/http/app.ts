@@ -8,24 +8,24 @@ import { routeDirectly } from '../../runtime/wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { Keys } from '../keys/key-store.js';
-import type { Limits } from '../limits/limits.js';
+import type { RateLimits } from '../limits/limits.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
-import { authorize } from './authorize.js';
+import { requireKey } from './require-key.js';
 import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
-import { only } from './methods.js';
+import { allowOnly } from './allow-only.js';
 import { openAiRoutes } from './openai/routes.js';
 import { referenceRoutes } from './reference.js';
 import { runModel, type RunParts } from './run.js';
 
 export interface AppParts extends RunParts {
   keys: Keys;
-  limits: Limits;
+  limits: RateLimits;
   logger: Logger;
   /** Told of every call that has ended, whatever became of it. */
   onCall(call: FinishedCall): void;
   /** What containers ask; none: they have to ask elsewhere. */
-  containers?: { limits: Limits } & Omit<ContainerParts, 'authorized'>;
+  containers?: { limits: RateLimits } & Omit<ContainerParts, 'authorized'>;
 }
 
 /** Where containers ask. */
@@ -38,7 +38,7 @@ export const BASE = '/models/v2';
 const MODEL = new RegExp(`^${BASE}/(?!(?:list|openai)(?:[/?]|$))`);
 
 /** The hosted interface. Builds the application only; listening is the caller's. */
-export function createApp(parts: AppParts): RequestListener {
+export function createGatewayApp(parts: AppParts): RequestListener {
   const { catalog, tiers, keys, limits, logger, onCall } = parts;
   const app = bareApplication();
   const observed = [
@@ -46,23 +46,23 @@ export function createApp(parts: AppParts): RequestListener {
     observeResponses(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
   ];
   app.use(...observed);
-  app.route('/livez').get(says('alive')).all(only('GET'));
-  app.route('/health').get(says('ready')).all(only('GET'));
+  app.route('/livez').get(says('alive')).all(allowOnly('GET'));
+  app.route('/health').get(says('ready')).all(allowOnly('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
-  const authorized = authorize(keys, limits);
+  const authorized = requireKey(keys, limits);
   // Before all else: its errors have another shape.
   models.use('/openai', openAiRoutes(authorized, parts));
   models.use(authorized);
-  models.route('/list/models').get(listModels(catalog, tiers)).all(only('GET'));
-  models.route('/list/tasks').get(listTasks).all(only('GET'));
+  models.route('/list/models').get(listModels(catalog, tiers)).all(allowOnly('GET'));
+  models.route('/list/tasks').get(listTasks).all(allowOnly('GET'));
   models.use('/list', notFound);
   const run = runModel(parts);
-  models.route('/{*model}').post(run).all(only('POST'));
+  models.route('/{*model}').post(run).all(allowOnly('POST'));
   app.use(BASE, models);
   const { containers } = parts;
   if (containers)
-    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: authorize(keys, containers.limits) }));
+    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));
   const fail = errorHandler(logger);
   app.use(notFound, fail);
   return routeDirectly({

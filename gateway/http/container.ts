@@ -7,8 +7,8 @@ import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { readJsonBody } from '../../runtime/wire/json-body.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import type { ReportedRun } from '../usage/reported.js';
-import { callOf } from './call.js';
-import { only } from './methods.js';
+import { callContext } from './call-context.js';
+import { allowOnly } from './allow-only.js';
 
 export interface ContainerParts {
   /** Demands a key; its limits are not those of calls to models. */
@@ -41,7 +41,7 @@ export function containerRoutes({ authorized, report: count, version }: Containe
   router.use(authorized);
   router.post('/validate', async (request, response) => {
     await read(request, response);
-    const { id, name } = callOf(response).key!;
+    const { id, name } = callContext(response).key!;
     sendEnvelope(response, 200, { error: null, output: { valid: true, key: { id, name } } });
   });
   router.post('/events', async (request, response) => {
@@ -51,13 +51,13 @@ export function containerRoutes({ authorized, report: count, version }: Containe
       throw new RunError('invalid_input', `${path.join('.') || 'body'}: ${message}`);
     }
     const { events } = parsed.data;
-    count(callOf(response).key!.id, events);
+    count(callContext(response).key!.id, events);
     sendEnvelope(response, 200, { error: null, output: { counted: events.length } });
   });
   router.get('/version', (_request, response) =>
     sendEnvelope(response, 200, { error: null, output: { version } }),
   );
-  router.all(['/validate', '/events'], only('POST'));
-  router.all('/version', only('GET'));
+  router.all(['/validate', '/events'], allowOnly('POST'));
+  router.all('/version', allowOnly('GET'));
   return router;
 }

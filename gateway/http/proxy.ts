@@ -5,8 +5,8 @@ import { Agent, type Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { JSON_TYPE } from '../../runtime/wire/respond.js';
-import { callOf } from './call.js';
-import { tokensOf, usageOf } from './usage.js';
+import { callContext } from './call-context.js';
+import { sumTokens, readUsageHeaders } from './usage-headers.js';
 
 /** No time limits: a model may think for long, and the container has its own deadline. */
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connections: 256, pipelining: 1 });
@@ -21,7 +21,7 @@ const PASSED_BACK = [
 ];
 
 /** Questions to containers that have not been answered to their end. */
-export function openQuestions(): number {
+export function pendingRequests(): number {
   return Object.values(agent.stats).reduce((sum, { running, pending }) => sum + running + pending, 0);
 }
 
@@ -39,7 +39,7 @@ export interface Forward {
  * @throws RunError `engine_crashed` when the container does not answer; once the answer has begun, the connection is cut
  */
 export async function forward(request: Request, response: Response, to: Forward): Promise<void> {
-  const answer = await askContainer(to.url, { ...to, headers: passedOn(request.headers) });
+  const answer = await requestContainer(to.url, { ...to, headers: passedOn(request.headers) });
   response.statusCode = answer.statusCode;
   for (const name of PASSED_BACK) {
     const value = answer.headers[name];
@@ -47,7 +47,7 @@ export async function forward(request: Request, response: Response, to: Forward)
   }
   if (isJson(answer)) response.setHeader('Content-Type', JSON_TYPE);
   for (const [name, value] of Object.entries(to.onHeaders())) response.setHeader(name, value);
-  callOf(response).tokens = tokensOf([usageOf(answer.headers)]);
+  callContext(response).tokens = sumTokens([readUsageHeaders(answer.headers)]);
   if (isShort(answer)) return endWith(response, answer, to.signal);
   // Log, limits, budget and the pipeline all watch for its end: no leak.
   response.setMaxListeners(32);
@@ -78,7 +78,7 @@ async function endWith(
   response.end(bytes);
 }
 
-export interface Question {
+export interface ContainerRequest {
   /** JSON. */
   body: Buffer | string;
   headers: Record<string, string>;
@@ -89,9 +89,9 @@ export interface Question {
  * Sends a body to POST /run of a container.
  * @throws RunError `engine_crashed` when no model answers, or the signal's reason
  */
-export async function askContainer(
+export async function requestContainer(
   url: string,
-  { body, headers, signal }: Question,
+  { body, headers, signal }: ContainerRequest,
 ): Promise<Dispatcher.ResponseData> {
   const question = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } } as const;
   const asked = agent.request({ ...placeOf(url), ...question, body, signal });

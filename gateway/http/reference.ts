@@ -4,7 +4,7 @@ import { VERSION } from '../package.js';
 import { POLICY, toHtml } from '../reference/html.js';
 import { hostedOpenApi } from '../reference/openapi.js';
 import { referencePage } from '../reference/page.js';
-import { only } from './methods.js';
+import { allowOnly } from './allow-only.js';
 
 /** GET / for people and GET /openapi.json for machines. Neither tells which models there are. */
 export function referenceRoutes(): Router {
@@ -21,7 +21,7 @@ export function referenceRoutes(): Router {
         response.setHeader('X-Content-Type-Options', 'nosniff');
         response.end(body);
       })
-      .all(only('GET'));
+      .all(allowOnly('GET'));
   get('/', 'text/html; charset=utf-8', page);
   get('/openapi.json', JSON_TYPE, json);
   return router;

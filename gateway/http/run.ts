@@ -7,7 +7,7 @@ import { TASKS } from '../../runtime/tasks/registry.js';
 import { readCheckedJsonBody } from '../../runtime/wire/json-body.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
 import { type BodyRules, bodyFor } from './body.js';
-import { callOf } from './call.js';
+import { callContext } from './call-context.js';
 import { forward } from './proxy.js';
 import { type ModelParts, withModel } from './with-model.js';
 
@@ -23,7 +23,7 @@ export interface RunParts extends ModelParts {
 export function runModel(parts: RunParts): RequestHandler {
   return async (request, response) => {
     const entry = entryOf(parts.catalog, request);
-    callOf(response).model = entry;
+    callContext(response).model = entry;
     const body = await readCheckedJsonBody(request, response, {
       ...bodyFor([entry.task], parts.body),
       check: (json) => checkRequest(entry, json),

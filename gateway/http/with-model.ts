@@ -4,7 +4,7 @@ import { abortControllerOf } from '../../runtime/wire/middleware.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { type Meter, meterOf, type Tier } from '../meters.js';
 import type { Lease, Upstream } from '../upstream/upstream.js';
-import { callOf } from './call.js';
+import { callContext } from './call-context.js';
 
 export interface ModelParts {
   upstream: Upstream;
@@ -40,7 +40,7 @@ export async function withModel(
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
   const asked = performance.now();
-  const call = callOf(response);
+  const call = callContext(response);
   const giveUp = abortControllerOf(response);
   const { signal } = giveUp;
   const meter = meterOf(entry, parts.tiers);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
-import { GatewayError, whyUnusable } from '../errors.js';
+import { GatewayError, describeInvalidFile } from '../errors.js';
 
 const key = z.strictObject({
   /** By which operators name it; no secret. */
@@ -25,7 +25,7 @@ export async function readKeys(file: string): Promise<StoredKey[]> {
   try {
     return document.parse(JSON.parse(await readFile(file, 'utf8'))).keys;
   } catch (error) {
-    throw new GatewayError(`the keys in ${file} can't be used: ${whyUnusable(error)}`);
+    throw new GatewayError(`the keys in ${file} can't be used: ${describeInvalidFile(error)}`);
   }
 }
 

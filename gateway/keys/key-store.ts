@@ -9,7 +9,7 @@ export interface Keys {
   close(): void;
 }
 
-export function hashOf(secret: string): string {
+export function hashKey(secret: string): string {
   return hash('sha256', secret);
 }
 
@@ -19,7 +19,7 @@ export function newKey(name: string, now: Date): { secret: string; record: Store
   const record = {
     id: randomBytes(6).toString('hex'),
     name,
-    hash: hashOf(secret),
+    hash: hashKey(secret),
     created: now.toISOString(),
   };
   return { secret, record };
@@ -27,7 +27,7 @@ export function newKey(name: string, now: Date): { secret: string; record: Store
 
 export function fixedKeys(records: readonly StoredKey[]): Keys {
   const known = new Map(records.map((record) => [record.hash, record]));
-  return { find: (secret) => known.get(hashOf(secret)), close: () => {} };
+  return { find: (secret) => known.get(hashKey(secret)), close: () => {} };
 }
 
 /** What somebody did to the keys while the gateway ran. */

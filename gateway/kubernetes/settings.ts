@@ -39,7 +39,7 @@ export function kubeSettings(flags: KubeFlags, inCluster: string | undefined): K
   const namespace = flags.kubeNamespace ?? given('namespace', (file) => readFileSync(file, 'utf8').trim());
   if (!namespace) throw new GatewayError('--kube-namespace names the namespace of the models');
   const address = flags.kubeAddress ?? ADDRESS;
-  if (!URL.canParse(addressOf(address, { service: 'a', namespace: 'b', port: 1 })))
+  if (!URL.canParse(serviceUrl(address, { service: 'a', namespace: 'b', port: 1 })))
     throw new GatewayError(`--kube-address ${address} gives no address; the default is ${ADDRESS}`);
   return {
     url: url.replace(/\/+$/, ''),
@@ -55,13 +55,13 @@ function given<T>(name: string, use: (file: string) => T): T | undefined {
   return existsSync(file) ? use(file) : undefined;
 }
 
-export interface Place {
+export interface ServiceAddress {
   service: string;
   namespace: string;
   port: number;
 }
 
-export function addressOf(template: string, { service, namespace, port }: Place): string {
+export function serviceUrl(template: string, { service, namespace, port }: ServiceAddress): string {
   return template
     .replaceAll('{service}', service)
     .replaceAll('{namespace}', namespace)

@@ -9,7 +9,7 @@ export interface Bucket {
   seconds: number;
 }
 
-export interface Taken {
+export interface TakeResult {
   /** Milliseconds until there is a token; 0: one was taken. */
   waitMs: number;
   /** Tokens that are left. */
@@ -17,9 +17,12 @@ export interface Taken {
 }
 
 /** Milliseconds until a bucket is full. */
-export type Ahead = number;
+export type BucketDebt = number;
 
-export function takeToken({ calls, seconds }: Bucket, ahead: Ahead): { taken: Taken; ahead: Ahead } {
+export function takeToken(
+  { calls, seconds }: Bucket,
+  ahead: BucketDebt,
+): { taken: TakeResult; ahead: BucketDebt } {
   const wholeMs = seconds * 1000;
   const intervalMs = wholeMs / calls;
   const next = ahead + intervalMs;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../../runtime/core/errors.js';
-import type { Bucket, Taken } from './bucket.js';
+import type { Bucket, TakeResult } from './bucket.js';
 import { type LimitStore, memoryStore } from './store.js';
 
 export interface LimitOptions extends Bucket {
@@ -8,28 +8,28 @@ export interface LimitOptions extends Bucket {
   concurrent?: number | undefined;
 }
 
-export interface Limits {
+export interface RateLimits {
   /**
    * Counts one call of a key.
    * @throws RunError `rate_limited`
    */
-  enter(keyId: string): Promise<Place>;
+  enter(keyId: string): Promise<CallReservation>;
   /** Calls under way, of all keys. */
   underWay(): number;
   close(): void;
 }
 
-export interface Place {
+export interface CallReservation {
   /** Calls that the key may make at once from now on. */
   remaining: number;
   /** Calls that it may make at once when it has made none for a while. */
   most: number;
   /** To be called when the call has ended. */
-  leave(): void;
+  release(): void;
 }
 
 /** Limits per key: a token bucket, and calls at the same time. */
-export function createLimits(options: LimitOptions, store: LimitStore = memoryStore(options)): Limits {
+export function createLimits(options: LimitOptions, store: LimitStore = memoryStore(options)): RateLimits {
   const { calls, concurrent = Infinity } = options;
   const underWay = new Map<string, number>();
   const leave = (keyId: string, callId: string) => {
@@ -38,7 +38,7 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
     else underWay.set(keyId, left);
     store.end(keyId, callId);
   };
-  async function take(keyId: string, callId: string): Promise<Taken> {
+  async function take(keyId: string, callId: string): Promise<TakeResult> {
     try {
       return await store.take(keyId, callId);
     } catch (error) {
@@ -54,7 +54,7 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
       // Before the store answers: many may ask at the same time.
       underWay.set(keyId, now + 1);
       const { waitMs, remaining } = await take(keyId, callId);
-      if (waitMs === 0) return { remaining, most: calls, leave: () => leave(keyId, callId) };
+      if (waitMs === 0) return { remaining, most: calls, release: () => leave(keyId, callId) };
       leave(keyId, callId);
       throw limited(waitMs);
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { GatewayError } from '../errors.js';
-import type { Taken } from './bucket.js';
+import type { TakeResult } from './bucket.js';
 import type { LimitOptions } from './limits.js';
 import { KEEP_CALLS, TAKE_TOKEN } from './scripts.js';
 import { type LimitStore, memoryStore } from './store.js';
@@ -40,7 +40,7 @@ export async function redisStore(
   redis.on('error', link.failed);
   const calls = sharedCalls(redis, link, options.concurrent);
 
-  async function ask(keyId: string, callId: string): Promise<Taken> {
+  async function ask(keyId: string, callId: string): Promise<TakeResult> {
     try {
       const { calls: most, seconds, concurrent = 0 } = options;
       const rule = [most, (seconds * 1000) / most, concurrent];
@@ -54,7 +54,7 @@ export async function redisStore(
     }
   }
 
-  function takeAlone(keyId: string, callId: string): Taken | Promise<Taken> {
+  function takeAlone(keyId: string, callId: string): TakeResult | Promise<TakeResult> {
     const taken = alone.take(keyId, callId);
     calls.begin(keyId, callId);
     return taken;

@@ -1,9 +1,9 @@
-import { type Bucket, takeToken, type Taken } from './bucket.js';
+import { type Bucket, takeToken, type TakeResult } from './bucket.js';
 
 /** Where what keys have used up is counted. */
 export interface LimitStore {
   /** Takes a token of a key for a call. @param callId names the call until `end` */
-  take(keyId: string, callId: string): Taken | Promise<Taken>;
+  take(keyId: string, callId: string): TakeResult | Promise<TakeResult>;
   /** The call has ended. */
   end(keyId: string, callId: string): void;
   close(): void;

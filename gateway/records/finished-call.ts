@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { ResponseSummary } from '../../runtime/wire/observe-responses.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { callOf } from '../http/call.js';
-import type { Tokens } from '../http/usage.js';
+import { callContext } from '../http/call-context.js';
+import type { TokenCounts } from '../http/usage-headers.js';
 
 /** A call that has ended, as the log, the metrics, the usage and the audit log know it. Never a key or a body. */
 export interface FinishedCall extends ResponseSummary {
@@ -22,7 +22,7 @@ export interface FinishedCall extends ResponseSummary {
   /** Dollars. */
   cost: number;
   /** Undefined where the model counts none, or the caller has left before. */
-  tokens: Tokens | undefined;
+  tokens: TokenCounts | undefined;
 }
 
 /** @param response closed by now */
@@ -36,7 +36,7 @@ export function finishedCall(answer: ResponseSummary, response: Response): Finis
     waitedMs,
     tokens,
     work,
-  } = callOf(response);
+  } = callContext(response);
   const seconds = work ? (performance.now() - work.started) / 1000 : 0;
   const cost = seconds * (work?.perSecond ?? 0);
   // Field by field: spreading both into one was 4 % of what a call costs.

@@ -3,7 +3,7 @@ import type { RunningModel } from '../upstream/upstream.js';
 import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
-export interface MetricsSources {
+export interface GatewayMetricsSources {
   /** Servers of models that run now. */
   running(): RunningModel[];
   /** Callers who wait for a server. */
@@ -28,7 +28,7 @@ export interface GatewayMetrics {
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /** Labels are models of the catalogue, tasks, statuses and error codes: never anything that a caller wrote. */
-export function createMetrics(sources: MetricsSources): GatewayMetrics {
+export function createGatewayMetrics(sources: GatewayMetricsSources): GatewayMetrics {
   const registry = new Registry();
   const meters = callMeters(registry);
   const use = keyMeters(registry);
@@ -88,7 +88,7 @@ function keyMeters(registry: Registry): (row: UsageRow) => void {
   };
 }
 
-function stateGauges(registry: Registry, sources: MetricsSources): void {
+function stateGauges(registry: Registry, sources: GatewayMetricsSources): void {
   const { running } = sources;
   const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => void) =>
     new Gauge({

@@ -12,7 +12,7 @@ import type { UsageRow } from '../usage/row.js';
 import { callLog } from './call-log.js';
 import type { FinishedCall } from './finished-call.js';
 import type { GatewayMetrics } from './metrics.js';
-import { today, usageOf } from './usage.js';
+import { currentDay, usageRow } from './usage-row.js';
 
 export interface RecordFlags {
   /** File of the usage; none: it is not kept. */
@@ -47,7 +47,7 @@ export async function openRecords(
   const log =
     audit === undefined ? undefined : await openAuditLog(path.resolve(audit), (line) => logger.warn(line));
   const watch = log && watchRefusals(log);
-  const rowsOf = createReports(today);
+  const rowsOf = createReports(currentDay);
   const use = (row: UsageRow) => {
     metrics.use(row);
     journal?.add(row);
@@ -57,7 +57,7 @@ export async function openRecords(
   const calls = recordLater((call: FinishedCall) => {
     tell(call);
     metrics.count(call);
-    const row = usageOf(call);
+    const row = usageRow(call);
     if (row) use(row);
     watch?.count(call);
   });

@@ -1,7 +1,7 @@
 import { STATUS } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
-import { envelope, openAiSchemas, ref, type Schema, taskSchemas } from './schemas.js';
+import { envelopeSchema, openAiSchemas, ref, type Schema, taskSchemas } from './schemas.js';
 
 /** OpenAPI 3.1 document of the hosted interface, whatever models are behind it. */
 export function hostedOpenApi(version: string): Schema {
@@ -75,7 +75,7 @@ function run(): Schema {
       200: {
         ...{ description: 'The answer', headers },
         content: {
-          ...json(envelope({ type: 'null' }, outputs)),
+          ...json(envelopeSchema({ type: 'null' }, outputs)),
           'text/plain': {
             schema: { type: 'string', description: 'with `stream: true`: the text, as it comes' },
           },
@@ -98,7 +98,7 @@ function listModels(): Schema {
     responses: {
       200: {
         description: 'Their rows, by their ids',
-        content: json(envelope({ type: 'null' }, { type: 'array', items: ref('Model') })),
+        content: json(envelopeSchema({ type: 'null' }, { type: 'array', items: ref('Model') })),
       },
       ...errors('Error', [400, 401, 405, 429]),
     },
@@ -111,7 +111,7 @@ function listTasks(): Schema {
     summary: 'List the tasks of the interface',
     operationId: 'listTasks',
     responses: {
-      200: { description: 'Their names', content: json(envelope({ type: 'null' }, output)) },
+      200: { description: 'Their names', content: json(envelopeSchema({ type: 'null' }, output)) },
       ...errors('Error', [401, 405, 429]),
     },
   };
@@ -179,7 +179,7 @@ function openAi(gives: keyof typeof SUMMARIES, { takes, chunk, example }: Dialec
 }
 
 function open(summary: string): Schema {
-  const content = json(envelope({ type: 'null' }, { type: 'string' }));
+  const content = json(envelopeSchema({ type: 'null' }, { type: 'string' }));
   return { summary, security: [], responses: { 200: { description: summary, content } } };
 }
 

@@ -23,7 +23,7 @@ function object(properties: Record<string, Schema>, optional: string[] = []): Sc
   return { type: 'object', properties, required };
 }
 
-export const envelope = (error: Schema, output: Schema): Schema => object({ error, output });
+export const envelopeSchema = (error: Schema, output: Schema): Schema => object({ error, output });
 
 /** Schemas of the interface itself: each task's request and output, rows of lists, errors. */
 export function taskSchemas(): Record<string, Schema> {
@@ -32,7 +32,7 @@ export function taskSchemas(): Record<string, Schema> {
     [`${id}.output`, outputSchema(taskOf(id))] as const,
   ]);
   return {
-    Error: envelope(text, { type: 'null' }),
+    Error: envelopeSchema(text, { type: 'null' }),
     Task: { type: 'string', enum: [...TASK_IDS] },
     Model: object({
       meter: text,

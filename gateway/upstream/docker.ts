@@ -3,8 +3,8 @@ import { type Fleet, type FleetServer, SECRETS, type ServerOptions } from '../..
 import { LABEL } from '../../builder/images/labels.js';
 import { hubAddress } from '../../runtime/store/hub-address.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { lives, untilReady } from './server-status.js';
-import type { Instance, Launcher, Leftover } from './upstream.js';
+import { isServerAlive, waitUntilReady } from './server-status.js';
+import type { ServerInstance, Launcher, LeftoverServer } from './upstream.js';
 
 export interface DockerOptions {
   fleet: Fleet;
@@ -47,7 +47,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
   const known = new Set<string>();
   const removals = new Set<Promise<void>>();
 
-  async function launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance> {
+  async function launch(entry: ModelEntry, signal: AbortSignal): Promise<ServerInstance> {
     const settings = serverOptions(entry, options);
     known.add(settings.name);
     try {
@@ -63,7 +63,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
   }
 
   /** Resolves once it is ready; one that never is, or has ended, is taken away. */
-  async function follow({ id, name, address }: FleetServer, signal: AbortSignal): Promise<Instance> {
+  async function follow({ id, name, address }: FleetServer, signal: AbortSignal): Promise<ServerInstance> {
     const url = `http://${address}:${PORT}`;
     known.add(name);
     const ended = fleet.ended(id);
@@ -73,11 +73,16 @@ export function dockerLauncher(options: DockerOptions): Launcher {
       void takeAway(id, name);
     });
     try {
-      await untilReady(url, AbortSignal.any([signal, died.signal]));
+      await waitUntilReady(url, AbortSignal.any([signal, died.signal]));
     } catch (error) {
       throw await failure(id, error as Error);
     }
-    return { url, ended, lives: () => lives(url), stop: () => fleet.remove(id, STOP_GRACE_SECONDS) };
+    return {
+      url,
+      ended,
+      isAlive: () => isServerAlive(url),
+      stop: () => fleet.remove(id, STOP_GRACE_SECONDS),
+    };
   }
 
   /** Nobody waits for it: no call goes to what has ended. */
@@ -97,7 +102,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     return line === '' ? error : new Error(`${error.message}; its last words: ${line}`, { cause: error });
   }
 
-  async function leftovers(): Promise<Leftover[]> {
+  async function leftovers(): Promise<LeftoverServer[]> {
     const servers = await fleet.list(label);
     const unknown = servers.filter((server) => !known.has(server.name));
     return unknown.map((server) => ({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import type { Upstream } from './upstream.js';
-import { createLine } from './waiting-line.js';
+import { createAdmissionQueue } from './admission-queue.js';
 
 export interface KubernetesOptions {
   /** Callers that may wait for pods. */
@@ -26,7 +26,7 @@ export function kubernetesUpstream({
   lookEveryMs = 1000,
 }: KubernetesOptions): Upstream {
   const agent = new Agent({ headersTimeout: LOOK_TIMEOUT_MS, bodyTimeout: LOOK_TIMEOUT_MS });
-  const line = createLine(maxWaiting);
+  const line = createAdmissionQueue(maxWaiting);
   const readyUntil = new Map<string, number>();
   const looks = new Map<string, Promise<boolean>>();
   let turn = 0;

@@ -1,7 +1,7 @@
-import { ramFor } from '../catalog/entries.js';
+import { requiredGigabytes } from '../catalog/entries.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { memoryOf } from './server-status.js';
-import type { Instance, Launcher } from './upstream.js';
+import { readServerMemory } from './server-status.js';
+import type { ServerInstance, Launcher } from './upstream.js';
 
 /**
  * Measures the servers of models whose memory nobody knew, when they have loaded.
@@ -11,10 +11,10 @@ export function measuredLauncher(
   launcher: Launcher,
   tell: (modelId: string, gigabytes: number) => void,
 ): Launcher {
-  const measure = async (entry: ModelEntry, instance: Instance): Promise<Instance> => {
+  const measure = async (entry: ModelEntry, instance: ServerInstance): Promise<ServerInstance> => {
     if (entry.figures !== 'assumed') return instance;
     try {
-      const gigabytes = ramFor(await memoryOf(instance.url));
+      const gigabytes = requiredGigabytes(await readServerMemory(instance.url));
       tell(entry.modelId, gigabytes);
       return { ...instance, gigabytes };
     } catch (error) {

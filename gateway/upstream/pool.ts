@@ -1,10 +1,10 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { createRoom } from './room.js';
-import { createServers } from './servers.js';
-import { nextServer, rowOf, serves, type Slot } from './slot.js';
-import type { Launcher, Lease, Leftover, ModelEvent, Upstream } from './upstream.js';
-import { createLine } from './waiting-line.js';
+import { createMemoryBudget } from './memory-budget.js';
+import { createReplicas } from './replicas.js';
+import { nextReplica, describeReplica, isReplicaOf, type Replica } from './replica.js';
+import type { Launcher, Lease, LeftoverServer, ModelEvent, Upstream } from './upstream.js';
+import { createAdmissionQueue } from './admission-queue.js';
 
 export interface PoolOptions {
   launcher: Launcher;
@@ -51,10 +51,10 @@ export function createPool(options: PoolOptions): Pool {
   const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
   const { replicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
   const { probeMs = PROBE_MS, sweepMs = SWEEP_MS } = options;
-  const line = createLine(maxWaiting);
-  const servers = createServers({ idleMs, probeMs, log, onEvent, onChange: () => line.wake() });
-  const { slots } = servers;
-  const room = createRoom(memoryGb, servers);
+  const line = createAdmissionQueue(maxWaiting);
+  const servers = createReplicas({ idleMs, probeMs, log, onEvent, onChange: () => line.wake() });
+  const { all: slots } = servers;
+  const room = createMemoryBudget(memoryGb, servers);
   const growsAgain = new Map<string, number>();
   /** Names of leftovers that could not be removed. */
   const stuck = new Set<string>();
@@ -69,7 +69,7 @@ export function createPool(options: PoolOptions): Pool {
       signal.throwIfAborted();
       if (closed) throw new RunError('not_ready', 'the gateway is stopping');
       const mine = serversOf(entry);
-      const server = nextServer(mine, busyAt);
+      const server = nextReplica(mine, busyAt);
       if (server) {
         if (server.leases >= busyAt) grow(entry, mine);
         return servers.lease(server, cold);
@@ -92,24 +92,24 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Those that still serve what the entry means; the others go as soon as they may. */
-  function serversOf(entry: ModelEntry): Slot[] {
+  function serversOf(entry: ModelEntry): Replica[] {
     const named = [...slots].filter((slot) => slot.entry.modelId === entry.modelId);
-    for (const slot of named) if (!serves(slot, entry)) servers.drain(slot, 'its entry has changed');
-    return named.filter((slot) => serves(slot, entry));
+    for (const slot of named) if (!isReplicaOf(slot, entry)) servers.drain(slot, 'its entry has changed');
+    return named.filter((slot) => isReplicaOf(slot, entry));
   }
 
-  function start(entry: ModelEntry): Slot {
+  function start(entry: ModelEntry): Replica {
     room.settle(entry.modelId);
     return servers.start(entry, (signal) => launcher.launch(entry, signal));
   }
 
   /** Undefined while there is no room for it. */
-  function startWithin(entry: ModelEntry, since: number): Slot | undefined {
+  function startWithin(entry: ModelEntry, since: number): Replica | undefined {
     if (performance.now() - since > patienceMs) room.owe(entry.modelId);
     return room.make(entry) ? start(entry) : undefined;
   }
 
-  function grow(entry: ModelEntry, mine: readonly Slot[]): void {
+  function grow(entry: ModelEntry, mine: readonly Replica[]): void {
     const { modelId } = entry;
     if (mine.length >= replicas || mine.some(({ state }) => state === 'starting') || !room.fits(entry))
       return;
@@ -127,7 +127,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** What can't be taken away is told once and left to the next sweep: models are served beside it. */
-  async function clean({ name, discard }: Leftover): Promise<void> {
+  async function clean({ name, discard }: LeftoverServer): Promise<void> {
     try {
       await discard();
       stuck.delete(name);
@@ -146,7 +146,7 @@ export function createPool(options: PoolOptions): Pool {
   return {
     acquire,
     adopt,
-    status: () => [...slots].map(rowOf),
+    status: () => [...slots].map(describeReplica),
     async close() {
       closed = true;
       clearInterval(sweeper);

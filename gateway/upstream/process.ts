@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { randomBytes } from 'node:crypto';
 import type { ModelEntry } from '../catalog/entry.js';
 import { freePort } from './free-port.js';
-import { lives } from './server-status.js';
-import type { Instance, Launcher } from './upstream.js';
+import { isServerAlive } from './server-status.js';
+import type { ServerInstance, Launcher } from './upstream.js';
 
 export interface ProcessOptions {
   /** Script of the command line whose `serve` is started. */
@@ -34,7 +34,12 @@ export function processLauncher(options: ProcessOptions): Launcher {
         by ? `was ended by ${by}` : `ended with code ${code}`,
       );
       const said = lastLine(child.stderr, (line) => options.log(`${entry.modelId}: ${line}`));
-      const instance: Instance = { url, ended, lives: () => lives(url), stop: () => stop(child, ended) };
+      const instance: ServerInstance = {
+        url,
+        ended,
+        isAlive: () => isServerAlive(url),
+        stop: () => stop(child, ended),
+      };
       const leave = () => void instance.stop();
       signal.addEventListener('abort', leave, { once: true });
       try {

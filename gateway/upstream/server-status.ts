@@ -30,7 +30,7 @@ const SILENT_MS = 120_000;
  * Waits until the server has loaded its model.
  * @throws Error with its reason when it can't, when it is silent for `silentMs`, or the signal's reason
  */
-export async function untilReady(url: string, signal: AbortSignal, silentMs = SILENT_MS): Promise<void> {
+export async function waitUntilReady(url: string, signal: AbortSignal, silentMs = SILENT_MS): Promise<void> {
   let heard = performance.now();
   const isReady = (status: ServerStatus | undefined) => {
     if (status) heard = performance.now();
@@ -43,7 +43,7 @@ export async function untilReady(url: string, signal: AbortSignal, silentMs = SI
 }
 
 /** @returns false when nobody answers there; a model that is ill is another matter */
-export async function lives(url: string): Promise<boolean> {
+export async function isServerAlive(url: string): Promise<boolean> {
   return fetch(`${url}/livez`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
     (response) => response.ok,
     () => false,
@@ -51,7 +51,7 @@ export async function lives(url: string): Promise<boolean> {
 }
 
 /** Bytes of memory that the server and its engine take now. */
-export async function memoryOf(url: string): Promise<number> {
+export async function readServerMemory(url: string): Promise<number> {
   const { memory_bytes: memory } = await readStatus(url);
   return memory.server + (memory.engine ?? 0);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Instance } from './upstream.js';
+import type { ServerInstance } from './upstream.js';
 
 export interface SupervisionOptions {
   /** Between two looks, or two tries. */
@@ -15,14 +15,14 @@ const SILENT_LOOKS = 3;
  * Looks at a server as long as it goes on: a frozen one ends no call and tells no end.
  * @returns true when it has been silent at several looks in a row
  */
-export async function isSilentAtLast(
-  server: Instance,
+export async function waitUntilSilent(
+  server: ServerInstance,
   { everyMs, goesOn }: SupervisionOptions,
 ): Promise<boolean> {
   for (let silent = 0; silent < SILENT_LOOKS;) {
     await sleep(everyMs, undefined, { ref: false });
     if (!goesOn()) return false;
-    silent = (await server.lives()) ? 0 : silent + 1;
+    silent = (await server.isAlive()) ? 0 : silent + 1;
   }
   return goesOn();
 }
@@ -31,8 +31,8 @@ export async function isSilentAtLast(
  * Stops a server. Settles after the first try; where that fails, it is tried again as long as the server goes on.
  * @param tell called with each reason of a failure that is not the one before
  */
-export async function stopForSure(
-  server: Instance,
+export async function stopWithRetries(
+  server: ServerInstance,
   options: SupervisionOptions & { tell(reason: string): void; told?: string },
 ): Promise<void> {
   try {
@@ -40,7 +40,7 @@ export async function stopForSure(
   } catch (error) {
     const { message } = error as Error;
     if (message !== options.told) options.tell(message);
-    const again = () => void (options.goesOn() && stopForSure(server, { ...options, told: message }));
+    const again = () => void (options.goesOn() && stopWithRetries(server, { ...options, told: message }));
     setTimeout(again, options.everyMs).unref();
   }
 }

@@ -45,14 +45,14 @@ export interface Lease {
 }
 
 /** A running server of one model. */
-export interface Instance {
+export interface ServerInstance {
   url: string;
   /** Settles with the reason when it is gone. */
   ended: Promise<string>;
   /** GB that it takes, where that has been measured; else what its entry says counts. */
   gigabytes?: number;
   /** False when nobody answers there any more, though its end may not have been told yet. */
-  lives(): Promise<boolean>;
+  isAlive(): Promise<boolean>;
   /** @throws Error when it can't be ended; to be tried again */
   stop(): Promise<void>;
 }
@@ -60,17 +60,17 @@ export interface Instance {
 /** How servers are started: as processes, as containers. */
 export interface Launcher {
   /** Resolves once the model answers. @throws Error with the reason, for callers too */
-  launch(entry: ModelEntry, signal: AbortSignal): Promise<Instance>;
+  launch(entry: ModelEntry, signal: AbortSignal): Promise<ServerInstance>;
   /**
    * Servers that are there beside those that `launch` and `resume` have started: of an earlier run, or of starts and stops
    * that broke off. Those that end with the gateway leave none.
    */
-  leftovers?(): Promise<Leftover[]>;
+  leftovers?(): Promise<LeftoverServer[]>;
   /** Settles when nothing is left of the servers that have ended. */
   close?(): Promise<void>;
 }
 
-export interface Leftover {
+export interface LeftoverServer {
   /** For the log. */
   name: string;
   modelId: string;
@@ -79,6 +79,6 @@ export interface Leftover {
   /** It is what would be started for this entry now. */
   isOf(entry: ModelEntry): boolean;
   /** As `launch`. */
-  resume(signal: AbortSignal): Promise<Instance>;
+  resume(signal: AbortSignal): Promise<ServerInstance>;
   discard(): Promise<void>;
 }

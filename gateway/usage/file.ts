@@ -27,7 +27,7 @@ export async function readUsage(
   return sums;
 }
 
-export function linesOf(rows: readonly UsageRow[]): string {
+export function formatRows(rows: readonly UsageRow[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
@@ -35,7 +35,7 @@ export function linesOf(rows: readonly UsageRow[]): string {
  * Replaces the file by its sums at one stroke.
  * @returns the file, open for more at its end
  */
-export async function writeSums(
+export async function rewriteUsage(
   file: string,
   sums: UsageSums,
 ): Promise<{ handle: FileHandle; size: number }> {
@@ -44,7 +44,7 @@ export async function writeSums(
   const handle = await open(temporary, 'a', 0o600);
   try {
     const rows = sums.rows();
-    for (let i = 0; i < rows.length; i += 1000) await handle.appendFile(linesOf(rows.slice(i, i + 1000)));
+    for (let i = 0; i < rows.length; i += 1000) await handle.appendFile(formatRows(rows.slice(i, i + 1000)));
     await handle.sync();
     await rename(temporary, file);
     await syncFolder(path.dirname(file));

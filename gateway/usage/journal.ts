@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
 import { GatewayError } from '../errors.js';
-import { linesOf, readUsage, writeSums } from './file.js';
+import { formatRows, readUsage, rewriteUsage } from './file.js';
 import { createSums, type UsageRow } from './row.js';
 
 export interface Journal {
@@ -43,7 +43,7 @@ export async function openJournal(file: string, options: JournalOptions): Promis
     waiting = createSums();
     try {
       await lock.confirm();
-      await append(out, linesOf(rows));
+      await append(out, formatRows(rows));
       if (failing) log('the usage is written again');
       failing = false;
     } catch (error) {
@@ -86,7 +86,7 @@ interface Output {
 }
 
 async function openSums(file: string): Promise<Output> {
-  const { handle, size } = await writeSums(file, await readUsage(file));
+  const { handle, size } = await rewriteUsage(file, await readUsage(file));
   return { handle, size, summed: size };
 }
 

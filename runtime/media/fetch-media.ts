@@ -15,7 +15,7 @@ export type FetchMedia = (
   onBytes?: (bytes: number) => void,
 ) => Promise<Uint8Array>;
 
-export interface FetchOptions {
+export interface FetchMediaOptions {
   /** Private hosts, addresses or networks that callers may name (ALLOW_PRIVATE_URLS). */
   allowPrivate: readonly string[];
   maxBytes: number;
@@ -29,7 +29,7 @@ const MAX_REDIRECTS = 3;
  * redirect hop, has to be public or allowed. Checking the resolved address at connect time leaves no gap for DNS
  * rebinding; literal addresses skip the look-up, so they are checked by the connector.
  */
-export function createFetchMedia({ allowPrivate, maxBytes, timeoutMs }: FetchOptions): FetchMedia {
+export function createFetchMedia({ allowPrivate, maxBytes, timeoutMs }: FetchMediaOptions): FetchMedia {
   const guard = createAddressGuard(allowPrivate);
   const agent = new Agent({
     connect: guardedConnector(guard, timeoutMs),

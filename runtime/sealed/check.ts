@@ -3,7 +3,7 @@ import { totalBytes } from '../core/spec.js';
 import type { Logger } from '../log.js';
 import { StoreError } from '../store/errors.js';
 import { hashOnThread } from './hash-thread.js';
-import { alteredWeights, type FileCheck, sealedFiles, type SealedModel } from './record.js';
+import { alteredWeights, type FileCheck, sealedFileChecks, type SealedModel } from './record.js';
 
 /** What /status says of the weights of a sealed image. */
 export interface WeightsStatus {
@@ -67,7 +67,7 @@ export function createSealedCheck({ config, model, logger, onAltered }: SealedCh
       status.checked = 'pending';
       try {
         const dir = await find();
-        const files = sealedFiles(config.sealedRecord, { ...model, dir });
+        const files = sealedFileChecks(config.sealedRecord, { ...model, dir });
         if (first) await check(files, signal);
         else later = { files, signal };
         return dir;

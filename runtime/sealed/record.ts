@@ -36,7 +36,7 @@ export interface SealedModel {
  * What the files of a sealed image's model have to be.
  * @throws StoreError when the record can't be read, or is one of another model
  */
-export function sealedFiles(recordFile: string, { spec, specText, dir }: SealedModel): FileCheck[] {
+export function sealedFileChecks(recordFile: string, { spec, specText, dir }: SealedModel): FileCheck[] {
   const hashes = new Map(readRecord(recordFile).map(({ path, sha256 }) => [path, sha256]));
   if (hashes.get(MODEL_JSON) !== createHash('sha256').update(specText).digest('hex'))
     throw alteredWeights(`${MODEL_JSON} is not the one that was sealed`);

@@ -1,7 +1,7 @@
 import { type Dtype, DTYPES, type ModelInfo, type RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
 import { externalFiles, type ExternalFileNames } from './external-files.js';
-import { byFolder, type GraphFile, graphFiles } from './graph-files.js';
+import { compareFolders, type GraphFile, graphFiles } from './graph-files.js';
 
 export interface ChooseRequest {
   info: Pick<ModelInfo, 'id' | 'files'>;
@@ -96,7 +96,7 @@ function best(found: GraphFile[]): GraphFile | undefined {
 
 function bySet(a: GraphSet, b: GraphSet): number {
   const preference = PREFERENCE.indexOf(a.dtype) - PREFERENCE.indexOf(b.dtype);
-  return a.rank - b.rank || preference || byFolder(a.base, b.base);
+  return a.rank - b.rank || preference || compareFolders(a.base, b.base);
 }
 
 /** Older exports of decoder-only models call their one graph decoder_model_merged. */

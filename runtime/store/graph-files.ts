@@ -66,7 +66,7 @@ function readName(stem: string): { name: string; dtype: Dtype; rank: number } {
 }
 
 /** Order in which folders are preferred: onnx/, the root, then the shortest path. */
-export function byFolder(a: string, b: string): number {
+export function compareFolders(a: string, b: string): number {
   return place(a) - place(b) || a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 

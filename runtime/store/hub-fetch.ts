@@ -70,14 +70,14 @@ async function within(
     return await send(outer ? AbortSignal.any([outer, inner.signal]) : inner.signal);
   } catch (error) {
     outer?.throwIfAborted();
-    throw unreachable(endpoint, error);
+    throw unreachableEndpoint(endpoint, error);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** A failed connection in words that name the address. */
-export function unreachable(endpoint: string, cause: unknown): StoreError {
+export function unreachableEndpoint(endpoint: string, cause: unknown): StoreError {
   return new StoreError('network', `no connection to ${endpoint} (${reasonOf(cause)})`, {
     remedy: 'check the network, or set HF_ENDPOINT to a hub that this machine reaches',
     cause,
@@ -124,7 +124,7 @@ export async function* responseBody(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw unreachable(endpoint, error);
+    throw unreachableEndpoint(endpoint, error);
   } finally {
     signal?.removeEventListener('abort', leave);
     leave();

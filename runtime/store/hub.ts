@@ -3,7 +3,7 @@ import { isModelId } from '../core/ids.js';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
 import { hubAddress } from './hub-address.js';
-import { responseBody, hubFetch, type HubOptions, unreachable } from './hub-fetch.js';
+import { responseBody, hubFetch, type HubOptions, unreachableEndpoint } from './hub-fetch.js';
 import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
 import { type ModelSource, type OpenedFile, readWholeFile, type RepoRef } from './source.js';
@@ -101,7 +101,7 @@ async function speaking<T>(endpoint: string, call: () => Promise<T>): Promise<T>
     const broken = ['terminated', 'TimeoutError', 'fetch failed'].some((sign) =>
       String(error).includes(sign),
     );
-    throw broken ? unreachable(endpoint, error) : nonsense(endpoint, error);
+    throw broken ? unreachableEndpoint(endpoint, error) : nonsense(endpoint, error);
   }
 }
 

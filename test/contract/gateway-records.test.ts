@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { adminApp } from '../../gateway/http/admin.js';
 import type { FinishedCall } from '../../gateway/records/finished-call.js';
-import { createMetrics } from '../../gateway/records/metrics.js';
-import { usageOf } from '../../gateway/records/usage.js';
-import { countWaiting } from '../../gateway/upstream/counted.js';
+import { createGatewayMetrics } from '../../gateway/records/metrics.js';
+import { usageRow } from '../../gateway/records/usage-row.js';
+import { countWaiting } from '../../gateway/upstream/count-waiting.js';
 import type { Upstream } from '../../gateway/upstream/upstream.js';
 import { createServer } from 'node:http';
 import { closeServers, gateway, JSON_TYPE, record, secret, started } from '../fakes/gateway.js';
@@ -28,7 +28,7 @@ async function counted() {
   };
   const watched = countWaiting(upstream);
   const running = () => [{ modelId: 'org/name', state: 'ready' as const, leases: 1, ramRequired: 1.5 }];
-  const metrics = createMetrics({
+  const metrics = createGatewayMetrics({
     running,
     waiting: watched.waiting,
     calls: () => 0,
@@ -99,7 +99,7 @@ test('usage is of known keys and models', async () => {
   await post('org/name', '{"text":3}');
   await post('no/such', '{}');
   await post('org/name', '{}', 'slw_wrong');
-  const [done, refused, ...others] = calls.map(usageOf);
+  const [done, refused, ...others] = calls.map(usageRow);
   expect(done).toMatchObject({ key: record.id, model: 'org/name', calls: 1, errors: 0, coldStarts: 1 });
   expect(done).toMatchObject({ tokensIn: 5, tokensOut: 2 });
   expect(done!.cost).toBeCloseTo(done!.seconds * 0.0000872083, 12);

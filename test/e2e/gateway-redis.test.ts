@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLimits, type LimitOptions, type Limits } from '../../gateway/limits/limits.js';
+import { createLimits, type LimitOptions, type RateLimits } from '../../gateway/limits/limits.js';
 import { redisStore } from '../../gateway/limits/redis.js';
 import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
 import { freePort, ROOT, waitFor } from '../fakes/server.js';
@@ -18,7 +18,7 @@ const PASSWORD = 'not-to-be-told';
 const dir = mkdtempSync(join(tmpdir(), 'slipway-redis-'));
 let port: number;
 let redis: ChildProcess | undefined;
-const opened: Limits[] = [];
+const opened: RateLimits[] = [];
 
 async function startRedis(): Promise<void> {
   const args = [

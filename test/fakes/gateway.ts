@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AppParts, createApp } from '../../gateway/http/app.js';
+import { type AppParts, createGatewayApp } from '../../gateway/http/app.js';
 import { fixedCatalog } from '../../gateway/catalog/entries.js';
 import type { ModelEntry } from '../../gateway/catalog/entry.js';
 import { fixedKeys, newKey } from '../../gateway/keys/key-store.js';
@@ -66,7 +66,7 @@ export async function gatewayServer({
     ...model,
   }));
   const { logger = createLogger('json', 'silent') } = parts;
-  const app = createApp({
+  const app = createGatewayApp({
     catalog: fixedCatalog(entries),
     upstream: staticUpstream(),
     keys: fixedKeys([record]),

@@ -1,13 +1,13 @@
 import type { ModelEntry } from '../../gateway/catalog/entry.js';
 import { createPool, type PoolOptions } from '../../gateway/upstream/pool.js';
-import type { Instance, Launcher } from '../../gateway/upstream/upstream.js';
+import type { ServerInstance, Launcher } from '../../gateway/upstream/upstream.js';
 
 /** A model of the catalogue. */
 export const entry = (modelId: string, ramRequired = 1): ModelEntry => ({
   ...{ modelId, ramRequired, task: 'chat', params: null, addresses: [], figures: 'given' },
 });
 
-export interface FakeServer extends Instance {
+export interface FakeServer extends ServerInstance {
   modelId: string;
   die(reason: string): void;
 }
@@ -32,7 +32,7 @@ export function fakeLauncher({ held = false, deaf = false } = {}) {
         url: `http://${modelId}`,
         ended,
         die,
-        lives: async () => running.includes(server),
+        isAlive: async () => running.includes(server),
         stop: async () => die('stopped'),
       };
       running.push(server);

@@ -1,8 +1,8 @@
 import { LABEL } from '../../builder/images/labels.js';
 import { fakeDocker } from './docker.js';
 import { renderManifest } from '../../builder/manifest/render.js';
-import { type Format, type ManifestFlags, settingsOf } from '../../builder/manifest/settings.js';
-import { subjectOf } from '../../builder/manifest/subject.js';
+import { type Format, type ManifestFlags, manifestSettings } from '../../builder/manifest/settings.js';
+import { readManifestSubject } from '../../builder/manifest/subject.js';
 
 /** Labels of an image as `builder build` gives them. */
 export const LABELS: Record<string, string> = {
@@ -31,6 +31,6 @@ export async function manifestOf(
   const about = { id: 'sha256:1', references: [], size: 1, created: 0, platform: 'linux/amd64' };
   const nothing = { layers: [], env: [], entrypoint: [], command: [], settings: {} };
   docker.images.set('slipway/org_model:latest', { ...about, ...nothing, labels });
-  const subject = await subjectOf('slipway/org_model:latest', docker);
-  return renderManifest(format, settingsOf(subject, { ...DEFAULT_FLAGS, ...flags, format }));
+  const subject = await readManifestSubject('slipway/org_model:latest', docker);
+  return renderManifest(format, manifestSettings(subject, { ...DEFAULT_FLAGS, ...flags, format }));
 }

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { openQuestions } from '../../gateway/http/proxy.js';
+import { pendingRequests } from '../../gateway/http/proxy.js';
 import { createLimits } from '../../gateway/limits/limits.js';
 import { type LimitStore, memoryStore } from '../../gateway/limits/store.js';
-import { countWaiting } from '../../gateway/upstream/counted.js';
+import { countWaiting } from '../../gateway/upstream/count-waiting.js';
 import { createPool, type Pool } from '../../gateway/upstream/pool.js';
 import type { Launcher } from '../../gateway/upstream/upstream.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
@@ -79,7 +79,7 @@ async function watchedGateway(idleMs: number): Promise<{ server: Server; gauges:
       return {
         url: modelId === 'org/vectors' ? `${url}/vectors` : url,
         ended,
-        lives: async () => true,
+        isAlive: async () => true,
         stop: async () => end('stopped'),
       };
     },
@@ -106,7 +106,7 @@ async function watchedGateway(idleMs: number): Promise<{ server: Server; gauges:
     'calls of keys': limits.underWay() + reports.underWay(),
     'callers who wait': upstream.waiting(),
     leases: pool!.status!().reduce((sum, { leases }) => sum + leases, 0),
-    'open questions': openQuestions(),
+    'open questions': pendingRequests(),
     'requests at the model': open(),
   });
   return { server, gauges };

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type Dockerode from 'dockerode';
 import type { ContainerOptions, RunningContainer } from '../docker.js';
-import { absent, type EngineError, guard } from '../engine-errors.js';
+import { isNotFound, type EngineError, withEngineErrors } from '../engine-errors.js';
 
 /** Creates and starts a container that answers on a port of the host. */
 export async function start(client: Dockerode, options: ContainerOptions): Promise<RunningContainer> {
@@ -37,13 +37,13 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
       listening.abort();
       output?.end();
     },
-    wait: () => guard(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
-    stop: (graceSeconds) => guard(() => stop(container, graceSeconds)),
+    wait: () => withEngineErrors(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
+    stop: (graceSeconds) => withEngineErrors(() => stop(container, graceSeconds)),
   };
 }
 
 async function publishedPort(container: Dockerode.Container, asked: number): Promise<number> {
-  const details = await absent(container.inspect());
+  const details = await isNotFound(container.inspect());
   return Number(details?.NetworkSettings.Ports['80/tcp']?.[0]?.HostPort ?? asked);
 }
 

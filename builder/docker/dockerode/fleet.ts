@@ -2,12 +2,12 @@ import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BuilderError } from '../../exit.js';
-import { absent, type EngineError, explained } from '../engine-errors.js';
+import { isNotFound, type EngineError, explainEngineError } from '../engine-errors.js';
 import type { FleetServer, Network, ServerOptions } from '../fleet.js';
 import { stop } from './containers.js';
 import { creation, sendSecrets } from './server-settings.js';
 export async function ensureNetwork(client: Dockerode, { name, labels, internal }: Network): Promise<void> {
-  const there = (await absent(client.getNetwork(name).inspect())) as { Internal?: boolean } | undefined;
+  const there = (await isNotFound(client.getNetwork(name).inspect())) as { Internal?: boolean } | undefined;
   if (there && (there.Internal ?? false) !== internal) throw otherKind(name, internal);
   if (there) return;
   await client
@@ -75,7 +75,7 @@ export async function serverEnd(client: Dockerode, id: string): Promise<string> 
   for (;;) {
     try {
       const { StatusCode } = (await container.wait()) as { StatusCode: number };
-      const state = (await absent(container.inspect()))?.State;
+      const state = (await isNotFound(container.inspect()))?.State;
       return state?.OOMKilled
         ? 'was ended: it took more memory than it may'
         : `ended with status ${StatusCode}`;
@@ -89,7 +89,7 @@ export async function serverEnd(client: Dockerode, id: string): Promise<string> 
 const MARK_BYTES = 8;
 
 export async function lastLine(client: Dockerode, id: string): Promise<string> {
-  const log = await absent(client.getContainer(id).logs({ stdout: true, stderr: true, tail: 1 }));
+  const log = await isNotFound(client.getContainer(id).logs({ stdout: true, stderr: true, tail: 1 }));
   return (log?.subarray(MARK_BYTES).toString('utf8') ?? '').trim();
 }
 
@@ -100,6 +100,7 @@ export async function removeServer(client: Dockerode, id: string, graceSeconds: 
     await container.remove({ force: true, v: true });
   } catch (error) {
     // 409: somebody else takes it away just now.
-    if (![404, 409].includes((error as EngineError).statusCode ?? 0)) throw explained(error as EngineError);
+    if (![404, 409].includes((error as EngineError).statusCode ?? 0))
+      throw explainEngineError(error as EngineError);
   }
 }

@@ -2,11 +2,11 @@ import { PassThrough, type Readable } from 'node:stream';
 import type Dockerode from 'dockerode';
 import { BuilderError } from '../../exit.js';
 import type { HistoryEntry, ImageDetails, ImageSummary } from '../docker.js';
-import { absent, explained, guard } from '../engine-errors.js';
+import { isNotFound, explainEngineError, withEngineErrors } from '../engine-errors.js';
 import { followProgress } from './progress.js';
 
 export async function inspectImage(client: Dockerode, reference: string): Promise<ImageDetails | undefined> {
-  const found = await absent(client.getImage(reference).inspect());
+  const found = await isNotFound(client.getImage(reference).inspect());
   if (found === undefined) return undefined;
   const { Config, RootFS } = found;
   return {
@@ -55,7 +55,7 @@ export async function saveImages(client: Dockerode, references: readonly string[
 /** The same bytes, with failures told as those of calls are. */
 function explainedStream(source: Readable): Readable {
   const told = new PassThrough();
-  source.once('error', (error) => told.destroy(explained(error)));
+  source.once('error', (error) => told.destroy(explainEngineError(error)));
   told.once('close', () => source.destroy());
   return source.pipe(told);
 }
@@ -108,9 +108,9 @@ export async function readImage<T>(
 ): Promise<T | undefined> {
   const container = await client.createContainer({ Image: reference, Cmd: ['none'] });
   try {
-    const tar = await absent(container.getArchive({ path }));
+    const tar = await isNotFound(container.getArchive({ path }));
     return tar && (await use(explainedStream(tar as Readable)));
   } finally {
-    await guard(() => container.remove({ force: true, v: true }));
+    await withEngineErrors(() => container.remove({ force: true, v: true }));
   }
 }

@@ -2,7 +2,7 @@ import { type Duplex, PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
-import { absent, guard } from '../engine-errors.js';
+import { isNotFound, withEngineErrors } from '../engine-errors.js';
 import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
 import { attach, stop } from './containers.js';
 
@@ -61,15 +61,15 @@ async function startCreated(
   await container.start();
   return {
     id: container.id,
-    exec: (command, options = {}) => guard(() => exec(client, container, { ...options, command })),
-    wait: () => guard(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
-    stop: (graceSeconds) => guard(() => stop(container, graceSeconds)),
-    remove: () => guard(() => remove(container)),
+    exec: (command, options = {}) => withEngineErrors(() => exec(client, container, { ...options, command })),
+    wait: () => withEngineErrors(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
+    stop: (graceSeconds) => withEngineErrors(() => stop(container, graceSeconds)),
+    remove: () => withEngineErrors(() => remove(container)),
   };
 }
 
 async function remove(container: Dockerode.Container): Promise<void> {
-  await absent(container.remove({ force: true, v: true }));
+  await isNotFound(container.remove({ force: true, v: true }));
 }
 
 function assignments(env: Record<string, string>): string[] {

@@ -1,7 +1,7 @@
 import type Dockerode from 'dockerode';
 import { BuilderError } from '../../exit.js';
 
-export interface Followed {
+export interface ProgressSource {
   client: Dockerode;
   /** Answer of a build or load: one JSON document a line. */
   stream: NodeJS.ReadableStream;
@@ -11,7 +11,7 @@ export interface Followed {
 }
 
 /** Reads an answer of progress lines to its end. @throws BuilderError with the message of a line that tells a failure */
-export function followProgress({ client, stream, what, onLine }: Followed): Promise<void> {
+export function followProgress({ client, stream, what, onLine }: ProgressSource): Promise<void> {
   return new Promise((resolve, reject) => {
     client.modem.followProgress(
       stream,
@@ -29,7 +29,7 @@ interface ProgressEvent {
   error?: string;
 }
 
-interface Lines extends Pick<Followed, 'what' | 'onLine'> {
+interface Lines extends Pick<ProgressSource, 'what' | 'onLine'> {
   fail: (error: Error) => void;
 }
 

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../../catalog/entry.js';
-import { callOf } from '../call.js';
+import { callContext } from '../call-context.js';
 import { checkRequest, type RunParts } from '../run.js';
 import { type ModelServer, withModel } from '../with-model.js';
 
@@ -21,6 +21,6 @@ export async function askModel(
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
   for (const body of bodies) checkRequest(entry, body);
-  callOf(response).model = entry;
+  callContext(response).model = entry;
   await withModel(entry, response, parts, use);
 }

@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';
-import { generationOf, meaningless, readFields, refused, sampling, without } from './fields.js';
-import { modelFor } from './models.js';
-import type { TextRequest, TextShape } from './text.js';
+import {
+  generationOf,
+  ignoredFields,
+  readFields,
+  unsupportedField,
+  samplingFields,
+  dropNullish,
+} from './fields.js';
+import { findModel } from './models.js';
+import type { TextRequest, TextShape } from './text-answers.js';
 
 const NO_TOOLS = 'models here call no tools';
 
@@ -24,33 +31,33 @@ type Part = z.output<typeof part>;
 const message = z.looseObject({
   role: z.enum(['developer', 'system', 'user', 'assistant']),
   content: z.union([z.string(), z.array(part).min(1)]).nullish(),
-  tool_calls: refused(NO_TOOLS),
-  function_call: refused(NO_TOOLS),
-  audio: refused('answers are text'),
-  refusal: refused('models here answer in the content'),
+  tool_calls: unsupportedField(NO_TOOLS),
+  function_call: unsupportedField(NO_TOOLS),
+  audio: unsupportedField('answers are text'),
+  refusal: unsupportedField('models here answer in the content'),
 });
 
 /** POST chat/completions. */
 export const chatBody = z.strictObject({
   model: z.string(),
   messages: z.array(message).min(1),
-  ...sampling,
+  ...samplingFields,
   max_completion_tokens: z.int().min(1).nullish().describe('the same as max_tokens'),
   logprobs: z.boolean().nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
   response_format: z.strictObject({ type: z.literal('text', { error: 'can only be text' }) }).nullish(),
   modalities: z.array(z.literal('text', { error: 'can only be text' })).nullish(),
-  ...meaningless,
+  ...ignoredFields,
   parallel_tool_calls: z.boolean().nullish().describe('no tools are called'),
   tool_choice: z.literal('none', { error: `can only be none: ${NO_TOOLS}` }).nullish(),
-  tools: refused(NO_TOOLS),
-  functions: refused(NO_TOOLS),
-  function_call: refused(NO_TOOLS),
-  audio: refused('answers are text'),
-  prediction: refused('send the prompt without it'),
-  reasoning_effort: refused('it is a matter of the model'),
-  verbosity: refused('it is a matter of the model'),
-  web_search_options: refused('models here search nothing'),
+  tools: unsupportedField(NO_TOOLS),
+  functions: unsupportedField(NO_TOOLS),
+  function_call: unsupportedField(NO_TOOLS),
+  audio: unsupportedField('answers are text'),
+  prediction: unsupportedField('send the prompt without it'),
+  reasoning_effort: unsupportedField('it is a matter of the model'),
+  verbosity: unsupportedField('it is a matter of the model'),
+  web_search_options: unsupportedField('models here search nothing'),
 });
 
 type ChatBody = z.output<typeof chatBody>;
@@ -58,7 +65,7 @@ type ChatBody = z.output<typeof chatBody>;
 /** @throws RunError that names the field */
 export function readChat(json: unknown, catalog: Catalog): TextRequest {
   const given = readFields(chatBody, json);
-  const entry = modelFor('/chat/completions', given.model, catalog);
+  const entry = findModel('/chat/completions', given.model, catalog);
   const messages = given.messages.map((one, i) => messageOf(entry, one, `messages.${i}`));
   const params = {
     ...generationOf({ ...given, max_tokens: lengthOf(given) }),
@@ -103,7 +110,7 @@ function messageOf(
         throw new RunError('invalid_input', `${path}.content.${i}.type: ${modelId} reads text only`);
       })
     : content;
-  return { role: role === 'developer' ? 'system' : role, content: said, ...without(rest) };
+  return { role: role === 'developer' ? 'system' : role, content: said, ...dropNullish(rest) };
 }
 
 /** A part of a message as the tasks' own content block. */

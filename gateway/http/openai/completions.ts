@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { RunError } from '../../../runtime/core/errors.js';
-import { generationOf, meaningless, readFields, refused, sampling } from './fields.js';
-import { modelFor } from './models.js';
-import type { TextRequest, TextShape } from './text.js';
+import { generationOf, ignoredFields, readFields, unsupportedField, samplingFields } from './fields.js';
+import { findModel } from './models.js';
+import type { TextRequest, TextShape } from './text-answers.js';
 
 /** Prompts of one request. */
 const MOST_PROMPTS = 128;
@@ -26,18 +26,18 @@ export const completionBody = z.strictObject({
       error: NO_TOKENS,
     },
   ),
-  ...sampling,
+  ...samplingFields,
   logprobs: z.int().min(0).max(20).nullish(),
   echo: z.boolean().nullish(),
   best_of: z.int().min(1).nullish().describe('as many as n only'),
-  ...meaningless,
-  suffix: refused('models here only go on with a text'),
+  ...ignoredFields,
+  suffix: unsupportedField('models here only go on with a text'),
 });
 
 /** @throws RunError that names the field */
 export function readCompletion(json: unknown, catalog: Catalog): TextRequest {
   const given = readFields(completionBody, json);
-  const entry = modelFor('/completions', given.model, catalog);
+  const entry = findModel('/completions', given.model, catalog);
   if (given.best_of != null && given.best_of !== (given.n ?? 1))
     throw new RunError('invalid_input', 'best_of: is not supported but for as many as n');
   if (given.echo && given.logprobs != null)

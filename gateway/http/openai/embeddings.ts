@@ -6,14 +6,14 @@ import { readJsonBody } from '../../../runtime/wire/json-body.js';
 import { writeChunk } from '../../../runtime/wire/lifetime.js';
 import { JSON_TYPE, sendJson } from '../../../runtime/wire/respond.js';
 import { bodyFor } from '../body.js';
-import { callOf } from '../call.js';
+import { callContext } from '../call-context.js';
 import type { RunParts } from '../run.js';
-import { tokensOf } from '../usage.js';
-import { setHeaders } from './answer-text.js';
-import { askAll } from './ask.js';
+import { sumTokens } from '../usage-headers.js';
+import { setHeaders } from './text-endpoint.js';
+import { requestAll } from './container-requests.js';
 import { askModel } from './ask-model.js';
 import { readFields } from './fields.js';
-import { ENDPOINTS, modelFor } from './models.js';
+import { ENDPOINTS, findModel } from './models.js';
 
 /** Texts of one request that are with the model at the same time: it computes rows of like length together. */
 const SIDE_BY_SIDE = 16;
@@ -50,16 +50,16 @@ export function embed(parts: RunParts): RequestHandler {
   return async (request, response) => {
     const { json } = await readJsonBody(request, response, rules);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
-    const entry = modelFor('/embeddings', model, parts.catalog);
+    const entry = findModel('/embeddings', model, parts.catalog);
     const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
     const bodies = [input].flat().map((text) => ({ text, ...params }));
     await askModel({ entry, bodies }, response, parts, async (server) => {
-      const all = await askAll(server.url, bodies, { signal: server.signal, sideBySide: SIDE_BY_SIDE });
+      const all = await requestAll(server.url, bodies, { signal: server.signal, sideBySide: SIDE_BY_SIDE });
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
       setHeaders(response, server);
-      const tokens = tokensOf(all.map(({ usage }) => usage));
-      callOf(response).tokens = tokens;
+      const tokens = sumTokens(all.map(({ usage }) => usage));
+      callContext(response).tokens = tokens;
       const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
       const row = (vector: Vector, index: number) => {
         const embedding = encoding_format === 'base64' ? base64(vector) : vector;

@@ -3,14 +3,14 @@ import { RunError } from '../../../runtime/core/errors.js';
 import { deepest } from '../../../runtime/tasks/body.js';
 
 /** A field of OpenAI's interface that can't be honoured: only null, its absence in other words, is taken. */
-export const refused = (why: string) =>
+export const unsupportedField = (why: string) =>
   z
     .null({ error: `is not supported: ${why}` })
     .optional()
     .describe(`not supported: ${why}`);
 
 /** Fields that change no answer here. */
-export const meaningless = {
+export const ignoredFields = {
   user: z.string().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
   store: z.boolean().nullish().describe('nothing is ever stored'),
@@ -24,7 +24,7 @@ const probability = z.number().min(0).max(1).nullish();
 const stopString = z.string().min(1);
 
 /** How text is written, in both endpoints that write it. */
-export const sampling = {
+export const samplingFields = {
   temperature: z
     .number()
     .min(0)
@@ -53,7 +53,7 @@ export const sampling = {
     .nullish(),
 };
 
-export type Sampling = z.output<z.ZodObject<typeof sampling>>;
+export type Sampling = z.output<z.ZodObject<typeof samplingFields>>;
 
 /**
  * OpenAI's parameters as those of the tasks. Nothing samples unless the request asks for it: by a temperature, by
@@ -69,7 +69,7 @@ export function generationOf(given: Sampling): Record<string, unknown> {
   if (several && temperature === 0)
     throw new RunError('invalid_input', 'n: several answers need a temperature above 0');
   const drawn = (top_p ?? 1) < 1 || several || top_k != null || min_p != null;
-  return without({
+  return dropNullish({
     do_sample: temperature == null ? drawn || undefined : temperature > 0,
     temperature: temperature || undefined,
     ...{ top_p, seed, stop, top_k, min_p, repetition_penalty },
@@ -80,7 +80,7 @@ export function generationOf(given: Sampling): Record<string, unknown> {
 }
 
 /** Less what is null or undefined. */
-export function without(fields: Record<string, unknown>): Record<string, unknown> {
+export function dropNullish(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
 }
 

@@ -25,7 +25,7 @@ const endpointOf = (task: TaskId): Endpoint | undefined =>
  * The model that a request names.
  * @throws RunError 404 for one that isn't there, 400 that names the right endpoint, 503 for a task of later versions
  */
-export function modelFor(endpoint: Endpoint, name: string, catalog: Catalog): ModelEntry {
+export function findModel(endpoint: Endpoint, name: string, catalog: Catalog): ModelEntry {
   const entry = isModelId(name) ? catalog.find(name) : undefined;
   if (!entry) throw new RunError('not_found', 'model: there is no such model; GET models names them');
   const { modelId, task } = entry;
@@ -39,7 +39,7 @@ export function modelFor(endpoint: Endpoint, name: string, catalog: Catalog): Mo
 }
 
 /** GET models: those that an endpoint of the dialect asks. */
-export function listModels(catalog: Catalog): RequestHandler {
+export function listOpenAiModels(catalog: Catalog): RequestHandler {
   return (_request, response) => {
     const data = catalog.list().flatMap((entry) => modelOf(entry) ?? []);
     sendJson(response, 200, JSON.stringify({ object: 'list', data }));

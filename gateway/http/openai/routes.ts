@@ -2,14 +2,14 @@ import { type RequestHandler, Router } from 'express';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Logger } from '../../../runtime/log.js';
 import { errorHandler } from '../../../runtime/wire/middleware.js';
-import { only } from '../methods.js';
+import { allowOnly } from '../allow-only.js';
 import type { RunParts } from '../run.js';
-import { answerText } from './answer-text.js';
+import { textEndpoint } from './text-endpoint.js';
 import { readChat } from './chat.js';
 import { readCompletion } from './completions.js';
 import { embed } from './embeddings.js';
 import { sendOpenAiError } from './errors.js';
-import { listModels, showModel } from './models.js';
+import { listOpenAiModels, showModel } from './models.js';
 
 /**
  * OpenAI's interface over the models of the catalogue: bodies, answers, streams and errors in OpenAI's own shapes.
@@ -18,14 +18,15 @@ import { listModels, showModel } from './models.js';
 export function openAiRoutes(authorize: RequestHandler, parts: RunParts & { logger: Logger }): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(authorize);
-  const post = (path: string, handler: RequestHandler) => router.route(path).post(handler).all(only('POST'));
-  post('/v1/chat/completions', answerText('/chat/completions', readChat, parts));
-  post('/v1/completions', answerText('/completions', readCompletion, parts));
+  const post = (path: string, handler: RequestHandler) =>
+    router.route(path).post(handler).all(allowOnly('POST'));
+  post('/v1/chat/completions', textEndpoint('/chat/completions', readChat, parts));
+  post('/v1/completions', textEndpoint('/completions', readCompletion, parts));
   post('/v1/embeddings', embed(parts));
   const { catalog } = parts;
-  router.route('/v1/models').get(listModels(catalog)).all(only('GET'));
+  router.route('/v1/models').get(listOpenAiModels(catalog)).all(allowOnly('GET'));
   router.use('/v1/models', (request, response, next) =>
-    (request.method === 'GET' ? showModel(catalog) : only('GET'))(request, response, next),
+    (request.method === 'GET' ? showModel(catalog) : allowOnly('GET'))(request, response, next),
   );
   router.use(notFound, errorHandler(parts.logger, sendOpenAiError));
   return router;

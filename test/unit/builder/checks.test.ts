@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runChecks } from '../../../builder/checks.js';
-import { readConfig } from '../../../builder/config.js';
+import { readBuilderConfig } from '../../../builder/config.js';
 import { BuilderError } from '../../../builder/exit.js';
 import { fakeDocker } from '../../fakes/docker.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'slipway-checks-'));
 
 async function stateOf(check: string, changes: Partial<Parameters<typeof runChecks>[0]> = {}, env = {}) {
-  const config = readConfig({ XDG_CACHE_HOME: folder, HF_ENDPOINT: 'http://127.0.0.1:9', ...env });
+  const config = readBuilderConfig({ XDG_CACHE_HOME: folder, HF_ENDPOINT: 'http://127.0.0.1:9', ...env });
   const deps = { config, docker: fakeDocker(), packageRoot: folder, nodeVersion: 'v24.1.0', ...changes };
   return (await runChecks(deps)).find((result) => result.check === check)!;
 }

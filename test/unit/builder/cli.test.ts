@@ -3,7 +3,7 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCli } from '../../../builder/cli.js';
-import { readConfig } from '../../../builder/config.js';
+import { readBuilderConfig } from '../../../builder/config.js';
 import { BuilderError, EXIT } from '../../../builder/exit.js';
 import { fakeDocker } from '../../fakes/docker.js';
 import { sink } from './support.js';
@@ -12,7 +12,7 @@ const MODEL = path.resolve('test/fixtures/zoo/text-classification/distilbert/rep
 
 async function cli(args: string[], docker = fakeDocker()) {
   const [out, err] = [sink(), sink()];
-  const config = readConfig({ XDG_CACHE_HOME: mkdtempSync(path.join(tmpdir(), 'slipway-cli-')) });
+  const config = readBuilderConfig({ XDG_CACHE_HOME: mkdtempSync(path.join(tmpdir(), 'slipway-cli-')) });
   const packageRoot = path.resolve('.');
   const deps = { config, docker, packageRoot, version: '1.2.3', stdout: out.stream, stderr: err.stream };
   return { code: await runCli(args, deps), stdout: out.text(), stderr: err.text() };

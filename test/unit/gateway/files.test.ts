@@ -5,7 +5,7 @@ import { readCatalogFile } from '../../../gateway/catalog/file.js';
 import { changeKeys, readKeys } from '../../../gateway/keys/key-file.js';
 import { fixedKeys, newKey } from '../../../gateway/keys/key-store.js';
 import { meterOf, readTiers } from '../../../gateway/meters.js';
-import { duration, gigabytes, rate } from '../../../gateway/options.js';
+import { parseDuration, parseGigabytes, parseRate } from '../../../gateway/options.js';
 
 const folder = () => mkdtemp(path.join(tmpdir(), 'slipway-gateway-'));
 
@@ -130,10 +130,12 @@ test('the smallest tier that holds a model; language models have prices of their
 });
 
 test('amounts as people write them', () => {
-  expect([duration('90s'), duration('5m'), duration('1.5h')]).toEqual([90_000, 300_000, 5_400_000]);
-  expect([gigabytes('8GB'), gigabytes('512MB'), gigabytes('1.5g')]).toEqual([8, 0.512, 1.5]);
-  expect(rate('600/60s')).toEqual({ calls: 600, seconds: 60 });
-  for (const wrong of ['', '5', '5 m', '-1s']) expect(() => duration(wrong)).toThrow();
-  for (const wrong of ['8', '0GB', '-1GB', 'GB']) expect(() => gigabytes(wrong)).toThrow();
-  for (const wrong of ['600', '0/1s', '1/0']) expect(() => rate(wrong)).toThrow();
+  expect([parseDuration('90s'), parseDuration('5m'), parseDuration('1.5h')]).toEqual([
+    90_000, 300_000, 5_400_000,
+  ]);
+  expect([parseGigabytes('8GB'), parseGigabytes('512MB'), parseGigabytes('1.5g')]).toEqual([8, 0.512, 1.5]);
+  expect(parseRate('600/60s')).toEqual({ calls: 600, seconds: 60 });
+  for (const wrong of ['', '5', '5 m', '-1s']) expect(() => parseDuration(wrong)).toThrow();
+  for (const wrong of ['8', '0GB', '-1GB', 'GB']) expect(() => parseGigabytes(wrong)).toThrow();
+  for (const wrong of ['600', '0/1s', '1/0']) expect(() => parseRate(wrong)).toThrow();
 });

@@ -64,7 +64,7 @@ test('the cap holds for calls that arrive while others are still being counted',
   answer();
   const results = await Promise.allSettled(calls);
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-  (await calls[0]!).leave();
+  (await calls[0]!).release();
   expect(ended).toHaveLength(1);
   await expect(limits.enter('a')).resolves.toMatchObject({ remaining: 5 });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createMetrics } from '../../../gateway/records/metrics.js';
+import { createGatewayMetrics } from '../../../gateway/records/metrics.js';
 import { openRecords } from '../../../gateway/records/records.js';
 import { readUsage } from '../../../gateway/usage/file.js';
 import { createLogger } from '../../../runtime/log.js';
@@ -25,7 +25,7 @@ test('a call that ends just before the gateway does is in the log, the metrics a
   const lines: string[] = [];
   const logger = createLogger('json', 'silent');
   logger.info = ((_facts: object, line: string) => lines.push(line)) as never;
-  const metrics = createMetrics({
+  const metrics = createGatewayMetrics({
     running: () => [],
     waiting: () => 0,
     calls: () => 0,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelEntry } from '../../../gateway/catalog/entry.js';
-import type { Leftover } from '../../../gateway/upstream/upstream.js';
+import type { LeftoverServer } from '../../../gateway/upstream/upstream.js';
 import { entry, fakeLauncher, never, pool } from '../../fakes/launcher.js';
 import { waitFor } from '../../fakes/server.js';
 
@@ -127,7 +127,7 @@ test('what a call gives up while it starts is stopped when it has started after 
 });
 
 describe('what an earlier gateway has left', () => {
-  const left = (modelId: string, imageId: string, said: string[]): Leftover => ({
+  const left = (modelId: string, imageId: string, said: string[]): LeftoverServer => ({
     ...{ name: `${modelId} ${imageId}`, modelId, isDead: false },
     isOf: (wanted: ModelEntry) => wanted.image?.id === imageId,
     async resume() {
@@ -135,7 +135,7 @@ describe('what an earlier gateway has left', () => {
       return {
         url: `http://${modelId}/left`,
         ended: new Promise(() => {}),
-        lives: async () => true,
+        isAlive: async () => true,
         stop: async () => {},
       };
     },
@@ -185,7 +185,7 @@ describe('what an earlier gateway has left', () => {
         rows = [];
       },
     };
-    let rows: Leftover[] = [sick, left('m/a', 'one', said)];
+    let rows: LeftoverServer[] = [sick, left('m/a', 'one', said)];
     const fake = fakeLauncher();
     const options = { sweepMs: 10, log: (line: string) => void log.push(line) };
     const upstream = pool({ ...fake.launcher, leftovers: async () => rows }, options);

@@ -8,7 +8,7 @@ describe('servers that are ill', () => {
     const held = await upstream.acquire(entry('m/a'), never);
     const [frozen] = fake.running;
     let looks = 0;
-    frozen!.lives = async () => ++looks === 2;
+    frozen!.isAlive = async () => ++looks === 2;
     await waitFor(() => fake.running.length === 0);
     // Silent, there, silent three times.
     expect(looks).toBe(5);

@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
-import { countWaiting } from '../../../gateway/upstream/counted.js';
+import { countWaiting } from '../../../gateway/upstream/count-waiting.js';
 import { measuredLauncher } from '../../../gateway/upstream/measured.js';
-import { longestUnused, newSlot } from '../../../gateway/upstream/slot.js';
+import { leastRecentlyUsed, createReplica } from '../../../gateway/upstream/replica.js';
 import { staticUpstream } from '../../../gateway/upstream/static.js';
-import { isSilentAtLast } from '../../../gateway/upstream/supervision.js';
-import type { Instance } from '../../../gateway/upstream/upstream.js';
+import { waitUntilSilent } from '../../../gateway/upstream/supervision.js';
+import type { ServerInstance } from '../../../gateway/upstream/upstream.js';
 import { closeServers, started } from '../../fakes/gateway.js';
 import { entry, fakeLauncher, never, pool } from '../../fakes/launcher.js';
 
 afterEach(closeServers);
 
 test('of servers that may go, the one whose last use is longest ago does', () => {
-  const slots = [5, 2, 9].map((used) => newSlot(entry('m/a'), used));
-  expect(longestUnused(slots)?.used).toBe(2);
+  const slots = [5, 2, 9].map((used) => createReplica(entry('m/a'), used));
+  expect(leastRecentlyUsed(slots)?.used).toBe(2);
 });
 
 test('static addresses are asked in turn, and none is ever started for a call', async () => {
@@ -51,8 +51,8 @@ test('a caller who has left already starts nothing', async () => {
 test('a server that has gone meanwhile is none that is silent', async () => {
   let looks = 0;
   const lives = async () => ++looks > 9;
-  const server = { lives } as Instance;
-  expect(await isSilentAtLast(server, { everyMs: 1, goesOn: () => looks < 2 })).toBe(false);
+  const server = { isAlive: lives } as ServerInstance;
+  expect(await waitUntilSilent(server, { everyMs: 1, goesOn: () => looks < 2 })).toBe(false);
   expect(looks).toBe(2);
 });
 
@@ -63,10 +63,10 @@ describe('servers whose memory nobody knows', () => {
     );
   const assumed = { ...entry('m/a'), figures: 'assumed' as const };
   const launcher = (url: string, stopped: string[] = []) => ({
-    launch: async (): Promise<Instance> => ({
+    launch: async (): Promise<ServerInstance> => ({
       url,
       ended: new Promise(() => {}),
-      lives: async () => true,
+      isAlive: async () => true,
       stop: async () => void stopped.push(url),
     }),
   });

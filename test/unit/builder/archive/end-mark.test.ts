@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import tar from 'tar-stream';
-import { demandEnd } from '../../../../builder/archive/end-mark.js';
+import { requireEndMark } from '../../../../builder/archive/end-mark.js';
 import { type Entry, file, tarOf } from '../../../fakes/archive.js';
 
 const read = (bytes: Buffer, step = 1000) => {
   const pieces = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) =>
     bytes.subarray(index * step, (index + 1) * step),
   );
-  return buffer(demandEnd(Readable.from(pieces, { objectMode: false }), 'x.tar'));
+  return buffer(requireEndMark(Readable.from(pieces, { objectMode: false }), 'x.tar'));
 };
 const ENTRIES: Entry[] = [
   { name: 'a/', type: 'directory' },

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import * as zlib from 'node:zlib';
 import { indexLayer } from '../../../../builder/archive/layer.js';
-import { demandLayers, readArchive } from '../../../../builder/archive/read.js';
+import { requireLayers, readArchive } from '../../../../builder/archive/read.js';
 import {
   blobLayout,
   digest,
@@ -28,7 +28,7 @@ async function input(): Promise<ImageInput> {
 async function read(bytes: Buffer) {
   const source = sourceOf(bytes);
   const archive = await readArchive(source, (layer) => indexLayer(layer, new Set(['/server/model.json'])));
-  demandLayers(archive, source.name);
+  requireLayers(archive, source.name);
   return archive;
 }
 

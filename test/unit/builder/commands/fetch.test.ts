@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
+import { readBuilderConfig } from '../../../../builder/config.js';
 import { parseSpec } from '../../../../runtime/store/spec-file.js';
 import { fakeDocker } from '../../../fakes/docker.js';
 import { type Hub, startHub } from '../../../fakes/hub.js';
@@ -29,7 +29,7 @@ function sink() {
 
 async function fetchCli(...args: string[]) {
   const [out, err] = [sink(), sink()];
-  const config = readConfig({ HF_ENDPOINT: hub.url });
+  const config = readBuilderConfig({ HF_ENDPOINT: hub.url });
   const deps = { config, docker: fakeDocker(), packageRoot: path.resolve('.'), version: '1' };
   const given = ['fetch', ...args, '--cache', cache];
   const code = await runCli(given, { ...deps, stdout: out.stream, stderr: err.stream });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
+import { readBuilderConfig } from '../../../../builder/config.js';
 import { LABEL } from '../../../../builder/images/labels.js';
 import { savedLayout, tarOf } from '../../../fakes/archive.js';
 import { fakeDocker } from '../../../fakes/docker.js';
@@ -162,7 +162,7 @@ describe('builder manifest', () => {
       labels,
     });
     const [out, err] = [sink(), sink()];
-    const deps = { config: readConfig({}), docker, packageRoot: '.', version: '1' };
+    const deps = { config: readBuilderConfig({}), docker, packageRoot: '.', version: '1' };
     const code = await runCli(['manifest', ...args], { ...deps, stdout: out.stream, stderr: err.stream });
     return { code, stdout: out.text(), stderr: err.text() };
   }

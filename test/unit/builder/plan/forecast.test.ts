@@ -2,7 +2,7 @@ import { defaultWorkers, forecastFormats } from '../../../../builder/plan/foreca
 import { predictMemory } from '../../../../builder/plan/memory.js';
 import { sessionKind } from '../../../../builder/plan/session-kind.js';
 import { sizesOf } from '../../../../runtime/core/network-sizes.js';
-import { judge } from '../../../../builder/plan/verdict.js';
+import { judgeFit } from '../../../../builder/plan/verdict.js';
 import type { Dtype, ModelSpec } from '../../../../runtime/core/spec.js';
 
 const MB = 1e6;
@@ -79,7 +79,7 @@ describe('the verdict', () => {
   );
   const facts = { sizes } as Parameters<typeof forecastFormats>[0]['facts'];
   const forecasts = forecastFormats({ formats, facts }, defaultWorkers(2));
-  const within = (bytes: number) => judge(forecasts, { bytes, name: 'this machine' });
+  const within = (bytes: number) => judgeFit(forecasts, { bytes, name: 'this machine' });
 
   test('enough memory', () => {
     expect(within(2000 * MB)).toMatchObject({ fits: true, neededBytes: forecasts[0]!.memory.peakBytes });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   formatSealedManifest,
   parseManifest,
-  sealedFiles,
+  hashLayerFiles,
   sealedManifest,
 } from '../../../../builder/seal/manifest.js';
 import { sampleSpec } from '../fixtures.js';
@@ -11,7 +11,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const LAYER = `sha256:${'a'.repeat(64)}`;
 
 test('files are named by their place in the image and hashed; folders are left out', async () => {
-  const files = await sealedFiles([
+  const files = await hashLayerFiles([
     { path: 'server/server/main.mjs', content: 'code' },
     { path: 'server/server/model/', mode: 0o1777 },
     { path: 'packages/server/node_modules/a/ä.js', content: Buffer.from('äx') },

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { openBundle, signStatement } from '../../../../builder/sign/bundle.js';
 import { generateKeyPair } from '../../../../builder/sign/keys.js';
-import { differences, formatStatement, parseStatement } from '../../../../builder/sign/statement.js';
+import { signatureDifferences, formatStatement, parseStatement } from '../../../../builder/sign/statement.js';
 
 const pair = () => {
   const { privatePem, publicPem } = generateKeyPair(undefined);
@@ -88,11 +88,11 @@ describe('a statement', () => {
   });
 
   test('says what differs, and what it lacks', () => {
-    expect(differences(HASHES, HASHES)).toEqual([]);
-    expect(differences({ ...HASHES, sbom: 'd'.repeat(64) }, HASHES)).toEqual([
+    expect(signatureDifferences(HASHES, HASHES)).toEqual([]);
+    expect(signatureDifferences({ ...HASHES, sbom: 'd'.repeat(64) }, HASHES)).toEqual([
       expect.stringMatching(/^its bill of materials is sha256:ccc.*, and sha256:ddd.* was signed$/),
     ]);
-    expect(differences({}, HASHES)).toHaveLength(3);
+    expect(signatureDifferences({}, HASHES)).toHaveLength(3);
   });
 
   test('that names a part twice has not named it', () => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
+import { readBuilderConfig } from '../../../../builder/config.js';
 import { generateKeyPair, keyHint, readPrivateKey, readPublicKey } from '../../../../builder/sign/keys.js';
 import { fakeDocker } from '../../../fakes/docker.js';
 import { sink } from '../support.js';
@@ -18,7 +18,7 @@ async function builder(args: string[], env: NodeJS.ProcessEnv = {}) {
   const docker = fakeDocker();
   const streams = { stdout: out.stream, stderr: err.stream };
   const code = await runCli(args, {
-    config: readConfig(env),
+    config: readBuilderConfig(env),
     docker,
     packageRoot: '.',
     version: '1',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
+import { readBuilderConfig } from '../../../../builder/config.js';
 import { signatureFile, writeBundle } from '../../../../builder/sign/store.js';
 import { readArchive } from '../../../../builder/archive/read.js';
 import { diffIdOf } from '../../../../builder/archive/write.js';
@@ -56,7 +56,7 @@ async function engineWith(...images: [string, FakeImage][]): Promise<FakeDocker>
 async function cli(docker: FakeDocker, ...args: string[]) {
   const [out, err] = [sink(), sink()];
   const deps = {
-    config: readConfig({ XDG_DATA_HOME: at('data') }),
+    config: readBuilderConfig({ XDG_DATA_HOME: at('data') }),
     docker,
     packageRoot: '.',
     version: '1',

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCli } from '../../../../builder/cli.js';
-import { readConfig } from '../../../../builder/config.js';
+import { readBuilderConfig } from '../../../../builder/config.js';
 import type { IsolatedContainer, IsolatedOptions } from '../../../../builder/docker/isolated.js';
 import { formatGolden } from '../../../../builder/seal/golden.js';
 import { formatSealedManifest, sealedManifest } from '../../../../builder/seal/manifest.js';
@@ -165,7 +165,7 @@ async function verifyIn(
   await writeFile(tarball, 'bytes' in image ? image.bytes : await tarOf(image.entries));
   const [out, err] = [sink(), sink()];
   const deps = {
-    config: readConfig({}),
+    config: readBuilderConfig({}),
     docker,
     packageRoot: '.',
     version: '1',

@@ -6,8 +6,8 @@ import pLimit from 'p-limit';
 import { type ErrorCode, RunError, STATUS } from '../../../runtime/core/errors.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { Envelope } from '../../../runtime/wire/respond.js';
-import { askContainer } from '../proxy.js';
-import { usageOf } from '../usage.js';
+import { requestContainer } from '../proxy.js';
+import { readUsageHeaders } from '../usage-headers.js';
 
 interface Question {
   /** Of POST /run. */
@@ -16,10 +16,11 @@ interface Question {
 }
 
 /** A piece of text, or what all of it came to. */
-export type Told = { text: string; usage?: undefined } | { text?: undefined; usage: Usage | undefined };
+export type StreamPiece =
+  { text: string; usage?: undefined } | { text?: undefined; usage: Usage | undefined };
 
 /** A container's whole answer. */
-export interface Asked {
+export interface ContainerAnswer {
   output: unknown;
   usage: Usage | undefined;
 }
@@ -28,11 +29,11 @@ export interface Asked {
  * Asks a container for several answers, some at a time. The first that fails ends the others.
  * @throws RunError with the container's status and message when it refuses
  */
-export async function askAll(
+export async function requestAll(
   url: string,
   bodies: readonly Question['body'][],
   { signal, sideBySide }: { signal: AbortSignal; sideBySide: number },
-): Promise<Asked[]> {
+): Promise<ContainerAnswer[]> {
   const limit = pLimit(sideBySide);
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
@@ -47,20 +48,27 @@ export async function askAll(
   }
 }
 
-async function ask(url: string, { body, signal }: Question): Promise<Asked> {
-  const answer = await askContainer(url, { body: JSON.stringify(body), headers: {}, signal });
+async function ask(url: string, { body, signal }: Question): Promise<ContainerAnswer> {
+  const answer = await requestContainer(url, { body: JSON.stringify(body), headers: {}, signal });
   const { error, output } = await envelopeOf(answer.body, signal);
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, error, answer.headers);
-  return { output, usage: usageOf(answer.headers) };
+  return { output, usage: readUsageHeaders(answer.headers) };
 }
 
 /**
  * Asks a container for its answer in pieces; comes back with the first of them.
  * @throws RunError as `askAll` does; from the iterator when the answer breaks off
  */
-export async function askStream(url: string, { body, signal }: Question): Promise<AsyncIterable<Told>> {
+export async function requestStream(
+  url: string,
+  { body, signal }: Question,
+): Promise<AsyncIterable<StreamPiece>> {
   const text = JSON.stringify({ ...body, stream: true });
-  const answer = await askContainer(url, { body: text, headers: { accept: 'text/event-stream' }, signal });
+  const answer = await requestContainer(url, {
+    body: text,
+    headers: { accept: 'text/event-stream' },
+    signal,
+  });
   if (answer.statusCode === 200) return pieces(answer.body);
   const { error } = await envelopeOf(answer.body, signal);
   throw refusal(answer.statusCode, error, answer.headers);
@@ -94,7 +102,7 @@ function refusal(status: number, error: string | null, headers: IncomingHttpHead
   });
 }
 
-async function* pieces(body: Readable): AsyncGenerator<Told> {
+async function* pieces(body: Readable): AsyncGenerator<StreamPiece> {
   let over = false;
   for await (const { event, data } of events(body)) {
     const told = parsed(data) as Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type FinishReason, type Usage, USAGE_HEADERS } from '../../runtime/core/usage.js';
 
 /** What a container says that its JSON answer came to; nothing where its model doesn't count. */
-export function usageOf(headers: IncomingHttpHeaders): Usage | undefined {
+export function readUsageHeaders(headers: IncomingHttpHeaders): Usage | undefined {
   const tokensIn = numberIn(headers[USAGE_HEADERS.tokensIn]);
   if (tokensIn === undefined) return undefined;
   const tokensOut = numberIn(headers[USAGE_HEADERS.tokensOut]);
@@ -19,13 +19,13 @@ function numberIn(value: unknown): number | undefined {
 }
 
 /** Tokens of one call. */
-export interface Tokens {
+export interface TokenCounts {
   in: number;
   out: number;
 }
 
 /** Tokens of several answers together; nothing where one of them was not counted. */
-export function tokensOf(all: readonly (Usage | undefined)[]): Tokens | undefined {
+export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | undefined {
   const tokens = { in: 0, out: 0 };
   for (const usage of all) {
     if (!usage) return undefined;

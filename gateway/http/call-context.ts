@@ -1,10 +1,10 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../catalog/entry.js';
 import type { StoredKey } from '../keys/key-file.js';
-import type { Tokens } from './usage.js';
+import type { TokenCounts } from './usage-headers.js';
 
 /** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */
-export interface CallFacts {
+export interface CallContext {
   /** IP address at the other end of the connection. */
   address?: string | undefined;
   /** Start of the hash of a key that nobody was given. */
@@ -16,7 +16,7 @@ export interface CallFacts {
   /** Milliseconds that the caller was held until a server was there. */
   waitedMs?: number;
   /** What the model has read and written for it, where it counts; not of plain text streams. */
-  tokens?: Tokens | undefined;
+  tokens?: TokenCounts | undefined;
   /** Nothing for calls that reached no model. Ends with the answer: the response's `close`. */
   work?: {
     /** On the clock of performance.now(). */
@@ -27,6 +27,6 @@ export interface CallFacts {
 }
 
 /** What is known of a call so far; handlers add to it. */
-export function callOf({ locals }: Response): CallFacts {
-  return (locals['call'] ??= {}) as CallFacts;
+export function callContext({ locals }: Response): CallContext {
+  return (locals['call'] ??= {}) as CallContext;
 }

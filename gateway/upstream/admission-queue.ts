@@ -1,7 +1,7 @@
 import { RunError } from '../../runtime/core/errors.js';
 
 /** Callers who wait for a model or for room. */
-export interface WaitingLine {
+export interface AdmissionQueue {
   /** The next time that something changes, or a time later. */
   change(ms: number): Promise<void>;
   /** Tells all that something has changed; each looks again. */
@@ -10,7 +10,7 @@ export interface WaitingLine {
   wait(event: Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
-export function createLine(maxWaiting: number): WaitingLine {
+export function createAdmissionQueue(maxWaiting: number): AdmissionQueue {
   const wakers = new Set<() => void>();
   let waiting = 0;
   return {

@@ -1,12 +1,12 @@
 import type { ModelEntry } from '../catalog/entry.js';
-import type { Instance, RunningModel } from './upstream.js';
+import type { ServerInstance, RunningModel } from './upstream.js';
 
 /** One server of a model, from the decision to start it until it is gone. */
-export interface Slot {
+export interface Replica {
   entry: ModelEntry;
   /** `draining`: takes no more calls, and is stopped when those that it has are done. */
   state: 'starting' | 'ready' | 'draining' | 'stopping';
-  instance?: Instance;
+  instance?: ServerInstance;
   leases: number;
   /** Callers who wait for its start, and will have a lease at once. */
   expected: number;
@@ -20,7 +20,7 @@ export interface Slot {
   stopped?: Promise<void>;
 }
 
-export function newSlot(entry: ModelEntry, used: number): Slot {
+export function createReplica(entry: ModelEntry, used: number): Replica {
   const started = Promise.resolve();
   return {
     ...{ entry, used, started },
@@ -31,20 +31,20 @@ export function newSlot(entry: ModelEntry, used: number): Slot {
   };
 }
 
-export function rowOf(slot: Slot): RunningModel {
+export function describeReplica(slot: Replica): RunningModel {
   const { entry, state, leases } = slot;
-  return { modelId: entry.modelId, state, leases, ramRequired: gigabytes([slot]) };
+  return { modelId: entry.modelId, state, leases, ramRequired: totalGigabytes([slot]) };
 }
 
 /** GB that they take together. */
-export function gigabytes(slots: Iterable<Slot>): number {
+export function totalGigabytes(slots: Iterable<Replica>): number {
   let sum = 0;
   for (const { entry, instance } of slots) sum += instance?.gigabytes ?? entry.ramRequired;
   return sum;
 }
 
 /** False when the catalogue has come to mean another server by the same name. */
-export function serves({ entry }: Slot, wanted: ModelEntry): boolean {
+export function isReplicaOf({ entry }: Replica, wanted: ModelEntry): boolean {
   return (
     entry.modelId === wanted.modelId &&
     entry.task === wanted.task &&
@@ -58,12 +58,12 @@ export function serves({ entry }: Slot, wanted: ModelEntry): boolean {
  * the least to do. Undefined when none takes calls.
  * @param busyAt calls at a time from which on a server counts as busy
  */
-export function nextServer(slots: readonly Slot[], busyAt: number): Slot | undefined {
+export function nextReplica(slots: readonly Replica[], busyAt: number): Replica | undefined {
   const ready = slots.filter(({ state }) => state === 'ready');
   return ready.find(({ leases }) => leases < busyAt) ?? ready.sort((a, b) => a.leases - b.leases)[0];
 }
 
 /** The one that was unused longest among those that may go. */
-export function longestUnused(slots: readonly Slot[]): Slot | undefined {
+export function leastRecentlyUsed(slots: readonly Replica[]): Replica | undefined {
   return slots.toSorted((a, b) => a.used - b.used)[0];
 }

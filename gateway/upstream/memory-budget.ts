@@ -1,9 +1,9 @@
 import type { ModelEntry } from '../catalog/entry.js';
-import type { Servers } from './servers.js';
-import { gigabytes, longestUnused, type Slot } from './slot.js';
+import type { Replicas } from './replicas.js';
+import { totalGigabytes, leastRecentlyUsed, type Replica } from './replica.js';
 
 /** A budget of memory, and who gets it. */
-export interface Room {
+export interface MemoryBudget {
   /** It could start now, and takes nothing from those who have waited too long. */
   fits(entry: ModelEntry): boolean;
   /**
@@ -18,12 +18,12 @@ export interface Room {
 }
 
 /** @param memoryGb for all servers together, by what their entries say or what was measured */
-export function createRoom(memoryGb: number, { slots, stop, drain }: Servers): Room {
+export function createMemoryBudget(memoryGb: number, { all: slots, stop, drain }: Replicas): MemoryBudget {
   /** Ids of models, in the order of their waiting. */
   const owed = new Set<string>();
 
-  function fitsBeside(others: Iterable<Slot>, { ramRequired }: ModelEntry): boolean {
-    return gigabytes(others) + ramRequired <= memoryGb;
+  function fitsBeside(others: Iterable<Replica>, { ramRequired }: ModelEntry): boolean {
+    return totalGigabytes(others) + ramRequired <= memoryGb;
   }
 
   function isTurnOf({ modelId }: ModelEntry): boolean {
@@ -38,9 +38,9 @@ export function createRoom(memoryGb: number, { slots, stop, drain }: Servers): R
     if (fitsBeside(staying, entry)) return false;
     // Who is expected to use one that has just started has waited for it longest.
     const may = staying.filter(({ state, expected }) => state === 'ready' && expected === 0);
-    const unused = longestUnused(may.filter(({ leases }) => leases === 0));
+    const unused = leastRecentlyUsed(may.filter(({ leases }) => leases === 0));
     if (unused) void stop(unused, 'makes room');
-    else if (owed.size > 0 && may.length > 0) drain(longestUnused(may)!, 'makes room');
+    else if (owed.size > 0 && may.length > 0) drain(leastRecentlyUsed(may)!, 'makes room');
     return false;
   }
 

@@ -3,7 +3,7 @@ import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { ModelEntry } from '../../catalog/entry.js';
 
 /** One answer of a container, whatever task it does. */
-export interface Answer {
+export interface TextAnswer {
   text: string;
   /** Put before the text: a prompt that the caller wants back. */
   echo: string;
@@ -30,7 +30,7 @@ export interface TextShape {
   object: string;
   chunk: string;
   /** A whole answer. */
-  choice(answer: Answer): object;
+  choice(answer: TextAnswer): object;
   /** Before the first piece; none: nothing. */
   begin?(): object;
   piece(text: string, logprobs?: TokenLogprob[]): object;
@@ -38,7 +38,7 @@ export interface TextShape {
 }
 
 /** A container's output and counts as answers. */
-export function answersOf(output: unknown, usage: Usage | undefined, echo = ''): Answer[] {
+export function readAnswers(output: unknown, usage: Usage | undefined, echo = ''): TextAnswer[] {
   return [output].flat().map((one, i) => {
     const { text, logprobs } = spoken(one);
     return { text, echo, logprobs: logprobs?.content, finish: usage?.finish?.[i] ?? 'stop' };

@@ -1,10 +1,10 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
-import { newSlot, type Slot } from './slot.js';
-import { isSilentAtLast, stopForSure } from './supervision.js';
-import type { Instance, Lease, ModelEvent } from './upstream.js';
+import { createReplica, type Replica } from './replica.js';
+import { waitUntilSilent, stopWithRetries } from './supervision.js';
+import type { ServerInstance, Lease, ModelEvent } from './upstream.js';
 
-export interface ServersOptions {
+export interface ReplicasOptions {
   idleMs: number;
   /** Between two looks at a server that runs, and two tries to stop one that can't be stopped. */
   probeMs: number;
@@ -14,27 +14,27 @@ export interface ServersOptions {
   onChange(): void;
 }
 
-export type Open = (signal: AbortSignal) => Promise<Instance>;
+export type LaunchServer = (signal: AbortSignal) => Promise<ServerInstance>;
 
 /** The life of servers: started, leased, idle, drained, stopped. Which of them are wanted is the caller's to decide. */
-export interface Servers {
+export interface Replicas {
   /** All that are there or on their way. */
-  readonly slots: ReadonlySet<Slot>;
-  start(entry: ModelEntry, open: Open): Slot;
+  readonly all: ReadonlySet<Replica>;
+  start(entry: ModelEntry, open: LaunchServer): Replica;
   /** Of one that is ready. */
-  lease(slot: Slot, cold: boolean): Lease;
+  lease(slot: Replica, cold: boolean): Lease;
   /** No more calls; stops it when those under way are done. */
-  drain(slot: Slot, why: string): void;
+  drain(slot: Replica, why: string): void;
   /** Resolves when it is gone. */
-  stop(slot: Slot, why: string): Promise<void>;
+  stop(slot: Replica, why: string): Promise<void>;
 }
 
-export function createServers({ idleMs, probeMs, log, onEvent, onChange }: ServersOptions): Servers {
-  const slots = new Set<Slot>();
+export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: ReplicasOptions): Replicas {
+  const slots = new Set<Replica>();
   let clock = 0;
 
-  function start(entry: ModelEntry, open: Open): Slot {
-    const slot = newSlot(entry, clock++);
+  function start(entry: ModelEntry, open: LaunchServer): Replica {
+    const slot = createReplica(entry, clock++);
     slots.add(slot);
     log(`starts ${entry.modelId}`);
     slot.started = launch(slot, open);
@@ -43,7 +43,7 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     return slot;
   }
 
-  async function launch(slot: Slot, open: Open): Promise<void> {
+  async function launch(slot: Replica, open: LaunchServer): Promise<void> {
     const { modelId } = slot.entry;
     try {
       slot.instance = await open(slot.giveUp.signal);
@@ -70,13 +70,13 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     return new RunError('not_ready', message, { retryAfter: 5 });
   }
 
-  async function probe(slot: Slot): Promise<void> {
+  async function probe(slot: Replica): Promise<void> {
     const goesOn = () => slots.has(slot) && slot.state !== 'stopping';
-    if (await isSilentAtLast(slot.instance!, { everyMs: probeMs, goesOn }))
+    if (await waitUntilSilent(slot.instance!, { everyMs: probeMs, goesOn }))
       void stop(slot, 'it does not answer');
   }
 
-  function gone(slot: Slot, reason: string): void {
+  function gone(slot: Replica, reason: string): void {
     const { modelId } = slot.entry;
     clearTimeout(slot.idle);
     slots.delete(slot);
@@ -85,7 +85,7 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     onChange();
   }
 
-  function lease(slot: Slot, cold: boolean): Lease {
+  function lease(slot: Replica, cold: boolean): Lease {
     slot.leases++;
     slot.used = clock++;
     clearTimeout(slot.idle);
@@ -100,19 +100,19 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     return { url: slot.instance!.url, cold, release, suspect: () => suspect(slot) };
   }
 
-  async function suspect(slot: Slot): Promise<void> {
-    if (slot.state === 'stopping' || (await slot.instance!.lives())) return;
+  async function suspect(slot: Replica): Promise<void> {
+    if (slot.state === 'stopping' || (await slot.instance!.isAlive())) return;
     void stop(slot, 'it does not answer');
   }
 
-  function rest(slot: Slot): void {
+  function rest(slot: Replica): void {
     if (slot.leases > 0) return;
     const idle = () => void stop(slot, 'was idle');
     if (slot.state === 'draining') void stop(slot, 'its work is done');
     else if (slot.state === 'ready') slot.idle = setTimeout(idle, idleMs).unref();
   }
 
-  function drain(slot: Slot, why: string): void {
+  function drain(slot: Replica, why: string): void {
     if (slot.state === 'starting') void stop(slot, why);
     if (slot.state !== 'ready') return;
     log(`${slot.entry.modelId} takes no more calls: ${why}`);
@@ -120,12 +120,12 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     rest(slot);
   }
 
-  function stop(slot: Slot, why: string): Promise<void> {
+  function stop(slot: Replica, why: string): Promise<void> {
     slot.stopped ??= end(slot, why);
     return slot.stopped;
   }
 
-  async function end(slot: Slot, why: string): Promise<void> {
+  async function end(slot: Replica, why: string): Promise<void> {
     slot.state = 'stopping';
     clearTimeout(slot.idle);
     log(`stops ${slot.entry.modelId}: ${why}`);
@@ -135,8 +135,8 @@ export function createServers({ idleMs, probeMs, log, onEvent, onChange }: Serve
     const goesOn = () => slots.has(slot);
     const tell = (reason: string) =>
       log(`${slot.entry.modelId} can't be stopped, which is tried again: ${reason}`);
-    if (slot.instance) await stopForSure(slot.instance, { everyMs: probeMs, goesOn, tell });
+    if (slot.instance) await stopWithRetries(slot.instance, { everyMs: probeMs, goesOn, tell });
   }
 
-  return { slots, start, lease, drain, stop };
+  return { all: slots, start, lease, drain, stop };
 }

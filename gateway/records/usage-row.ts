@@ -2,11 +2,11 @@ import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
 /** What a call adds to the usage of its key and model; nothing for one that named no model of the catalogue. */
-export function usageOf(call: FinishedCall): UsageRow | undefined {
+export function usageRow(call: FinishedCall): UsageRow | undefined {
   const { keyId, model, status, cold, seconds, cost, tokens } = call;
   if (keyId === undefined || model === undefined) return undefined;
   return {
-    day: today(),
+    day: currentDay(),
     ...{ key: keyId, model: model.modelId, source: 'gateway', calls: 1 },
     errors: Number(status >= 400),
     coldStarts: Number(cold),
@@ -15,6 +15,6 @@ export function usageOf(call: FinishedCall): UsageRow | undefined {
 }
 
 /** In UTC. */
-export function today(): string {
+export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
 }

@@ -4,18 +4,18 @@ import { readJsonBody } from '../../../runtime/wire/json-body.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { bodyFor } from '../body.js';
-import { callOf } from '../call.js';
+import { callContext } from '../call-context.js';
 import type { RunParts } from '../run.js';
-import type { Tokens } from '../usage.js';
+import type { TokenCounts } from '../usage-headers.js';
 import type { ModelServer } from '../with-model.js';
 import { askModel } from './ask-model.js';
-import { complete, streamOf } from './choices.js';
+import { completePrompts, streamChoices } from './choices.js';
 import { sendEvents } from './events.js';
 import { type Endpoint, ENDPOINTS } from './models.js';
-import type { TextRequest } from './text.js';
+import type { TextRequest } from './text-answers.js';
 
 /** An endpoint that writes text: body -> model -> the tasks' own checks -> a server -> OpenAI's words. */
-export function answerText(
+export function textEndpoint(
   endpoint: Endpoint,
   read: (json: unknown, catalog: Catalog) => TextRequest,
   parts: RunParts,
@@ -31,7 +31,7 @@ export function answerText(
 }
 
 async function whole(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
-  const { answers, tokens } = await complete(asked, server);
+  const { answers, tokens } = await completePrompts(asked, server);
   setHeaders(response, server);
   const choices = answers.map((answer, index) => ({ index, ...asked.shape.choice(answer) }));
   const usage = usageOf(response, tokens);
@@ -39,7 +39,7 @@ async function whole(asked: TextRequest, response: Response, server: ModelServer
 }
 
 async function streamed(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
-  const { choices, tokens } = await streamOf(asked, server);
+  const { choices, tokens } = await streamChoices(asked, server);
   setHeaders(response, server);
   const common = { ...head(asked, asked.shape.chunk), ...(asked.includeUsage ? { usage: null } : {}) };
   async function* chunks() {
@@ -51,9 +51,9 @@ async function streamed(asked: TextRequest, response: Response, server: ModelSer
 }
 
 /** Usage in OpenAI's words, for the caller; in ours for those who count. */
-function usageOf(response: Response, tokens: Tokens | undefined): object | undefined {
+function usageOf(response: Response, tokens: TokenCounts | undefined): object | undefined {
   if (!tokens) return undefined;
-  callOf(response).tokens = tokens;
+  callContext(response).tokens = tokens;
   const total = tokens.in + tokens.out;
   return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
 }
