@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import request from 'supertest';
+import { chooseEngine } from '../../builder/plan/choose-engine.js';
 import { planModel } from '../../builder/plan/index.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createServerApp } from '../../runtime/http/app.js';
@@ -94,7 +95,7 @@ export async function plannedModel(
 /** A spec by hand, for a fixture whose files are known to be right. */
 export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): ModelSpec {
   const definition = taskOf(task);
-  const [engine, binding] = Object.entries(definition.engines)[0]!;
+  const { engine, binding } = chooseEngine(definition, modelType(dir));
   const sets = [binding.graphs, ...(binding.otherGraphs ?? [])];
   const fileOf = (role: string) => join('onnx', `${role}.onnx`);
   const roles = sets.find((set) => set.every((role) => existsSync(join(dir, fileOf(role)))))!;
@@ -104,10 +105,15 @@ export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): M
     revision: 'main',
     commit: '0'.repeat(40),
     task,
-    engine: engine as ModelSpec['engine'],
+    engine,
     profile: definition.profile,
     dtype: 'fp32',
     graphs: Object.fromEntries(roles.map((role) => [role, fileOf(role)])),
     files: [],
   };
+}
+
+function modelType(dir: string): string | undefined {
+  const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as { model_type?: string };
+  return config.model_type;
 }
