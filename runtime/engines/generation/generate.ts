@@ -17,20 +17,20 @@ export interface GenerationInput {
   settings: GenerationSettings;
   tokenizer: TextTokenizer;
   signal: AbortSignal;
-  /** True: the prompt belongs to the text, as what a decoder starts with does. */
+  /** True: the text begins with the prompt, which is the start token of an encoder-decoder model. */
   echoesPrompt?: boolean;
-  /** Begins with one row that has seen nothing. */
+  /** Starts one row with an empty cache. */
   start(): Promise<Decoding>;
 }
 
 /** Most rows that a generation may come to have. */
-export function maxRowsOf({ numBeams, numReturnSequences: sequences }: GenerationSettings): number {
-  return Math.max(numBeams, sequences);
+export function maxRowsOf({ numBeams, numReturnSequences }: GenerationSettings): number {
+  return Math.max(numBeams, numReturnSequences);
 }
 
 /**
- * Feeds the prompt and makes tokens until EOS, a stop string, the length or the time ends the text. Yields new text of
- * a single answer as it becomes certain and returns every answer. Ends within one step once `signal` aborts.
+ * Feeds the prompt and generates tokens until EOS, a stop string, the length or the time ends the text. Yields the text
+ * of a single answer as it becomes certain, and returns all answers. Ends within one step once `signal` aborts.
  */
 export async function* generate(generation: GenerationInput): AsyncGenerator<string, GeneratedText[]> {
   const { settings, prompt, signal } = generation;
@@ -41,9 +41,11 @@ export async function* generate(generation: GenerationInput): AsyncGenerator<str
     signal.throwIfAborted();
     const scores = await decoding.prefill(prompt);
     checkTokenIds(settings, scores.length);
-    const found = yield* settings.numBeams > 1 ? generateBeams(run, scores) : generateSequences(run, scores);
+    const results = yield* settings.numBeams > 1
+      ? generateBeams(run, scores)
+      : generateSequences(run, scores);
     const tokensIn = settings.sourceTokens.length;
-    return found.map((answer) => ({ ...answer, tokensIn }));
+    return results.map((result) => ({ ...result, tokensIn }));
   } finally {
     decoding.end();
   }
@@ -57,30 +59,30 @@ type CompletionResult = Completion['result'];
 
 interface Run extends GenerationInput {
   decoding: Decoding;
-  /** Date.now() after which no more steps are made. */
+  /** In Date.now(): no step is made after it. */
   deadline: number;
 }
 
-/** Greedy search and sampling: rows that go on from the prompt, each until its own end. */
+/** Greedy search and sampling: one row per answer, each until its own end. */
 async function* generateSequences(run: Run, first: Float32Array): AsyncGenerator<string, CompletionResult[]> {
   const { settings, decoding, signal } = run;
   const processors = createLogitsProcessors(settings);
-  const begun = startTextStream(run);
-  const all = Array.from({ length: settings.numReturnSequences }, (_, number) =>
-    createCompletion({ ...run, prompt: run.prompt.tokens, processors, number, ...fork(begun) }),
+  const initial = startTextStream(run);
+  const all = Array.from({ length: settings.numReturnSequences }, (_, index) =>
+    createCompletion({ ...run, prompt: run.prompt.tokens, processors, index, ...fork(initial) }),
   );
   if (all.length > 1) decoding.reorder(all.map(() => 0));
-  if (all.length === 1 && begun.text) yield begun.text;
-  let open = all;
+  if (all.length === 1 && initial.text) yield initial.text;
+  let unfinished = all;
   for (let scores: Float32Array[] = all.map(() => first.slice()); ;) {
     signal.throwIfAborted();
-    const pieces = open.map((row, i) => row.addToken(scores[i]!));
+    const pieces = unfinished.map((row, i) => row.addToken(scores[i]!));
     if (all.length === 1 && pieces[0]) yield pieces[0];
-    const left = open.flatMap((row, i) => (row.ended ? [] : [i]));
+    const left = unfinished.flatMap((row, i) => (row.ended ? [] : [i]));
     if (left.length === 0 || Date.now() >= run.deadline) break;
-    if (left.length < open.length) decoding.reorder(left);
-    open = left.map((i) => open[i]!);
-    scores = await decoding.step(open.map((row) => row.lastToken));
+    if (left.length < unfinished.length) decoding.reorder(left);
+    unfinished = left.map((i) => unfinished[i]!);
+    scores = await decoding.step(unfinished.map((row) => row.lastToken));
   }
   return yield* finishAll(all);
 }
@@ -91,41 +93,41 @@ async function* finishAll(all: readonly Completion[]): AsyncGenerator<string, Co
   return all.map((row) => row.result);
 }
 
-/** Beam search: every beam goes on from the one row of the prompt, and the text comes at the end. */
+/** Beam search: every beam continues the one row of the prompt, and the text comes at the end. */
 async function* generateBeams(run: Run, first: Float32Array): AsyncGenerator<string, CompletionResult[]> {
   const { settings, decoding, signal } = run;
   const { tokens: prompt } = run.prompt;
-  const beam = Array.from({ length: settings.numBeams }, () => 0);
-  decoding.reorder(beam);
-  const begun = startTextStream(run);
-  const found = await beamSearch({
+  const sources = Array.from({ length: settings.numBeams }, () => 0);
+  decoding.reorder(sources);
+  const initial = startTextStream(run);
+  const sequences = await beamSearch({
     ...{ prompt, decoding, settings },
-    scores: beam.map(() => first),
+    scores: sources.map(() => first),
     processors: createLogitsProcessors(settings),
     random: settings.doSample ? createRandom(settings) : undefined,
-    text: settings.stop.length > 0 ? begun.stream.fork() : undefined,
+    text: settings.stop.length > 0 ? initial.stream.fork() : undefined,
     interrupted() {
       signal.throwIfAborted();
       return Date.now() >= run.deadline;
     },
   });
-  const answers = found.map((ids) => beamResult(ids, fork(begun), settings));
-  if (answers.length === 1) yield answers[0]!.text;
-  return answers;
+  const results = sequences.map((ids) => beamResult(ids, fork(initial), settings));
+  if (results.length === 1) yield results[0]!.text;
+  return results;
 }
 
-/** What a beam says. */
+/** The answer of a beam. */
 function beamResult(
   ids: readonly number[],
   { stream, text }: PartialText,
   { eosTokenIds }: GenerationSettings,
 ): CompletionResult {
-  const said = text + ids.map((id) => stream.push(id)).join('');
+  const whole = text + ids.map((id) => stream.push(id)).join('');
   const stopped = stream.stopped || eosTokenIds.has(ids.at(-1)!);
-  return { text: said + stream.finish(), tokensOut: ids.length, finish: stopped ? 'stop' : 'length' };
+  return { text: whole + stream.finish(), tokensOut: ids.length, finish: stopped ? 'stop' : 'length' };
 }
 
-/** A stream of text, and what has come out of it. */
+/** A text stream, and the text that it has given so far. */
 interface PartialText {
   stream: TextStream;
   text: string;
@@ -135,7 +137,7 @@ function startTextStream({
   tokenizer,
   prompt: { tokens: prompt },
   settings,
-  echoesPrompt: echoes,
+  echoesPrompt,
 }: Run): PartialText {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
@@ -143,11 +145,11 @@ function startTextStream({
   const stream = createTextStream({
     decode,
     openBytes,
-    cleansUp: cleanUp,
+    cleanUp,
     stops,
-    prompt: echoes ? [] : prompt,
+    prompt: echoesPrompt ? [] : prompt,
   });
-  const text = echoes ? prompt.map((id) => stream.push(id)).join('') : '';
+  const text = echoesPrompt ? prompt.map((id) => stream.push(id)).join('') : '';
   return { stream, text };
 }
 

@@ -2,14 +2,14 @@ import type { Decoding } from './decoding/decoder.js';
 import { logSoftmax } from './search/log-softmax.js';
 
 /**
- * Classifier-free guidance as transformers does it: beside the text runs another one, which begins with the last token of
- * the prompt. Scores are log-probabilities, those of the text moved away from the other one's.
- * @param scale more than 1 moves away from what would come without the prompt
- * @param start begins with one row that has seen nothing; called twice
+ * Classifier-free guidance as transformers does it: a second decoding runs beside the first and begins with the
+ * last token of the prompt. Scores are log-probabilities; those of the first are moved away from those of the second.
+ * @param scale above 1 it moves away from what would come without the prompt
+ * @param start starts one row with an empty cache; called twice
  */
 export async function startGuidedDecoding(scale: number, start: () => Promise<Decoding>): Promise<Decoding> {
   const decoding = await start();
-  const free = await start().catch((error: unknown) => {
+  const unguided = await start().catch((error: unknown) => {
     decoding.end();
     throw error;
   });
@@ -18,20 +18,20 @@ export async function startGuidedDecoding(scale: number, start: () => Promise<De
   return {
     async prefill(prompt) {
       const scores = await decoding.prefill(prompt);
-      return guided(scores, await free.prefill({ tokens: prompt.tokens.slice(-1) }));
+      return guided(scores, await unguided.prefill({ tokens: prompt.tokens.slice(-1) }));
     },
     async step(tokens) {
       const scores = await decoding.step(tokens);
-      const others = await free.step(tokens);
+      const others = await unguided.step(tokens);
       return scores.map((row, i) => guided(row, others[i]!));
     },
     reorder(from) {
       decoding.reorder(from);
-      free.reorder(from);
+      unguided.reorder(from);
     },
     end() {
       decoding.end();
-      free.end();
+      unguided.end();
     },
   };
 }

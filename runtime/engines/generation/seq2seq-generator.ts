@@ -76,10 +76,10 @@ async function* generateAnswer(
   });
 }
 
-/** The target language is the first token. Python fails when the request names one, too. */
-function withForcedBos(options: GenerateOptions, forcedBos: number | undefined): GenerateOptions {
-  if (forcedBos === undefined) return options;
-  if (options.forced_bos_token_id == null) return { ...options, forced_bos_token_id: forcedBos };
+/** The target language is the first token. Python fails when the request names one as well. */
+function withForcedBos(options: GenerateOptions, forcedBosTokenId: number | undefined): GenerateOptions {
+  if (forcedBosTokenId === undefined) return options;
+  if (options.forced_bos_token_id == null) return { ...options, forced_bos_token_id: forcedBosTokenId };
   throw new RunError(
     'unprocessable',
     'params.forced_bos_token_id: params.tgt_lang has set the first token already',

@@ -7,7 +7,7 @@ import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import type { Decoder, DecodingRequest } from './decoding/decoder.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generate, maxRowsOf } from './generate.js';
-import { contextLimitOf, maxNewTokensOf } from './settings/limits.js';
+import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
 import { mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
@@ -29,13 +29,13 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     openDecoder(request, config),
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
-  const own = taskParams(config);
+  const ownParams = taskParams(config);
   const model: Model = {
     ...{ decoder, tokenizer },
-    repository: { ...(generation ?? config), ...own },
+    repository: { ...(generation ?? config), ...ownParams },
     ...contextLimitOf(config, decoder),
   };
-  const prefix = String(own['prefix'] ?? config['prefix'] ?? '');
+  const prefix = String(ownParams['prefix'] ?? config['prefix'] ?? '');
   return {
     hasChatTemplate: template !== undefined,
     generate(text, options, signal) {

@@ -8,7 +8,7 @@ import { openSingleDecoder } from './single/open-single-decoder.js';
 
 /**
  * Opens the graph `model` of a decoder-only language model with a key-value cache: with continuous batching where a
- * trial shows that company changes no answer, else with one generation a run.
+ * trial shows that it changes no answer, else with one generation per run.
  */
 export async function openDecoder(request: LoadRequest, config: Json): Promise<Decoder> {
   const path = join(request.dir, request.spec.graphs['model']!);

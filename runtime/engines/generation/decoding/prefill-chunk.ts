@@ -1,6 +1,6 @@
 import { firstNumber, type Json, textConfig } from '../../repository/model-folder.js';
 
-/** Most bytes of scores that one step may give: a long prompt times a large vocabulary would be gigabytes. */
+/** Most bytes of scores that one run may give: a long prompt times a large vocabulary would be gigabytes. */
 const SCORE_BYTES = 64 * 2 ** 20;
 
 /** Most tokens of a prompt to feed in one run. */

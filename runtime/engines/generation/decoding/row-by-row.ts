@@ -2,17 +2,17 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { shapeOf } from '../../sessions/tensors.js';
 import type { Decoding } from './decoder.js';
 
-/** A decoding that others can go on from: what it has seen is shared, and never changed in place. */
+/** A decoding that can be forked: its cache is shared with the forks and never changed in place. */
 export interface ForkableDecoding extends Decoding {
   fork(): ForkableDecoding;
 }
 
-/** True for a graph that was made for one row. */
+/** True for a graph that takes exactly one row. */
 export function hasSingleRow(session: InferenceSession): boolean {
   return shapeOf(session, 'input_ids')[0] === 1;
 }
 
-/** Rows of a graph that takes one at a time, as many as are wanted. */
+/** Decodes any number of rows with a graph that takes one row at a time. */
 export function decodeRowByRow(first: ForkableDecoding): Decoding {
   let rows = [first];
   return {

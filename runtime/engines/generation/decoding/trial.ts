@@ -1,9 +1,9 @@
 import { firstNumber, type Json, textConfig } from '../../repository/model-folder.js';
 
-/** Differences that come from another order of summation; what mixes rows or misplaces tokens differs far more. */
+/** Differences that another order of summation makes. Graphs that mix rows or misplace tokens differ far more. */
 const TOLERANCE = { float32: 2e-4, float16: 1e-2 };
 
-/** Short texts for finding out what a graph allows, by their length and first token. */
+/** Token sequences for trials of what a graph allows, by length and first token. */
 export function trialTokens(config: Json): (length: number, first: number) => number[] {
   const vocabulary = firstNumber(textConfig(config), 'vocab_size') ?? 100;
   return (length, first) => Array.from({ length }, (_, i) => (first + 37 * i) % vocabulary);

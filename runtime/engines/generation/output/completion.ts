@@ -1,7 +1,7 @@
 import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js';
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import type { LogitsProcessor } from '../search/create-logits-processors.js';
+import type { LogitsProcessor } from '../search/logits-processor.js';
 import { readLogprobs } from '../search/logprobs.js';
 import { createSampler } from '../search/sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
@@ -9,7 +9,7 @@ import type { TextStream } from './text-stream.js';
 
 /** One answer while it is made. */
 export interface Completion {
-  /** Chooses the next token from the scores, which it may change. Gives the text that has become certain. */
+  /** Chooses the next token by the scores, which it may change. Returns the text that has become certain. */
   addToken(scores: Float32Array): string;
   /** The rest of the text, once no more tokens come. */
   finish(): string;
@@ -25,10 +25,10 @@ export interface CompletionInput {
   settings: GenerationSettings;
   tokenizer: TextTokenizer;
   processors: readonly LogitsProcessor[];
-  /** Rows of one request draw different numbers. */
-  number: number;
+  /** Index among the answers of a request: each draws other random numbers. */
+  index: number;
   stream: TextStream;
-  /** What has come out of the stream. */
+  /** The text that the stream has given so far. */
   text: string;
 }
 
@@ -37,35 +37,35 @@ export function createCompletion({
   settings,
   tokenizer,
   processors,
-  number,
+  index,
   stream,
   text,
 }: CompletionInput): Completion {
   const { eosTokenIds, maxNewTokens, logprobs } = settings;
-  const sample = createSampler(settings, number);
+  const sample = createSampler(settings, index);
   const ids = [...prompt];
-  const told: TokenLogprob[] = [];
-  let answer = text;
+  const tokenLogprobs: TokenLogprob[] = [];
+  let answerText = text;
   let ended = false;
   let finish: FinishReason = 'length';
-  const out = (piece: string) => {
-    answer += piece;
+  const emit = (piece: string) => {
+    answerText += piece;
     return piece;
   };
   return {
     addToken(scores) {
-      const tell = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
+      const logprobOf = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
       for (const process of processors) process(scores, ids, 0);
       const id = sample(scores);
       ids.push(id);
       const last = eosTokenIds.has(id);
-      if (tell && !last) told.push(tell(id));
+      if (logprobOf && !last) tokenLogprobs.push(logprobOf(id));
       const piece = stream.push(id);
       if (stream.stopped || last) finish = 'stop';
       ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
-      return out(piece);
+      return emit(piece);
     },
-    finish: () => out(stream.finish()),
+    finish: () => emit(stream.finish()),
     get ended() {
       return ended;
     },
@@ -74,10 +74,10 @@ export function createCompletion({
     },
     get result() {
       return {
-        text: answer,
+        text: answerText,
         tokensOut: ids.length - prompt.length,
         finish,
-        ...(logprobs === undefined ? {} : { logprobs: { content: told } }),
+        ...(logprobs === undefined ? {} : { logprobs: { content: tokenLogprobs } }),
       };
     },
   };

@@ -1,9 +1,11 @@
 export interface StopStringFilter {
+  /** Takes more text; returns what cannot belong to a stop string. */
   push(text: string): string;
+  /** The text that is held back, once no more comes. */
   flush(): string;
   /** True once a stop string has appeared. */
   readonly stopped: boolean;
-  /** Another gate that has seen the same text. */
+  /** Another filter that has seen the same text. */
   fork(): StopStringFilter;
 }
 
@@ -19,7 +21,7 @@ interface Pattern {
  */
 export function createStopStringFilter(stops: readonly string[]): StopStringFilter {
   const patterns = stops.map((text) => ({ text, borders: bordersOf(text) }));
-  return gate(patterns, { held: '', matched: stops.map(() => 0), closed: false });
+  return filterOf(patterns, { held: '', matched: stops.map(() => 0), stopped: false });
 }
 
 interface State {
@@ -27,22 +29,22 @@ interface State {
   held: string;
   /** How much of each stop string the end of the text is. */
   matched: number[];
-  closed: boolean;
+  stopped: boolean;
 }
 
-function gate(patterns: readonly Pattern[], state: State): StopStringFilter {
+function filterOf(patterns: readonly Pattern[], state: State): StopStringFilter {
   return {
     get stopped() {
-      return state.closed;
+      return state.stopped;
     },
     push(text) {
       const before = state.held.length;
       state.held += text;
       const end = firstMatch(patterns, state.matched, text);
-      state.closed = end !== undefined;
+      state.stopped = end !== undefined;
       const sure = end === undefined ? state.held.length - Math.max(0, ...state.matched) : before + end;
       const piece = state.held.slice(0, sure);
-      state.held = state.closed ? '' : state.held.slice(sure);
+      state.held = state.stopped ? '' : state.held.slice(sure);
       return piece;
     },
     flush() {
@@ -50,7 +52,7 @@ function gate(patterns: readonly Pattern[], state: State): StopStringFilter {
       state.held = '';
       return rest;
     },
-    fork: () => gate(patterns, { ...state, matched: [...state.matched] }),
+    fork: () => filterOf(patterns, { ...state, matched: [...state.matched] }),
   };
 }
 

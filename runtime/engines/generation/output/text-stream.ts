@@ -2,7 +2,7 @@ import { createStopStringFilter, type StopStringFilter } from './stop-string-fil
 
 /** Turns tokens into text as they come. */
 export interface TextStream {
-  /** Takes one token; gives the text that has become certain (often empty). */
+  /** Takes one token; returns the text that has become certain (often empty). */
   push(id: number): string;
   /** The rest, once no more tokens come. */
   finish(): string;
@@ -18,12 +18,12 @@ export interface TextStreamInput {
   /** How many tokens at the end are bytes of an open run (TextTokenizer.openBytes). */
   openBytes(ids: readonly number[]): number;
   /** True when decoding joins punctuation to the word before it. */
-  cleansUp: boolean;
+  cleanUp: boolean;
   prompt: readonly number[];
   stops: readonly string[];
 }
 
-/** Tokens that are decoded anew with each token; longer texts move the window along. */
+/** Tokens that are decoded again with each new token; the window moves along longer texts. */
 const WINDOW = 48;
 /** Tokens before the window that give the decoder its left context. */
 const CONTEXT = 8;
@@ -34,11 +34,11 @@ interface State {
   context: readonly number[];
   contextText: string;
   /** Tokens since. */
-  fresh: readonly number[];
-  /** Length of the text of `fresh` that is out. */
+  pending: readonly number[];
+  /** Length of the text of `pending` that is out. */
   emitted: number;
   stopped: boolean;
-  gate: StopStringFilter;
+  stopFilter: StopStringFilter;
 }
 
 /**
@@ -48,29 +48,29 @@ interface State {
 export function createTextStream(input: TextStreamInput): TextStream {
   const context = leftContext(input, input.prompt);
   const contextText = input.decode(context);
-  const gate = createStopStringFilter(input.stops);
-  return streamOf(input, { context, contextText, fresh: [], emitted: 0, stopped: false, gate });
+  const stopFilter = createStopStringFilter(input.stops);
+  return streamOf(input, { context, contextText, pending: [], emitted: 0, stopped: false, stopFilter });
 }
 
 function streamOf(input: TextStreamInput, state: State): TextStream {
-  const { decode, cleansUp } = input;
+  const { decode, cleanUp } = input;
 
-  const decoded = (ids: readonly number[]): string =>
+  const textOf = (ids: readonly number[]): string =>
     after(decode([...state.context, ...ids]), state.contextText);
 
   /** Drops old tokens from the window once all of their text is out. */
   const moveWindow = (text: string): void => {
-    if (state.fresh.length < WINDOW || state.emitted < text.length) return;
-    state.context = leftContext(input, [...state.context, ...state.fresh]);
+    if (state.pending.length < WINDOW || state.emitted < text.length) return;
+    state.context = leftContext(input, [...state.context, ...state.pending]);
     state.contextText = decode(state.context);
-    state.fresh = [];
+    state.pending = [];
     state.emitted = 0;
   };
 
-  const emit = (text: string, sure: number): string => {
-    const piece = state.gate.push(text.slice(state.emitted, sure));
-    state.emitted = Math.max(state.emitted, sure);
-    state.stopped = state.gate.stopped;
+  const emit = (text: string, end: number): string => {
+    const piece = state.stopFilter.push(text.slice(state.emitted, end));
+    state.emitted = Math.max(state.emitted, end);
+    state.stopped = state.stopFilter.stopped;
     return piece;
   };
 
@@ -80,19 +80,19 @@ function streamOf(input: TextStreamInput, state: State): TextStream {
     },
     push(id) {
       if (state.stopped) return '';
-      state.fresh = [...state.fresh, id];
-      const open = input.openBytes(state.fresh);
-      const text = decoded(state.fresh.slice(0, state.fresh.length - open));
-      const piece = emit(text, text.length - unsure(text, cleansUp));
+      state.pending = [...state.pending, id];
+      const open = input.openBytes(state.pending);
+      const text = textOf(state.pending.slice(0, state.pending.length - open));
+      const piece = emit(text, text.length - uncertainLength(text, cleanUp));
       if (open === 0) moveWindow(text);
       return piece;
     },
     finish() {
       if (state.stopped) return '';
-      const text = decoded(state.fresh);
-      return emit(text, text.length) + state.gate.flush();
+      const text = textOf(state.pending);
+      return emit(text, text.length) + state.stopFilter.flush();
     },
-    fork: () => streamOf(input, { ...state, gate: state.gate.fork() }),
+    fork: () => streamOf(input, { ...state, stopFilter: state.stopFilter.fork() }),
   };
 }
 
@@ -115,9 +115,9 @@ function leftContext({ decode, openBytes }: TextStreamInput, ids: readonly numbe
 }
 
 /** UTF-16 units at the end that may still change when more tokens come. */
-function unsure(text: string, cleansUp: boolean): number {
+function uncertainLength(text: string, cleanUp: boolean): number {
   const broken = /\uFFFD+$/.exec(text)?.[0].length ?? 0;
-  if (!cleansUp) return broken;
+  if (!cleanUp) return broken;
   // Clean-up removes the blank before . , ! ? and the English contractions, and first those around a lone apostrophe.
   const blank = / (?:n? ?'?|'[vr])$|'$/.exec(text.slice(0, text.length - broken))?.[0].length ?? 0;
   return broken + blank;

@@ -5,7 +5,7 @@ import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { SurroundingTokens } from './language-tokens.js';
 import { encoderPositions } from '../../repository/sequence-lengths.js';
 
-/** What the encoder reads, and what comes of the choice of languages. */
+/** What the encoder reads, and what the chosen languages decide. */
 export interface EncoderSource {
   tokens: number[];
   /** `task_specific_params` that apply. */
@@ -23,10 +23,10 @@ export interface SourceInput {
   task: string;
 }
 
-/** Tokens of a text with what stands around it, cut to the model's length. */
+/** Tokens of a text with special tokens around it, cut to the model's length. */
 export type EncodeToLimit = (text: string, around?: SurroundingTokens) => number[];
 
-/** How texts are cut for this model. */
+/** Encodes texts, cut to the length of this model. */
 export function createEncodeToLimit({ tokenizer, config }: SourceInput): EncodeToLimit {
   const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
   const heads = firstNumber(config, 'encoder_attention_heads', 'num_heads') ?? 1;

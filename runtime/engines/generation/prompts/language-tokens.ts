@@ -13,7 +13,7 @@ export interface SurroundingTokens {
 export interface LanguageTokens {
   /** Codes as requests spell them. */
   codes: string[];
-  /** The language that the tokenizer takes a text to be in when nobody says. */
+  /** The language of a text where the request names none. */
   defaultCode: string;
   /** @throws RunError 422 for a language that the model doesn't have */
   surroundingsOf(code: string, parameter?: keyof TranslationOptions): SurroundingTokens;
@@ -61,7 +61,7 @@ export function tokenizerClassOf(tokenizer: TextTokenizer, config: Json): string
   return BY_MODEL_TYPE[String(config['model_type'])] ?? '';
 }
 
-/** The languages of a tokenizer that has them as tokens; undefined for every other one. */
+/** The languages of a tokenizer that has them as tokens; undefined for others. */
 export function languageTokensOf(tokenizer: TextTokenizer, config: Json): LanguageTokens | undefined {
   const family = FAMILIES[tokenizerClassOf(tokenizer, config)];
   if (!family) return undefined;
@@ -87,15 +87,15 @@ export function languageTokensOf(tokenizer: TextTokenizer, config: Json): Langua
 }
 
 /** Most languages that an error message lists. */
-const LISTED = 20;
+const MAX_LISTED = 20;
 
 export function unknownLanguageError(parameter: string, code: string, codes: readonly string[]): RunError {
-  const more = codes.length > LISTED ? `, … (${codes.length} in all)` : '';
-  const listed = codes.slice(0, LISTED).join(', ') + more;
+  const more = codes.length > MAX_LISTED ? `, … (${codes.length} in all)` : '';
+  const listed = codes.slice(0, MAX_LISTED).join(', ') + more;
   const given = code.slice(0, 40);
   return new RunError('unprocessable', `params.${parameter}: this model has no "${given}"; it has ${listed}`);
 }
 
-/** Said where a model has nothing to choose from. */
+/** The message where a model has no languages to choose from. */
 export const ONE_LANGUAGE_PAIR =
   'params.src_lang, params.tgt_lang: this model has one pair of languages, there is no choice';

@@ -7,19 +7,19 @@ import type { EncodeToLimit, SourceReader } from './encode-to-limit.js';
 interface MarianInput {
   encode: EncodeToLimit;
   taskParams: Json;
-  prefixOf(own: Json): string;
+  prefixOf(taskParams: Json): string;
 }
 
-/** A target language in front of the text, as models with several of them want it. */
+/** A target language in front of the text, for models that have several. */
 const LANGUAGE_PREFIX = /^>>.+<</;
 
 /**
- * Texts of Marian models. What stands in front as `>>fra<<` is one token, which tokenizer.json can't say; `tgt_lang`
- * puts it there.
+ * Reads texts for Marian models. A target language in front, `>>fra<<`, is one token, which tokenizer.json can't
+ * express; `tgt_lang` adds it.
  */
 export function createMarianReader(
   tokenizer: TextTokenizer,
-  { encode: fit, taskParams: own, prefixOf }: MarianInput,
+  { encode, taskParams, prefixOf }: MarianInput,
 ): SourceReader {
   const codes = tokenizer.tokensLike(/^>>.+<<$/).map((token) => token.slice(2, -2));
   const end = tokenizer.namedId('eos_token') ?? 0;
@@ -28,11 +28,11 @@ export function createMarianReader(
     checkPair(tokenizer.config, { codes, src_lang, tgt_lang });
     const chosen =
       codes.length > 0 && tgt_lang != null && !LANGUAGE_PREFIX.test(text) ? `>>${tgt_lang}<< ` : '';
-    const whole = chosen + prefixOf(own) + text;
+    const whole = chosen + prefixOf(taskParams) + text;
     const code = LANGUAGE_PREFIX.exec(whole)?.[0];
-    if (code === undefined) return { taskParams: own, tokens: fit(whole) };
+    if (code === undefined) return { taskParams, tokens: encode(whole) };
     const around = { before: [tokenizer.idOf(code) ?? unknown], after: [end] };
-    return { taskParams: own, tokens: fit(whole.slice(code.length).trimStart(), around) };
+    return { taskParams, tokens: encode(whole.slice(code.length).trimStart(), around) };
   };
 }
 
@@ -42,7 +42,7 @@ interface LanguageChoice {
   tgt_lang?: string | null | undefined;
 }
 
-/** Refuses languages that the model doesn't have. The source is only known where the repository names a single one. */
+/** Refuses languages that the model doesn't have. The source language is known only where the repository names a single one. */
 function checkPair({ source_lang, target_lang }: Json, { codes, src_lang, tgt_lang }: LanguageChoice): void {
   if (tgt_lang != null && codes.length > 0) {
     if (!codes.includes(tgt_lang)) throw unknownLanguageError('tgt_lang', tgt_lang, codes);

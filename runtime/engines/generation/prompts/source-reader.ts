@@ -16,25 +16,25 @@ import {
   type SourceReader,
 } from './encode-to-limit.js';
 
-/** Reads texts as the pipeline of the task does: its prefix, its languages, cut to what the model takes. */
+/** Reads texts as Python's pipeline of the task does: its prefix, its languages, cut to what the model takes. */
 export function createSourceReader(input: SourceInput): SourceReader {
   const { tokenizer, config, task } = input;
-  const fit = createEncodeToLimit(input);
+  const encode = createEncodeToLimit(input);
   const languages = languageTokensOf(tokenizer, config);
   const pairs = languagePairsOf(config);
-  const prefixOf = (own: Json) => String(own['prefix'] ?? config['prefix'] ?? '');
+  const prefixOf = (taskParams: Json) => String(taskParams['prefix'] ?? config['prefix'] ?? '');
   if (task !== 'translation') {
-    const own = taskSpecificParams(config)[task] ?? {};
+    const taskParams = taskSpecificParams(config)[task] ?? {};
     const around = languages?.surroundingsOf(languages.defaultCode);
-    return (text) => ({ taskParams: own, tokens: fit(prefixOf(own) + text, around) });
+    return (text) => ({ taskParams, tokens: encode(prefixOf(taskParams) + text, around) });
   }
-  if (languages) return createTokenReader(languages, { pairs, fit });
+  if (languages) return createTokenReader(languages, { pairs, encode });
   if (tokenizerClassOf(tokenizer, config) === 'Marian' || config['model_type'] === 'marian') {
-    return createMarianReader(tokenizer, { encode: fit, taskParams: pairs[0]?.taskParams ?? {}, prefixOf });
+    return createMarianReader(tokenizer, { encode, taskParams: pairs[0]?.taskParams ?? {}, prefixOf });
   }
   return (text, choice) => {
-    const own = findPair(pairs, choice);
-    return { taskParams: own, tokens: fit(prefixOf(own) + text) };
+    const taskParams = pairParams(pairs, choice);
+    return { taskParams, tokens: encode(prefixOf(taskParams) + text) };
   };
 }
 
@@ -51,14 +51,14 @@ const taskSpecificParams = (config: Json) =>
 function languagePairsOf(config: Json): LanguagePair[] {
   return Object.entries(taskSpecificParams(config))
     .filter(([name]) => name.startsWith('translation'))
-    .map(([name, own]) => {
+    .map(([name, taskParams]) => {
       const [, from = '', , to = ''] = name.split('_');
-      return { from, to, taskParams: own ?? {} };
+      return { from, to, taskParams: taskParams ?? {} };
     });
 }
 
-/** Models that tell languages by a prefix. Python takes the first entry where no languages are named. */
-function findPair(
+/** For models that are told the languages by a prefix. Python takes the first entry where no languages are named. */
+function pairParams(
   pairs: readonly LanguagePair[],
   { src_lang: from, tgt_lang: to }: TranslationOptions,
 ): Json {
@@ -74,19 +74,19 @@ function findPair(
   );
 }
 
-/** Models whose languages are tokens. Python has no default for either, but for what a task's name says. */
+/** Models whose languages are tokens. Python has no default for either, except what the name of a task says. */
 function createTokenReader(
   languages: LanguageTokens,
-  { pairs, fit }: { pairs: readonly LanguagePair[]; fit: EncodeToLimit },
+  { pairs, encode }: { pairs: readonly LanguagePair[]; encode: EncodeToLimit },
 ): SourceReader {
-  const [usual] = pairs;
+  const [defaultPair] = pairs;
   return (text, { src_lang, tgt_lang }) => {
-    const named = src_lang == null && tgt_lang == null ? usual : undefined;
+    const named = src_lang == null && tgt_lang == null ? defaultPair : undefined;
     const [from, to] = [src_lang ?? named?.from, tgt_lang ?? named?.to];
     if (!from || !to) throw missingLanguageError(from ? 'tgt_lang' : 'src_lang', languages.codes);
     return {
-      tokens: fit(text, languages.surroundingsOf(from, 'src_lang')),
-      taskParams: usual?.taskParams ?? {},
+      tokens: encode(text, languages.surroundingsOf(from, 'src_lang')),
+      taskParams: defaultPair?.taskParams ?? {},
       forcedBosTokenId: languages.idOf(to, 'tgt_lang'),
     };
   };

@@ -1,7 +1,7 @@
 import { mergeFinished, canImprove, type FinishedBeam } from './finished-beams.js';
 import type { Decoding } from '../decoding/decoder.js';
 import { logSoftmax } from './log-softmax.js';
-import type { LogitsProcessor } from './create-logits-processors.js';
+import type { LogitsProcessor } from './logits-processor.js';
 import { noCandidatesError, applyWarpers } from './sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { TextStream } from '../output/text-stream.js';
@@ -14,7 +14,7 @@ interface Beam {
   text: TextStream | undefined;
 }
 
-/** A way to go on. Its sequence is written out only if it is taken. */
+/** A continuation of a beam. Its sequence is copied only if it is selected. */
 interface Candidate {
   /** Row of the beam that it continues. */
   from: number;
@@ -74,8 +74,8 @@ export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
     running = next.map((one) => ({ ids: extendBeam(running, one), score: one.score, text: one.text }));
     improvable &&= canImprove(running[0]!.score, finished, state);
     const full = finished.length === width && settings.earlyStopping === true;
-    const over = candidates.every(({ ended }) => ended);
-    if (!improvable || full || over || search.interrupted()) break;
+    const allEnded = candidates.every(({ ended }) => ended);
+    if (!improvable || full || allEnded || search.interrupted()) break;
     decoding.reorder(next.map(({ from }) => from));
     scores = await decoding.step(next.map(({ id }) => id));
   }
@@ -98,11 +98,11 @@ function toCandidate(one: Continuation, { search, running, length }: StepContext
   return { ...one, text, ended };
 }
 
-/** The best open candidates. Where they are too few, ended ones fill the batch with a score that never wins. */
+/** The best unfinished candidates. Where there are too few, ended ones fill the batch with a score that never wins. */
 function selectBeams(candidates: readonly Candidate[], width: number): Candidate[] {
-  const open = candidates.filter(({ ended }) => !ended).sort((a, b) => b.score - a.score);
+  const unfinished = candidates.filter(({ ended }) => !ended).sort((a, b) => b.score - a.score);
   const filler = candidates.filter(({ ended }) => ended).map((one) => ({ ...one, score: WORST_SCORE }));
-  return [...open.slice(0, width), ...filler].slice(0, width);
+  return [...unfinished.slice(0, width), ...filler].slice(0, width);
 }
 
 function extendBeam(beams: readonly Beam[], { from, id }: Candidate): Int32Array {

@@ -1,19 +1,17 @@
 import { type LogitsProcessor, banTokens } from './logits-processor.js';
-import { sequenceBias } from './biases.js';
+import { sequenceBias } from './sequence-bias.js';
 import { encoderNoRepeatNgram, noRepeatNgram } from './ngrams.js';
 import { countPenalty, encoderRepetitionPenalty, repetitionPenalty } from './penalties.js';
 import type { GenerationSettings } from '../settings/settings.js';
 
-export type { LogitsProcessor } from './logits-processor.js';
-
 /** The processors that the settings ask for, in the order of transformers' _get_logits_processor. */
 export function createLogitsProcessors(settings: GenerationSettings): LogitsProcessor[] {
-  const { promptLength, sourceTokens: source } = settings;
+  const { promptLength, sourceTokens } = settings;
   const list: LogitsProcessor[] = [];
   if (settings.logitBias.length > 0) list.push(sequenceBias(settings.logitBias));
   if (settings.sequenceBias.length > 0) list.push(sequenceBias(settings.sequenceBias));
   if (settings.encoderRepetitionPenalty !== 1) {
-    list.push(encoderRepetitionPenalty(settings.encoderRepetitionPenalty, source));
+    list.push(encoderRepetitionPenalty(settings.encoderRepetitionPenalty, sourceTokens));
   }
   if (settings.repetitionPenalty !== 1) {
     list.push(repetitionPenalty(settings.repetitionPenalty, promptLength));
@@ -23,7 +21,7 @@ export function createLogitsProcessors(settings: GenerationSettings): LogitsProc
   }
   if (settings.noRepeatNgramSize > 0) list.push(noRepeatNgram(settings.noRepeatNgramSize));
   if (settings.encoderNoRepeatNgramSize > 0) {
-    list.push(encoderNoRepeatNgram(settings.encoderNoRepeatNgramSize, source));
+    list.push(encoderNoRepeatNgram(settings.encoderNoRepeatNgramSize, sourceTokens));
   }
   return [...list, ...endingProcessors(settings), ...forcingProcessors(settings)];
 }
@@ -70,17 +68,17 @@ function forcingProcessors(settings: GenerationSettings): LogitsProcessor[] {
   return list;
 }
 
-const MOST = (2 - 2 ** -23) * 2 ** 127;
+const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
 
-/** No score is infinite, and what is no number is 0. */
+/** Infinite scores become finite, NaN becomes 0. */
 const removeInvalidValues: LogitsProcessor = (scores) => {
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i]!;
-    scores[i] = Number.isNaN(score) ? 0 : Math.max(-MOST, Math.min(MOST, score));
+    scores[i] = Number.isNaN(score) ? 0 : Math.max(-FLOAT32_MAX, Math.min(FLOAT32_MAX, score));
   }
 };
 
-/** Lets nothing but these tokens through when the sequence has this length. */
+/** Allows only these tokens where the sequence has this length. */
 function forceTokens(tokens: number[], length: number): LogitsProcessor {
   return (scores, ids) => {
     if (ids.length !== length) return;
@@ -90,8 +88,8 @@ function forceTokens(tokens: number[], length: number): LogitsProcessor {
 }
 
 /**
- * Raises EOS more with every token after `start`. One that may not come gets no number in Python, which it then takes
- * for the highest.
+ * Raises the score of EOS with every token after `start`. A banned EOS becomes NaN in Python, which then counts as the
+ * highest score.
  */
 function decayLengthPenalty(rule: {
   start: number;

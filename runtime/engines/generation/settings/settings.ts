@@ -1,11 +1,11 @@
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
-import { type LengthInput, maxNewTokensOf } from './limits.js';
+import { type LengthInput, maxNewTokensOf } from './answer-length.js';
 
-/** A token sequence and what is added to the score of its last token where the others have just come. */
+/** A token sequence, and what is added to the score of its last token where the others are the end of the text. */
 export type Bias = readonly [sequence: readonly number[], bias: number];
 
-/** Everything one generation needs to know, with request, repository and Python's defaults already merged. */
+/** The settings of one generation: request, repository and Python's defaults, merged. */
 export interface GenerationSettings {
   /** Length of the prompt in tokens. */
   promptLength: number;
@@ -46,7 +46,7 @@ export interface GenerationSettings {
   numBeams: number;
   /** Answers to give. */
   numReturnSequences: number;
-  /** How many likely tokens are told beside each one; undefined: none, and no probabilities at all. */
+  /** How many of the likeliest tokens are reported beside each token; undefined: no probabilities at all. */
   logprobs: number | undefined;
   lengthPenalty: number;
   earlyStopping: boolean | 'never';
@@ -74,8 +74,8 @@ const LOWEST_TEMPERATURE = 1e-6;
  */
 export function mergeSettings(input: SettingsInput): GenerationSettings {
   const { request, repository, promptLength } = input;
-  const pick = <T>(key: keyof GenerateOptions, otherwise: T): T =>
-    (request[key] ?? repository[key] ?? otherwise) as T;
+  const pick = <T>(key: keyof GenerateOptions, defaultValue: T): T =>
+    (request[key] ?? repository[key] ?? defaultValue) as T;
   const temperature = pick('temperature', 1);
   // Whoever gives a temperature means it as that of sampling, unless they say otherwise.
   const sampled = request.do_sample ?? (request.temperature ? true : pick('do_sample', false));
@@ -144,20 +144,20 @@ function minNewTokens({ request, repository, promptLength, prefixLength = 0 }: S
 
 /** @throws RunError 422 for what Python refuses too, and for what has no answer */
 function checkCombination({
-  numReturnSequences: sequences,
+  numReturnSequences,
   numBeams,
   doSample,
   logprobs,
-  guidanceScale: guidance,
+  guidanceScale,
 }: GenerationSettings): void {
   const refuse = (message: string) => new RunError('unprocessable', `params.${message}`);
-  if (numBeams > 1 && sequences > numBeams) {
-    throw refuse(`num_return_sequences: ${sequences} is more than num_beams, which is ${numBeams}`);
+  if (numBeams > 1 && numReturnSequences > numBeams) {
+    throw refuse(`num_return_sequences: ${numReturnSequences} is more than num_beams, which is ${numBeams}`);
   }
-  if (numBeams === 1 && sequences > 1 && !doSample) {
+  if (numBeams === 1 && numReturnSequences > 1 && !doSample) {
     throw refuse('num_return_sequences: without do_sample or num_beams all answers would be the same');
   }
-  if (guidance !== 1 && (numBeams > 1 || logprobs !== undefined)) {
+  if (guidanceScale !== 1 && (numBeams > 1 || logprobs !== undefined)) {
     throw refuse('guidance_scale: goes neither with num_beams nor with logprobs');
   }
   if (logprobs !== undefined && numBeams > 1) {

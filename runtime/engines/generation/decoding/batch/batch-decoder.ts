@@ -21,13 +21,13 @@ export interface BatchDecoderOptions {
   chunk: number;
   /** False where a prompt has to be fed in one run. */
   chunkedPrefill: boolean;
-  /** False where generations must not share a run; they take turns then. */
+  /** False where generations must not share a run: they take turns. */
   sharesRuns: boolean;
 }
 
 /**
- * Continuous batching: the generations under way meet at the session. Each run computes the next token of all of them;
- * prompts are fed between these runs and join when they are through. Rows leave when they end.
+ * Continuous batching: each run computes the next token of all generations under way. Prompts are fed between these
+ * runs and join the batch when they are through. Rows leave it when they end.
  */
 export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
   const { session, chunkedPrefill, contextLength } = options;
@@ -48,7 +48,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     Object.assign(sequence, { batch, rows: [row], cache: undefined });
   }
 
-  /** @returns how many tokens of the prompt an earlier text has left; never all of them */
+  /** @returns how many tokens of the prompt the prefix cache had; never all of them */
   function reusePrefix(sequence: Sequence, tokens: readonly number[]): number {
     const found = chunkedPrefill ? prefixes.lookUp(tokens) : undefined;
     if (!found) return 0;
@@ -64,7 +64,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     return scores;
   }
 
-  /** Notes what the first row has been fed. A sequence that goes on past the context that it reserved reserves more as it grows. */
+  /** Notes what the first row has been fed. A sequence that grows past the context it reserved reserves more. */
   function noteFed(sequence: Sequence, tokens: readonly number[]): void {
     const { reservation, rows, tokens: fed } = sequence;
     for (const token of tokens) fed.push(token);
@@ -77,7 +77,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       async prefill({ tokens }) {
         const reused = reusePrefix(sequence, tokens);
         const rest = tokens.slice(reused);
-        // One token after what is there is a step like those of others.
+        // One token after a reused prefix is a step like those of others.
         if (reused > 0 && rest.length === 1) return (await step(sequence, rest))[0]!;
         const [scores] = await loop.prefill(sequence, rest);
         noteFed(sequence, rest);
@@ -114,7 +114,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       checkPromptFits(options.memory, request.promptLength);
       const bytes =
         request.maxRows * Math.min(request.maxLength, contextLength ?? request.maxLength) * bytesPerToken;
-      // What earlier texts have left makes room for what is asked now.
+      // Kept prefixes make room for this request.
       prefixes.evictFor(bytes);
       const reservation = await reserveCache(budget, bytes, request);
       const fresh = {

@@ -38,8 +38,8 @@ export const BUSY_PREFILL_CHUNK = 128;
 
 /**
  * Alternates while there is work: one step for all generations that wait for their next token, then a bounded part of
- * the prompts that wait. A prompt that is not through goes to the end of the queue. Between runs the event loop turns, so
- * that messages come in and generations ask for their next token.
+ * the prompts that wait. A prompt that is not through goes to the end of the queue. Between runs the event loop turns,
+ * so that messages come in and generations ask for their next token.
  */
 export function createDecodeLoop<Sequence>(options: LoopOptions<Sequence>): DecodeLoop<Sequence> {
   const prefills: PrefillJob<Sequence>[] = [];

@@ -54,7 +54,7 @@ export async function openBatchDecoder(
   return undefined;
 }
 
-/** A changed graph; undefined where ONNX Runtime refuses it. What is wrong with the file itself shows in the next form. */
+/** Undefined where ONNX Runtime refuses the changed graph. An error in the file itself shows when it is opened unchanged. */
 async function openForm(graph: Uint8Array, options: SessionOptions): Promise<InferenceSession | undefined> {
   try {
     return await openSession(graph, options);

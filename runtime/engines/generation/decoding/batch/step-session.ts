@@ -25,7 +25,8 @@ export interface StepSession {
 }
 
 export function createStepSession(session: InferenceSession, layout: CacheLayout): StepSession {
-  // Attention that updates the cache in place takes the mask's width for the longest text, which its table of positions limits.
+  // Attention that updates the cache in place takes the mask's width for the length of the longest text, which must stay
+  // within its table of positions.
   const inPlace = session.inputNames.includes(SLOTS_INPUT);
 
   async function run(feeds: Record<string, Tensor>): Promise<StepOutput> {

@@ -8,8 +8,8 @@ export interface CacheBudget {
    */
   reserve(bytes: number): Reservation;
   /**
-   * The same, but waits in a queue for what is not free now. Only for callers that hold no reservation: two that hold one
-   * could wait for each other.
+   * The same, but waits in a queue for what is not free now. Only for callers that hold no reservation: two that hold
+   * one could wait for each other.
    * @throws RunError 422 for more than there will ever be; the signal's reason when it aborts before
    */
   reserveInTurn(bytes: number, signal: AbortSignal): Promise<Reservation>;
@@ -33,7 +33,7 @@ interface Waiter {
 }
 
 const MEBI = 2 ** 20;
-const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
+const inMiB = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
 
 /** @param limit what sets the total, as messages name it */
 export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBudget {
@@ -49,7 +49,7 @@ export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBu
     if (bytes > total) {
       throw new RunError(
         'unprocessable',
-        `the generation may need ${mebibytes(bytes)} of cache, more than the ${mebibytes(total)} that there are ` +
+        `the generation may need ${inMiB(bytes)} of cache, more than the ${inMiB(total)} that there are ` +
           `(${limit}); ask for fewer tokens or beams`,
       );
     }
@@ -60,7 +60,7 @@ export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBu
     if (taken + bytes > total) {
       throw new RunError(
         'overloaded',
-        `${mebibytes(bytes)} of cache are needed, ${mebibytes(total - taken)} of ${mebibytes(total)} are free (${limit})`,
+        `${inMiB(bytes)} of cache are needed, ${inMiB(total - taken)} of ${inMiB(total)} are free (${limit})`,
         { retryAfter: 5 },
       );
     }

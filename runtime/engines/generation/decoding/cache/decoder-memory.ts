@@ -5,7 +5,7 @@ import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
 import { inMegabytes } from '../../../../memory.js';
 import type { Json } from '../../../repository/model-folder.js';
 
-/** What a decoder may take of the memory that is left once it is open. */
+/** How a decoder divides the memory that is left once it is open. */
 export interface DecoderMemory {
   /** Bytes that all caches may take. */
   cacheBytes: number;
@@ -26,8 +26,8 @@ export interface DecoderSizes {
 }
 
 /**
- * Runs come one after the other, so the memory of the longest prompt's is set aside for all, and what is left goes to the
- * caches: that of this prompt fits at least.
+ * Runs come one after the other, so memory for the runs of the longest prompt is set aside once, and the rest goes to
+ * the caches: at least the cache of that prompt fits.
  */
 export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): DecoderMemory {
   const { memory, spec, cacheBytes } = request;

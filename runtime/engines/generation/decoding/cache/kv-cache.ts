@@ -26,7 +26,7 @@ export function emptySequenceCache({ ports, type }: CacheLayout): SequenceCache 
   return { length: 0, data: ports.map(() => elements(type, 0)) };
 }
 
-/** Bytes that one token takes. */
+/** Bytes of cache per token. */
 export function kvBytesPerToken({ ports, type }: CacheLayout): number {
   return ports.reduce((sum, { heads, width }) => sum + heads * width * elementBytes(type), 0);
 }
@@ -56,22 +56,21 @@ export function copyTokens({ heads, width }: CachePort, tokens: number, copy: To
   }
 }
 
-/** The cache with new tokens [1, heads, tokens, width] behind those that it holds. */
+/** A new cache: that of a sequence with new tokens [1, heads, tokens, width] at its end. */
 export function appendTokens(
   layout: CacheLayout,
   cache: SequenceCache,
-  fresh: readonly Elements[],
+  newEntries: readonly Elements[],
 ): SequenceCache {
   const [{ heads, width }] = layout.ports as [CachePort];
-  const added = fresh[0]!.length / heads / width;
+  const added = newEntries[0]!.length / heads / width;
   const length = cache.length + added;
   const data = layout.ports.map((port, i) => {
     const to = elements(layout.type, port.heads * length * port.width);
     const target = { to, toStride: length, fromStart: 0 };
-    const [old, late] = [cache.data[i]!, fresh[i]!];
-    copyTokens(port, cache.length, { ...target, from: old, fromStride: cache.length, toStart: 0 });
-    const behind = cache.length * port.width;
-    copyTokens(port, added, { ...target, from: late, fromStride: added, toStart: behind });
+    copyTokens(port, cache.length, { ...target, from: cache.data[i]!, fromStride: cache.length, toStart: 0 });
+    const end = cache.length * port.width;
+    copyTokens(port, added, { ...target, from: newEntries[i]!, fromStride: added, toStart: end });
     return to;
   });
   return { length, data };
@@ -81,8 +80,8 @@ export function appendTokens(
 export function copyPrefix(layout: CacheLayout, cache: SequenceCache, length: number): SequenceCache {
   const data = layout.ports.map((port, i) => {
     const to = elements(layout.type, port.heads * length * port.width);
-    const places = { fromStart: 0, fromStride: cache.length, toStart: 0, toStride: length };
-    copyTokens(port, length, { ...places, from: cache.data[i]!, to });
+    const range = { fromStart: 0, fromStride: cache.length, toStart: 0, toStride: length };
+    copyTokens(port, length, { ...range, from: cache.data[i]!, to });
     return to;
   });
   return { length, data };

@@ -39,16 +39,16 @@ export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): P
     entries.shift()!.reservation.release();
   }
 
-  function shrink(bytes: number): void {
+  function evictFor(bytes: number): void {
     while (entries.length > 0 && budget.free < bytes) evictOldest();
   }
 
   return {
-    evictFor: shrink,
+    evictFor,
     lookUp(prompt) {
       let best: { entry: Entry; length: number } | undefined;
       for (const entry of entries) {
-        // The last token of a prompt is always fed: its scores are wanted.
+        // The last token of a prompt is always fed: its scores are needed.
         const length = Math.min(commonLength(entry.tokens, prompt), prompt.length - 1);
         if (length >= Math.max(MIN_LENGTH, (best?.length ?? 0) + 1)) best = { entry, length };
       }
@@ -60,8 +60,9 @@ export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): P
     },
     insert(tokens, extract) {
       const bytes = tokens.length * bytesPerToken;
-      // Half of the budget stays for those who generate, and all of it while somebody waits; a shorter beginning of the same text is worth nothing more.
+      // Half of the free budget stays for generations, and all of it while one waits.
       if (tokens.length < MIN_LENGTH || bytes > budget.free / 2 || budget.waiting > 0) return;
+      // A shorter beginning of the same text is of no more use.
       const shorter = entries.find((entry) => commonLength(entry.tokens, tokens) === entry.tokens.length);
       if (shorter) {
         entries.splice(entries.indexOf(shorter), 1);

@@ -5,8 +5,8 @@ import { cacheTensor } from '../cache/kv-cache.js';
 import { elementBytes, elements } from '../../../sessions/elements.js';
 
 /**
- * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the text (`encoder`).
- * Decoders that were made for text alone keep only those of the tokens, under plain names.
+ * Cache inputs of an encoder-decoder export: keys and values of the tokens (`decoder`) and of the source (`encoder`).
+ * Decoders without cross-attention caches keep only those of the tokens, under plain names.
  */
 export const CACHE_INPUT = /^past_key_values\.\d+\.(?:(?:decoder|encoder)\.)?(?:key|value)$/;
 
@@ -21,8 +21,8 @@ export function emptyCrossCache(session: InferenceSession, config: Json): Record
 
 function emptyTensor(session: InferenceSession, name: string, config: Json): Tensor {
   const [, heads, , width] = shapeOf(session, name);
-  const given = (value: number | string | undefined, otherwise: number) =>
-    typeof value === 'number' && value > 0 ? value : otherwise;
+  const given = (value: number | string | undefined, fallback: number) =>
+    typeof value === 'number' && value > 0 ? value : fallback;
   const allHeads =
     firstNumber(config, 'decoder_attention_heads', 'num_decoder_attention_heads', 'num_heads') ?? 1;
   const model = firstNumber(config, 'd_model', 'hidden_size') ?? allHeads;
@@ -31,10 +31,10 @@ function emptyTensor(session: InferenceSession, name: string, config: Json): Ten
   return cacheTensor(type, elements(type, 0), dims);
 }
 
-/** Inputs that come from the text. */
+/** True for a cache input that comes from the source. */
 export const isCrossAttention = (name: string): boolean => name.includes('.encoder.');
 
-/** Bytes that a token of the answer (`self`) and one of the text (`cross`) take, by the cache of no tokens. */
+/** Bytes per token of the answer (`self`) and per state of the source (`cross`), by the shapes of an empty cache. */
 export function crossCacheBytesPerToken(empty: Record<string, Tensor>): { self: number; cross: number } {
   const bytes = { self: 0, cross: 0 };
   for (const [name, { type, dims }] of Object.entries(empty)) {

@@ -15,29 +15,29 @@ export interface DecoderGraphs {
 }
 
 /**
- * Keys and values of the text (`cross`) are computed in the first step and never fetched again; those of the tokens
- * (`self`) grow with each step.
+ * Starts one row. Keys and values of the source (`cross`) are computed with the prompt and never fetched again; those of
+ * the tokens (`self`) grow with each step.
  */
-export function startCrossDecoding(graphs: DecoderGraphs, encoded: CrossState): Decoding {
-  const rows = decodingOf(graphs, encoded);
+export function startCrossDecoding(graphs: DecoderGraphs, initial: CrossState): Decoding {
+  const rows = decodingOf(graphs, initial);
   return hasSingleRow(graphs.next) ? decodeRowByRow(rows) : rows;
 }
 
 interface CrossState {
-  /** What the encoder made of the source: [rows, length, width]. */
+  /** The states of the source: [rows, length, width]. */
   states: Tensor;
-  /** What a merged decoder wants at its cache inputs in the first step. */
+  /** What a merged decoder wants at its cache inputs with the prompt. */
   empty: Record<string, Tensor>;
-  /** What has been computed so far, by the name of its input. Never changed in place. */
+  /** The cache so far, by the names of the inputs. Never changed in place. */
   cache?: Record<string, Tensor> | undefined;
 }
 
-function decodingOf({ first, next }: DecoderGraphs, encoded: CrossState): ForkableDecoding {
-  let { states, cache } = encoded;
+function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): ForkableDecoding {
+  let { states, cache } = initial;
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
   const growing = inputs.filter((name) => !isCrossAttention(name));
 
-  const shared = (
+  const feedsOf = (
     session: InferenceSession,
     rows: readonly (readonly number[])[],
   ): Record<string, Tensor> => {
@@ -58,10 +58,10 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: CrossState): Forkab
   async function feed(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const session = cache ? next : first;
     const kept = cache ? growing : inputs;
-    const feeds = { ...shared(session, rows), ...(cache ?? encoded.empty) };
+    const feeds = { ...feedsOf(session, rows), ...(cache ?? initial.empty) };
     const outputs = await session.run(feeds, ['logits', ...kept.map(presentName)]);
-    const fresh = Object.fromEntries(kept.map((name) => [name, outputs[presentName(name)]!]));
-    cache = { ...cache, ...fresh };
+    const presents = Object.fromEntries(kept.map((name) => [name, outputs[presentName(name)]!]));
+    cache = { ...cache, ...presents };
     return lastScores(outputs['logits']!);
   }
 
@@ -71,16 +71,16 @@ function decodingOf({ first, next }: DecoderGraphs, encoded: CrossState): Forkab
     reorder(from) {
       const before = states.dims[0];
       if (from.length === before && from.every((source, i) => source === i)) return;
-      // All rows read the same text: what comes from it changes with their number only.
-      const sameText = from.length === before;
-      if (!sameText) states = gatherRows(states, from);
+      // All rows attend to the same source: what comes from it changes with their number only.
+      const sameNumber = from.length === before;
+      if (!sameNumber) states = gatherRows(states, from);
       const kept = Object.entries(cache ?? {}).map(
         ([name, tensor]) =>
-          [name, sameText && isCrossAttention(name) ? tensor : gatherRows(tensor, from)] as const,
+          [name, sameNumber && isCrossAttention(name) ? tensor : gatherRows(tensor, from)] as const,
       );
       cache &&= Object.fromEntries(kept);
     },
-    fork: () => decodingOf({ first, next }, { ...encoded, states, cache }),
+    fork: () => decodingOf({ first, next }, { ...initial, states, cache }),
     end() {
       cache = undefined;
     },

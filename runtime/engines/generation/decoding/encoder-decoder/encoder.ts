@@ -1,8 +1,8 @@
 import type { Tensor } from 'onnxruntime-node';
 
-/** What stands in front of a decoder: makes states of a source, which every step looks at. */
+/** What stands in front of a decoder: it makes the states of a source that every step attends to. */
 export interface Encoder<Source> {
-  /** How many states it makes of a source: room for them is set aside before it runs. */
+  /** How many states it makes of a source. Memory for them is reserved before it runs. */
   lengthOf(source: Source): number;
   /** Most states that it makes of one source; Infinity where the model sets no limit. */
   readonly maxLength: number;

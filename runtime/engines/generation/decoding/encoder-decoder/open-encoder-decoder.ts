@@ -58,7 +58,7 @@ const FLOAT = 4;
 /** Room at the start for models with relative positions that name no length: what T5 was trained on. */
 const DEFAULT_LENGTH = 512;
 
-/** Every row has keys and values of its tokens, and of the text, and the states that those of the text come from. */
+/** Every row has keys and values of its tokens and of the source, and a copy of the states. */
 function cacheFootprintOf(empty: Record<string, Tensor>, config: Json) {
   const { self, cross } = crossCacheBytesPerToken(empty);
   const states = (firstNumber(partOf(config, 'encoder'), 'd_model', 'hidden_size') ?? 0) * FLOAT;

@@ -33,14 +33,14 @@ function leastTokens(config: Json): number {
   return global ? (firstNumber(config, 'global_block_size') ?? 16) : 0;
 }
 
-/** @param least shorter texts are filled up with tokens that nothing looks at */
+/** @param least shorter texts are padded with masked tokens */
 async function encode(session: InferenceSession, tokens: readonly number[], least: number): Promise<Tensor> {
   const { length } = tokens;
-  const filling = new Array<number>(Math.max(0, least - length)).fill(0);
-  const dims = [1, length + filling.length];
+  const padding = new Array<number>(Math.max(0, least - length)).fill(0);
+  const dims = [1, length + padding.length];
   const values: Record<string, number[]> = {
-    input_ids: [...tokens, ...filling],
-    attention_mask: [...tokens.map(() => 1), ...filling],
+    input_ids: [...tokens, ...padding],
+    attention_mask: [...tokens.map(() => 1), ...padding],
   };
   const feeds = session.inputNames.map(
     (name) => [name, integers(session, name, values[name]!, dims)] as const,

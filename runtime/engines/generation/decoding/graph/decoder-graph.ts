@@ -3,7 +3,7 @@ import type { CachePort } from '../cache/kv-cache.js';
 import { int64Tensor, intAttribute, typeOfElements } from '../../../../onnx/make.js';
 
 /**
- * Changes to a decoder's graph that spare copies. They keep every number; what can't be changed safely is left alone.
+ * Changes to a decoder's graph that save copies. They change no number; a graph that can't be changed safely stays as it is.
  */
 
 /** Where GroupQueryAttention puts new keys and values: int64 [rows, 1, tokens, 1]. An input that we add. */
@@ -11,9 +11,9 @@ export const SLOTS_INPUT = 'slipway.slots';
 
 const INT64 = 7;
 const PREFIX = 'slipway';
-const FOR_EVER = 2 ** 53;
+const TO_THE_END = 2 ** 53;
 
-/** True where the attention writes into the cache by itself, at a place that depends on the row. */
+/** True where the attention itself writes into the cache, at a position that depends on the row. */
 export function updatesCacheInPlace(graph: Graph): boolean {
   return graph.nodes.some(({ op }) => op === 'GroupQueryAttention');
 }
@@ -44,7 +44,7 @@ export function withNewTokensOnly(graph: Graph, ports: readonly CachePort[]): Gr
             int64Tensor(`${PREFIX}.axis0`, [0]),
             int64Tensor(`${PREFIX}.axis2`, [2]),
             int64Tensor(`${PREFIX}.axis3`, [3]),
-            int64Tensor(`${PREFIX}.end`, [FOR_EVER]),
+            int64Tensor(`${PREFIX}.end`, [TO_THE_END]),
           ]),
     ],
   };
@@ -70,10 +70,10 @@ function cutPast({ past, present }: CachePort): GraphNode[] {
 
 /** present at the slots that the new tokens went to. */
 function pickSlots({ present }: CachePort): GraphNode[] {
-  const places = `${inner(present)}.places`;
+  const slots = `${inner(present)}.slots`;
   return [
-    node('Expand', [SLOTS_INPUT, `${inner(present)}.shape`], places),
-    node('GatherElements', [inner(present), places], present, [intAttribute('axis', 2)]),
+    node('Expand', [SLOTS_INPUT, `${inner(present)}.shape`], slots),
+    node('GatherElements', [inner(present), slots], present, [intAttribute('axis', 2)]),
   ];
 }
 
@@ -105,7 +105,7 @@ export function withLastScores(graph: Graph, output = 'logits'): Graph {
       ...graph.initializers,
       int64Tensor(names[0]!, [1]),
       int64Tensor(names[1]!, [-1]),
-      int64Tensor(names[2]!, [FOR_EVER]),
+      int64Tensor(names[2]!, [TO_THE_END]),
     ],
   };
 }

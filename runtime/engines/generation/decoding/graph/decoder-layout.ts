@@ -5,14 +5,14 @@ import { cacheShape } from '../../../repository/cache-shape.js';
 import { updatesCacheInPlace } from './decoder-graph.js';
 import type { CacheLayout } from '../cache/kv-cache.js';
 
-/** True where parts of the graph are computed or not by what is fed. A merged graph is nothing but two such parts. */
+/** True where the inputs decide which parts of the graph are computed. A merged graph consists of two such parts. */
 export function hasBranches(graph: Graph): boolean {
   return graph.nodes.some(({ op }) => op === 'If');
 }
 
 /**
- * Longest text, in tokens, that a graph with two sets of rotary positions reads by the short one: in transformers a
- * text that grows beyond it is read again from its beginning. Infinity where a graph has one set.
+ * Longest text, in tokens, for which a graph with two sets of rotary positions uses the short one: in transformers a
+ * text that grows beyond it is computed again from its beginning. Infinity where a graph has one set.
  */
 export function ropeSwitchLength(graph: Graph, config: Json): number {
   const text = textConfig(config);
@@ -47,8 +47,8 @@ const KNOWN_INPUTS =
 const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16' };
 
 /**
- * Where a graph keeps its keys and values; undefined for graphs whose steps need more than that, or whose attention
- * counts places in the cache as distances, or which branch by the width of the mask, unused places included.
+ * Where a graph keeps its keys and values. Undefined for graphs whose steps need other inputs, whose attention takes
+ * indices in the cache as positions, or which branch by the width of the mask, padding included.
  */
 export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefined {
   if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
@@ -66,7 +66,7 @@ export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefin
   return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;
 }
 
-/** Sliding windows in plain graphs compare places in the cache, which are not those of the text here. */
+/** Sliding windows in plain graphs compare indices in the cache, which differ from positions in the text here. */
 function hasWindow(config: Json): boolean {
   const text = textConfig(config);
   if (text['use_sliding_window'] === false) return false;

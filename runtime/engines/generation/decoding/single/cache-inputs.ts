@@ -6,13 +6,13 @@ import { cacheShape } from '../../../repository/cache-shape.js';
 import { cacheTensor } from '../cache/kv-cache.js';
 import { elementBytes, elements } from '../../../sessions/elements.js';
 
-/** What a graph wants to get back in its next step. */
+/** A cache input of a graph: what its last step gave, it takes in the next. */
 export interface CacheInput {
   name: string;
   /** The output that fills it. */
   present: string;
   type: 'float32' | 'float16';
-  /** Shape of one row that has seen nothing. Keys and values have no tokens yet, states of fixed size are zeros. */
+  /** Shape of an empty row: keys and values without tokens, states of fixed size as zeros. */
   dims: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export interface CacheInput {
  */
 export function cacheInputsOf(session: InferenceSession, config: Json): CacheInput[] {
   return session.inputNames.flatMap((name) => {
-    const present = presentOf(name);
+    const present = presentName(name);
     if (present === undefined || !session.outputNames.includes(present)) return [];
     const type = typeOf(session, name);
     if (type !== 'float16' && type !== 'float32') {
@@ -32,7 +32,7 @@ export function cacheInputsOf(session: InferenceSession, config: Json): CacheInp
   });
 }
 
-function presentOf(name: string): string | undefined {
+function presentName(name: string): string | undefined {
   if (name.startsWith('past_key_values.')) return name.replace('past_key_values', 'present');
   return /^past[._]/.test(name) ? name.replace('past', 'present') : undefined;
 }
@@ -50,7 +50,7 @@ function emptyDims(
   throw new RunError('not_ready', `the graph doesn't say how large its cache input ${input.name} is`);
 }
 
-/** Caches of so many rows that have seen nothing. */
+/** Empty caches for this many rows. */
 export function emptyCacheTensors(inputs: readonly CacheInput[], rows: number): Record<string, Tensor> {
   const tensors = inputs.map(({ name, type, dims: [, ...rest] }) => {
     const dims = [rows, ...rest];

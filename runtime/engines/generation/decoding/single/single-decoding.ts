@@ -9,13 +9,13 @@ import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-r
 export interface SingleGraph {
   session: InferenceSession;
   caches: readonly CacheInput[];
-  /** Texts with more tokens than this are read in another way from their beginning; Infinity where none are. */
+  /** A text that grows beyond this many tokens is computed again from its beginning; Infinity where none is. */
   ropeSwitchLength: number;
 }
 
-/** Rows that share a run: what they have seen, equally long, and what the graph keeps of it. Never changed in place. */
+/** Rows that share a run: their tokens, equally many, and their caches. Never changed in place. */
 interface Rows {
-  seen: number[][];
+  tokens: number[][];
   tensors: Record<string, Tensor>;
 }
 
@@ -25,9 +25,9 @@ export interface PrefillOptions {
   signal: AbortSignal;
 }
 
-/** One row that has seen nothing. */
+/** Starts one row with an empty cache. */
 export function startSingleDecoding(graph: SingleGraph, prefill: PrefillOptions): Decoding {
-  const rows = decodingOf({ graph, prefill }, { seen: [[]], tensors: emptyCacheTensors(graph.caches, 1) });
+  const rows = decodingOf({ graph, prefill }, { tokens: [[]], tensors: emptyCacheTensors(graph.caches, 1) });
   return hasSingleRow(graph.session) ? decodeRowByRow(rows) : rows;
 }
 
@@ -35,10 +35,10 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
   const { graph, prefill } = given;
   let rows = initial;
 
-  async function feed(tokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
-    const { outputs, seen } = await advance(graph, rows, tokens);
+  async function feed(newTokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
+    const { outputs, tokens } = await advance(graph, rows, newTokens);
     const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
-    rows = { seen, tensors: Object.fromEntries(tensors) };
+    rows = { tokens, tensors: Object.fromEntries(tensors) };
     return lastScores(outputs['logits']!);
   }
 
@@ -57,7 +57,7 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
     },
     fork: () => decodingOf(given, rows),
     end() {
-      rows = { seen: [], tensors: {} };
+      rows = { tokens: [], tensors: {} };
     },
   };
 }
@@ -65,23 +65,23 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
 async function advance(
   { session, caches, ropeSwitchLength }: SingleGraph,
   rows: Rows,
-  tokens: readonly (readonly number[])[],
+  newTokens: readonly (readonly number[])[],
 ) {
-  const past = rows.seen[0]!.length;
-  const seen = rows.seen.map((row, i) => row.concat(tokens[i]!));
-  const again = past > 0 && past <= ropeSwitchLength && seen[0]!.length > ropeSwitchLength;
+  const past = rows.tokens[0]!.length;
+  const tokens = rows.tokens.map((row, i) => row.concat(newTokens[i]!));
+  const again = past > 0 && past <= ropeSwitchLength && tokens[0]!.length > ropeSwitchLength;
   const feeds = again
-    ? { ...tokenFeeds(session, seen, 0), ...emptyCacheTensors(caches, seen.length) }
-    : { ...tokenFeeds(session, tokens, past), ...rows.tensors };
-  return { outputs: await session.run(feeds), seen };
+    ? { ...tokenFeeds(session, tokens, 0), ...emptyCacheTensors(caches, tokens.length) }
+    : { ...tokenFeeds(session, newTokens, past), ...rows.tensors };
+  return { outputs: await session.run(feeds), tokens };
 }
 
 function gatherAll(rows: Rows, from: readonly number[]): Rows {
-  if (from.length === rows.seen.length && from.every((source, i) => source === i)) return rows;
+  if (from.length === rows.tokens.length && from.every((source, i) => source === i)) return rows;
   const tensors = Object.entries(rows.tensors).map(
     ([name, tensor]) => [name, gatherRows(tensor, from)] as const,
   );
-  return { seen: from.map((source) => rows.seen[source]!), tensors: Object.fromEntries(tensors) };
+  return { tokens: from.map((source) => rows.tokens[source]!), tensors: Object.fromEntries(tensors) };
 }
 
 function tokenFeeds(

@@ -23,7 +23,7 @@ function streamed(
   const stream = createTextStream({
     decode,
     openBytes: tokenizer.openBytes,
-    cleansUp: cleanUp,
+    cleanUp,
     prompt,
     stops,
   });
@@ -72,7 +72,7 @@ describe('pieces add up to the whole', () => {
     (text) => {
       const stream = createTextStream({
         ...{ decode: (ids) => cleanUp(String.fromCodePoint(...ids)), openBytes: () => 0 },
-        ...{ cleansUp: true, prompt: [], stops: [] },
+        ...{ cleanUp: true, prompt: [], stops: [] },
       });
       const pieces = Array.from(text, (letter) => stream.push(letter.codePointAt(0)!));
       expect(pieces.join('') + stream.finish()).toBe(cleanUp(text));

@@ -1,5 +1,5 @@
 import { contextLengthOf } from '../../../../../runtime/engines/repository/sequence-lengths.js';
-import { contextLimitOf } from '../../../../../runtime/engines/generation/settings/limits.js';
+import { contextLimitOf } from '../../../../../runtime/engines/generation/settings/answer-length.js';
 import { mergeSettings } from '../../../../../runtime/engines/generation/settings/settings.js';
 import { settingsOf } from '../support.js';
 
