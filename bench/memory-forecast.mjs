@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { existsSync } from 'node:fs';
 import { benchModel, MB, table } from './lib.mjs';
+import { photosOf } from './lib/photos.mjs';
 import { comparePeak, zooModels } from './lib/peak-memory.mjs';
 
 const LIMIT = 0.15;
@@ -21,11 +22,13 @@ const { values: options } = parseArgs({
 const repeated = (request) => Array.from({ length: TIMES }, () => request);
 const text = repeated({ text: TEXT });
 const generation = repeated({ text: TEXT, params: { max_new_tokens: 32 } });
+const photos = (await photosOf('1000x750')).slice(0, TIMES).map((base64) => ({ base64 }));
 
 /** Models that scripts make, in the formats that they write. The encoder-decoder needs BENCH_PYTHON. */
 const LARGE = [
   { script: 'bench_encoder.py', task: 'feature-extraction', requests: text },
   { script: 'bench_classifier.py', task: 'text-classification', requests: text },
+  { script: 'bench_vit.py', task: 'image-classification', requests: photos },
   { script: 'bench_decoder.py', task: 'text-generation', requests: generation },
   { script: 'bench_decoder.py', task: 'text-generation', dtype: 'q8', requests: generation },
   { script: 'bench_decoder.py', task: 'text-generation', dtype: 'q4', requests: generation },

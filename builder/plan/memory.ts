@@ -1,5 +1,5 @@
 import type { Dtype } from '../../runtime/core/spec.js';
-import { limitFor, requestBytes } from './request-memory.js';
+import { limitFor, pictureRunBytes, requestBytes } from './request-memory.js';
 import { type MemoryInput, type SessionKind, sessionKind, weightBytes } from './session-kind.js';
 
 /**
@@ -25,10 +25,10 @@ export interface MemoryForecast {
 const MB = 1e6;
 
 /**
- * HTTP process and model process with an opened session of no weight, their pages of Node.js and ONNX Runtime included.
+ * HTTP process and model process with an opened session of no weight on a thread of its own, their pages of Node.js and ONNX Runtime included.
  * Between what Node.js 20 takes (some 10 MB less) and Node.js 24, which images have (some 10 MB more).
  */
-const PROCESSES = { text: 150 * MB, vision: 154 * MB, media: 154 * MB } as const;
+const PROCESSES = { text: 150 * MB, vision: 164 * MB, media: 164 * MB } as const;
 /** A session thread: a V8 isolate, messages, and a session's own structures. */
 const SESSION_THREAD = 10.3 * MB;
 /** Strings, maps and merge ranks in JavaScript, for each entry of the vocabulary. */
@@ -112,9 +112,8 @@ const TEXT_TOKENS = 128;
 const PROMPT_TOKENS = 40;
 const CONTEXT_TOKENS = 1500;
 const QUESTION_WINDOW = 384;
-/** What a picture is made of before it is small, and the patches of a usual network for 224 pixels. */
+/** What a picture is made of before it is small. */
 const PICTURE_BYTES = 2 * MB;
-const PICTURE_TOKENS = 197;
 /** Caches, prefixes and messages of generations. */
 const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
@@ -123,8 +122,8 @@ const FLOAT = 4;
 function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
-  if (spec.profile !== 'text')
-    return PICTURE_BYTES + FLOAT * PICTURE_TOKENS * (wide + heads * PICTURE_TOKENS);
+  // One lane is tried while loading, and a lone picture runs on all threads, in a session that keeps as much.
+  if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'lanes' ? 2 : 1) * pictureRunBytes(sizes);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels hand the sums of each layer on as whole numbers and as floats, and malloc keeps them.

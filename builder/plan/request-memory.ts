@@ -1,5 +1,6 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { Profile } from '../../runtime/core/spec.js';
+import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
 import type { MemoryInput, SessionKind } from './session-kind.js';
 
@@ -20,9 +21,26 @@ const PROMPT_CHUNK = 256;
 const PIXEL_BYTES = 3.6;
 const STRIP_BYTES = 16 * 2 ** 20;
 
+/** Patches of a usual network for 224 pixels, where the configuration tells none. */
+const PICTURE_TOKENS = 197;
+/** Of convolutions the configuration says too little. */
+const LEAST_RUN_BYTES = 16 * 2 ** 20;
+
+/** Bytes of a run of one picture. */
+export function pictureRunBytes(sizes: NetworkSizes): number {
+  const tokens = sizes.patches || PICTURE_TOKENS;
+  return runBytes(sizes, { tokens, attended: tokens });
+}
+
 /** Bytes of runs, caches and pictures. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
-  if (spec.profile !== 'text') return Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES;
+  if (spec.profile !== 'text') {
+    const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
+    const sessions = kind === 'lanes' ? workers + 1 : 1;
+    // Runs of several small pictures may keep an eighth of the room (runtime/engines/encoders/tensor-encoder.ts).
+    const pixels = (Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES) * (8 / 7);
+    return Math.round(pixels + sessions * run);
+  }
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
   const length = (most: number) => Math.min(most, sizes.positions || UNKNOWN_TOKENS);
   const float = spec.dtype.endsWith('f16') || spec.dtype === 'fp16' ? 2 : 4;

@@ -17,7 +17,7 @@ const LARGEST_SHARED = 4 * 2 ** 30;
 
 export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
   if (spec.engine === 'generation') return 'model' in spec.graphs ? 'decoder' : 'encoder-decoder';
-  const shared = spec.profile === 'text' && workers > 1 && weightBytes(spec) <= LARGEST_SHARED;
+  const shared = workers > 1 && weightBytes(spec) <= LARGEST_SHARED;
   return shared ? 'lanes' : 'single';
 }
 

@@ -12,9 +12,11 @@ export interface NetworkSizes {
   positions: number;
   /** Width of the keys of a layer, all heads together; values are as wide. */
   keys: number;
+  /** Tokens of a picture: one for each patch, and one more. */
+  patches: number;
 }
 
-const NAMES: Record<Exclude<keyof NetworkSizes, 'keys'>, readonly string[]> = {
+const NAMES: Record<Exclude<keyof NetworkSizes, 'keys' | 'patches'>, readonly string[]> = {
   vocabulary: ['vocab_size'],
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
@@ -39,5 +41,10 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
     heads,
     positions: find(NAMES.positions),
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
+    patches: patchesOf(find(['image_size']), find(['patch_size'])),
   };
+}
+
+function patchesOf(edge: number, patch: number): number {
+  return edge > 0 && patch > 0 ? Math.floor(edge / patch) ** 2 + 1 : 0;
 }

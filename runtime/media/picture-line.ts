@@ -27,13 +27,16 @@ const GARBAGE = 0.25;
 export interface PictureLineOptions {
   /** Most pixels that a picture may have. */
   maxPixels: number;
+  /** Pictures that are decoded side by side: each keeps a core busy, and others wait for what they compute on. */
+  threads: number;
   /** Bytes of memory that are left, asked once, after the first run. */
   room(): number;
 }
 
-export function createPictureLine({ maxPixels, room }: PictureLineOptions): PictureLine {
+export function createPictureLine({ maxPixels, threads, room }: PictureLineOptions): PictureLine {
   let line: ByteSemaphore | undefined;
   const unlimited = createByteSemaphore(Infinity);
+  const decoders = createByteSemaphore(threads);
   /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
   let garbage: { bytes: number; leave: () => void }[] = [];
   const garbageBytes = () => garbage.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -57,15 +60,20 @@ export function createPictureLine({ maxPixels, room }: PictureLineOptions): Pict
       const needed = decodingBytes(header);
       const mine = line ?? unlimited;
       if (needed > mine.total) throw tooLarge(header, needed, mine.total);
-      if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
-      const leave = await mine.acquire(needed, signal);
+      const stop = await decoders.acquire(1, signal);
       try {
-        return shrink(await decodePixels(bytes, header));
+        if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
+        const leave = await mine.acquire(needed, signal);
+        try {
+          return shrink(await decodePixels(bytes, header));
+        } finally {
+          if (mine === unlimited || mine.total === Infinity) leave();
+          else garbage.push({ bytes: needed - OTHER_BYTES, leave });
+          leave(OTHER_BYTES);
+          if (mine.waiting > 0 || garbageBytes() > mine.total * GARBAGE) await letGo();
+        }
       } finally {
-        if (mine === unlimited || mine.total === Infinity) leave();
-        else garbage.push({ bytes: needed - OTHER_BYTES, leave });
-        leave(OTHER_BYTES);
-        if (mine.waiting > 0 || garbageBytes() > mine.total * GARBAGE) await letGo();
+        stop();
       }
     },
   };

@@ -1,5 +1,5 @@
-import { toFloat32 } from '../sessions/tensors.js';
 import type { Tensors } from '../sessions/tensors.js';
+import { agreeTogether, type Compute } from './agree-together.js';
 import type { BatchLimits } from './pick-batch.js';
 
 const SINGLE: BatchLimits = { tokens: 0, padding: 0 };
@@ -7,12 +7,8 @@ const SINGLE: BatchLimits = { tokens: 0, padding: 0 };
 /** Padding beyond this costs more than the runs that it saves. */
 const MOST_PADDING = 0.25;
 
-/** Differences that come from another order of summation; kernels that mix rows differ a hundred times more. */
-const TOLERANCE: Record<string, number> = { float32: 2e-4, float16: 4e-3 };
-
 export interface Trial<Row> {
-  /** Computes rows in one run. */
-  compute(rows: Row[]): Promise<Tensors[]>;
+  compute: Compute<Row>;
   /** A row of at most this length; another one for another seed. */
   sample(length: number, seed: number): Row;
 }
@@ -33,29 +29,14 @@ export async function findBatchLimits<Row>(trial: Trial<Row>): Promise<BatchLimi
   }
 }
 
-async function agree<Row>(trial: Trial<Row>, lengths: number[]): Promise<boolean> {
-  const rows = lengths.map((length, i) => trial.sample(length, i));
-  const together = await trial.compute(rows);
-  for (const [i, row] of rows.entries()) {
-    const [alone] = await trial.compute([row]);
-    if (!Object.keys(alone!).every((name) => near(alone![name]!, together[i]![name]!))) return false;
-  }
-  return true;
-}
-
-function near(one: Tensors[string], other: Tensors[string]): boolean {
-  const tolerance = TOLERANCE[one.type];
-  if (tolerance === undefined) return true;
-  const [a, b] = [toFloat32(one), toFloat32(other)];
-  const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  return a.length === b.length && a.every((value, i) => Math.abs(value - b[i]!) <= tolerance * largest);
-}
+const agree = <Row>({ compute, sample }: Trial<Row>, lengths: number[]): Promise<boolean> =>
+  agreeTogether(compute, lengths.map(sample));
 
 /**
  * A run of this many milliseconds leaves little to gain by a longer one, and keeps those who come meanwhile waiting no
  * longer than that.
  */
-const LONG_RUN = 100;
+export const LONG_RUN = 100;
 /** Most numbers that a run may give: scores over a large vocabulary for each token add up. */
 const MOST_NUMBERS = 2 ** 25;
 const SMALLEST = 64;

@@ -8,7 +8,7 @@ export interface BatchLimits {
 interface Waiting {
   length: number;
   /** Only rows of one kind share a run. */
-  kind?: number | undefined;
+  kind?: number | string | undefined;
 }
 
 /** Rows further back than this wait for their turn unseen. */

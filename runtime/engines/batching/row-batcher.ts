@@ -16,7 +16,7 @@ export interface BatcherOptions<Row, Result> {
   /** Rows that only the first lane has memory for; they are computed there on all threads. */
   needsFirst?: ((row: Row) => boolean) | undefined;
   /** Only rows of one kind share a run; absent: all are of one. */
-  kindOf?: ((row: Row) => number) | undefined;
+  kindOf?: ((row: Row) => number | string) | undefined;
   /** Computes rows in one run; gives their results in the same order. */
   compute(rows: Row[], run: Lane['run']): Promise<Result[]>;
 }
@@ -24,7 +24,7 @@ export interface BatcherOptions<Row, Result> {
 interface Waiting<Row, Result> {
   row: Row;
   length: number;
-  kind: number | undefined;
+  kind: number | string | undefined;
   needsFirst: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;

@@ -6,12 +6,12 @@ import type { MemoryLimits } from '../../core/load-request.js';
 const HEAP_BYTES = 32 * 2 ** 20;
 
 /** Room that is left is worth no less than this: what little a run needs is cheaper to try than to refuse everything. */
-const LEAST_BYTES = 8 * 2 ** 20;
+export const LEAST_ROOM = 8 * 2 ** 20;
 
 /** Bytes that runs and caches may take, once the model is open; Infinity without a limit. */
 export function memoryRoom(memory: MemoryLimits | undefined, used = usedBytes()): number {
   if (memory === undefined) return Infinity;
-  return Math.max(LEAST_BYTES, memory.limit - memory.bodies - used - HEAP_BYTES);
+  return Math.max(LEAST_ROOM, memory.limit - memory.bodies - used - HEAP_BYTES);
 }
 
 /** What this process holds, mapped weights included, and what its parent holds by itself. */

@@ -45,10 +45,6 @@ export function integers(
   return new ort.Tensor('int64', wide, dims);
 }
 
-export function floats(values: Float32Array, dims: number[]): Tensor {
-  return new ort.Tensor('float32', values, dims);
-}
-
 /** Element type that a graph declares for an input, e.g. `int64`, `float16`. */
 export function typeOf(session: InferenceSession, name: string): string | undefined {
   const input = session.inputMetadata.find((entry) => entry.name === name);

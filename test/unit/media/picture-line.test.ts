@@ -9,7 +9,7 @@ const picture = (width: number, height: number) =>
     .toBuffer();
 
 const lineOf = (memory: MemoryLimits | undefined) =>
-  createPictureLine({ maxPixels: 1e8, room: () => memoryRoom(memory) });
+  createPictureLine({ maxPixels: 1e8, threads: 2, room: () => memoryRoom(memory) });
 const sizeOf = ({ width, height }: { width: number; height: number }) => [width, height];
 
 /** A limit that leaves the least that there is: 8 MiB, less than any picture is reckoned at. */
@@ -48,4 +48,17 @@ test('a picture that is broken gives its bytes back', async () => {
       code: 'unprocessable',
     });
   expect(await line.read(whole, sizeOf, AbortSignal.timeout(20_000))).toEqual([4000, 3000]);
+});
+
+test('pictures are decoded on so many threads; who leaves while waiting for one is not decoded', async () => {
+  const line = createPictureLine({ maxPixels: 1e8, threads: 1, room: () => Infinity });
+  const bytes = await picture(1000, 800);
+  const callers = [new AbortController(), new AbortController()];
+  // Whichever is decoded first sends the other one away.
+  const both = callers.map(({ signal }, i) =>
+    line.read(bytes, () => callers[1 - i]!.abort(new Error('left')), signal),
+  );
+  const outcomes = (await Promise.allSettled(both)).map(({ status }) => status);
+  expect(outcomes.toSorted()).toEqual(['fulfilled', 'rejected']);
+  await line.read(bytes, sizeOf, undefined);
 });

@@ -38,7 +38,7 @@ describe('predicted memory', () => {
     expect(steadyBytes).toBeLessThan(loadPeakBytes - 300 * MB);
   });
 
-  test('each session thread costs the same, and only encoders of texts have them', () => {
+  test('each session thread costs the same, and only encoders have them', () => {
     const [two, four, eight] = [2, 4, 8].map((workers) => peak(spec(90 * MB), workers)) as [
       number,
       number,
@@ -47,7 +47,23 @@ describe('predicted memory', () => {
     expect(eight - four).toBe(2 * (four - two));
     expect(peak(spec(90 * MB), 1)).toBeLessThan(two);
     const picture = spec(90 * MB, { profile: 'vision', task: 'image-classification' });
-    expect(peak(picture, 8)).toBe(peak(picture, 2));
+    expect(peak(picture, 8) - peak(picture, 2)).toBe(eight - two);
+    const decoder = spec(90 * MB, { engine: 'generation', task: 'text-generation' });
+    expect(peak(decoder, 8)).toBe(peak(decoder, 2));
+  });
+
+  test('a container for pictures has room for the largest one, and for a run in each session', () => {
+    const config = { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12 };
+    const vit = sizesOf({ ...config, image_size: 224, patch_size: 16 });
+    expect(vit.patches).toBe(197);
+    const one = spec(340 * MB, { profile: 'vision', task: 'image-classification' });
+    const limit = (network: typeof vit, workers: number) =>
+      predictMemory({ spec: one, sizes: network, workers }).limitBytes;
+    // 50 megapixels and 3 bodies of 48 MiB beside the weights.
+    expect(limit(vit, 2)).toBeGreaterThan(180 * MB + 150 * MB + 340 * MB);
+    expect(limit(vit, 4) - limit(vit, 2)).toBeGreaterThan(2 * 18 * MB);
+    const finer = sizesOf({ ...config, image_size: 384, patch_size: 16 });
+    expect(limit(finer, 2) - limit(vit, 2)).toBeGreaterThan(3 * 30 * MB);
   });
 
   test('weights that are too large to be written once more are opened in one session', () => {

@@ -1,0 +1,58 @@
+import { statusBytes } from '../../memory.js';
+import { createRowBatcher } from '../batching/row-batcher.js';
+import { findTensorLimits } from '../batching/tensor-limits.js';
+import { numbersOf, shapeKey, splitRows, stackRows } from '../batching/tensor-rows.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import type { Tensors } from '../sessions/tensors.js';
+import type { Lane, Lanes } from '../sessions/lanes.js';
+import { LEAST_ROOM, memoryRoom } from '../sessions/memory-room.js';
+
+/** A graph that answers each row of tensors in one run: pictures, sounds, frames. */
+export interface TensorEncoder {
+  /**
+   * Computes one row (first axes of 1), in a run with others of its shape where that changes no answer. The row's memory
+   * is handed over. Rejects with the signal's reason when that aborts before the row's turn.
+   */
+  forward(row: Tensors, signal?: AbortSignal): Promise<Tensors>;
+  /** Bytes that are left beside the runs of all lanes: for what rows are made of. */
+  readonly room: number;
+}
+
+export interface EncoderSetup {
+  /** A row of usual size, as a request would give it. */
+  sample(seed: number): Tensors;
+  memory: LoadRequest['memory'];
+}
+
+/** Most that all sessions may come to keep for runs of several rows: a share of the room, and so many bytes. */
+const SHARE = 1 / 8;
+const MOST_BYTES = 64 * 2 ** 20;
+
+/** Tries what the graph does with several rows, and what its runs keep of the memory. */
+export async function createTensorEncoder(
+  { lanes }: Pick<Lanes, 'lanes'>,
+  { sample, memory }: EncoderSetup,
+): Promise<TensorEncoder> {
+  const compute = async (rows: Tensors[], run: Lane['run']) => splitRows(await run(stackRows(rows)), rows);
+  const sessions = lanes.length + lanes.filter(({ runWide }) => runWide).length;
+  const [before, room] = [anonymousBytes(), memoryRoom(memory)];
+  // Each session keeps the memory of its largest run.
+  const runBytes = () => Math.max(0, anonymousBytes() - before);
+  const limits = await findTensorLimits({
+    compute: (rows) => compute(rows, lanes[0]!.run),
+    sample,
+    mayDouble: () => 2 * runBytes() * sessions <= Math.min(room * SHARE, MOST_BYTES),
+  });
+  const batcher = createRowBatcher<Tensors, Tensors>({
+    ...{ lanes, limits, compute },
+    lengthOf: numbersOf,
+    kindOf: shapeKey,
+  });
+  return {
+    forward: batcher.forward,
+    room: Math.max(LEAST_ROOM, memoryRoom(memory) - runBytes() * (sessions - 1)),
+  };
+}
+
+/** What this process holds beside files that are mapped. */
+const anonymousBytes = (): number => statusBytes(process.pid, 'RssAnon') ?? process.memoryUsage.rss();

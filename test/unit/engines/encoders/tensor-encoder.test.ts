@@ -1,0 +1,108 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { createTensorEncoder } from '../../../../runtime/engines/encoders/tensor-encoder.js';
+import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
+import type { Tensors } from '../../../../runtime/engines/sessions/tensors.js';
+
+/** After all that is on its way: what a turn of the event loop starts may end in the next one. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 4; turns++) await turn();
+}
+
+const picture = (level: number, width = 2): Tensors => ({
+  pixel_values: { type: 'float32', data: new Float32Array(3 * width).fill(level), dims: [1, 3, 1, width] },
+});
+
+interface Run {
+  dims: readonly number[];
+  lane: number;
+  wide: boolean;
+  finish(): void;
+}
+
+afterEach(() => jest.restoreAllMocks());
+
+/** An encoder over a graph that gives the first level of each picture. Runs are begun at once and end when the test says so. */
+async function encoderOf({
+  lanes = 1,
+  memory = undefined as { limit: number; bodies: number } | undefined,
+} = {}) {
+  let clock = 0;
+  let loading = true;
+  const runs: Run[] = [];
+  jest.spyOn(performance, 'now').mockImplementation(() => clock);
+  const runOn = (lane: number, wide: boolean) => async (feeds: Tensors) => {
+    const { data, dims } = feeds['pixel_values']!;
+    if (loading) clock += 1 + 0.1 * dims[0]!;
+    else await new Promise<void>((finish) => runs.push({ dims, lane, wide, finish }));
+    const size = data.length / dims[0]!;
+    const levels = Float32Array.from({ length: dims[0]! }, (_, i) => (data as Float32Array)[i * size]!);
+    return { logits: { type: 'float32', data: levels, dims: [dims[0]!, 1] } };
+  };
+  const opened: Lane[] = Array.from({ length: lanes }, (_, i) => ({
+    run: runOn(i, false),
+    runWide: i === 0 && lanes > 1 ? runOn(i, true) : undefined,
+  }));
+  const encoder = await createTensorEncoder({ lanes: opened }, { sample: picture, memory });
+  loading = false;
+  const ask = async (row: Tensors, signal?: AbortSignal) =>
+    Array.from((await encoder.forward(row, signal))['logits']!.data as Float32Array);
+  return { encoder, ask, runs };
+}
+
+test('pictures of one size that wait together share a run, others have their own', async () => {
+  const { ask, runs } = await encoderOf();
+  const first = ask(picture(1));
+  await settled();
+  const others = [picture(2), picture(3), picture(4, 5), picture(5)].map((row) => ask(row));
+  runs[0]!.finish();
+  expect(await first).toEqual([1]);
+  await settled();
+  expect(runs[1]!.dims).toEqual([3, 3, 1, 2]);
+  runs[1]!.finish();
+  await settled();
+  expect(runs[2]!.dims).toEqual([1, 3, 1, 5]);
+  runs[2]!.finish();
+  expect(await Promise.all(others)).toEqual([[2], [3], [4], [5]]);
+});
+
+test('a lone picture runs on all threads, several at a time side by side', async () => {
+  const { ask, runs } = await encoderOf({ lanes: 2 });
+  const lone = ask(picture(1));
+  await settled();
+  runs[0]!.finish();
+  await lone;
+  const both = [ask(picture(2)), ask(picture(3, 5))];
+  await settled();
+  expect(runs.map(({ lane, wide }) => ({ lane, wide }))).toMatchObject([
+    { lane: 0, wide: true },
+    { wide: false },
+    { wide: false },
+  ]);
+  expect(new Set(runs.slice(1).map(({ lane }) => lane)).size).toBe(2);
+  runs.slice(1).forEach(({ finish }) => finish());
+  expect(await Promise.all(both)).toEqual([[2], [3]]);
+});
+
+test('a caller that leaves is not in the run that comes', async () => {
+  const { ask, runs } = await encoderOf();
+  const first = ask(picture(1));
+  await settled();
+  const caller = new AbortController();
+  const left = ask(picture(2), caller.signal);
+  const stays = ask(picture(3));
+  caller.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  runs[0]!.finish();
+  await first;
+  await settled();
+  expect(runs.map(({ dims }) => dims[0])).toEqual([1, 1]);
+  runs[1]!.finish();
+  expect(await stays).toEqual([3]);
+});
+
+test('room is what the limit leaves, and never nothing', async () => {
+  expect((await encoderOf()).encoder.room).toBe(Infinity);
+  const { encoder } = await encoderOf({ memory: { limit: 1, bodies: 0 } });
+  expect(encoder.room).toBe(8 * 2 ** 20);
+});
