@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { EncodedJson } from '../core/encoded-json.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
 import type { Usage } from '../core/usage.js';
@@ -34,12 +35,15 @@ export interface EngineBinding<H extends Head, Input, Output> {
   files: readonly string[];
   /** A request that suits this very model, where the task's example may not. */
   example?(handle: Handles[H]): Record<string, unknown>;
-  /** An async function, or an async generator that yields text and returns the output. */
+  /**
+   * An async function, or an async generator that yields text and returns the output. Large outputs may come as JSON
+   * already.
+   */
   run(
     handle: Handles[H],
     input: Resolved<Input>,
     context: RunContext,
-  ): Promise<Output> | AsyncGenerator<string, Output>;
+  ): Promise<Output | EncodedJson> | AsyncGenerator<string, Output>;
 }
 
 /** What kind of value fills the request's main field, which decides how the `input` shorthand is read. */

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { type EncodedJson, isEncodedJson } from '../core/encoded-json.js';
 import { fromWireError, RunError, toWireError } from '../core/errors.js';
 
 /** The exact value matters: an official client takes errors of bare `application/json` for something else. */
@@ -15,7 +16,21 @@ export function envelope({ error, output }: Envelope): string {
 }
 
 export function sendEnvelope(response: Response, status: number, content: Envelope): void {
+  if (isEncodedJson(content.output)) return sendEncoded(response, status, content.output);
   sendJson(response, status, envelope(content));
+}
+
+/** The envelope around an output that is JSON already; its pieces are not copied. */
+function sendEncoded(response: Response, status: number, { encodedJson }: EncodedJson): void {
+  const pieces = [Buffer.from('{"error":null,"output":'), ...encodedJson, Buffer.from('}')];
+  response.statusCode = status;
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader(
+    'Content-Length',
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  );
+  for (const piece of pieces) response.write(piece);
+  response.end();
 }
 
 /** @param text JSON, ready to go */

@@ -1,3 +1,4 @@
+import { encodedJson, encodeRows } from '../../runtime/core/encoded-json.js';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import request from 'supertest';
 import { RunError } from '../../runtime/core/errors.js';
@@ -15,6 +16,15 @@ function service(run: ModelService['run'], status: ServiceStatus = { state: 'rea
 const answers = service(async () => [{ label: 'joy', score: 0.5 }]);
 
 describe('the envelope', () => {
+  test('an output that is JSON already goes out as it is', async () => {
+    const output = encodedJson(['{"masks":', encodeRows(Uint8Array.of(0, 1, 1, 0), 2), '}']);
+    const response = await request(service(async () => output))
+      .post('/run')
+      .send({ text: 'x' });
+    expect(response.text).toBe('{"error":null,"output":{"masks":[[0,1],[1,0]]}}');
+    expect(response.headers).toMatchObject({ 'content-type': JSON_TYPE, 'content-length': '47' });
+  });
+
   test('a good answer has both keys and the exact content type', async () => {
     const response = await request(answers).post('/run').send({ text: 'x' });
     expect(response.status).toBe(200);
