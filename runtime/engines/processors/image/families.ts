@@ -1,3 +1,4 @@
+import type { Json } from '../../repository/model-folder.js';
 import {
   convNextResize,
   type Edges,
@@ -20,13 +21,25 @@ export interface ProcessorSettings extends ResizeSettings {
   image_std: number[];
   include_top: boolean;
   do_flip_channel_order: boolean;
+  do_pad: boolean;
+  /** Edges become multiples of it. */
+  size_divisor: number;
+}
+
+/** What a picture is padded to, below and to the right. */
+export interface Padding {
+  to: Edges;
+  /** Python pads with zeros before it normalises (`pixels`), or after (`values`). */
+  when: 'pixels' | 'values';
 }
 
 /** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
 export interface ProcessorFamily {
   /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
   number: 'shortest' | 'square';
-  resize: Resize;
+  resize: Resize<ProcessorSettings>;
+  /** Absent: nothing is padded. */
+  pad?: (size: Edges, settings: ProcessorSettings, config: Json) => Padding;
   /** True where `crop_pct: null` means none instead of the default. */
   nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */

@@ -1,3 +1,4 @@
+import { RunError } from '../../../core/errors.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Picture } from '../../../media/picture.js';
 
@@ -6,7 +7,8 @@ export interface Edges {
   width: number;
 }
 
-export type Size = Edges | { shortest_edge: number };
+/** `longest_edge` beside the shortest one is a limit. */
+export type Size = Edges | { shortest_edge: number; longest_edge?: number } | { longest_edge: number };
 
 /** What a resize looks at. */
 export interface ResizeSettings {
@@ -16,11 +18,18 @@ export interface ResizeSettings {
   resample: number;
 }
 
-export type Resize = (picture: Picture, settings: ResizeSettings) => Picture;
+export type Resize<Settings extends ResizeSettings = ResizeSettings> = (
+  picture: Picture,
+  settings: Settings,
+) => Picture;
 
 export function plainResize(picture: Picture, { size, resample }: ResizeSettings): Picture {
   if ('height' in size) return resizeLikePillow(picture, size.width, size.height, resample);
-  return resizeShortest(picture, size.shortest_edge, resample);
+  if ('shortest_edge' in size) return resizeShortest(picture, size.shortest_edge, resample);
+  throw new RunError(
+    'not_ready',
+    'preprocessor_config.json: size has no height and width, and no shortest_edge',
+  );
 }
 
 /** get_resize_output_image_size(default_to_square=False): the long edge is cut to an integer, not rounded. */
@@ -34,7 +43,8 @@ function resizeShortest(picture: Picture, edge: number, resample: number): Pictu
 
 /** ConvNeXT: a small picture is cut out of one resized to crop_pct more; a large one is squashed. */
 export function convNextResize(picture: Picture, { size, crop_pct, resample }: ResizeSettings): Picture {
-  const edge = 'shortest_edge' in size ? size.shortest_edge : size.height;
+  const edge =
+    'height' in size ? size.height : 'shortest_edge' in size ? size.shortest_edge : size.longest_edge;
   if (edge >= 384) return resizeLikePillow(picture, edge, edge, resample);
   const resized = resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
   return centerCrop(resized, { height: edge, width: edge });
@@ -50,6 +60,7 @@ export function poolFormerResize(picture: Picture, settings: ResizeSettings): Pi
   if (crop_pct === null) return plainResize(picture, settings);
   if ('shortest_edge' in size)
     return resizeShortest(picture, Math.trunc(size.shortest_edge / crop_pct), resample);
+  if (!('height' in size)) return plainResize(picture, settings);
   const [height, width] = [Math.trunc(size.height / crop_pct), Math.trunc(size.width / crop_pct)];
   return size.height === size.width
     ? resizeShortest(picture, height, resample)

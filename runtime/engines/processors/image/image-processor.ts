@@ -1,12 +1,31 @@
 import { RunError } from '../../../core/errors.js';
-import { BILINEAR, FAMILIES, type ProcessorFamily, HALF, type ProcessorSettings } from './families.js';
+import {
+  BILINEAR,
+  FAMILIES,
+  HALF,
+  type Padding,
+  type ProcessorFamily,
+  type ProcessorSettings,
+} from './families.js';
 import { centerCrop, type Edges, type Size } from './geometry.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Picture } from '../../../media/picture.js';
 
+/** A picture as the model takes it. */
+export interface ProcessedImage {
+  /** [3, height, width], channel by channel. */
+  values: Float32Array;
+  height: number;
+  width: number;
+  /** The part at the top left that is no padding. */
+  content: Edges;
+  /** Size of the picture that was given. */
+  original: Edges;
+}
+
 export interface ImageProcessor {
-  /** Pixels as the model takes them: [3, height, width], channel by channel. */
-  process(picture: Picture): { values: Float32Array; height: number; width: number };
+  /** @throws RunError 422 a picture that Python's processor fails on */
+  process(picture: Picture): ProcessedImage;
 }
 
 /**
@@ -26,7 +45,14 @@ export function createImageProcessor(config: Json): ImageProcessor {
       const seen = asPythonSees(picture);
       const resized = settings.do_resize ? family.resize(seen, settings) : seen;
       const cropped = settings.do_center_crop ? centerCrop(resized, settings.crop_size) : resized;
-      return { values: toPlanes(cropped, settings), height: cropped.height, width: cropped.width };
+      const content = { height: cropped.height, width: cropped.width };
+      const padding = settings.do_pad ? family.pad?.(content, settings, config) : undefined;
+      return {
+        values: toPlanes(cropped, settings, padding),
+        ...(padding?.to ?? content),
+        content,
+        original: { height: picture.height, width: picture.width },
+      };
     },
   };
 }
@@ -71,28 +97,34 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     image_std: value('image_std', HALF),
     include_top: value('include_top', false),
     do_flip_channel_order: value('do_flip_channel_order', false),
+    do_pad: value('do_pad', family.pad !== undefined),
+    size_divisor: value('size_divisor', 32),
   };
 }
 
 function readSize(size: unknown, number: ProcessorFamily['number']): Size {
   if (typeof size === 'number')
     return number === 'square' ? { height: size, width: size } : { shortest_edge: size };
-  const edges = size as Partial<Edges> & { shortest_edge?: number; longest_edge?: number };
-  if (edges.height !== undefined && edges.width !== undefined)
-    return { height: edges.height, width: edges.width };
-  if (edges.shortest_edge !== undefined && edges.longest_edge === undefined) {
-    return { shortest_edge: edges.shortest_edge };
-  }
+  const { height, width, shortest_edge, longest_edge } = size as Record<string, number | null | undefined>;
+  if (height && width) return { height, width };
+  if (shortest_edge) return { shortest_edge, ...(longest_edge ? { longest_edge } : {}) };
+  if (longest_edge) return { longest_edge };
   throw new RunError('not_ready', `preprocessor_config.json: size ${JSON.stringify(size)} is not supported`);
 }
 
-function toPlanes({ data, width, height, channels }: Picture, settings: ProcessorSettings): Float32Array {
-  const pixels = width * height;
-  const values = new Float32Array(pixels * channels);
+function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Padding | undefined): Float32Array {
+  const { data, width, height, channels } = picture;
+  const to = padding?.to ?? picture;
+  const plane = to.width * to.height;
+  const values = new Float32Array(plane * channels);
   for (let c = 0; c < channels; c++) {
     const source = settings.do_flip_channel_order ? channels - 1 - c : c;
     const table = Float32Array.from({ length: 256 }, (_, level) => scaled(level, c, settings));
-    for (let i = 0; i < pixels; i++) values[c * pixels + i] = table[data[i * channels + source]!]!;
+    if (padding?.when === 'pixels') values.fill(table[0]!, c * plane, (c + 1) * plane);
+    for (let y = 0; y < height; y++) {
+      const [from, row] = [y * width, c * plane + y * to.width];
+      for (let x = 0; x < width; x++) values[row + x] = table[data[(from + x) * channels + source]!]!;
+    }
   }
   return values;
 }
