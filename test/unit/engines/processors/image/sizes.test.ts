@@ -56,7 +56,6 @@ test.each([
   [1.5, 2],
   [2.5, 2],
   [2.51, 3],
-  [-0.5, -0],
 ])('%d rounds to %d', (value, rounded) => {
   expect(roundHalfEven(value)).toBe(rounded);
 });
