@@ -34,6 +34,14 @@ export function withMedia<S extends z.ZodRawShape>(shape: S) {
     .refine((body) => 'url' in body || 'base64' in body, { message: 'needs "url" or "base64"', path: [] });
 }
 
+/** A corner box in whole pixels of the picture that was given. */
+export const box = z.object({ xmin: z.int(), ymin: z.int(), xmax: z.int(), ymax: z.int() });
+
+export const base64Png = z.string().describe('PNG in Base64');
+
+/** Files that say how pictures are prepared. */
+export const PROCESSOR_FILES = ['preprocessor_config.json', 'processor_config.json'];
+
 export const maxLength = z
   .int()
   .min(1)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { functionToApply, labelScore, params, topK, withMedia } from './fragments.js';
+import { functionToApply, labelScore, params, PROCESSOR_FILES, topK, withMedia } from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
@@ -21,7 +21,7 @@ export default defineTask({
     transformers: {
       head: 'image-classification',
       graphs: ['model'],
-      files: ['preprocessor_config.json', 'processor_config.json'],
+      files: PROCESSOR_FILES,
       async run(handle, { media, params: { top_k, function_to_apply } }, { signal }) {
         const result = await handle.classify(media.bytes, signal);
         return ranked(result, function_to_apply ?? defaultFunction(result), top_k === undefined ? 5 : top_k);

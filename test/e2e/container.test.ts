@@ -3,14 +3,15 @@ import { describeWithDocker } from './support/engine.js';
 import type { TestContainer } from './support/container.js';
 import { docker, run } from './support/process.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
-import { difference, type ZooModel } from '../parity/zoo.js';
+import type { ZooModel } from '../parity/zoo.js';
+import { difference } from '../parity/difference.js';
 
 /** Its first case, asked of the container, gives the reference answer. */
 async function expectReference(container: TestContainer, { cases }: ZooModel): Promise<void> {
   const [{ request, expect: wanted, compare }] = cases as [ZooModel['cases'][number]];
   const { status, envelope } = await container.run(request);
   expect({ status, error: envelope.error }).toEqual({ status: 200, error: null });
-  expect(difference(envelope.output, wanted, compare)).toBeNull();
+  expect(await difference(envelope.output, wanted, compare)).toBeNull();
 }
 
 /** Kills the engine process with a signal, from inside; the server is another process. */

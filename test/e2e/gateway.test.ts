@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { difference, type ZooCase, zooModel, type ZooModel } from '../parity/zoo.js';
+import { type ZooCase, zooModel, type ZooModel } from '../parity/zoo.js';
+import { difference } from '../parity/difference.js';
 import { describeWithDocker } from './support/engine.js';
 import { containersOf, newKey, startGateway, type TestGateway } from './support/gateway.js';
 import { builder, docker } from './support/process.js';
@@ -149,7 +150,7 @@ describeWithDocker('gateway serve on Docker', () => {
       try {
         const response = await asked.ask(model.about.id, zooCase.request, signal);
         const { error, output } = (await response.json()) as { error: string | null; output: unknown };
-        const problem = error ?? difference(output, zooCase.expect, zooCase.compare);
+        const problem = error ?? (await difference(output, zooCase.expect, zooCase.compare));
         if (problem !== null) wrong.push(`${model.about.id} ${zooCase.name}: ${response.status} ${problem}`);
         count.answered++;
         if (response.headers.has('inference-cold-start')) count.cold++;
@@ -284,7 +285,7 @@ describeWithDocker('gateway serve on Docker', () => {
     const { output } = (await (await gateway.ask(id, models[0]!.cases[0]!.request)).json()) as {
       output: unknown;
     };
-    expect(difference(output, models[0]!.cases[0]!.expect, models[0]!.cases[0]!.compare)).toBeNull();
+    expect(await difference(output, models[0]!.cases[0]!.expect, models[0]!.cases[0]!.compare)).toBeNull();
     await docker(
       'rmi',
       '--force',

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { difference } from '../parity/zoo.js';
+import { difference } from '../parity/difference.js';
 import { AARCH64, inspectLayers, loadEmptyBase } from './support/arm64.js';
 import { ARM64_BASE, describeWithArm64, describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
@@ -100,6 +100,6 @@ describeWithArm64('an arm64 image that runs', () => {
     const { request, expect: expected, compare } = cases.find((each) => !each.expect_error)!;
     const { status, envelope } = await container.run(request);
     expect({ status, error: envelope.error }).toEqual({ status: 200, error: null });
-    expect(difference(envelope.output, expected, compare)).toBeNull();
+    expect(await difference(envelope.output, expected, compare)).toBeNull();
   }, 240_000);
 });

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
-import { difference, zooModels } from './zoo.js';
+import { difference } from './difference.js';
+import { zooModels } from './zoo.js';
 
 /** Contract: features of a repository with modules of sentence-transformers are what encode() gives. */
 const models = (await zooModels()).filter(
@@ -29,12 +30,12 @@ describe.each(models)('feature-extraction of $about.id', ({ about, repo, cases }
   test.each(plain)('$name: $why', async ({ request, expect: wanted, compare }) => {
     const { body } = await served.run(request);
     expect(body.error).toBeNull();
-    expect(difference(body.output, wanted, compare)).toBeNull();
+    expect(await difference(body.output, wanted, compare)).toBeNull();
   });
 
   test('truncate_dim keeps the first numbers', async () => {
     const [{ request, expect: wanted, compare }] = plain as [(typeof plain)[number]];
     const { body } = await served.run({ ...request, params: { truncate_dim: 3 } });
-    expect(difference(body.output, (wanted as number[]).slice(0, 3), compare)).toBeNull();
+    expect(await difference(body.output, (wanted as number[]).slice(0, 3), compare)).toBeNull();
   });
 });

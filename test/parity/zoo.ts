@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Compare, ExpectedPicture } from './difference.js';
+import { readNpy } from './npy.js';
 
 /** One request of a reference model, with the answer of the Python library. */
 export interface ZooCase {
@@ -7,7 +9,7 @@ export interface ZooCase {
   request: Record<string, unknown>;
   expect: unknown;
   expect_error?: boolean;
-  compare: { kind: 'json'; atol?: number; rtol?: number };
+  compare: Compare;
   why: string;
 }
 
@@ -41,56 +43,34 @@ export async function zooModel(task: string, name: string, root = 'zoo'): Promis
   const dir = join(FIXTURES, root, task, name);
   const json = async <T>(file: string) => JSON.parse(await readFile(join(dir, file), 'utf8')) as T;
   const cases = await json<ZooCase[]>('cases.json');
-  for (const zooCase of cases)
-    zooCase.request = (await withFiles(dir, zooCase.request)) as ZooCase['request'];
+  for (const zooCase of cases) {
+    zooCase.request = (await withFiles(dir, zooCase.request, dataUrl)) as ZooCase['request'];
+    zooCase.expect = await withFiles(
+      dir,
+      zooCase.expect,
+      async (file) => new ExpectedPicture(await readFile(file)),
+    );
+  }
   return { task, name, repo: join(dir, 'repo'), about: await json<ZooModel['about']>('about.json'), cases };
 }
 
-/** Replaces {"$file": path} by the data URL of that file. */
-async function withFiles(dir: string, value: unknown): Promise<unknown> {
+async function dataUrl(file: string): Promise<string> {
+  const type = file.endsWith('.png') ? 'image/png' : 'image/jpeg';
+  return `data:${type};base64,${(await readFile(file)).toString('base64')}`;
+}
+
+/** Replaces {"$file": path} by what `read` makes of that file, and {"$npy": path} by the numbers of that one. */
+async function withFiles(
+  dir: string,
+  value: unknown,
+  read: (file: string) => Promise<unknown>,
+): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value;
-  if ('$file' in value) {
-    const file = String(value.$file);
-    const type = file.endsWith('.png') ? 'image/png' : 'image/jpeg';
-    return `data:${type};base64,${(await readFile(join(dir, file))).toString('base64')}`;
-  }
-  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(dir, item)));
+  if ('$file' in value) return read(join(dir, String(value.$file)));
+  if ('$npy' in value) return readNpy(join(dir, String(value.$npy)));
+  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(dir, item, read)));
   const entries = Object.entries(value).map(
-    async ([key, item]) => [key, await withFiles(dir, item)] as const,
+    async ([key, item]) => [key, await withFiles(dir, item, read)] as const,
   );
   return Object.fromEntries(await Promise.all(entries));
-}
-
-/** Where an answer differs from the expected one: numbers within the tolerance, all else equal, extra keys allowed. */
-export function difference(
-  actual: unknown,
-  expected: unknown,
-  compare: ZooCase['compare'],
-  path = '$',
-): string | null {
-  if (typeof expected === 'number' && typeof actual === 'number') {
-    const allowed = (compare.atol ?? 0) + (compare.rtol ?? 0) * Math.abs(expected);
-    return Math.abs(actual - expected) <= allowed
-      ? null
-      : `${path}: ${actual}, expected ${expected} ± ${allowed}`;
-  }
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(actual) || actual.length !== expected.length) {
-      return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected ${expected.length} items`;
-    }
-    return firstOf(expected.map((item, i) => difference(actual[i], item, compare, `${path}[${i}]`)));
-  }
-  if (typeof expected === 'object' && expected !== null) {
-    const given = (actual ?? {}) as Record<string, unknown>;
-    return firstOf(
-      Object.entries(expected).map(([key, item]) => difference(given[key], item, compare, `${path}.${key}`)),
-    );
-  }
-  return actual === expected
-    ? null
-    : `${path}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`;
-}
-
-function firstOf(found: (string | null)[]): string | null {
-  return found.find((item) => item !== null) ?? null;
 }

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { difference, zooModel, type ZooCase, type ZooModel } from '../parity/zoo.js';
+import { zooModel, type ZooCase, type ZooModel } from '../parity/zoo.js';
+import { difference } from '../parity/difference.js';
 import { modelEnv, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
 
 /** Pictures on session threads, where they share runs: what they get does not depend on who else is there, or leaves. */
@@ -44,20 +45,20 @@ async function client(offset: number, rounds: number): Promise<(string | null)[]
     const { status, output } = await ask(model.cases[at]!);
     const name = model.cases[at]!.name;
     found.push(status === alone[at]!.status ? null : `${name}: ${status}`);
-    found.push(difference(output, alone[at]!.output, ROUNDING, name));
+    found.push(await difference(output, alone[at]!.output, ROUNDING, name));
   }
   return found;
 }
 
 const wrong = (found: (string | null)[]) => found.filter((each) => each !== null);
 
-test('alone they are Python’s', () => {
-  const found = model.cases.map(({ expect_error, expect: expected, compare, name }, i) => {
+test('alone they are Python’s', async () => {
+  const problems = model.cases.map(async ({ expect_error, expect: expected, compare, name }, i) => {
     const { status, output } = alone[i]!;
     if (expect_error) return status >= 400 && status < 500 ? null : `${name}: ${status}`;
     return status === 200 ? difference(output, expected, compare, name) : `${name}: ${status}`;
   });
-  expect(wrong(found)).toEqual([]);
+  expect(wrong(await Promise.all(problems))).toEqual([]);
 });
 
 test('while eight others are asked they are the same', async () => {

@@ -3,7 +3,8 @@ import { SUPPORTED_TASKS, taskOf } from '../../../runtime/tasks/registry.js';
 import { JSON_TYPE, secret } from '../../fakes/gateway.js';
 import { misfitOf } from '../../fakes/hosted-document.js';
 import type { ZooGateway } from '../../fakes/zoo-gateway.js';
-import { difference, type ZooCase } from '../../parity/zoo.js';
+import type { ZooCase } from '../../parity/zoo.js';
+import { difference } from '../../parity/difference.js';
 
 /**
  * Clients that know the published interface and nothing else, as the official ones behave on the wire: every task, a
@@ -75,7 +76,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
       'named keys, as Python posts them: %#',
       async (key) => {
         const { error, output } = await python(task, { ...theCase().request, stream: false }, key);
-        expect([error, wrong(output)]).toEqual([null, null]);
+        expect([error, await wrong(output)]).toEqual([null, null]);
         expect(misfitOf(`${task}.output`, output)).toBeNull();
       },
     );
@@ -85,7 +86,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
       const answer = await javascript(task, { input, ...(params ? { params } : {}) });
       expect(answer.headers.get('content-type')).toBe(JSON_TYPE);
       const { error, output } = await replyOf(answer);
-      expect([error, wrong(output)]).toEqual([null, null]);
+      expect([error, await wrong(output)]).toEqual([null, null]);
     });
 
     test('the text, address or messages under `input`', async () => {
@@ -94,16 +95,16 @@ export function publishedClients(zooOf: () => ZooGateway): void {
         const { error, output } = await replyOf(
           await javascript(task, { input, ...(params ? { params } : {}) }),
         );
-        expect([error, wrong(output)]).toEqual([null, null]);
+        expect([error, await wrong(output)]).toEqual([null, null]);
       }
     });
 
     test('`json` changes nothing where no media come out', async () => {
       for (const json of [true, false]) {
         const { error, output } = await replyOf(await javascript(task, { ...theCase().request, json }));
-        expect([error, wrong(output)]).toEqual([null, null]);
+        expect([error, await wrong(output)]).toEqual([null, null]);
         const other = await python(task, { ...theCase().request, stream: false, json });
-        expect([other.error, wrong(other.output)]).toEqual([null, null]);
+        expect([other.error, await wrong(other.output)]).toEqual([null, null]);
       }
     });
 
