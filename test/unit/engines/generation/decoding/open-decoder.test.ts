@@ -14,7 +14,7 @@ import type { StepSession } from '../../../../../runtime/engines/generation/deco
 import { createStepSession } from '../../../../../runtime/engines/generation/decoding/batch/step-session.js';
 import { openSession } from '../../../../../runtime/engines/sessions/session.js';
 import { readGraph, writeGraph } from '../../../../../runtime/onnx/graph.js';
-import { branched } from './support.js';
+import { branched, expectSameScores } from './support.js';
 import { fixtureSpec } from '../../../../parity/load.js';
 import { withOneRow } from './one-row.js';
 
@@ -148,7 +148,7 @@ test('a prompt that begins like an earlier text is fed from where they part', as
 test('rows that branch go on from the same text', async () => {
   const [decoder, plain] = [await openDecoder(request, config), await openSingle(request, config)];
   const [ours, theirs] = [await branches(decoder), await branches(plain)];
-  ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
+  expectSameScores(ours, theirs);
 });
 
 test('a graph made for one row gets its rows one after the other', async () => {
@@ -157,7 +157,7 @@ test('a graph made for one row gets its rows one after the other', async () => {
     const decoder = await openDecoder({ ...request, dir: folder, spec }, config);
     expect(decoder.sharesRuns).toBe(false);
     const [ours, theirs] = [await branches(decoder), await branches(await openSingle(request, config))];
-    ours.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(theirs[i]![id]!, 4)));
+    expectSameScores(ours, theirs);
   });
 });
 

@@ -10,3 +10,9 @@ export async function branched(decoding: Decoding, prompt: number[]): Promise<nu
   decoding.end();
   return scores.map((row) => Array.from(row));
 }
+
+/** The same rows of scores, but for another order of summation. */
+export function expectSameScores(found: number[][], expected: number[][]): void {
+  expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+  found.forEach((row, i) => row.forEach((score, id) => expect(score).toBeCloseTo(expected[i]![id]!, 4)));
+}
