@@ -4,12 +4,12 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image test check unit contract processes parity faults e2e manifests mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package test check unit contract processes parity faults e2e manifests mutants docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-node_modules/.package-lock.json: package.json package-lock.json
+node_modules/.package-lock.json: package.json npm-shrinkwrap.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
@@ -29,6 +29,9 @@ gateway: dist/.built ## Put the bundled demo model behind the hosted interface: 
 
 gateway-image: dist/.built ## Build an image of the gateway for clusters: make gateway-image [IMAGE=slipway/gateway:latest]
 	@$(NODE) scripts/gateway-image.mjs $(IMAGE)
+
+package: dist/.built ## Pack builder and gateway into a tarball for npm install -g
+	@npm pack --ignore-scripts --silent
 
 test: dist/.built ## Run everything: check, unit, contract, processes, parity, faults, e2e, manifests
 	@$(NODE) scripts/test.mjs check unit contract processes parity faults e2e manifests

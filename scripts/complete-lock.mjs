@@ -1,5 +1,5 @@
 /**
- * Adds to package-lock.json the optional platform packages that a registry mirror did not have when the lock was
+ * Adds to npm-shrinkwrap.json the optional platform packages that a registry mirror did not have when the lock was
  * written. npm leaves them out in silence, and then `npm ci` refuses the lock on every machine. Run it after
  * `npm install`; `npm ci` proves the result.
  */
@@ -20,7 +20,7 @@ const OS = [
 ];
 const CPU = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'loong64', 'mips64el', 'wasm32'];
 
-const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const lock = JSON.parse(readFileSync('npm-shrinkwrap.json', 'utf8'));
 const { packages } = lock;
 let added = 0;
 
@@ -44,5 +44,5 @@ function platformEntry(name, version, dev) {
 }
 
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
-writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
+writeFileSync('npm-shrinkwrap.json', `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`${added} entries added`);

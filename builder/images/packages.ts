@@ -94,7 +94,7 @@ async function foreignFolder(source: PackageSource, name: string, platform: Plat
   return path.join(folder, 'node_modules', name);
 }
 
-/** An entry of package-lock.json: the very bytes that a release was made with. */
+/** An entry of npm-shrinkwrap.json, which is the lockfile of a checkout and of an installed package: the very bytes that a release was made with. */
 interface Locked {
   name: string;
   version: string;
@@ -103,9 +103,12 @@ interface Locked {
 
 const nameOf = ({ name, version }: Locked): string => `${name.slice(name.indexOf('/') + 1)}-${version}`;
 
-/** Versions of the lockfile; where there is none beside us, those that sharp itself names. */
+/** Versions of the lockfile; of packages that it has not, those that sharp itself names. */
 async function lockedPackages(root: string, names: readonly string[]): Promise<Record<string, Locked>> {
-  const lock = await readJson<{ packages: Record<string, Omit<Locked, 'name'>> }>(root, 'package-lock.json');
+  const lock = await readJson<{ packages: Record<string, Omit<Locked, 'name'>> }>(
+    root,
+    'npm-shrinkwrap.json',
+  );
   const sharp = await readJson<{ optionalDependencies: Record<string, string> }>(
     installedFolder(root, 'sharp') ?? root,
     'package.json',

@@ -6,7 +6,7 @@ import { type Finished, run } from './process.js';
 export async function changedServer(folder: string): Promise<(args: string[]) => Promise<Finished>> {
   const root = path.join(folder, 'changed');
   await mkdir(root);
-  for (const part of ['package.json', 'package-lock.json', 'templates', 'dist'])
+  for (const part of ['package.json', 'npm-shrinkwrap.json', 'templates', 'dist'])
     await cp(part, path.join(root, part), { recursive: true });
   await symlink(path.resolve('node_modules'), path.join(root, 'node_modules'));
   await appendFile(path.join(root, 'dist/image/main.mjs'), '// changed\n');
