@@ -111,7 +111,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
     test('`stream` gives text in pieces, or JSON where the task has none', async () => {
       const answer = await javascript(task, { ...theCase().request, stream: true });
       if (!taskOf(task).streams) {
-        expect(wrong((await replyOf(answer)).output)).toBeNull();
+        expect(await wrong((await replyOf(answer)).output)).toBeNull();
         return;
       }
       expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
