@@ -23,12 +23,8 @@ import { trimsOf } from './trim-offsets.js';
 import type { Component, TokenizerJson } from './tokenizer-json.js';
 import { createVocabulary, type Vocabulary } from './vocabulary.js';
 
-export type {
-  Encoding as Encoded,
-  EncodingOptions as RowOptions,
-  OffsetEncoding as TracedRow,
-} from './encoding.js';
-export type { TokenizedText as Tokens } from './tokenize.js';
+export type { Encoding, EncodingOptions, OffsetEncoding } from './encoding.js';
+export type { TokenizedText } from './tokenize.js';
 
 export interface EncodeTextOptions extends EncodingOptions {
   /** A second text, after the first one. */

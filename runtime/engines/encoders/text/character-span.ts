@@ -1,4 +1,4 @@
-import type { TracedRow } from '../../tokenizers/tokenizer.js';
+import type { OffsetEncoding } from '../../tokenizers/tokenizer.js';
 
 /** A stretch of tokens, both ends included. */
 interface TokenSpan {
@@ -8,7 +8,7 @@ interface TokenSpan {
 
 /** Code points of the context that a stretch of tokens covers; widened to whole words where that can be told. */
 export function characterSpan(
-  row: TracedRow,
+  row: OffsetEncoding,
   { from, to }: TokenSpan,
   { wholeWords, sequence }: { wholeWords: boolean; sequence: 0 | 1 },
 ): [number, number] {
@@ -20,7 +20,7 @@ export function characterSpan(
 
 /** Tokens of the context that have the word number of a token, which Python looks up without minding its text. */
 function tokensOfWord(
-  { words, sequences }: TracedRow,
+  { words, sequences }: OffsetEncoding,
   token: number,
   sequence: 0 | 1,
 ): TokenSpan | undefined {

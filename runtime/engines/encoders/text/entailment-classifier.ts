@@ -3,7 +3,7 @@ import type { Entailment, EntailmentClassifier } from '../../../core/handles/ind
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
 import { toFloat32 } from '../../sessions/tensors.js';
-import type { Encoded, TextTokenizer, Tokens } from '../../tokenizers/tokenizer.js';
+import type { Encoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
 import { mapInSlices } from '../../batching/row-slices.js';
 import type { InputLimits } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
@@ -27,7 +27,11 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
 }
 
 /** Where the hypothesis alone fills the row, Python cuts nothing; that works as long as there are positions. */
-function pairOf(tokenizer: TextTokenizer, texts: [Tokens, Tokens], limits: InputLimits): Encoded {
+function pairOf(
+  tokenizer: TextTokenizer,
+  texts: [TokenizedText, TokenizedText],
+  limits: InputLimits,
+): Encoding {
   const { text: limit, positions } = limits;
   const room = limit - tokenizer.specialCount(2);
   const maxLength = texts[1].ids.length < room ? limit : undefined;

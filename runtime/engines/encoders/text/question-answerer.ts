@@ -3,7 +3,7 @@ import type { ExtractedAnswer, AnswerOptions, QuestionAnswerer } from '../../../
 import type { LoadRequest } from '../../../core/load-request.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
-import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
+import type { TextTokenizer, OffsetEncoding } from '../../tokenizers/tokenizer.js';
 import { bestSpans, type AnswerSpan, spanProbabilities } from './answer-spans.js';
 import { strideExceedsRoom } from './encoder/input-limits.js';
 import { mapInSlices } from '../../batching/row-slices.js';
@@ -27,7 +27,7 @@ export async function loadQuestionAnswerer(request: LoadRequest): Promise<Questi
     async answer({ question, context }, options, signal) {
       const { rows, sequence } = windowsOf(tokenizer, { question, context, limit, options });
       const gathered = gatherer(context, { ...options, sequence });
-      const read = async (row: TracedRow): Promise<Read> => {
+      const read = async (row: OffsetEncoding): Promise<Read> => {
         if (row.ids.length > positions) {
           throw new RunError('unprocessable', `params.max_seq_len: the model takes ${positions} tokens`);
         }
@@ -77,7 +77,7 @@ function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options
 
 /** What one window says. */
 interface Read {
-  row: TracedRow;
+  row: OffsetEncoding;
   spans: AnswerSpan[];
   /** Probability that there is no answer here. */
   impossible: number;

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Entity, TagOptions, TokenClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
-import type { TextTokenizer, TracedRow } from '../../tokenizers/tokenizer.js';
+import type { TextTokenizer, OffsetEncoding } from '../../tokenizers/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from '../../repository/labels.js';
 import { strideExceedsRoom } from './encoder/input-limits.js';
@@ -23,7 +23,7 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
       const describe = describer(tokenizer, text);
       const found: Entity[] = [];
       let [windows, longest] = [0, 0];
-      const tagged = async (row: TracedRow) => {
+      const tagged = async (row: OffsetEncoding) => {
         longest ||= row.ids.length;
         // Python pads the last window, which some models see, and counts positions with the padding.
         const whole = padToLength(tokenizer, row, longest);
@@ -60,7 +60,7 @@ function checkStride(tokenizer: TextTokenizer, { stride }: TagOptions, maxLength
 function describer(
   tokenizer: TextTokenizer,
   text: string,
-): (row: TracedRow) => Omit<TaggedToken, 'scores'>[] {
+): (row: OffsetEncoding) => Omit<TaggedToken, 'scores'>[] {
   const { slice } = codePointsOf(text);
   const unknown = tokenizer.namedId('unk_token');
   return ({ ids, sequences, starts, ends }) =>

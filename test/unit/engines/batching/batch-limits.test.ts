@@ -1,17 +1,17 @@
 import { findBatchLimits } from '../../../../runtime/engines/batching/batch-limits.js';
-import type { Encoded } from '../../../../runtime/engines/tokenizers/tokenizer.js';
+import type { Encoding } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 
-const trial = (valueOf: (row: Encoded, rows: Encoded[]) => number) => ({
-  compute: async (rows: Encoded[]) =>
+const trial = (valueOf: (row: Encoding, rows: Encoding[]) => number) => ({
+  compute: async (rows: Encoding[]) =>
     rows.map((row) => ({
       logits: { type: 'float32', data: Float32Array.from([1, valueOf(row, rows)]), dims: [1, 2] },
     })),
-  sample(length: number, seed: number): Encoded {
+  sample(length: number, seed: number): Encoding {
     const ids = Array.from({ length }, (_, i) => 7 * i + seed);
     return { ids, typeIds: ids.map(() => 0) };
   },
 });
-const sum = (row: Encoded) => row.ids.reduce((a, b) => a + b, 0) / 1000;
+const sum = (row: Encoding) => row.ids.reduce((a, b) => a + b, 0) / 1000;
 
 test('a graph whose rows don’t depend on each other takes rows of different length', async () => {
   const limits = await findBatchLimits(trial(sum));
@@ -21,7 +21,7 @@ test('a graph whose rows don’t depend on each other takes rows of different le
 
 test('a graph that gives much for each token gets small runs', async () => {
   const wide = (length: number) => new Float32Array(length * 300_000);
-  const compute = async (rows: Encoded[]) =>
+  const compute = async (rows: Encoding[]) =>
     rows.map(({ ids }) => ({
       logits: { type: 'none', data: wide(ids.length), dims: [1, ids.length, 300_000] },
     }));
@@ -29,7 +29,7 @@ test('a graph that gives much for each token gets small runs', async () => {
 });
 
 test('a graph that padding disturbs takes rows of one length', async () => {
-  const longest = (rows: Encoded[]) => Math.max(...rows.map(({ ids }) => ids.length));
+  const longest = (rows: Encoding[]) => Math.max(...rows.map(({ ids }) => ids.length));
   const limits = await findBatchLimits(trial((row, rows) => sum(row) + longest(rows) - row.ids.length));
   expect(limits).toMatchObject({ padding: 0 });
   expect(limits.tokens).toBeGreaterThanOrEqual(64);

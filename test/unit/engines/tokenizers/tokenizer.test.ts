@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTokenizer, loadTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
-import type { TracedRow } from '../../../../runtime/engines/tokenizers/tokenizer.js';
+import type { OffsetEncoding } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 import type { TokenizerJson } from '../../../../runtime/engines/tokenizers/tokenizer-json.js';
 
 const ZOO = join(import.meta.dirname, '../../../fixtures/zoo');
@@ -23,10 +23,10 @@ interface Fixture {
   }[];
 }
 
-/** A TracedRow in which JSON has null for undefined. */
+/** A OffsetEncoding in which JSON has null for undefined. */
 type Row = Record<'ids' | 'typeIds' | 'starts' | 'ends' | 'words' | 'sequences', (number | null)[]>;
 
-const rows = (traced: Iterable<TracedRow>): Row[] => JSON.parse(JSON.stringify([...traced])) as Row[];
+const rows = (traced: Iterable<OffsetEncoding>): Row[] => JSON.parse(JSON.stringify([...traced])) as Row[];
 
 const DIR = join(import.meta.dirname, '../../../fixtures/tokenizers');
 

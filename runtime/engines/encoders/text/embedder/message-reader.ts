@@ -1,11 +1,11 @@
 import type { ChatMessage } from '../../../../core/handles/index.js';
 import { type ChatTemplate, loadChatTemplate } from '../../../chat-templates/chat-template.js';
 import type { Json } from '../../../repository/model-folder.js';
-import type { Encoded, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { Encoding, TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { SentenceModules } from './sentence-modules.js';
 
 /** Reads a text as what a user says, below a prompt as the system's word. */
-export type ReadMessage = (text: string, prompt: string) => Encoded;
+export type ReadMessage = (text: string, prompt: string) => Encoding;
 
 export interface ReaderInput {
   dir: string;

@@ -1,11 +1,11 @@
 import type { InputLimits } from './input-limits.js';
-import type { Encoded, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { Encoding, TextTokenizer } from '../../../tokenizers/tokenizer.js';
 
 /**
  * A row filled up to `length` tokens on the side that Python pads on. As it is where that is nothing to do, or where the
  * tokenizer has no padding token.
  */
-export function padToLength(tokenizer: TextTokenizer, row: Encoded, length: number): Encoded {
+export function padToLength(tokenizer: TextTokenizer, row: Encoding, length: number): Encoding {
   const id = tokenizer.namedId('pad_token');
   const missing = length - row.ids.length;
   if (id === undefined || missing <= 0) return row;
@@ -28,9 +28,9 @@ export function padToLength(tokenizer: TextTokenizer, row: Encoded, length: numb
 /** A row filled up to the length that is asked for, else to the tokenizer's limit where it has one. */
 export function padToLimit(
   tokenizer: TextTokenizer,
-  row: Encoded,
+  row: Encoding,
   { maxLength, limits }: { maxLength: number | undefined; limits: InputLimits },
-): Encoded {
+): Encoding {
   const length = maxLength ?? tokenizer.modelMaxLength;
   return length === undefined ? row : padToLength(tokenizer, row, Math.min(length, limits.positions));
 }

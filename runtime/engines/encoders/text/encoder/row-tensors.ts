@@ -2,11 +2,11 @@ import { RunError } from '../../../../core/errors.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { elements } from '../../../sessions/elements.js';
 import { NARROW_TYPES, type TensorLike } from '../../../sessions/tensors.js';
-import type { Encoded } from '../../../tokenizers/tokenizer.js';
+import type { Encoding } from '../../../tokenizers/tokenizer.js';
 import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 
 /** A row as graphs read it. */
-export interface EncoderRow extends Encoded {
+export interface EncoderRow extends Encoding {
   /** What the decoder of a graph with two halves reads: as many tokens. */
   decoderIds?: number[];
 }
@@ -104,7 +104,7 @@ function integerTensor({ type }: Port, dims: number[]): IntegerTensor {
 }
 
 /** Tokens of each row of a run. */
-function widthOf(inputs: readonly Port[], rows: readonly Encoded[]): number {
+function widthOf(inputs: readonly Port[], rows: readonly Encoding[]): number {
   return fixedWidth(inputs) ?? Math.max(...rows.map(({ ids }) => ids.length));
 }
 
@@ -114,7 +114,11 @@ interface Graph {
 }
 
 /** What a run gave, row by row: batch axis of 1, padding cut off. Views, no copies. */
-export function splitRows(tensors: Tensors, rows: readonly Encoded[], { inputs, outputs }: Graph): Tensors[] {
+export function splitRows(
+  tensors: Tensors,
+  rows: readonly Encoding[],
+  { inputs, outputs }: Graph,
+): Tensors[] {
   const length = widthOf(inputs, rows);
   const fixed = fixedWidth(inputs) !== undefined;
   return rows.map((row, i) =>

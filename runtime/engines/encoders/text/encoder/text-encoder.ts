@@ -4,7 +4,7 @@ import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { type Lane, type Lanes, openLanes } from '../../../sessions/lanes.js';
-import { type Encoded, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { findBatchLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
@@ -20,7 +20,7 @@ export interface TextEncoder {
    * Computes one row, in a run with other rows where that changes no answer. Outputs keep the batch axis of 1 and have
    * no padding. Rejects with the signal's reason when that aborts before the row's turn.
    */
-  forward(row: Encoded, signal?: AbortSignal): Promise<Outputs>;
+  forward(row: Encoding, signal?: AbortSignal): Promise<Outputs>;
   readonly outputs: readonly Port[];
   /** The graph reads bags of tokens, without special tokens. */
   readonly readsBags: boolean;
@@ -59,7 +59,7 @@ async function createEncoder(
   const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
   const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
-  const compute = async (rows: Encoded[], run: Lane['run']) => {
+  const compute = async (rows: Encoding[], run: Lane['run']) => {
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
     return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });
   };
@@ -69,8 +69,8 @@ async function createEncoder(
     sample: sampler(tokenizer, Math.min(positions, memory.longest)),
   });
   const limits = { ...found, tokens: Math.min(found.tokens, memory.tokens) };
-  const lengthOf = (row: Encoded) => row.ids.length;
-  const needsFirst = (row: Encoded) => row.ids.length > memory.longestAnywhere;
+  const lengthOf = (row: Encoding) => row.ids.length;
+  const needsFirst = (row: Encoding) => row.ids.length > memory.longestAnywhere;
   const kindOf = endCounter(config, tokenizer);
   const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, needsFirst, compute });
   return {
@@ -88,7 +88,7 @@ async function createEncoder(
  * Encoder-decoder classifiers (BART, T5) read the state at the last end token and find it by counting those of all
  * rows: rows that hold different numbers of them would get each other's.
  */
-function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoded) => number) | undefined {
+function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoding) => number) | undefined {
   if (config['is_encoder_decoder'] !== true) return undefined;
   const end = firstNumber(config, 'eos_token_id') ?? tokenizer.namedId('eos_token');
   return ({ ids }) => ids.filter((id) => id === end).length;
@@ -104,7 +104,7 @@ function requireOutputs({ outputs }: TextEncoder, ...needed: string[]): void {
 const SAMPLES = ['The quick brown fox jumps over the lazy dog. ', 'Ships in the harbour wait for the tide; '];
 
 /** Makes rows of (at most) a given length out of different texts. */
-function sampler(tokenizer: TextTokenizer, longest: number): (length: number, seed: number) => Encoded {
+function sampler(tokenizer: TextTokenizer, longest: number): (length: number, seed: number) => Encoding {
   return (length, seed) =>
     tokenizer.encode(SAMPLES[seed % SAMPLES.length]!.repeat(length), {
       maxLength: Math.min(length, longest),
