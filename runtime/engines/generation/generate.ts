@@ -5,7 +5,7 @@ import type { Decoding, Prompt } from './decoding/decoder.js';
 import { createLogitsProcessors } from './search/create-logits-processors.js';
 import { startGuidedDecoding } from './guidance.js';
 import { createCompletion, type Completion } from './output/completion.js';
-import { createRandom } from './search/sampling.js';
+import { createRandom } from './search/random.js';
 import type { GenerationSettings } from './settings/settings.js';
 import { createTextStream, type TextStream } from './output/text-stream.js';
 import { checkTokenIds } from './settings/check-token-ids.js';

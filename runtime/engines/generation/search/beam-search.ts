@@ -2,7 +2,8 @@ import { mergeFinished, canImprove, type FinishedBeam } from './finished-beams.j
 import type { Decoding } from '../decoding/decoder.js';
 import { logSoftmax } from './log-softmax.js';
 import type { LogitsProcessor } from './logits-processor.js';
-import { noCandidatesError, applyWarpers } from './sampling.js';
+import { noCandidatesError } from './sampling.js';
+import { applyWarpers } from './warpers.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { TextStream } from '../output/text-stream.js';
 

@@ -19,24 +19,28 @@ export async function openTextEncoder(
   const path = join(request.dir, request.spec.graphs['encoder_model']!);
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
-  const least = leastTokens(config);
+  const minTokens = minTokensOf(config);
   return {
     maxLength: encoderPositions(config),
     lengthOf: (tokens) => tokens.length,
-    encode: (tokens) => encode(session, tokens, least),
+    encode: (tokens) => encode(session, tokens, minTokens),
   };
 }
 
 /** LongT5's exports with global attention fail on texts shorter than one block. */
-function leastTokens(config: Json): number {
+function minTokensOf(config: Json): number {
   const global = config['model_type'] === 'longt5' && config['encoder_attention_type'] === 'transient-global';
   return global ? (firstNumber(config, 'global_block_size') ?? 16) : 0;
 }
 
-/** @param least shorter texts are padded with masked tokens */
-async function encode(session: InferenceSession, tokens: readonly number[], least: number): Promise<Tensor> {
+/** @param minTokens shorter texts are padded with masked tokens */
+async function encode(
+  session: InferenceSession,
+  tokens: readonly number[],
+  minTokens: number,
+): Promise<Tensor> {
   const { length } = tokens;
-  const padding = new Array<number>(Math.max(0, least - length)).fill(0);
+  const padding = new Array<number>(Math.max(0, minTokens - length)).fill(0);
   const dims = [1, length + padding.length];
   const values: Record<string, number[]> = {
     input_ids: [...tokens, ...padding],

@@ -71,9 +71,9 @@ const KNOWN_INPUTS = new Set([
 
 function checkInputs(session: InferenceSession, caches: readonly CacheInput[]): void {
   const known = new Set([...KNOWN_INPUTS, ...caches.map(({ name }) => name)]);
-  const odd = session.inputNames.filter((name) => !known.has(name));
-  if (odd.length > 0) {
-    throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${odd.join(', ')}`);
+  const unknown = session.inputNames.filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
   }
   if (caches.length === 0 || !session.outputNames.includes('logits')) {
     throw new RunError(

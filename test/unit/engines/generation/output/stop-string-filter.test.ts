@@ -1,4 +1,4 @@
-import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/random.js';
 import { createStopStringFilter } from '../../../../../runtime/engines/generation/output/stop-string-filter.js';
 
 /** The text before the stop string that is complete first. */

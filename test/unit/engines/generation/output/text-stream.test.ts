@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/random.js';
 import { createTextStream } from '../../../../../runtime/engines/generation/output/text-stream.js';
 import { cleanUp } from '../../../../../runtime/engines/tokenizers/clean-up.js';
 import { createTokenizer, type TextTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
 import { beamSearch } from '../../../../../runtime/engines/generation/search/beam-search.js';
 import { createLogitsProcessors } from '../../../../../runtime/engines/generation/search/create-logits-processors.js';
-import { createRandom } from '../../../../../runtime/engines/generation/search/sampling.js';
+import { createRandom } from '../../../../../runtime/engines/generation/search/random.js';
 import { bigram, settingsOf } from '../support.js';
 
 interface Fixture {
