@@ -24,6 +24,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'image-classification': gives('logits'),
+  'image-text-matching': gives('logits_per_image'),
   'question-answering': gives('start_logits', 'end_logits'),
   embedding: ({ outputs }) =>
     outputs.some((name) => !SCORES.test(name) && !CACHE_OUTPUT.test(name))

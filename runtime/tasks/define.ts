@@ -33,7 +33,7 @@ export interface EngineBinding<H extends Head, Input, Output> {
   otherGraphs?: readonly (readonly string[])[];
   /** Other files of the repository that this task reads, as names or `*.ext` patterns, where they exist. */
   files: readonly string[];
-  /** A request that suits this very model, where the task's example may not. */
+  /** A request that suits this very model, where the task's example may not; with its url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**
    * An async function, or an async generator that yields text and returns the output. Large outputs may come as JSON

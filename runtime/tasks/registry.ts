@@ -14,6 +14,7 @@ import textGeneration from './text-generation.js';
 import translation from './translation.js';
 import tokenClassification from './token-classification.js';
 import zeroShotClassification from './zero-shot-classification.js';
+import zeroShotImageClassification from './zero-shot-image-classification.js';
 
 /** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
 export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
@@ -38,7 +39,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'mask-generation': planned('Mask generation'),
   'visual-question-answering': planned('Visual question answering'),
   'document-question-answering': planned('Document question answering'),
-  'zero-shot-image-classification': planned('Zero-shot image classification'),
+  'zero-shot-image-classification': zeroShotImageClassification,
   'zero-shot-object-detection': planned('Zero-shot object detection'),
   'text-to-image': planned('Text to image'),
   'unconditional-image-generation': planned('Unconditional image generation'),

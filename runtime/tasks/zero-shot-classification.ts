@@ -1,25 +1,8 @@
 import { z } from 'zod';
-import { RunError } from '../core/errors.js';
 import { defineTask } from './define.js';
 import { params, TOKENIZER_FILES } from './fragments.js';
-import { formatOne, strip } from './python-text.js';
+import { candidateLabels, hypothesesOf } from './candidate-labels.js';
 import { finite, softmax } from './scores.js';
-
-/** Each of them is a row that the model computes. */
-const MOST_LABELS = 1000;
-
-const labels = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) =>
-    typeof given === 'string'
-      ? given
-          .split(',', MOST_LABELS + 1)
-          .map(strip)
-          .filter((label) => label !== '')
-      : given,
-  )
-  .refine((list) => list.length > 0, 'needs at least one label')
-  .refine((list) => list.length <= MOST_LABELS, `takes at most ${MOST_LABELS} labels`);
 
 export default defineTask({
   title: 'Zero-shot classification',
@@ -30,9 +13,7 @@ export default defineTask({
   profile: 'text',
   input: z.object({
     text: z.string().min(1),
-    candidate_labels: labels.describe(
-      'at most 1000 labels, as an array or in one string with commas between them',
-    ),
+    candidate_labels: candidateLabels,
     params: params({
       hypothesis_template: z
         .string()
@@ -71,15 +52,6 @@ export default defineTask({
     },
   },
 });
-
-function hypothesesOf(candidates: readonly string[], template: string): string[] {
-  const fill = formatOne(template);
-  if (fill && fill(candidates[0]!) !== template) return candidates.map(fill);
-  throw new RunError(
-    'invalid_input',
-    'params.hypothesis_template: needs {} where the label goes; other braces are written twice',
-  );
-}
 
 /** Best first; of equal scores the later label, as Python's reversed sort has it. */
 function ranked(candidates: readonly string[], scores: readonly number[]) {

@@ -5,6 +5,7 @@
 
 import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
 import type { ImageClassifier } from './image.js';
+import type { ImageTextMatcher } from './joint.js';
 import type {
   EntailmentClassifier,
   MaskFiller,
@@ -16,6 +17,7 @@ import type {
 
 export type * from './generation.js';
 export type * from './image.js';
+export type * from './joint.js';
 export type * from './scores.js';
 export type * from './text.js';
 
@@ -27,6 +29,7 @@ export interface Handles {
   'token-classification': TokenClassifier;
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
+  'image-text-matching': ImageTextMatcher;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { RunError } from '../../../core/errors.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { createPictureLine } from '../../../media/picture-line.js';
+import { createRowBatcher } from '../../batching/row-batcher.js';
+import { numbersOf } from '../../batching/tensor-rows.js';
+import {
+  createImageProcessor,
+  type ImageProcessor,
+  type ProcessedImage,
+} from '../../processors/image/image-processor.js';
+import { readProcessorConfig } from '../../processors/image/processor-config.js';
+import { type Json, readJson } from '../../repository/model-folder.js';
+import { openLanes } from '../../sessions/lanes.js';
+import { memoryRoom } from '../../sessions/memory-room.js';
+import type { Port, Tensors } from '../../sessions/tensors.js';
+import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
+import { createFeeds } from '../text/encoder/row-tensors.js';
+
+/** A graph that reads a picture and texts in one run. */
+export interface JointModel {
+  /** config.json */
+  config: Json;
+  tokenizer: TextTokenizer;
+  /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
+  readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
+  /** Input tensors [texts, longest text], shorter ones padded; all of `width` tokens where that is given. */
+  textFeeds(rows: readonly Encoding[], width?: number): Tensors;
+  /** One run, on the next session that is free. Rejects with the signal's reason when that aborts before its turn. */
+  run(feeds: Tensors, signal: AbortSignal): Promise<Tensors>;
+  readonly inputs: readonly Port[];
+}
+
+export const pixelValues = ({ values, height, width }: ProcessedImage): Tensors => ({
+  pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] },
+});
+
+/**
+ * Opens a graph that reads a picture and texts; its role is `model`.
+ * @param needed outputs that the head reads
+ * @throws RunError `not_ready` for a graph that does not give them
+ */
+export async function openJointModel(request: LoadRequest, ...needed: string[]): Promise<JointModel> {
+  const [config, tokenizer, opened] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    loadTokenizer(request.dir),
+    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+  ]);
+  const { inputs, outputs, lanes } = opened;
+  const given = outputs.map(({ name }) => name);
+  if (!needed.every((name) => given.includes(name)))
+    throw new RunError('not_ready', `the graph gives ${given.join(', ')}, not ${needed.join(' and ')}`);
+  const processor: ImageProcessor = createImageProcessor(await readProcessorConfig(request.dir, config));
+  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  const queue = createRowBatcher<Tensors, Tensors>({
+    lanes,
+    // A request's texts and picture belong together: no two requests share a run.
+    limits: { tokens: 0, padding: 0 },
+    lengthOf: numbersOf,
+    compute: async ([feeds], run) => [await run(feeds!)],
+  });
+  const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
+  return {
+    ...{ config, tokenizer, inputs },
+    readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
+    textFeeds: (rows, width = 0) => createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer)),
+    async run(feeds, signal) {
+      const found = await queue.forward(feeds, signal);
+      pictures.hasRun();
+      return found;
+    },
+  };
+}
+
+const padId = (tokenizer: TextTokenizer): number => tokenizer.namedId('pad_token') ?? 0;
+
+/** Padding that is part of a row, for graphs that take no mask. */
+function padded(rows: readonly Encoding[], width: number, tokenizer: TextTokenizer): readonly Encoding[] {
+  const fill = (values: readonly number[], value: number) => [
+    ...values,
+    ...new Array<number>(Math.max(0, width - values.length)).fill(value),
+  ];
+  if (width === 0) return rows;
+  return rows.map(({ ids, typeIds }) => ({
+    ids: fill(ids, padId(tokenizer)),
+    typeIds: fill(typeIds, 0),
+    mask: fill(
+      ids.map(() => 1),
+      0,
+    ),
+  }));
+}
