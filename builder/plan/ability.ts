@@ -25,6 +25,8 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'token-classification': gives('logits'),
   'image-classification': gives('logits'),
   'image-text-matching': gives('logits_per_image'),
+  'text-guided-detection': gives('logits', 'pred_boxes'),
+  'visual-question-answering': gives('logits'),
   'question-answering': gives('start_logits', 'end_logits'),
   embedding: ({ outputs }) =>
     outputs.some((name) => !SCORES.test(name) && !CACHE_OUTPUT.test(name))

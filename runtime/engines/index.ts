@@ -24,6 +24,10 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
     'image-text-matching': async () =>
       (await import('./encoders/joint/image-text-matcher.js')).loadImageTextMatcher,
+    'text-guided-detection': async () =>
+      (await import('./encoders/joint/text-guided-detector.js')).loadTextGuidedDetector,
+    'visual-question-answering': async () =>
+      (await import('./encoders/joint/visual-question-answerer.js')).loadVisualQuestionAnswerer,
     embedding: async () => (await import('./encoders/text/embedder/text-embedder.js')).loadTextEmbedder,
   },
   generation: {

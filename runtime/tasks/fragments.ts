@@ -37,6 +37,16 @@ export function withMedia<S extends z.ZodRawShape>(shape: S) {
 /** A corner box in whole pixels of the picture that was given. */
 export const box = z.object({ xmin: z.int(), ymin: z.int(), xmax: z.int(), ymax: z.int() });
 
+export const detection = z.object({ score: z.number(), label: z.string(), box });
+
+/** Least score of what is kept. */
+export const threshold = (standard: number) =>
+  z
+    .number()
+    .nullish()
+    .transform((value) => value ?? standard)
+    .describe(`least score, ${standard} by default`);
+
 export const base64Png = z.string().describe('PNG in Base64');
 
 /** Files that say how pictures are prepared. */

@@ -13,6 +13,8 @@ import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
 import translation from './translation.js';
 import tokenClassification from './token-classification.js';
+import zeroShotObjectDetection from './zero-shot-object-detection.js';
+import visualQuestionAnswering from './visual-question-answering.js';
 import zeroShotClassification from './zero-shot-classification.js';
 import zeroShotImageClassification from './zero-shot-image-classification.js';
 
@@ -37,10 +39,10 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'object-detection': planned('Object detection'),
   'depth-estimation': planned('Depth estimation'),
   'mask-generation': planned('Mask generation'),
-  'visual-question-answering': planned('Visual question answering'),
+  'visual-question-answering': visualQuestionAnswering,
   'document-question-answering': planned('Document question answering'),
   'zero-shot-image-classification': zeroShotImageClassification,
-  'zero-shot-object-detection': planned('Zero-shot object detection'),
+  'zero-shot-object-detection': zeroShotObjectDetection,
   'text-to-image': planned('Text to image'),
   'unconditional-image-generation': planned('Unconditional image generation'),
   'image-text-to-text': planned('Image-text to text'),

@@ -10,3 +10,17 @@ export interface ImageClassifier {
    */
   classify(image: Uint8Array, signal: AbortSignal): Promise<Classification>;
 }
+
+/** Corners in whole pixels of the picture that was given, after its orientation has been applied. */
+export interface Box {
+  xmin: number;
+  ymin: number;
+  xmax: number;
+  ymax: number;
+}
+
+export interface Detection {
+  score: number;
+  label: string;
+  box: Box;
+}

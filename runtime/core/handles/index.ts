@@ -5,7 +5,7 @@
 
 import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
 import type { ImageClassifier } from './image.js';
-import type { ImageTextMatcher } from './joint.js';
+import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
   EntailmentClassifier,
   MaskFiller,
@@ -30,6 +30,8 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   'image-text-matching': ImageTextMatcher;
+  'text-guided-detection': TextGuidedDetector;
+  'visual-question-answering': VisualQuestionAnswerer;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

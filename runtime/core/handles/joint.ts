@@ -1,5 +1,8 @@
 /** Handles of models that read a picture together with texts, and answer in one run. */
 
+import type { Detection } from './image.js';
+import type { Classification } from './scores.js';
+
 export interface ImageTextMatcher {
   /** How the logits of several texts become scores: against each other, or each by itself. */
   readonly scoring: 'softmax' | 'sigmoid';
@@ -8,4 +11,26 @@ export interface ImageTextMatcher {
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a text too long; the signal's reason
    */
   match(image: Uint8Array, texts: readonly string[], signal: AbortSignal): Promise<Float32Array>;
+}
+
+export interface TextGuidedDetector {
+  /**
+   * Objects of each label, best first.
+   * @param threshold least score
+   * @throws RunError as ImageTextMatcher.match
+   */
+  detect(
+    image: Uint8Array,
+    labels: readonly string[],
+    threshold: number,
+    signal: AbortSignal,
+  ): Promise<Detection[]>;
+}
+
+export interface VisualQuestionAnswerer {
+  /**
+   * Scores every answer that the model knows.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long; the signal's reason
+   */
+  answer(asked: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<Classification>;
 }

@@ -3,7 +3,7 @@ import type { ImageTextMatcher } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { type Json, firstNumber } from '../../repository/model-folder.js';
-import { openJointModel, pixelValues } from './joint-model.js';
+import { openJointModel } from './joint-model.js';
 
 /** Tokens of every text of SigLIP, which was trained on rows of this length and takes no mask. */
 const SIGLIP_TOKENS = 64;
@@ -27,7 +27,7 @@ export async function loadImageTextMatcher(request: LoadRequest): Promise<ImageT
     async match(image, texts, signal) {
       const feeds = model.textFeeds(texts.map(encode), isSiglip ? SIGLIP_TOKENS : 0);
       const picture = await model.readPicture(image, signal);
-      const outputs = await model.run({ ...feeds, ...pixelValues(picture) }, signal);
+      const outputs = await model.run({ ...feeds, ...model.pictureFeeds(picture) }, signal);
       return toFloat32(outputs['logits_per_image']!);
     },
   };

@@ -13,8 +13,9 @@ import { readProcessorConfig } from '../../processors/image/processor-config.js'
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { openLanes } from '../../sessions/lanes.js';
 import { memoryRoom } from '../../sessions/memory-room.js';
-import type { Port, Tensors } from '../../sessions/tensors.js';
+import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
+import { pictureFeeds } from '../picture-feeds.js';
 import { createFeeds } from '../text/encoder/row-tensors.js';
 
 /** A graph that reads a picture and texts in one run. */
@@ -28,12 +29,9 @@ export interface JointModel {
   textFeeds(rows: readonly Encoding[], width?: number): Tensors;
   /** One run, on the next session that is free. Rejects with the signal's reason when that aborts before its turn. */
   run(feeds: Tensors, signal: AbortSignal): Promise<Tensors>;
-  readonly inputs: readonly Port[];
+  /** Input tensors of a picture. */
+  pictureFeeds(picture: ProcessedImage): Tensors;
 }
-
-export const pixelValues = ({ values, height, width }: ProcessedImage): Tensors => ({
-  pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] },
-});
 
 /**
  * Opens a graph that reads a picture and texts; its role is `model`.
@@ -61,7 +59,8 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   });
   const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
   return {
-    ...{ config, tokenizer, inputs },
+    ...{ config, tokenizer },
+    pictureFeeds: (picture) => pictureFeeds(inputs, picture),
     readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
     textFeeds: (rows, width = 0) => createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer)),
     async run(feeds, signal) {

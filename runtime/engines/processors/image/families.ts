@@ -7,6 +7,7 @@ import {
   poolFormerResize,
   type Resize,
   type ResizeSettings,
+  viltResize,
 } from './geometry.js';
 
 export interface ProcessorSettings extends ResizeSettings {
@@ -113,5 +114,7 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
     ...{ size: 224, do_center_crop: true, crop_size: 256 },
     ...{ do_normalize: false, do_flip_channel_order: true },
   }),
+  OwlViT: square({ size: 768, resample: BICUBIC, crop_size: 768, ...CLIP }),
+  Vilt: { number: 'shortest', resize: viltResize, defaults: { size: 384, resample: BICUBIC } },
   EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
 };

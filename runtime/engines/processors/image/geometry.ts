@@ -67,6 +67,27 @@ export function poolFormerResize(picture: Picture, settings: ResizeSettings): Pi
     : resizeLikePillow(picture, width, height, resample);
 }
 
+/** ViLT: the longest edge has 1333 pixels where the shortest has 800, at most; both are multiples of `size_divisor`. */
+export function viltResize(picture: Picture, settings: ResizeSettings & { size_divisor: number }): Picture {
+  const { size, size_divisor, resample } = settings;
+  if (!('shortest_edge' in size)) return plainResize(picture, settings);
+  const longest = Math.trunc((1333 / 800) * size.shortest_edge);
+  let scale = size.shortest_edge / Math.min(picture.height, picture.width);
+  const long = scale * Math.max(picture.height, picture.width);
+  let [height, width] =
+    picture.height < picture.width
+      ? [size.shortest_edge, scale * picture.width]
+      : [scale * picture.height, size.shortest_edge];
+  if (long > longest) {
+    scale = longest / Math.max(height, width);
+    [height, width] = [scale * height, scale * width];
+  }
+  const edge = (length: number) => Math.floor(Math.trunc(length + 0.5) / size_divisor) * size_divisor;
+  [height, width] = [edge(height), edge(width)];
+  if (height > 0 && width > 0) return resizeLikePillow(picture, width, height, resample);
+  throw new RunError('unprocessable', 'the picture is too narrow for this model');
+}
+
 /** Cuts the middle out; where the picture is smaller, black is put around it (image_transforms.center_crop). */
 export function centerCrop(picture: Picture, size: Edges): Picture {
   const top = offset(picture.height, size.height);

@@ -28,6 +28,8 @@ const PROCESSORS: Record<string, string[]> = {
   Segformer: ['segformer'],
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
+  OwlViT: ['owlvit'],
+  Vilt: ['vilt'],
 };
 
 function named(processing: Json, config: Json): Json {

@@ -1,0 +1,58 @@
+import { RunError } from '../../../core/errors.js';
+import type { Detection, TextGuidedDetector } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { type Json, firstNumber } from '../../repository/model-folder.js';
+import { toFloat32 } from '../../sessions/tensors.js';
+import { cornerBox, type Scale, sigmoid } from '../boxes.js';
+import { openJointModel } from './joint-model.js';
+
+/** OWL-ViT and OWLv2: input_ids [labels, tokens], pixel_values -> logits [1, patches, labels], pred_boxes [1, patches, 4]. */
+export async function loadTextGuidedDetector(request: LoadRequest): Promise<TextGuidedDetector> {
+  const model = await openJointModel(request, 'logits', 'pred_boxes');
+  const { config, tokenizer } = model;
+  const most = firstNumber((config['text_config'] ?? {}) as Json, 'max_position_embeddings') ?? Infinity;
+  // OWLv2 pads pictures to squares, and its boxes are relative to those.
+  const isSquare = config['model_type'] === 'owlv2';
+  return {
+    async detect(image, labels, threshold, signal) {
+      const rows = labels.map((label) => tokenizer.encode(label));
+      const long = rows.find(({ ids }) => ids.length > most);
+      if (long)
+        throw new RunError('unprocessable', `a label has ${long.ids.length} tokens; the model takes ${most}`);
+      const texts = model.textFeeds(rows);
+      const picture = await model.readPicture(image, signal);
+      const outputs = await model.run({ ...texts, ...model.pictureFeeds(picture) }, signal);
+      const { width, height } = picture.original;
+      const edge = Math.max(width, height);
+      return detections(outputs['logits']!.dims[2]!, {
+        logits: toFloat32(outputs['logits']!),
+        boxes: toFloat32(outputs['pred_boxes']!),
+        scale: isSquare ? { width: edge, height: edge } : { width, height },
+        threshold: Math.fround(threshold),
+        labels,
+      });
+    },
+  };
+}
+
+interface Found {
+  /** [patches, labels] */
+  logits: Float32Array;
+  /** [patches, 4] */
+  boxes: Float32Array;
+  scale: Scale;
+  threshold: number;
+  labels: readonly string[];
+}
+
+/** Rows of all labels, best first; of equal scores the earlier label and patch. */
+function detections(columns: number, { logits, boxes, scale, threshold, labels }: Found): Detection[] {
+  const rows: Detection[] = [];
+  for (const [column, label] of labels.entries()) {
+    for (let patch = 0; patch < logits.length / columns; patch++) {
+      const score = sigmoid(logits[patch * columns + column]!);
+      if (score > threshold) rows.push({ score, label, box: cornerBox(boxes, patch, scale) });
+    }
+  }
+  return rows.sort((a, b) => b.score - a.score);
+}

@@ -1,0 +1,28 @@
+import { RunError } from '../../../core/errors.js';
+import type { VisualQuestionAnswerer } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { firstNumber } from '../../repository/model-folder.js';
+import { labelsOf } from '../../repository/labels.js';
+import { toFloat32 } from '../../sessions/tensors.js';
+import { openJointModel } from './joint-model.js';
+
+/** ViLT: input_ids, token_type_ids, pixel_values, pixel_mask -> logits [1, answers]. */
+export async function loadVisualQuestionAnswerer(request: LoadRequest): Promise<VisualQuestionAnswerer> {
+  const model = await openJointModel(request, 'logits');
+  const most = firstNumber(model.config, 'max_position_embeddings') ?? Infinity;
+  return {
+    async answer({ image, question }, signal) {
+      const row = model.tokenizer.encode(question);
+      if (row.ids.length > most)
+        throw new RunError(
+          'unprocessable',
+          `the question has ${row.ids.length} tokens; the model takes ${most}`,
+        );
+      const text = model.textFeeds([row]);
+      const picture = await model.readPicture(image, signal);
+      const outputs = await model.run({ ...text, ...model.pictureFeeds(picture) }, signal);
+      const logits = toFloat32(outputs['logits']!);
+      return { logits, labels: labelsOf(model.config, logits.length), problem: 'multi_label' };
+    },
+  };
+}

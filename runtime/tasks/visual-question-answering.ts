@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';
+import { ranked } from './scores.js';
+
+const PHOTO = 'https://example.com/harbour.jpg';
+const MOST_ANSWERS = 5;
+
+export default defineTask({
+  title: 'Visual question answering',
+  summary: 'Answers a question about a picture.',
+  modality: 'image',
+  streams: false,
+  profile: 'vision',
+  input: withMedia({
+    question: z.string().min(1),
+    params: params({
+      top_k: z.int().min(1).nullish().describe('rows in the answer, 5 by default'),
+    }),
+  }),
+  output: z.array(z.object({ score: z.number().nullable(), answer: z.string() })),
+  example: { url: PHOTO, question: 'How many ships are there?' },
+  engines: {
+    transformers: {
+      head: 'visual-question-answering',
+      graphs: ['model'],
+      files: [...TOKENIZER_FILES, ...PROCESSOR_FILES],
+      example: () => ({ url: PHOTO, question: 'a' }),
+      async run(handle, { media, question, params: { top_k } }, { signal }) {
+        const scores = await handle.answer({ image: media.bytes, question }, signal);
+        const rows = ranked(scores, 'sigmoid', top_k ?? MOST_ANSWERS);
+        return rows.map(({ label, score }) => ({ score, answer: label }));
+      },
+    },
+  },
+});
