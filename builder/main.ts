@@ -1,21 +1,12 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { ownPackage } from '../runtime/own-package.js';
 import { runCli } from './cli.js';
 import { readBuilderConfig } from './config.js';
 import type { CommandDeps } from './deps.js';
 import { EXIT } from './exit.js';
 import { dockerodeDocker } from './docker/dockerode.js';
 
-/** The nearest folder above this file that has a package.json: the checkout or the installed package. */
-function findPackageRoot(from: string): string {
-  return existsSync(path.join(from, 'package.json')) ? from : findPackageRoot(path.dirname(from));
-}
-
-const packageRoot = findPackageRoot(import.meta.dirname);
-const { version } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as {
-  version: string;
-};
+const { folder: packageRoot, version } = ownPackage(import.meta.dirname);
 
 // `builder list | head`: the reader has seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

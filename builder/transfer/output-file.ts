@@ -4,6 +4,7 @@ import { type FileHandle, open, readdir, rename, rm, statfs, writeFile } from 'n
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '../../runtime/store/sync-folder.js';
 import { BuilderError } from '../exit.js';
 import { megabytes } from '../report.js';
 import { gzipBlocks } from './gzip.js';
@@ -106,11 +107,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  await handle.sync().finally(() => handle.close());
 }
 
 function told(error: NodeJS.ErrnoException, file: string): Error {

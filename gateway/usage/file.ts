@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { syncFolder } from '../../runtime/store/sync-folder.js';
 import { GatewayError } from '../errors.js';
 import { createSums, parseRow, type UsageRow, type UsageSums } from './row.js';
 
@@ -53,10 +54,4 @@ export async function rewriteUsage(
     await handle.close();
     throw error;
   }
-}
-
-/** After this the new name outlives a power cut, and not only the file. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 }

@@ -7,6 +7,7 @@ import { expectedDigest, startDigest } from './digest.js';
 import { StoreError } from './errors.js';
 import { makeFolder } from './make-folder.js';
 import { PART_SUFFIX } from './paths.js';
+import { syncFolder } from './sync-folder.js';
 
 /**
  * A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. All that changes
@@ -77,7 +78,8 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
         await confirm();
         throw error.code === 'ENOENT' ? vanished(partPath) : error;
       });
-      await syncFolder(dirname(path));
+      // Not every file system lets a folder be synced.
+      await syncFolder(dirname(path)).catch(() => undefined);
       return mtime;
     },
     async close() {
@@ -142,13 +144,6 @@ async function writeFully(handle: FileHandle, chunk: Uint8Array, position: numbe
     const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
     done += bytesWritten;
   }
-}
-
-/** Makes the new name durable. Not every file system lets a folder be synced. */
-async function syncFolder(dir: string): Promise<void> {
-  const handle = await open(dir, 'r').catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
 }
 
 /** Removes what lies at a file's final name, so that nothing uses it any more. A folder goes only when it is empty. */
