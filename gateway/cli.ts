@@ -3,6 +3,7 @@ import { keysCommand } from './commands/keys.js';
 import { serveCommand } from './commands/serve.js';
 import { tasksCommand } from './commands/tasks.js';
 import { usageCommand } from './commands/usage.js';
+import { VERSION } from './package.js';
 
 const EXAMPLES = `
 Examples:
@@ -14,6 +15,7 @@ Examples:
 export function createGatewayProgram(): Command {
   const program = new Command('gateway')
     .description('The hosted interface: many models behind one address')
+    .version(VERSION)
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(--help lists what there is)');
   for (const register of [serveCommand, keysCommand, usageCommand, tasksCommand]) register(program);

@@ -75,9 +75,10 @@ describe('the packed program, installed somewhere', () => {
     expect(broken).toEqual(['CONTRIBUTING.md']);
   });
 
-  test('builder says its version, and plans', async () => {
+  test('both say their version, and builder plans', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect(await outputOf('builder', '--version')).toBe(`${version}\n`);
+    for (const command of ['builder', 'gateway'])
+      expect(await outputOf(command, '--version')).toBe(`${version}\n`);
     const from = join(installed.folder, 'demo/model');
     const plan = await outputOf('builder', 'plan', 'slipway/harbour-demo', '--from', from, '--json');
     expect(JSON.parse(plan)).toMatchObject({
