@@ -1,5 +1,5 @@
 import type { Json } from '../repository/model-folder.js';
-import type { TokenizerFiles } from './python-loading.js';
+import type { TokenizerFiles } from './tokenizer-json.js';
 
 /** What one of transformers' tokenizer classes knows by itself. */
 export interface TokenizerFamily {

@@ -4,21 +4,10 @@ import {
   type AddedToken,
   type Component,
   specialTexts,
+  type TokenizerFiles,
   type TokenizerJson,
   tokenText,
 } from './tokenizer-json.js';
-
-export interface TokenizerFiles {
-  json: TokenizerJson;
-  /** tokenizer_config.json */
-  config: Json;
-  /** special_tokens_map.json */
-  specialTokens?: Json | undefined;
-  /** config.json of the model */
-  model?: Json | undefined;
-  /** True: lower case before all else, as sentence-transformers can ask for. */
-  lowerCase?: boolean | undefined;
-}
 
 /**
  * What transformers' AutoTokenizer makes of the files: its classes overrule parts of tokenizer.json by what

@@ -2,15 +2,11 @@ import { RunError } from '../../core/errors.js';
 import { tokenizersLibrary } from './library.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 import { createUnigram } from './unigram.js';
-import { withWordCache } from './word-cache.js';
-
-/** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
-export type EmitToken = (id: number, start: number, end: number) => void;
+import { type CutWord, type EmitToken, withWordCache } from './word-cache.js';
 
 /** The vocabulary, and how a word is cut into its tokens. */
 export interface TokenModel {
-  /** Cuts one word; its tokens come in order. */
-  tokenize(word: string, take: EmitToken): void;
+  readonly tokenize: CutWord;
   /** Id to token, without the added ones. */
   tokens: ReadonlyMap<number, string>;
   ids: ReadonlyMap<string, number>;

@@ -64,3 +64,16 @@ export function specialTokensOf(config: Json): { named: Record<string, string>; 
     further: further.map(tokenText).filter((text) => text !== ''),
   };
 }
+
+/** What a repository says of its tokenizer. */
+export interface TokenizerFiles {
+  json: TokenizerJson;
+  /** tokenizer_config.json */
+  config: Json;
+  /** special_tokens_map.json */
+  specialTokens?: Json | undefined;
+  /** config.json of the model */
+  model?: Json | undefined;
+  /** True: lower case before all else, as sentence-transformers can ask for. */
+  lowerCase?: boolean | undefined;
+}

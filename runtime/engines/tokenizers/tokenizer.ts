@@ -7,7 +7,8 @@ import {
   encodingTemplates,
   specialCount,
 } from './encoding-template.js';
-import { applyPythonLoading, type TokenizerFiles } from './python-loading.js';
+import { applyPythonLoading } from './python-loading.js';
+import type { TokenizerFiles } from './tokenizer-json.js';
 import {
   type Encoding,
   type EncodingOptions,

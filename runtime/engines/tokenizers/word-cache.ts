@@ -1,6 +1,8 @@
-import type { TokenModel } from './token-model.js';
+/** Takes a token of a word and the UTF-16 units [start, end) of the word that it stands for. */
+export type EmitToken = (id: number, start: number, end: number) => void;
 
-type Cut = TokenModel['tokenize'];
+/** Cuts one word; its tokens come in order. */
+export type CutWord = (word: string, emit: EmitToken) => void;
 
 /** Longer words are rare, and would make the cache's size unknown. */
 const LONGEST = 24;
@@ -8,7 +10,7 @@ const LONGEST = 24;
 const MOST = 20_000;
 
 /** Remembers how words were cut: the usual words of a language come again and again. */
-export function withWordCache(cut: Cut): Cut {
+export function withWordCache(cut: CutWord): CutWord {
   const known = new Map<string, readonly [id: number, start: number, end: number][]>();
   return (word, take) => {
     if (word.length > LONGEST) return cut(word, take);
