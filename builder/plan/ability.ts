@@ -36,6 +36,8 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
     gives('logits')(ports) ??
     (ports.inputs.some((name) => CACHE_INPUT.test(name)) ? undefined : 'has no key-value cache'),
   // Its graphs are several, and their loader knows what they owe each other.
+  'mask-generation': () => undefined,
+  // Its graphs are several, and their loader knows what they owe each other.
   'seq2seq-lm': () => undefined,
 };
 

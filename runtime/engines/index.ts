@@ -22,6 +22,8 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
+    'mask-generation': async () =>
+      (await import('./encoders/image/masks/mask-generator.js')).loadMaskGenerator,
     'image-text-matching': async () =>
       (await import('./encoders/joint/image-text-matcher.js')).loadImageTextMatcher,
     'text-guided-detection': async () =>

@@ -5,6 +5,7 @@ import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js'
 import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
+import maskGeneration from './mask-generation.js';
 import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
@@ -38,7 +39,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'image-to-text': planned('Image to text'),
   'object-detection': planned('Object detection'),
   'depth-estimation': planned('Depth estimation'),
-  'mask-generation': planned('Mask generation'),
+  'mask-generation': maskGeneration,
   'visual-question-answering': visualQuestionAnswering,
   'document-question-answering': planned('Document question answering'),
   'zero-shot-image-classification': zeroShotImageClassification,

@@ -27,6 +27,7 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
       ...['text-classification', 'text-generation', 'token-classification', 'zero-shot-classification'],
       ...['text2text-generation', 'summarization', 'translation'],
       ...['zero-shot-image-classification', 'zero-shot-object-detection', 'visual-question-answering'],
+      'mask-generation',
     ].toSorted(),
   );
 });

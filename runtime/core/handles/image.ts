@@ -24,3 +24,39 @@ export interface Detection {
   label: string;
   box: Box;
 }
+
+export interface MaskOptions {
+  /** Points of each side of the grid. */
+  pointsPerSide: number;
+  /** Points of a run of the graph. */
+  pointsPerRun: number;
+  /** Least score that the model gives a mask. */
+  minScore: number;
+  /** Least share of pixels that stay when the threshold is raised rather than lowered by `offset`. */
+  minStability: number;
+  offset: number;
+  /** Logit from which on a pixel belongs to the mask. */
+  threshold: number;
+  /** Most overlap of the boxes of two masks. */
+  overlap: number;
+}
+
+export interface GeneratedMasks {
+  /** Size of the picture and of its masks. */
+  width: number;
+  height: number;
+  /** Best first. */
+  masks: {
+    score: number;
+    /** 0 and 1 for each pixel, row by row; made anew by each call. */
+    pixels(): Uint8Array;
+  }[];
+}
+
+export interface MaskGenerator {
+  /**
+   * Masks of all that is in a picture.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   */
+  generate(image: Uint8Array, options: MaskOptions, signal: AbortSignal): Promise<GeneratedMasks>;
+}

@@ -4,7 +4,7 @@
  */
 
 import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
-import type { ImageClassifier } from './image.js';
+import type { ImageClassifier, MaskGenerator } from './image.js';
 import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
   EntailmentClassifier,
@@ -29,6 +29,7 @@ export interface Handles {
   'token-classification': TokenClassifier;
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
+  'mask-generation': MaskGenerator;
   'image-text-matching': ImageTextMatcher;
   'text-guided-detection': TextGuidedDetector;
   'visual-question-answering': VisualQuestionAnswerer;

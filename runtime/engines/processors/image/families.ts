@@ -1,14 +1,15 @@
 import type { Json } from '../../repository/model-folder.js';
 import {
   convNextResize,
-  type Edges,
   levitResize,
+  longestEdgeResize,
   plainResize,
   poolFormerResize,
   type Resize,
   type ResizeSettings,
   viltResize,
 } from './geometry.js';
+import type { Edges } from './sizes.js';
 
 export interface ProcessorSettings extends ResizeSettings {
   do_resize: boolean;
@@ -116,5 +117,14 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   }),
   OwlViT: square({ size: 768, resample: BICUBIC, crop_size: 768, ...CLIP }),
   Vilt: { number: 'shortest', resize: viltResize, defaults: { size: 384, resample: BICUBIC } },
+  Sam: {
+    number: 'shortest',
+    resize: longestEdgeResize,
+    pad: (_, __, config) => ({
+      to: (config['pad_size'] ?? { height: 1024, width: 1024 }) as Edges,
+      when: 'values',
+    }),
+    defaults: { size: { longest_edge: 1024 }, ...IMAGENET },
+  },
   EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
 };

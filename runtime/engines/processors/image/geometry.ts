@@ -1,11 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import { resizeLikePillow } from './pillow-resize.js';
+import { type Edges, longestEdge } from './sizes.js';
 import type { Picture } from '../../../media/picture.js';
-
-export interface Edges {
-  height: number;
-  width: number;
-}
 
 /** `longest_edge` beside the shortest one is a limit. */
 export type Size = Edges | { shortest_edge: number; longest_edge?: number } | { longest_edge: number };
@@ -65,6 +61,14 @@ export function poolFormerResize(picture: Picture, settings: ResizeSettings): Pi
   return size.height === size.width
     ? resizeShortest(picture, height, resample)
     : resizeLikePillow(picture, width, height, resample);
+}
+
+/** SAM: the longest edge gets a fixed length. */
+export function longestEdgeResize(picture: Picture, settings: ResizeSettings): Picture {
+  const { size, resample } = settings;
+  if (!('longest_edge' in size) || size.longest_edge === undefined) return plainResize(picture, settings);
+  const { height, width } = longestEdge(picture, size.longest_edge);
+  return resizeLikePillow(picture, width, height, resample);
 }
 
 /** ViLT: the longest edge has 1333 pixels where the shortest has 800, at most; both are multiples of `size_divisor`. */

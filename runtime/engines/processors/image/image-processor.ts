@@ -7,7 +7,8 @@ import {
   type ProcessorFamily,
   type ProcessorSettings,
 } from './families.js';
-import { centerCrop, type Edges, type Size } from './geometry.js';
+import { centerCrop, type Size } from './geometry.js';
+import type { Edges } from './sizes.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Picture } from '../../../media/picture.js';
 

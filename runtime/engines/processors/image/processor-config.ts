@@ -29,6 +29,7 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  Sam: ['sam', 'sam_hq'],
   Vilt: ['vilt'],
 };
 

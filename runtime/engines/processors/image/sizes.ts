@@ -1,4 +1,7 @@
-import type { Edges } from './geometry.js';
+export interface Edges {
+  height: number;
+  width: number;
+}
 
 /**
  * Sizes that Python's image processors resize to, with their ways of rounding. All of them keep the aspect ratio as far as

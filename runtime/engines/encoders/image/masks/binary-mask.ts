@@ -1,0 +1,74 @@
+import type { Edges } from '../../../processors/image/sizes.js';
+import { bilinear, bilinearRows, cropPlane, type Plane } from '../../../processors/image/interpolate.js';
+import type { PixelBox } from './non-maximum.js';
+
+/** A mask as runs: numbers of pixels, row by row, that are alternately out of it and in it. */
+export interface BinaryMask extends Edges {
+  runs: number[];
+  /** All zeros for a mask without a pixel. */
+  box: PixelBox;
+  /** Pixels of the mask at a higher threshold, over those at a lower one: 1 for a sharp edge. */
+  stability: number;
+}
+
+export interface MaskSizes {
+  /** What the graph's masks are enlarged to first. */
+  padded: Edges;
+  /** The part of that which is picture. */
+  content: Edges;
+  /** Size of the mask. */
+  picture: Edges;
+}
+
+/**
+ * Enlarges a mask of the graph to the size of the picture as post_process_masks does, in two steps with the padding cut
+ * between them, and cuts it at a threshold. Only one row is held at the full size.
+ */
+export function binaryMask(
+  logits: Plane,
+  { padded, content, picture }: MaskSizes,
+  { threshold, offset }: { threshold: number; offset: number },
+): BinaryMask {
+  const sampler = bilinearRows(cropPlane(bilinear(logits, padded), content), picture);
+  const row = new Float32Array(picture.width);
+  const runs: number[] = [];
+  const box = { left: picture.width, top: picture.height, right: -1, bottom: -1 };
+  let [inside, run, high, low] = [false, 0, 0, 0];
+  for (let y = 0; y < picture.height; y++) {
+    sampler.row(y, row);
+    for (let x = 0; x < picture.width; x++) {
+      const value = row[x]!;
+      if (value > threshold + offset) high++;
+      if (value > threshold - offset) low++;
+      const isIn = value > threshold;
+      if (isIn !== inside) {
+        runs.push(run);
+        [inside, run] = [isIn, 0];
+      }
+      run++;
+      if (!isIn) continue;
+      box.left = Math.min(box.left, x);
+      box.right = Math.max(box.right, x);
+      box.top = Math.min(box.top, y);
+      box.bottom = y;
+    }
+  }
+  runs.push(run);
+  const isEmpty = box.right < 0;
+  return {
+    ...{ height: picture.height, width: picture.width, runs },
+    box: isEmpty ? { left: 0, top: 0, right: 0, bottom: 0 } : box,
+    stability: Math.fround(high / low),
+  };
+}
+
+/** 0 and 1 for each pixel, row by row. */
+export function maskPixels({ runs, height, width }: BinaryMask): Uint8Array {
+  const pixels = new Uint8Array(height * width);
+  let at = 0;
+  for (const [i, run] of runs.entries()) {
+    if (i % 2 === 1) pixels.fill(1, at, at + run);
+    at += run;
+  }
+  return pixels;
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RunError } from '../../../../core/errors.js';
+import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import { createPictureLine } from '../../../../media/picture-line.js';
+import { createRowBatcher, type RowBatcher } from '../../../batching/row-batcher.js';
+import { numbersOf } from '../../../batching/tensor-rows.js';
+import { createImageProcessor, type ProcessedImage } from '../../../processors/image/image-processor.js';
+import { readProcessorConfig } from '../../../processors/image/processor-config.js';
+import { readJson } from '../../../repository/model-folder.js';
+import { openLanes } from '../../../sessions/lanes.js';
+import { memoryRoom } from '../../../sessions/memory-room.js';
+import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
+import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
+import { suppressOverlaps } from './non-maximum.js';
+import { pointGrid } from './point-grid.js';
+
+type Queue = RowBatcher<Tensors, Tensors>;
+
+/** SAM: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their scores). */
+export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
+  const { dir } = request;
+  const config = await readJson(dir, 'config.json');
+  const [encoder, decoder, processing] = await Promise.all([
+    openQueue(request, 'vision_encoder'),
+    openQueue(request, 'prompt_encoder_mask_decoder'),
+    readProcessorConfig(dir, config),
+  ]);
+  const processor = createImageProcessor(processing);
+  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  return {
+    async generate(bytes, options, signal) {
+      const image = await pictures.read(bytes, processor.process, signal);
+      const { values, height, width } = image;
+      const pixels = { type: 'float32', data: values, dims: [1, 3, height, width] };
+      const embeddings = await encoder.forward({ pixel_values: pixels }, signal);
+      pictures.hasRun();
+      return generate(decoder, { image, embeddings, options, signal });
+    },
+  };
+}
+
+async function openQueue(request: LoadRequest, role: string): Promise<Queue> {
+  const { lanes } = await openLanes(request, join(request.dir, request.spec.graphs[role]!));
+  return createRowBatcher<Tensors, Tensors>({
+    lanes,
+    limits: { tokens: 0, padding: 0 },
+    lengthOf: numbersOf,
+    compute: async ([feeds], run) => [await run(feeds!)],
+  });
+}
+
+interface Generation {
+  image: ProcessedImage;
+  embeddings: Tensors;
+  options: MaskOptions;
+  signal: AbortSignal;
+}
+
+interface Candidate {
+  score: number;
+  box: BinaryMask['box'];
+  mask: BinaryMask;
+}
+
+async function generate(decoder: Queue, generation: Generation): Promise<GeneratedMasks> {
+  const { image, options, signal } = generation;
+  const { original: picture, content, width, height } = image;
+  const points = pointGrid(options.pointsPerSide, picture, Math.max(content.width, content.height));
+  const candidates: Candidate[] = [];
+  for (let from = 0; from < points.length; from += 2 * options.pointsPerRun) {
+    const outputs = await decoder.forward(
+      promptOf(points.slice(from, from + 2 * options.pointsPerRun), generation.embeddings),
+      signal,
+    );
+    const sizes = { padded: { height, width }, content, picture };
+    candidates.push(...(await stableMasks(outputs, sizes, generation)));
+  }
+  const kept = suppressOverlaps(candidates, options.overlap);
+  return {
+    ...picture,
+    masks: kept.map(({ score, mask }) => ({ score, pixels: () => maskPixels(mask) })),
+  };
+}
+
+/** Each point is a prompt of its own. The picture's tensors are copied: a run takes the memory of its inputs. */
+function promptOf(points: Float32Array, embeddings: Tensors): Tensors {
+  const count = points.length / 2;
+  const copies = Object.entries(embeddings).map(
+    ([name, { type, data, dims }]) => [name, { type, data: (data as Float32Array).slice(), dims }] as const,
+  );
+  return {
+    ...Object.fromEntries(copies),
+    input_points: { type: 'float32', data: points, dims: [1, count, 1, 2] },
+    input_labels: { type: 'int64', data: new BigInt64Array(count).fill(1n), dims: [1, count, 1] },
+  };
+}
+
+/** Masks whose score and whose edge are good enough. Others are served between two of them. */
+async function stableMasks(
+  outputs: Tensors,
+  sizes: MaskSizes,
+  { options, signal }: Generation,
+): Promise<Candidate[]> {
+  const [scores, masks] = [toFloat32(outputs['iou_scores']!), outputs['pred_masks']!];
+  const [height, width] = masks.dims.slice(-2) as [number, number];
+  const all = toFloat32(masks);
+  if (all.length !== scores.length * height * width)
+    throw new RunError('engine_failed', 'the graph gives another number of masks than of scores');
+  const found: Candidate[] = [];
+  for (const [i, score] of scores.entries()) {
+    if (options.minScore > 0 && !(score > Math.fround(options.minScore))) continue;
+    const values = all.subarray(i * height * width, (i + 1) * height * width);
+    const mask = binaryMask({ values, height, width }, sizes, options);
+    await nextTurn();
+    signal.throwIfAborted();
+    if (options.minStability > 0 && !(mask.stability > Math.fround(options.minStability))) continue;
+    found.push({ score, box: mask.box, mask });
+  }
+  return found;
+}
