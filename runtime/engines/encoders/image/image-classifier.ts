@@ -11,7 +11,8 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {
     async classify(bytes, signal) {
-      const logits = toFloat32((await run(bytes, signal))['logits']!);
+      const { outputs } = await run(bytes, signal);
+      const logits = toFloat32(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };

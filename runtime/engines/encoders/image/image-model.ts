@@ -3,12 +3,20 @@ import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
 import { createPictureLine } from '../../../media/picture-line.js';
-import { createImageProcessor, type ImageProcessor } from '../../processors/image/image-processor.js';
+import { createImageProcessor, type ProcessedImage } from '../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../processors/image/processor-config.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
-import { type Lanes, openLanes } from '../../sessions/lanes.js';
-import type { Tensors } from '../../sessions/tensors.js';
+import { openLanes } from '../../sessions/lanes.js';
+import type { Port, Tensors } from '../../sessions/tensors.js';
 import { createTensorEncoder } from '../tensor-encoder.js';
+import { checkImageInputs, imageRow } from './image-inputs.js';
+
+/** What the graph gave for a picture, and what it looked at. */
+export interface ImageRun {
+  /** Every output of the graph, with a first axis of 1. */
+  outputs: Tensors;
+  image: Omit<ProcessedImage, 'values'>;
+}
 
 export interface ImageModel {
   /** config.json */
@@ -18,63 +26,55 @@ export interface ImageModel {
    * aborts.
    * @throws RunError 413 too many pixels, 422 broken picture; the signal's reason
    */
-  run(bytes: Uint8Array, signal: AbortSignal): Promise<Tensors>;
+  run(bytes: Uint8Array, signal: AbortSignal): Promise<ImageRun>;
 }
 
 /**
- * Opens what every head over an encoder that reads one picture needs; the graph is `model`: pixel_values [1, 3, h, w].
+ * Opens what every head over an encoder that reads one picture needs; the graph is `model`.
  * @param needed outputs that the head reads
  */
 export async function openImageModel(request: LoadRequest, ...needed: string[]): Promise<ImageModel> {
-  const [config, opened] = await Promise.all([
+  const [config, { inputs, outputs, lanes }] = await Promise.all([
     readJson(request.dir, 'config.json'),
     openLanes(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
-  checkPorts(opened, needed);
+  checkImageInputs(inputs);
+  requireOutputs(outputs, needed);
   const { process } = createImageProcessor(await readProcessorConfig(request.dir, config));
-  const encoder = await createTensorEncoder(opened, { sample: sampler(process), memory: request.memory });
+  const sample = sampler((picture) => imageRow(inputs, process(picture)));
+  const encoder = await createTensorEncoder({ lanes }, { sample, memory: request.memory });
   const pictures = createPictureLine({ ...request, room: () => encoder.room });
   return {
     config,
     async run(bytes, signal) {
-      const row = await pictures.read(bytes, (picture) => rowOf(process(picture)), signal);
-      const outputs = await encoder.forward(row, signal);
+      const { values, ...image } = await pictures.read(bytes, process, signal);
+      const outputs = await encoder.forward(imageRow(inputs, { values, ...image }), signal);
       pictures.hasRun();
-      return outputs;
+      return { outputs, image };
     },
   };
 }
 
-type Processed = ReturnType<ImageProcessor['process']>;
-
-const rowOf = ({ values, height, width }: Processed): Tensors => ({
-  pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] },
-});
-
-/** @throws RunError `not_ready` for a graph that wants more than a picture, or lacks one of these outputs */
-function checkPorts({ inputs, outputs }: Lanes, needed: readonly string[]): void {
-  const [takes, gives] = [inputs, outputs].map((ports) => ports.map(({ name }) => name)) as [
-    string[],
-    string[],
-  ];
-  if (takes.join() === 'pixel_values' && needed.every((name) => gives.includes(name))) return;
-  throw new RunError(
-    'not_ready',
-    `the graph takes ${takes.join(', ')} and gives ${gives.join(', ')}; it should take pixel_values and give ` +
-      needed.join(' and '),
-  );
+/** @throws RunError `not_ready` for a graph that lacks one of these outputs */
+function requireOutputs(outputs: readonly Port[], needed: readonly string[]): void {
+  const names = outputs.map(({ name }) => name);
+  if (needed.every((name) => names.includes(name))) return;
+  throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
 }
 
 /** A picture of usual proportions. */
 const [WIDTH, HEIGHT] = [320, 240];
 
-/** Makes rows of different pictures, each with memory of its own. */
-function sampler(process: ImageProcessor['process']): (seed: number) => Tensors {
-  const processed = [7, 11].map((step) => process(pattern(step)));
-  return (seed) => {
-    const { values, ...size } = processed[seed % processed.length]!;
-    return rowOf({ values: values.slice(), ...size });
-  };
+/** Makes rows of two pictures in turn, each with memory of its own. */
+function sampler(rowOf: (picture: Picture) => Tensors): (seed: number) => Tensors {
+  const rows = [7, 11].map((step) => rowOf(pattern(step)));
+  return (seed) =>
+    Object.fromEntries(
+      Object.entries(rows[seed % rows.length]!).map(([name, { type, data, dims }]) => [
+        name,
+        { type, data: (data as Float32Array).slice(), dims },
+      ]),
+    );
 }
 
 function pattern(step: number): Picture {

@@ -15,7 +15,7 @@ import { openLanes } from '../../sessions/lanes.js';
 import { memoryRoom } from '../../sessions/memory-room.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
-import { pictureFeeds } from '../picture-feeds.js';
+import { imageRow } from '../image/image-inputs.js';
 import { createFeeds } from '../text/encoder/row-tensors.js';
 
 /** A graph that reads a picture and texts in one run. */
@@ -57,10 +57,11 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
     lengthOf: numbersOf,
     compute: async ([feeds], run) => [await run(feeds!)],
   });
+  const pictureInputs = inputs.filter(({ name }) => name.startsWith('pixel_'));
   const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
   return {
     ...{ config, tokenizer },
-    pictureFeeds: (picture) => pictureFeeds(inputs, picture),
+    pictureFeeds: (picture) => imageRow(pictureInputs, picture),
     readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
     textFeeds: (rows, width = 0) => createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer)),
     async run(feeds, signal) {

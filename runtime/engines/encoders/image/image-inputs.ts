@@ -1,0 +1,43 @@
+import { RunError } from '../../../core/errors.js';
+import type { ProcessedImage } from '../../processors/image/image-processor.js';
+import { NARROW_TYPES, type Port, type TensorLike, type Tensors } from '../../sessions/tensors.js';
+
+/** Inputs that a picture alone can give. */
+const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> = {
+  pixel_values: ({ values, height, width }) => ({
+    type: 'float32',
+    data: values,
+    dims: [1, 3, height, width],
+  }),
+  pixel_mask: maskOf,
+};
+
+/** 1 where the picture is, 0 where it was padded: [1, height, width], in the type that the graph declares. */
+function maskOf({ height, width, content }: ProcessedImage, { type }: Port): TensorLike {
+  const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
+  const data = Narrow ? new Narrow(height * width) : new BigInt64Array(height * width);
+  for (let y = 0; y < content.height; y++) {
+    const [from, to] = [y * width, y * width + content.width];
+    if (data instanceof BigInt64Array) data.fill(1n, from, to);
+    else data.fill(1, from, to);
+  }
+  return { type: Narrow ? type : 'int64', data, dims: [1, height, width] };
+}
+
+/** @throws RunError `not_ready` for a graph that wants more than a picture */
+export function checkImageInputs(inputs: readonly Port[]): void {
+  const names = inputs.map(({ name }) => name);
+  const unknown = names.filter((name) => !(name in INPUTS));
+  if (unknown.length === 0 && names.includes('pixel_values')) return;
+  throw new RunError(
+    'not_ready',
+    unknown.length > 0
+      ? `the graph wants inputs that a picture can't give: ${unknown.join(', ')}`
+      : 'the graph takes no pixel_values',
+  );
+}
+
+/** A row for a graph: every input has memory of its own. */
+export function imageRow(inputs: readonly Port[], image: ProcessedImage): Tensors {
+  return Object.fromEntries(inputs.map((port) => [port.name, INPUTS[port.name]!(image, port)]));
+}
