@@ -24,6 +24,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'image-classification': gives('logits'),
+  'object-detection': gives('logits', 'pred_boxes'),
   'image-text-matching': gives('logits_per_image'),
   'text-guided-detection': gives('logits', 'pred_boxes'),
   'visual-question-answering': gives('logits'),

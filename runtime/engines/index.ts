@@ -22,6 +22,7 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
+    'object-detection': async () => (await import('./encoders/image/object-detector.js')).loadObjectDetector,
     'mask-generation': async () =>
       (await import('./encoders/image/masks/mask-generator.js')).loadMaskGenerator,
     'image-text-matching': async () =>

@@ -6,6 +6,7 @@ import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
 import maskGeneration from './mask-generation.js';
+import objectDetection from './object-detection.js';
 import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
@@ -37,7 +38,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'image-segmentation': planned('Image segmentation'),
   'image-feature-extraction': planned('Image feature extraction'),
   'image-to-text': planned('Image to text'),
-  'object-detection': planned('Object detection'),
+  'object-detection': objectDetection,
   'depth-estimation': planned('Depth estimation'),
   'mask-generation': maskGeneration,
   'visual-question-answering': visualQuestionAnswering,

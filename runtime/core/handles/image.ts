@@ -25,6 +25,15 @@ export interface Detection {
   box: Box;
 }
 
+export interface ObjectDetector {
+  /**
+   * Objects of a picture, in Python's order: by query of the model, or best first.
+   * @param threshold a score must exceed it
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   */
+  detect(image: Uint8Array, threshold: number, signal: AbortSignal): Promise<Detection[]>;
+}
+
 export interface MaskOptions {
   /** Points of each side of the grid. */
   pointsPerSide: number;

@@ -4,7 +4,7 @@
  */
 
 import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
-import type { ImageClassifier, MaskGenerator } from './image.js';
+import type { ImageClassifier, MaskGenerator, ObjectDetector } from './image.js';
 import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
   EntailmentClassifier,
@@ -30,6 +30,7 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
+  'object-detection': ObjectDetector;
   'image-text-matching': ImageTextMatcher;
   'text-guided-detection': TextGuidedDetector;
   'visual-question-answering': VisualQuestionAnswerer;

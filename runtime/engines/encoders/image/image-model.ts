@@ -21,6 +21,8 @@ export interface ImageRun {
 export interface ImageModel {
   /** config.json */
   config: Json;
+  /** Name of the image processor, which in Python knows what outputs mean. */
+  processor: string;
   /**
    * Decodes a picture as memory allows, makes of it what the graph takes, and runs it. Goes no step further once `signal`
    * aborts.
@@ -40,12 +42,13 @@ export async function openImageModel(request: LoadRequest, ...needed: string[]):
   ]);
   checkImageInputs(inputs);
   requireOutputs(outputs, needed);
-  const { process } = createImageProcessor(await readProcessorConfig(request.dir, config));
+  const { name, process } = createImageProcessor(await readProcessorConfig(request.dir, config));
   const sample = sampler((picture) => imageRow(inputs, process(picture)));
   const encoder = await createTensorEncoder({ lanes }, { sample, memory: request.memory });
   const pictures = createPictureLine({ ...request, room: () => encoder.room });
   return {
     config,
+    processor: name,
     async run(bytes, signal) {
       const { values, ...image } = await pictures.read(bytes, process, signal);
       const outputs = await encoder.forward(imageRow(inputs, { values, ...image }), signal);

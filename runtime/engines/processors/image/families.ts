@@ -9,6 +9,7 @@ import {
   type ResizeSettings,
   viltResize,
 } from './geometry.js';
+import { detrResize, yolosResize } from './detection-resize.js';
 import type { Edges } from './sizes.js';
 
 export interface ProcessorSettings extends ResizeSettings {
@@ -37,8 +38,8 @@ export interface Padding {
 
 /** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
 export interface ProcessorFamily {
-  /** What a bare number in `size` means: the shortest edge (CLIP) or a square (ViT). */
-  number: 'shortest' | 'square';
+  /** What a bare number in `size` means: the shortest edge (CLIP), a square (ViT), or the shortest edge within `max_size` (DETR). */
+  number: 'shortest' | 'square' | 'bounded';
   resize: Resize<ProcessorSettings>;
   /** Absent: nothing is padded. */
   pad?: (size: Edges, settings: ProcessorSettings, config: Json) => Padding;
@@ -69,6 +70,18 @@ const shortest = (defaults: ProcessorFamily['defaults']): ProcessorFamily => ({
 });
 
 const clip = shortest({ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224, ...CLIP });
+/** DETR's: zeros after normalising, up to `pad_size` where that is set. */
+const detrPad: ProcessorFamily['pad'] = (size, _, config) => ({
+  to: (config['pad_size'] ?? size) as Edges,
+  when: 'values',
+});
+const detr: ProcessorFamily = {
+  number: 'bounded',
+  resize: detrResize,
+  pad: detrPad,
+  defaults: { size: { shortest_edge: 800, longest_edge: 1333 }, ...IMAGENET },
+};
+
 const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
@@ -125,6 +138,15 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
       when: 'values',
     }),
     defaults: { size: { longest_edge: 1024 }, ...IMAGENET },
+  },
+  Detr: detr,
+  ConditionalDetr: detr,
+  DeformableDetr: detr,
+  GroundingDino: detr,
+  Yolos: { ...detr, resize: yolosResize },
+  RTDetr: {
+    ...detr,
+    defaults: { size: { height: 640, width: 640 }, do_normalize: false, do_pad: false, ...IMAGENET },
   },
   EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
 };

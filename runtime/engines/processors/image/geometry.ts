@@ -4,7 +4,11 @@ import { type Edges, longestEdge } from './sizes.js';
 import type { Picture } from '../../../media/picture.js';
 
 /** `longest_edge` beside the shortest one is a limit. */
-export type Size = Edges | { shortest_edge: number; longest_edge?: number } | { longest_edge: number };
+export type Size =
+  | Edges
+  | { shortest_edge: number; longest_edge?: number }
+  | { longest_edge: number }
+  | { max_height: number; max_width: number };
 
 /** What a resize looks at. */
 export interface ResizeSettings {
@@ -38,9 +42,10 @@ function resizeShortest(picture: Picture, edge: number, resample: number): Pictu
 }
 
 /** ConvNeXT: a small picture is cut out of one resized to crop_pct more; a large one is squashed. */
-export function convNextResize(picture: Picture, { size, crop_pct, resample }: ResizeSettings): Picture {
-  const edge =
-    'height' in size ? size.height : 'shortest_edge' in size ? size.shortest_edge : size.longest_edge;
+export function convNextResize(picture: Picture, settings: ResizeSettings): Picture {
+  const { size, crop_pct, resample } = settings;
+  if (!('height' in size) && !('shortest_edge' in size)) return plainResize(picture, settings);
+  const edge = 'height' in size ? size.height : size.shortest_edge;
   if (edge >= 384) return resizeLikePillow(picture, edge, edge, resample);
   const resized = resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
   return centerCrop(resized, { height: edge, width: edge });

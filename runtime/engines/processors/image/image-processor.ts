@@ -25,6 +25,8 @@ export interface ProcessedImage {
 }
 
 export interface ImageProcessor {
+  /** Python's class, less its endings: `ViT`, `Detr`. */
+  readonly name: string;
   /** @throws RunError 422 a picture that Python's processor fails on */
   process(picture: Picture): ProcessedImage;
 }
@@ -38,10 +40,12 @@ export function createImageProcessor(config: Json): ImageProcessor {
   const name = String(
     config['image_processor_type'] ?? config['feature_extractor_type'] ?? 'ViTImageProcessor',
   );
-  const family = FAMILIES[name.replace(/Fast$/, '').replace(/(ImageProcessor|FeatureExtractor)$/, '')];
+  const stem = name.replace(/Fast$/, '').replace(/(ImageProcessor|FeatureExtractor)$/, '');
+  const family = FAMILIES[stem];
   if (!family) throw new RunError('not_ready', `image processor ${name} is not supported`);
   const settings = readSettings(config, family);
   return {
+    name: stem,
     process(picture) {
       const seen = asPythonSees(picture);
       const resized = settings.do_resize ? family.resize(seen, settings) : seen;
@@ -81,7 +85,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     (config[key] ?? family.defaults[key] ?? otherwise) as T;
   return {
     do_resize: value('do_resize', true),
-    size: readSize(value<unknown>('size', 224), family.number),
+    size: readSize(value<unknown>('size', 224), family.number, config['max_size']),
     // Written as null it means none, which is not the same as left out.
     crop_pct:
       'crop_pct' in config && family.nullCrop
@@ -98,18 +102,28 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     image_std: value('image_std', HALF),
     include_top: value('include_top', false),
     do_flip_channel_order: value('do_flip_channel_order', false),
-    do_pad: value('do_pad', family.pad !== undefined),
+    do_pad:
+      (config['pad_and_return_pixel_mask'] as boolean | undefined) ??
+      value('do_pad', family.pad !== undefined),
     size_divisor: value('size_divisor', 32),
   };
 }
 
-function readSize(size: unknown, number: ProcessorFamily['number']): Size {
-  if (typeof size === 'number')
+/** Longest edge of DETR's pictures where settings of an older form name none. */
+const DETR_LONGEST = 1333;
+
+function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: unknown): Size {
+  if (typeof size === 'number') {
+    if (number === 'bounded')
+      return { shortest_edge: size, longest_edge: typeof maxSize === 'number' ? maxSize : DETR_LONGEST };
     return number === 'square' ? { height: size, width: size } : { shortest_edge: size };
-  const { height, width, shortest_edge, longest_edge } = size as Record<string, number | null | undefined>;
+  }
+  const edges = size as Record<string, number | null | undefined>;
+  const { height, width, shortest_edge, longest_edge, max_height, max_width } = edges;
   if (height && width) return { height, width };
   if (shortest_edge) return { shortest_edge, ...(longest_edge ? { longest_edge } : {}) };
   if (longest_edge) return { longest_edge };
+  if (max_height && max_width) return { max_height, max_width };
   throw new RunError('not_ready', `preprocessor_config.json: size ${JSON.stringify(size)} is not supported`);
 }
 

@@ -29,6 +29,11 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  Detr: ['detr', 'table-transformer'],
+  ConditionalDetr: ['conditional_detr'],
+  DeformableDetr: ['deformable_detr'],
+  Yolos: ['yolos'],
+  RTDetr: ['rt_detr', 'rt_detr_v2', 'd_fine'],
   Sam: ['sam', 'sam_hq'],
   Vilt: ['vilt'],
 };
