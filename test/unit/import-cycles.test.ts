@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
+const BIN = join(ROOT, 'node_modules/.bin');
 
 /** What the linter says about these files with the rules of this repository: rule and file of each finding. */
 async function lint(files: Record<string, string>): Promise<string[]> {
@@ -12,8 +13,10 @@ async function lint(files: Record<string, string>): Promise<string[]> {
   try {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     const args = ['--config', join(ROOT, '.oxlintrc.json'), '--format', 'json', folder];
-    const { stdout } = await promisify(execFile)(join(ROOT, 'node_modules/.bin/oxlint'), args, {
+    const { stdout } = await promisify(execFile)(join(BIN, 'oxlint'), args, {
       cwd: folder,
+      // The linter looks for its helper for types there.
+      env: { ...process.env, PATH: [BIN, process.env['PATH']].join(delimiter) },
     }).catch((error: { code: number; stdout: string }) => error);
     const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
     return diagnostics.map(({ code, filename }) => `${code} ${filename.split('/').at(-1)}`).sort();
