@@ -155,20 +155,34 @@ function rowOfSamples({ data, width, channels }: Picture, y: number, taps: Taps,
   }
 }
 
-/** A row of sums at a time, so that samples are read in their order. */
+/** Three samples beside each other at a time, whatever they are; what is left over one by one. */
 function alongColumns({ data, width, height, channels }: Picture, target: number, filter: Filter): Picture {
   const { first, count, weights, size } = tapsOf(height, target, filter);
   const row = width * channels;
-  const [out, sums] = [new Uint8Array(row * target), new Int32Array(row)];
+  const out = new Uint8Array(row * target);
+  const whole = row - (row % 3);
   for (let y = 0; y < target; y++) {
-    sums.fill(ROUND);
-    for (let k = 0; k < count[y]!; k++) {
-      const weight = weights[y * size + k]!;
-      const from = (first[y]! + k) * row;
-      for (let i = 0; i < row; i++) sums[i] = (sums[i]! + Math.imul(data[from + i]!, weight)) | 0;
+    const [begin, end] = [y * size, y * size + count[y]!];
+    for (let i = 0, o = y * row; i < whole; i += 3, o += 3) {
+      let red = ROUND;
+      let green = ROUND;
+      let blue = ROUND;
+      for (let k = begin, p = first[y]! * row + i; k < end; k++, p += row) {
+        const weight = weights[k]!;
+        red = (red + Math.imul(data[p]!, weight)) | 0;
+        green = (green + Math.imul(data[p + 1]!, weight)) | 0;
+        blue = (blue + Math.imul(data[p + 2]!, weight)) | 0;
+      }
+      out[o] = clip(red);
+      out[o + 1] = clip(green);
+      out[o + 2] = clip(blue);
     }
-    const to = y * row;
-    for (let i = 0; i < row; i++) out[to + i] = clip(sums[i]!);
+    for (let i = whole; i < row; i++) {
+      let sum = ROUND;
+      for (let k = begin, p = first[y]! * row + i; k < end; k++, p += row)
+        sum = (sum + Math.imul(data[p]!, weights[k]!)) | 0;
+      out[y * row + i] = clip(sum);
+    }
   }
   return { data: out, width, height: target, channels };
 }

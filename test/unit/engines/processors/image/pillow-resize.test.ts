@@ -23,6 +23,14 @@ describe('resizing gives the bytes that Pillow gives', () => {
     expect(Array.from(resized.data)).toEqual(row.expected);
   });
 
+  test.each(cases)('one channel of $width x $height -> $toWidth x $toHeight, filter $resample', (row) => {
+    const green = (values: number[]) => values.filter((_, i) => i % 3 === 1);
+    const { width, height } = row;
+    const picture = { data: Uint8Array.from(green(row.data)), width, height, channels: 1 };
+    const resized = resizeLikePillow(picture, row.toWidth, row.toHeight, row.resample);
+    expect(Array.from(resized.data)).toEqual(green(row.expected));
+  });
+
   test('an unknown filter is refused', () => {
     const picture = { data: new Uint8Array(12), width: 2, height: 2, channels: 3 };
     expect(() => resizeLikePillow(picture, 1, 1, 9)).toThrow(RangeError);
