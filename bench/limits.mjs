@@ -47,6 +47,8 @@ async function photo(width, height, turn) {
   return { base64: bytes.toString('base64') };
 }
 
+const PHOTOS = { longest: () => photo(8160, 6120), usual: () => photo(4032, 3024, true), concurrency: 16 };
+
 const MODELS = [
   {
     name: 'minilm',
@@ -76,7 +78,12 @@ const MODELS = [
   {
     name: 'vit-tiny',
     ...{ dir: () => 'test/fixtures/zoo/image-classification/vit-tiny/repo', task: 'image-classification' },
-    ...{ longest: () => photo(8160, 6120), usual: () => photo(4032, 3024, true), concurrency: 16 },
+    ...PHOTOS,
+  },
+  {
+    name: 'vit-base',
+    ...{ dir: () => benchModel('bench_vit.py'), task: 'image-classification' },
+    ...PHOTOS,
   },
 ];
 

@@ -71,9 +71,3 @@ export function samePrefix(a, b) {
 
 /** Greedy texts of the same weights are the same but for a late turn. */
 export const SAME_TEXT = { likeness: samePrefix, title: 'same start', limit: 0.5 };
-
-/** The best label must be the same: resizing differs between libraries, and moves scores by some percent. */
-export const SAME_LABEL = {
-  likeness: ([a], [b]) => (a.label === b.label ? 1 - Math.abs(a.score - b.score) : 0),
-  ...{ title: '1 - difference', limit: 0.9 },
-};

@@ -13,20 +13,22 @@ const COLUMNS = [
 ];
 
 /**
- * `probe` is the kind of inputs whose answers are compared and which each contestant gets alone; `inputsOf` gives those of
- * a kind.
+ * `probe` is the kind of inputs that each contestant gets alone, and whose answers are compared unless `compared` names
+ * another kind; `inputsOf` gives those of a kind.
  */
-export async function runTextBench(name, { all, options, agreement: rule, probe, inputsOf = textsOf }) {
+export async function runTextBench(name, { all, options, agreement: rule, probe, ...inputs }) {
+  const { inputsOf = textsOf, compared = probe } = inputs;
   const chosen = chooseContestants(all, options.only);
   const ceiling = await loadCeiling();
-  const inputs = inputsOf(probe);
-  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, inputs.slice(0, 12), rule);
+  const alike = inputsOf(compared);
+  const one = inputsOf(probe);
+  const { rows: agreement, answering: contestants } = await checkAgreement(chosen, alike.slice(0, 12), rule);
   const alone = options.memory
     ? await runAlone({
         contestants,
-        request: ({ request }) => request(inputs[0]),
+        request: ({ request }) => request(one[0]),
         underLoad: ({ request }) => ({
-          ...{ connections: 32, seconds: options.seconds, requests: inputs.map(request) },
+          ...{ connections: 32, seconds: options.seconds, requests: one.map(request) },
         }),
       })
     : [];
