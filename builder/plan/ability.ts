@@ -24,6 +24,8 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'image-classification': gives('logits'),
+  'depth-estimation': gives('predicted_depth'),
+  'image-features': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),
   'object-detection': gives('logits', 'pred_boxes'),
   'image-text-matching': gives('logits_per_image'),
   'text-guided-detection': gives('logits', 'pred_boxes'),

@@ -23,6 +23,9 @@ const LOADERS: Record<EngineId, Loaders> = {
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
     'object-detection': async () => (await import('./encoders/image/object-detector.js')).loadObjectDetector,
+    'image-features': async () =>
+      (await import('./encoders/image/feature-extractor.js')).loadImageFeatureExtractor,
+    'depth-estimation': async () => (await import('./encoders/image/depth-estimator.js')).loadDepthEstimator,
     'mask-generation': async () =>
       (await import('./encoders/image/masks/mask-generator.js')).loadMaskGenerator,
     'image-text-matching': async () =>

@@ -7,6 +7,8 @@ import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
 import maskGeneration from './mask-generation.js';
 import objectDetection from './object-detection.js';
+import imageFeatureExtraction from './image-feature-extraction.js';
+import depthEstimation from './depth-estimation.js';
 import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
@@ -36,10 +38,10 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'question-answering': questionAnswering,
   'image-classification': imageClassification,
   'image-segmentation': planned('Image segmentation'),
-  'image-feature-extraction': planned('Image feature extraction'),
+  'image-feature-extraction': imageFeatureExtraction,
   'image-to-text': planned('Image to text'),
   'object-detection': objectDetection,
-  'depth-estimation': planned('Depth estimation'),
+  'depth-estimation': depthEstimation,
   'mask-generation': maskGeneration,
   'visual-question-answering': visualQuestionAnswering,
   'document-question-answering': planned('Document question answering'),

@@ -28,6 +28,8 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
       ...['text2text-generation', 'summarization', 'translation'],
       ...['zero-shot-image-classification', 'zero-shot-object-detection', 'visual-question-answering'],
       'mask-generation',
+      'depth-estimation',
+      'image-feature-extraction',
       'object-detection',
     ].toSorted(),
   );

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { fixtureSpec, serveInline } from '../parity/load.js';
-import { zooModel, type ZooModel } from '../parity/zoo.js';
+import { type ZooModel, zooModel, zooNames } from '../parity/zoo.js';
 import { closeServers, gateway, started } from './gateway.js';
 
 /** A reference model of each task, by its folder among the fixtures. */
@@ -34,7 +34,7 @@ export async function zooGateway(tasks: readonly TaskId[]): Promise<ZooGateway> 
   const models = new Map<TaskId, ZooModel>();
   const entries = [];
   for (const task of tasks) {
-    const model = await zooModel(task, NAMES[task]!);
+    const model = await zooModel(task, NAMES[task] ?? (await zooNames(task))[0]!);
     models.set(task, model);
     const modelId = `zoo/${task}`;
     const served = await serveInline(fixtureSpec(task, modelId, model.repo), model.repo);

@@ -32,11 +32,15 @@ export async function zooModels(): Promise<ZooModel[]> {
   const models: ZooModel[] = [];
   for (const root of ROOTS) {
     for (const task of (await readdir(join(FIXTURES, root))).sort()) {
-      const names = await readdir(join(FIXTURES, root, task));
-      for (const name of names.sort()) models.push(await zooModel(task, name, root));
+      for (const name of await zooNames(task, root)) models.push(await zooModel(task, name, root));
     }
   }
   return models;
+}
+
+/** Names of a task's models, sorted. */
+export async function zooNames(task: string, root = 'zoo'): Promise<string[]> {
+  return (await readdir(join(FIXTURES, root, task))).sort();
 }
 
 export async function zooModel(task: string, name: string, root = 'zoo'): Promise<ZooModel> {

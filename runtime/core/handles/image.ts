@@ -25,6 +25,33 @@ export interface Detection {
   box: Box;
 }
 
+export interface ImageFeatures {
+  values: Float32Array;
+  /** Axes without the one of pictures: tokens and hidden states, or channels, height and width. */
+  dims: readonly number[];
+}
+
+export interface ImageFeatureExtractor {
+  /**
+   * Hidden states of a picture, or with `pool` the one vector that the model makes of them, as [1, hidden].
+   * @throws RunError 422 `pool` for a model that makes none; else as ImageClassifier.classify
+   */
+  extract(image: Uint8Array, pool: boolean, signal: AbortSignal): Promise<ImageFeatures>;
+}
+
+export interface Depth {
+  /** The model's own prediction over its largest value, 0 to 255, row by row. */
+  levels: Uint8Array;
+  width: number;
+  /** Of the picture's size, from the nearest 0 to the farthest 255; grey PNG. */
+  png: Uint8Array;
+}
+
+export interface DepthEstimator {
+  /** @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason */
+  estimate(image: Uint8Array, signal: AbortSignal): Promise<Depth>;
+}
+
 export interface ObjectDetector {
   /**
    * Objects of a picture, in Python's order: by query of the model, or best first.

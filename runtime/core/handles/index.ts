@@ -4,7 +4,13 @@
  */
 
 import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
-import type { ImageClassifier, MaskGenerator, ObjectDetector } from './image.js';
+import type {
+  ImageClassifier,
+  MaskGenerator,
+  ObjectDetector,
+  ImageFeatureExtractor,
+  DepthEstimator,
+} from './image.js';
 import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
   EntailmentClassifier,
@@ -30,6 +36,8 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
+  'depth-estimation': DepthEstimator;
+  'image-features': ImageFeatureExtractor;
   'object-detection': ObjectDetector;
   'image-text-matching': ImageTextMatcher;
   'text-guided-detection': TextGuidedDetector;

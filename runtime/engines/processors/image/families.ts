@@ -9,8 +9,9 @@ import {
   type ResizeSettings,
   viltResize,
 } from './geometry.js';
+import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
-import type { Edges } from './sizes.js';
+import { type Edges, multipleAbove } from './sizes.js';
 
 export interface ProcessorSettings extends ResizeSettings {
   do_resize: boolean;
@@ -27,11 +28,16 @@ export interface ProcessorSettings extends ResizeSettings {
   do_pad: boolean;
   /** Edges become multiples of it. */
   size_divisor: number;
+  keep_aspect_ratio: boolean;
+  ensure_multiple_of: number;
 }
 
-/** What a picture is padded to, below and to the right. */
+/** What a picture is padded to. */
 export interface Padding {
   to: Edges;
+  /** Where the picture begins; 0 by default. */
+  top?: number;
+  left?: number;
   /** Python pads with zeros before it normalises (`pixels`), or after (`values`). */
   when: 'pixels' | 'values';
 }
@@ -47,6 +53,8 @@ export interface ProcessorFamily {
   nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */
   defaults: Partial<Record<keyof ProcessorSettings, unknown>>;
+  /** What the class does whatever the file says. */
+  fixed?: Partial<ProcessorSettings>;
 }
 
 export const HALF = [0.5, 0.5, 0.5];
@@ -81,6 +89,13 @@ const detr: ProcessorFamily = {
   pad: detrPad,
   defaults: { size: { shortest_edge: 800, longest_edge: 1333 }, ...IMAGENET },
 };
+
+const centered = (size: Edges, to: Edges): Padding => ({
+  to,
+  top: Math.floor((to.height - size.height) / 2),
+  left: Math.floor((to.width - size.width) / 2),
+  when: 'values',
+});
 
 const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
@@ -143,6 +158,18 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   ConditionalDetr: detr,
   DeformableDetr: detr,
   GroundingDino: detr,
+  DPT: {
+    number: 'square',
+    resize: dptResize,
+    pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
+    defaults: { size: 384, resample: BICUBIC, do_pad: false },
+  },
+  GLPN: {
+    number: 'square',
+    resize: glpnResize,
+    defaults: {},
+    fixed: { do_normalize: false, do_center_crop: false, rescale_factor: 1 / 255 },
+  },
   Yolos: { ...detr, resize: yolosResize },
   RTDetr: {
     ...detr,

@@ -18,7 +18,7 @@ export interface ProcessedImage {
   values: Float32Array;
   height: number;
   width: number;
-  /** The part at the top left that is no padding. */
+  /** The part that is no padding; at the top left, but where a processor centres it. */
   content: Edges;
   /** Size of the picture that was given. */
   original: Edges;
@@ -106,6 +106,9 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
       (config['pad_and_return_pixel_mask'] as boolean | undefined) ??
       value('do_pad', family.pad !== undefined),
     size_divisor: value('size_divisor', 32),
+    keep_aspect_ratio: value('keep_aspect_ratio', false),
+    ensure_multiple_of: value('ensure_multiple_of', 1),
+    ...family.fixed,
   };
 }
 
@@ -136,8 +139,9 @@ function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Paddin
     const source = settings.do_flip_channel_order ? channels - 1 - c : c;
     const table = Float32Array.from({ length: 256 }, (_, level) => scaled(level, c, settings));
     if (padding?.when === 'pixels') values.fill(table[0]!, c * plane, (c + 1) * plane);
+    const first = c * plane + (padding?.top ?? 0) * to.width + (padding?.left ?? 0);
     for (let y = 0; y < height; y++) {
-      const [from, row] = [y * width, c * plane + y * to.width];
+      const [from, row] = [y * width, first + y * to.width];
       for (let x = 0; x < width; x++) values[row + x] = table[data[(from + x) * channels + source]!]!;
     }
   }

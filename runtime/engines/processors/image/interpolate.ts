@@ -67,3 +67,51 @@ export function cropPlane({ values, width }: Plane, to: Edges): Plane {
     cropped.set(values.subarray(y * width, y * width + to.width), y * to.width);
   return { values: cropped, height: to.height, width: to.width };
 }
+
+/** For each index: the four source indices around it and their weights, by Keys' cubic with a = -0.75 as in torch. */
+interface CubicAxis {
+  indices: Int32Array;
+  weights: Float32Array;
+}
+
+const A = -0.75;
+const near = (x: number): number => ((A + 2) * x - (A + 3)) * x * x + 1;
+const far = (x: number): number => ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
+
+function cubicAxis(from: number, to: number): CubicAxis {
+  const [indices, weights] = [new Int32Array(4 * to), new Float32Array(4 * to)];
+  const scale = Math.fround(from / to);
+  for (let i = 0; i < to; i++) {
+    const source = Math.fround(Math.fround(scale * Math.fround(i + 0.5)) - 0.5);
+    const low = Math.floor(source);
+    const t = Math.fround(source - low);
+    weights.set([far(t + 1), near(t), near(1 - t), far(2 - t)], 4 * i);
+    for (let tap = 0; tap < 4; tap++) indices[4 * i + tap] = Math.min(from - 1, Math.max(0, low - 1 + tap));
+  }
+  return { indices, weights };
+}
+
+/** Bicubic, as torch.nn.functional.interpolate(mode="bicubic", align_corners=False) computes it. */
+export function bicubicRows(plane: Plane, { height, width }: Edges): RowSampler {
+  const [down, across] = [cubicAxis(plane.height, height), cubicAxis(plane.width, width)];
+  /** As high as the plane, as wide as the target. */
+  const wide = new Float32Array(plane.height * width);
+  for (let y = 0; y < plane.height; y++) {
+    for (let x = 0; x < width; x++) {
+      let sum = 0;
+      for (let tap = 0; tap < 4; tap++)
+        sum += across.weights[4 * x + tap]! * plane.values[y * plane.width + across.indices[4 * x + tap]!]!;
+      wide[y * width + x] = sum;
+    }
+  }
+  return {
+    ...{ height, width },
+    row(y, target) {
+      target.fill(0, 0, width);
+      for (let tap = 0; tap < 4; tap++) {
+        const [from, weight] = [down.indices[4 * y + tap]! * width, down.weights[4 * y + tap]!];
+        for (let x = 0; x < width; x++) target[x]! += weight * wide[from + x]!;
+      }
+    },
+  };
+}

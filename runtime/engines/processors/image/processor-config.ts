@@ -29,6 +29,8 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  DPT: ['dpt', 'depth_anything'],
+  GLPN: ['glpn'],
   Detr: ['detr', 'table-transformer'],
   ConditionalDetr: ['conditional_detr'],
   DeformableDetr: ['deformable_detr'],

@@ -1,0 +1,41 @@
+import { RunError } from '../../../core/errors.js';
+import type { Picture } from '../../../media/picture.js';
+import { plainResize, type ResizeSettings } from './geometry.js';
+import { resizeLikePillow } from './pillow-resize.js';
+import { multipleBelow, roundHalfEven } from './sizes.js';
+
+/**
+ * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
+ */
+export function dptResize(
+  picture: Picture,
+  settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
+): Picture {
+  const { size, keep_aspect_ratio, ensure_multiple_of: multiple, resample } = settings;
+  if (!('height' in size)) return plainResize(picture, settings);
+  let [down, across] = [size.height / picture.height, size.width / picture.width];
+  if (keep_aspect_ratio) {
+    const scale = Math.abs(1 - across) < Math.abs(1 - down) ? across : down;
+    [down, across] = [scale, scale];
+  }
+  const edge = (length: number) => roundHalfEven(length / multiple) * multiple;
+  return resized(
+    picture,
+    { height: edge(down * picture.height), width: edge(across * picture.width) },
+    resample,
+  );
+}
+
+/** GLPN cuts both edges to multiples, and knows no size. */
+export function glpnResize(picture: Picture, settings: ResizeSettings & { size_divisor: number }): Picture {
+  return resized(picture, multipleBelow(picture, settings.size_divisor), settings.resample);
+}
+
+function resized(
+  picture: Picture,
+  { height, width }: { height: number; width: number },
+  resample: number,
+): Picture {
+  if (height > 0 && width > 0) return resizeLikePillow(picture, width, height, resample);
+  throw new RunError('unprocessable', 'the picture is too small or too narrow for this model');
+}
