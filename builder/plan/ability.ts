@@ -24,6 +24,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'image-classification': gives('logits'),
+  'image-segmentation': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),
   'depth-estimation': gives('predicted_depth'),
   'image-features': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),
   'object-detection': gives('logits', 'pred_boxes'),

@@ -26,6 +26,8 @@ const LOADERS: Record<EngineId, Loaders> = {
     'image-features': async () =>
       (await import('./encoders/image/feature-extractor.js')).loadImageFeatureExtractor,
     'depth-estimation': async () => (await import('./encoders/image/depth-estimator.js')).loadDepthEstimator,
+    'image-segmentation': async () =>
+      (await import('./encoders/image/segments/image-segmenter.js')).loadImageSegmenter,
     'mask-generation': async () =>
       (await import('./encoders/image/masks/mask-generator.js')).loadMaskGenerator,
     'image-text-matching': async () =>

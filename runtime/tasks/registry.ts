@@ -9,6 +9,7 @@ import maskGeneration from './mask-generation.js';
 import objectDetection from './object-detection.js';
 import imageFeatureExtraction from './image-feature-extraction.js';
 import depthEstimation from './depth-estimation.js';
+import imageSegmentation from './image-segmentation.js';
 import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
@@ -37,7 +38,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'zero-shot-classification': zeroShotClassification,
   'question-answering': questionAnswering,
   'image-classification': imageClassification,
-  'image-segmentation': planned('Image segmentation'),
+  'image-segmentation': imageSegmentation,
   'image-feature-extraction': imageFeatureExtraction,
   'image-to-text': planned('Image to text'),
   'object-detection': objectDetection,

@@ -61,6 +61,30 @@ export interface ObjectDetector {
   detect(image: Uint8Array, threshold: number, signal: AbortSignal): Promise<Detection[]>;
 }
 
+export interface SegmentOptions {
+  /** What is looked for; undefined: what the model does best. */
+  subtask: 'panoptic' | 'instance' | 'semantic' | undefined;
+  /** Least probability of an object. */
+  threshold: number;
+  /** Probability from which on a pixel belongs to a mask. */
+  maskThreshold: number;
+  /** Least share of a mask that other masks must leave to it. */
+  overlapThreshold: number;
+}
+
+export interface SegmentedPart {
+  label: string;
+  /** Undefined for classes of pixels. */
+  score: number | undefined;
+  /** Grey PNG of the picture's size: 255 where the part is, else 0. */
+  png: Uint8Array;
+}
+
+export interface ImageSegmenter {
+  /** @throws RunError 422 a subtask that the model does not do; else as ObjectDetector.detect */
+  segment(image: Uint8Array, options: SegmentOptions, signal: AbortSignal): Promise<SegmentedPart[]>;
+}
+
 export interface MaskOptions {
   /** Points of each side of the grid. */
   pointsPerSide: number;

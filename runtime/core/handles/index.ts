@@ -10,6 +10,7 @@ import type {
   ObjectDetector,
   ImageFeatureExtractor,
   DepthEstimator,
+  ImageSegmenter,
 } from './image.js';
 import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
@@ -36,6 +37,7 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
+  'image-segmentation': ImageSegmenter;
   'depth-estimation': DepthEstimator;
   'image-features': ImageFeatureExtractor;
   'object-detection': ObjectDetector;

@@ -9,6 +9,7 @@ import {
   type ResizeSettings,
   viltResize,
 } from './geometry.js';
+import { maskFormerResize } from './segmentation-resize.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { type Edges, multipleAbove } from './sizes.js';
@@ -97,6 +98,11 @@ const centered = (size: Edges, to: Edges): Padding => ({
   when: 'values',
 });
 
+const maskFormer: ProcessorFamily = {
+  ...detr,
+  resize: maskFormerResize,
+};
+
 const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
@@ -170,6 +176,9 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
     defaults: {},
     fixed: { do_normalize: false, do_center_crop: false, rescale_factor: 1 / 255 },
   },
+  MaskFormer: maskFormer,
+  Mask2Former: maskFormer,
+  OneFormer: maskFormer,
   Yolos: { ...detr, resize: yolosResize },
   RTDetr: {
     ...detr,

@@ -29,6 +29,8 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  MaskFormer: ['maskformer', 'maskformer-swin'],
+  Mask2Former: ['mask2former'],
   DPT: ['dpt', 'depth_anything'],
   GLPN: ['glpn'],
   Detr: ['detr', 'table-transformer'],

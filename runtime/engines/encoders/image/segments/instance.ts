@@ -1,0 +1,64 @@
+import type { Edges } from '../../../processors/image/sizes.js';
+import type { Plane } from '../../../processors/image/interpolate.js';
+import { sigmoid } from '../../boxes.js';
+import type { Queries } from './queries.js';
+import { eachRow, type Segment, type SegmentMap } from './segment-map.js';
+
+interface Instance {
+  label: number;
+  score: number;
+  mask: Plane;
+}
+
+/**
+ * The best pairs of query and class, each with the mask of its query; later ones lie over earlier ones.
+ * transformers' post_process_instance_segmentation of MaskFormer and Mask2Former.
+ */
+export async function instanceMap(
+  queries: Queries,
+  size: Edges,
+  { threshold, signal }: { threshold: number; signal: AbortSignal },
+): Promise<SegmentMap> {
+  const instances = instancesOf(queries).filter(
+    ({ score, mask }) => score >= threshold && mask.values.some(isIn),
+  );
+  const ids = new Int16Array(size.height * size.width).fill(-1);
+  const segments = instances.map(({ label, score }, id): Segment => ({
+    ...{ id, label },
+    score: Math.round(score * 1e6) / 1e6,
+  }));
+  await eachRow(size.height, signal, (y) => {
+    for (const [id, { mask }] of instances.entries()) {
+      const from = Math.floor((y * mask.height) / size.height) * mask.width;
+      for (let x = 0; x < size.width; x++) {
+        const column = Math.floor((x * mask.width) / size.width);
+        if (isIn(mask.values[from + column]!)) ids[y * size.width + x] = id;
+      }
+    }
+  });
+  return { ...size, ids, segments };
+}
+
+const isIn = (logit: number): boolean => logit > 0;
+
+function instancesOf({ classes, masks }: Queries): Instance[] {
+  const pairs = classes.flatMap((row, query) =>
+    Array.from(row.subarray(0, -1), (probability, label) => ({ query, label, probability })),
+  );
+  pairs.sort((a, b) => b.probability - a.probability);
+  return pairs.slice(0, masks.length).map(({ query, label, probability }) => {
+    const mask = masks[query]!;
+    return { label, mask, score: Math.fround(probability * meanInside(mask)) };
+  });
+}
+
+/** Mean probability of the pixels of a mask. */
+function meanInside({ values }: Plane): number {
+  let [sum, count] = [0, 0];
+  for (const logit of values) {
+    if (!isIn(logit)) continue;
+    sum += sigmoid(logit);
+    count++;
+  }
+  return sum / (count + 1e-6);
+}

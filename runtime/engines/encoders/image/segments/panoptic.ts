@@ -1,0 +1,69 @@
+import type { Edges } from '../../../processors/image/sizes.js';
+import { bilinearRows } from '../../../processors/image/interpolate.js';
+import { maskProbabilities, type Queries } from './queries.js';
+import type { SegmentOptions } from '../../../../core/handles/index.js';
+import { eachRow, type Segment, type SegmentMap } from './segment-map.js';
+
+/**
+ * Every pixel belongs to the query that is surest of it; queries to which too little of their mask is left are dropped.
+ * transformers' post_process_panoptic_segmentation, which the pipeline lets fuse nothing.
+ */
+export async function panopticMap(
+  { classes, masks }: Queries,
+  size: Edges,
+  {
+    threshold,
+    maskThreshold,
+    overlapThreshold,
+    signal,
+  }: Omit<SegmentOptions, 'subtask'> & { signal: AbortSignal },
+): Promise<SegmentMap> {
+  const kept = classes.flatMap((row, query) => {
+    const label = row.indexOf(row.reduce((most, value) => Math.max(most, value), -Infinity));
+    const score = row[label]!;
+    return label < row.length - 1 && score > Math.fround(threshold) ? [{ query, label, score }] : [];
+  });
+  const samplers = kept.map(({ query }) => bilinearRows(maskProbabilities(masks[query]!), size));
+  const ids = new Int16Array(size.height * size.width).fill(-1);
+  if (kept.length === 0) return { ...size, ids, segments: [] };
+  const [row, best] = [new Float32Array(size.width), new Float32Array(size.width)];
+  /** Pixels that are surest of each query, and those of its whole mask. */
+  const [own, whole] = [new Float64Array(kept.length), new Float64Array(kept.length)];
+  await eachRow(size.height, signal, (y) => {
+    best.fill(-Infinity);
+    const line = ids.subarray(y * size.width, (y + 1) * size.width);
+    for (const [k, sampler] of samplers.entries()) {
+      sampler.row(y, row);
+      for (let x = 0; x < size.width; x++) {
+        const weighted = Math.fround(row[x]! * kept[k]!.score);
+        if (weighted >= maskThreshold) whole[k]!++;
+        if (!(weighted > best[x]!)) continue;
+        best[x] = weighted;
+        line[x] = k;
+      }
+    }
+    for (const k of line) own[k]!++;
+  });
+  return numbered({ ...size, ids, segments: [] }, (k) => {
+    const isKept = own[k]! > 0 && whole[k]! > 0 && Math.fround(own[k]! / whole[k]!) > overlapThreshold;
+    return isKept ? kept[k] : undefined;
+  });
+}
+
+/** Ids from 1 on for the queries that are kept; pixels of the others belong to none. */
+function numbered(
+  map: SegmentMap,
+  find: (k: number) => { label: number; score: number } | undefined,
+): SegmentMap {
+  const count = map.ids.reduce((most, k) => Math.max(most, k), -1) + 1;
+  const segments: Segment[] = [];
+  const idOf = new Int16Array(count);
+  for (let k = 0; k < count; k++) {
+    const found = find(k);
+    if (!found) continue;
+    idOf[k] = segments.length + 1;
+    segments.push({ id: idOf[k]!, label: found.label, score: Math.round(found.score * 1e6) / 1e6 });
+  }
+  for (let i = 0; i < map.ids.length; i++) map.ids[i] = map.ids[i]! < 0 ? -1 : idOf[map.ids[i]!]!;
+  return { ...map, segments };
+}
