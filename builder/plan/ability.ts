@@ -41,6 +41,8 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
     (ports.inputs.some((name) => CACHE_INPUT.test(name)) ? undefined : 'has no key-value cache'),
   // Its graphs are several, and their loader knows what they owe each other.
   'mask-generation': () => undefined,
+  'image-to-text': () => undefined,
+  'document-question-answering': () => undefined,
   // Its graphs are several, and their loader knows what they owe each other.
   'seq2seq-lm': () => undefined,
 };

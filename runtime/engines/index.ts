@@ -40,6 +40,9 @@ const LOADERS: Record<EngineId, Loaders> = {
   },
   generation: {
     'causal-lm': async () => (await import('./generation/text-generator.js')).loadTextGenerator,
+    'image-to-text': async () => (await import('./generation/image-captioner.js')).loadImageCaptioner,
+    'document-question-answering': async () =>
+      (await import('./generation/document-question-answerer.js')).loadDocumentQuestionAnswerer,
     'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
   },
 };

@@ -10,6 +10,8 @@ import objectDetection from './object-detection.js';
 import imageFeatureExtraction from './image-feature-extraction.js';
 import depthEstimation from './depth-estimation.js';
 import imageSegmentation from './image-segmentation.js';
+import imageToText from './image-to-text.js';
+import documentQuestionAnswering from './document-question-answering.js';
 import questionAnswering from './question-answering.js';
 import sentenceSimilarity from './sentence-similarity.js';
 import summarization from './summarization.js';
@@ -40,12 +42,12 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'image-classification': imageClassification,
   'image-segmentation': imageSegmentation,
   'image-feature-extraction': imageFeatureExtraction,
-  'image-to-text': planned('Image to text'),
+  'image-to-text': imageToText,
   'object-detection': objectDetection,
   'depth-estimation': depthEstimation,
   'mask-generation': maskGeneration,
   'visual-question-answering': visualQuestionAnswering,
-  'document-question-answering': planned('Document question answering'),
+  'document-question-answering': documentQuestionAnswering,
   'zero-shot-image-classification': zeroShotImageClassification,
   'zero-shot-object-detection': zeroShotObjectDetection,
   'text-to-image': planned('Text to image'),

@@ -147,3 +147,23 @@ export interface Seq2SeqGenerator {
     signal: AbortSignal,
   ): AsyncGenerator<string, GeneratedText[]>;
 }
+
+export interface ImageCaptioner {
+  /**
+   * Describes a picture. Yields and returns as TextGenerator.generate does.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or an option that this model can't do
+   */
+  describe(
+    image: Uint8Array,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, GeneratedText[]>;
+}
+
+export interface DocumentQuestionAnswerer {
+  /**
+   * @returns undefined where the model gives no answer
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
+   */
+  answer(asked: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<string | undefined>;
+}

@@ -3,7 +3,12 @@
  * Handles live in the engine process. Every method may be called while another call is under way.
  */
 
-import type { Seq2SeqGenerator, TextGenerator } from './generation.js';
+import type {
+  DocumentQuestionAnswerer,
+  ImageCaptioner,
+  Seq2SeqGenerator,
+  TextGenerator,
+} from './generation.js';
 import type {
   ImageClassifier,
   MaskGenerator,
@@ -37,6 +42,8 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
+  'image-to-text': ImageCaptioner;
+  'document-question-answering': DocumentQuestionAnswerer;
   'image-segmentation': ImageSegmenter;
   'depth-estimation': DepthEstimator;
   'image-features': ImageFeatureExtractor;

@@ -27,9 +27,12 @@ export function decoderPositions(config: Json): number {
   return positions(partOf(config, 'decoder'), 'max_decoder_position_embeddings', 'max_target_positions');
 }
 
+/** Other names under which models that were put together of two keep the configuration of each. */
+const PART_NAMES = { encoder: 'vision_config', decoder: 'text_config' };
+
 /** Models that were put together of two keep a configuration of each. */
 export function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
-  const own = config[part];
+  const own = config[part] ?? ('vision_config' in config ? config[PART_NAMES[part]] : undefined);
   return typeof own === 'object' && own !== null ? (own as Json) : config;
 }
 

@@ -10,6 +10,7 @@ import {
   viltResize,
 } from './geometry.js';
 import { maskFormerResize } from './segmentation-resize.js';
+import { donutResize } from './donut.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { type Edges, multipleAbove } from './sizes.js';
@@ -31,6 +32,8 @@ export interface ProcessorSettings extends ResizeSettings {
   size_divisor: number;
   keep_aspect_ratio: boolean;
   ensure_multiple_of: number;
+  do_thumbnail: boolean;
+  do_align_long_axis: boolean;
 }
 
 /** What a picture is padded to. */
@@ -102,6 +105,10 @@ const maskFormer: ProcessorFamily = {
   ...detr,
   resize: maskFormerResize,
 };
+
+/** Never smaller than the picture. */
+const donutSize = (size: Edges, { size: to }: ProcessorSettings): Edges =>
+  'height' in to ? { height: Math.max(size.height, to.height), width: Math.max(size.width, to.width) } : size;
 
 const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
@@ -179,6 +186,12 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   MaskFormer: maskFormer,
   Mask2Former: maskFormer,
   OneFormer: maskFormer,
+  Donut: {
+    number: 'square',
+    resize: donutResize,
+    pad: (size, settings) => ({ ...centered(size, donutSize(size, settings)), when: 'pixels' }),
+    defaults: { size: { height: 2560, width: 1920 } },
+  },
   Yolos: { ...detr, resize: yolosResize },
   RTDetr: {
     ...detr,

@@ -108,6 +108,8 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     size_divisor: value('size_divisor', 32),
     keep_aspect_ratio: value('keep_aspect_ratio', false),
     ensure_multiple_of: value('ensure_multiple_of', 1),
+    do_thumbnail: value('do_thumbnail', true),
+    do_align_long_axis: value('do_align_long_axis', value('do_align_axis' as never, false)),
     ...family.fixed,
   };
 }

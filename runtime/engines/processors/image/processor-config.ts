@@ -29,6 +29,8 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  Blip: ['blip', 'blip-2'],
+  Donut: ['donut-swin'],
   MaskFormer: ['maskformer', 'maskformer-swin'],
   Mask2Former: ['mask2former'],
   DPT: ['dpt', 'depth_anything'],

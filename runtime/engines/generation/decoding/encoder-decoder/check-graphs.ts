@@ -11,7 +11,7 @@ export function checkGraphInputs(session: InferenceSession, known: (name: string
 }
 
 const DECODER_INPUTS = new Set([
-  ...['input_ids', 'encoder_attention_mask', 'encoder_hidden_states', 'use_cache_branch'],
+  ...['input_ids', 'encoder_attention_mask', 'encoder_hidden_states', 'use_cache_branch', 'attention_mask'],
 ]);
 
 /** @throws RunError not_ready for decoders that can't be run with a cache */

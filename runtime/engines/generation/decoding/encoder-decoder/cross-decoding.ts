@@ -48,6 +48,12 @@ function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): Forkab
         const ones = new Array<number>(rows.length * length).fill(1);
         return integers(session, 'encoder_attention_mask', ones, [rows.length, length]);
       },
+      attention_mask: () => {
+        const past = cache ? cache[growing[0]!]!.dims[2]! : 0;
+        const length = past + rows[0]!.length;
+        const ones = new Array<number>(rows.length * length).fill(1);
+        return integers(session, 'attention_mask', ones, [rows.length, length]);
+      },
       encoder_hidden_states: () => states,
       use_cache_branch: () => new ort.Tensor('bool', [cache !== undefined], [1]),
     };

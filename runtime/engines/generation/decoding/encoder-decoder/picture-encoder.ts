@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import type { ProcessedImage } from '../../../processors/image/image-processor.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { partOf } from '../../../repository/sequence-lengths.js';
+import { openSession } from '../../../sessions/session.js';
+import { checkGraphInputs } from './check-graphs.js';
+import type { Encoder } from './encoder.js';
+
+/** Opens the encoder of pictures: a state for each patch, as a rule. */
+export async function openPictureEncoder(
+  request: LoadRequest,
+  config: Json,
+): Promise<Encoder<ProcessedImage>> {
+  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const session = await openSession(path, { ...request, arena: true });
+  checkGraphInputs(session, (name) => name === 'pixel_values');
+  const stride = patchStride(partOf(config, 'encoder'));
+  const [output] = session.outputNames;
+  return {
+    maxLength: statesOf(imageSize(partOf(config, 'encoder')), stride),
+    lengthOf: (image) => statesOf(image, stride),
+    async encode({ values, height, width }) {
+      const pixels = new ort.Tensor('float32', values, [1, 3, height, width]);
+      return (await session.run({ pixel_values: pixels }, [output!]))[output!]!;
+    },
+  };
+}
+
+interface Size {
+  height: number;
+  width: number;
+}
+
+/** Tokens beside the patches, such as [CLS]. */
+const EXTRA_STATES = 2;
+const DEFAULT_PATCH = 16;
+const DEFAULT_SIZE = 384;
+
+const statesOf = ({ height, width }: Size, stride: number): number =>
+  Math.ceil(height / stride) * Math.ceil(width / stride) + EXTRA_STATES;
+
+/** Pixels from one state to the next: hierarchical encoders (Swin) halve the grid after each stage. */
+function patchStride(config: Json): number {
+  const stages = Array.isArray(config['depths']) ? config['depths'].length : 1;
+  return (firstNumber(config, 'patch_size') ?? DEFAULT_PATCH) * 2 ** (stages - 1);
+}
+
+function imageSize(config: Json): Size {
+  const [height = DEFAULT_SIZE, width = height] = [config['image_size']].flat() as number[];
+  return { height, width };
+}

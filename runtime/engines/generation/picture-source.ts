@@ -1,0 +1,46 @@
+import type { LoadRequest } from '../../core/load-request.js';
+import { createPictureLine } from '../../media/picture-line.js';
+import { createImageProcessor, type ProcessedImage } from '../processors/image/image-processor.js';
+import { readProcessorConfig } from '../processors/image/processor-config.js';
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { memoryRoom } from '../sessions/memory-room.js';
+import { loadTokenizer } from '../tokenizers/tokenizer.js';
+import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
+import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
+import type { SourceModel } from './generate-from-source.js';
+
+/** An encoder of pictures with a decoder that writes text. */
+export interface PictureSourceModel extends SourceModel<ProcessedImage> {
+  /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
+  readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
+}
+
+/** Opens *EncoderDecoderModel and *ForConditionalGeneration over pictures. */
+export async function openPictureSourceModel(request: LoadRequest): Promise<PictureSourceModel> {
+  const { dir } = request;
+  const config = await readJson(dir, 'config.json');
+  const [tokenizer, generation, processing, decoder] = await Promise.all([
+    loadTokenizer(dir),
+    readOptionalJson(dir, 'generation_config.json'),
+    readProcessorConfig(dir, config),
+    openEncoderDecoder(request, config, openPictureEncoder),
+  ]);
+  const processor = createImageProcessor(processing);
+  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  return {
+    ...{ decoder, tokenizer, config },
+    repository: { ...(generation ?? config), ...ownEnds(config) },
+    async readPicture(bytes, signal) {
+      const image = await pictures.read(bytes, processor.process, signal);
+      pictures.hasRun();
+      return image;
+    },
+  };
+}
+
+/** BLIP's captions begin and end with tokens of the text model, whatever generation_config.json says. */
+function ownEnds(config: Json): Json {
+  if (config['model_type'] !== 'blip') return {};
+  const text = (config['text_config'] ?? {}) as Json;
+  return { decoder_start_token_id: text['bos_token_id'], eos_token_id: text['sep_token_id'] };
+}
