@@ -73,8 +73,9 @@ export function rawSessions(dir, { peer, processes, threads, jobs }) {
     const child = fork(peer, [dir, file, String(threads)]);
     const ask = (job) =>
       new Promise((answer, fail) => {
-        child.once('message', answer);
-        child.once('exit', (code) => fail(new Error(`${name} ended with ${code}`)));
+        const ended = (code) => fail(new Error(`${name} ended with ${code}`));
+        child.once('message', (result) => (child.off('exit', ended), answer(result)));
+        child.once('exit', ended);
         child.send(job);
       });
     return { child, ask, stop: () => child.kill() };
