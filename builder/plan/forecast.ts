@@ -42,7 +42,7 @@ export const LOAD_MACHINE = '2 virtual x86-64 cores with AVX-512, weights in the
 
 const START_SECONDS = 0.8;
 /** Bytes a second, from the file to sessions that are ready. */
-const LOAD_RATES = { lanes: 60e6, single: 90e6, decoder: 190e6, 'encoder-decoder': 80e6 } as const;
+const LOAD_RATES = { pool: 60e6, single: 90e6, decoder: 190e6, 'encoder-decoder': 80e6 } as const;
 /** A decoder of integer weights is tried row by row, and its matrices are packed one by one. */
 const INTEGER_DECODER_RATE = 60e6;
 /** Entries of a vocabulary a second. */

@@ -40,7 +40,7 @@ const MERGED_ENTRY_BYTES = 900;
 export function predictMemory(input: MemoryInput): MemoryForecast {
   const kind = sessionKind(input);
   const { spec, workers } = input;
-  const threads = kind === 'lanes' ? workers * SESSION_THREAD - SESSION_THREAD : 0;
+  const threads = kind === 'pool' ? workers * SESSION_THREAD - SESSION_THREAD : 0;
   const base = PROCESSES[spec.profile] + threads + tokenizerBytes(input);
   const { loading, loaded } = WEIGHTS[kind](input);
   const steadyBytes = Math.round(base + loaded + usualRunBytes(kind, input));
@@ -70,7 +70,7 @@ interface WeightMemory {
 
 const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
   /** Read, and packed for the kernels beside that; then only the packed copy, mapped: tables count as they are touched. */
-  lanes: ({ spec }) => {
+  pool: ({ spec }) => {
     const weights = weightBytes(spec);
     return { loading: weights * BOTH_COPIES[widthOf(spec.dtype)], loaded: weights * unpacked(spec.dtype) };
   },
@@ -122,8 +122,8 @@ const FLOAT = 4;
 function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
-  // One lane is tried while loading, and a lone picture runs on all threads, in a session that keeps as much.
-  if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'lanes' ? 2 : 1) * pictureRunBytes(sizes);
+  // One session is tried while loading, and a lone picture runs on all threads, in a session that keeps as much.
+  if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'pool' ? 2 : 1) * pictureRunBytes(sizes);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels hand the sums of each layer on as whole numbers and as floats, and malloc keeps them.

@@ -6,14 +6,14 @@ import type { MemoryInput, SessionKind } from './session-kind.js';
 
 /**
  * Memory that the longest requests take beside a loaded model. Servers find out for themselves how much room their limit
- * leaves and refuse what would not fit (runtime/engines/sessions/memory-room.ts): with what is reckoned here they refuse nothing
+ * leaves and refuse what would not fit (runtime/engines/sessions/available-memory.ts): with what is reckoned here they refuse nothing
  * that the model and the default limits allow, but for texts beyond these lengths.
  */
 const PROMPT_TOKENS = 2048;
 const TEXT_TOKENS = 1024;
 /** Where a configuration names no longest text. */
 const UNKNOWN_TOKENS = 512;
-/** Tokens of a run of several short texts, on every lane. */
+/** Tokens of a run of several short texts, on every session. */
 const BATCH_TOKENS = 128;
 const PROMPT_CHUNK = 256;
 
@@ -36,7 +36,7 @@ export function pictureRunBytes(sizes: NetworkSizes): number {
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
   if (spec.profile !== 'text') {
     const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
-    const sessions = kind === 'lanes' ? workers + 1 : 1;
+    const sessions = kind === 'pool' ? workers + 1 : 1;
     // Runs of several small pictures may keep an eighth of the room (runtime/engines/encoders/tensor-encoder.ts).
     const pixels = (Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES) * (8 / 7);
     return Math.round(pixels + sessions * run);
@@ -61,7 +61,7 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
   return kind === 'single' ? row : 2 * Math.max(row, workers * batch);
 }
 
-/** What V8 may come to hold (memory-room.ts), and what processes differ by between versions of Node.js and kernels. */
+/** What V8 may come to hold (available-memory.ts), and what processes differ by between versions of Node.js and kernels. */
 const HEAP_BYTES = 32 * 2 ** 20;
 const SPREAD_BYTES = 40 * 2 ** 20;
 /** Bodies under way, as runtime/worker/memory-limit.ts sets them aside. */

@@ -9,8 +9,8 @@ export interface MemoryInput {
   workers: number;
 }
 
-/** How sessions of this model are opened: see runtime/engines/sessions/lanes.ts and generation/decoding/. */
-export type SessionKind = 'lanes' | 'single' | 'decoder' | 'encoder-decoder';
+/** How sessions of this model are opened: see runtime/engines/sessions/session-pool.ts and generation/decoding/. */
+export type SessionKind = 'pool' | 'single' | 'decoder' | 'encoder-decoder';
 
 /** Weights beyond this are not written once more for several sessions. */
 const LARGEST_SHARED = 4 * 2 ** 30;
@@ -18,7 +18,7 @@ const LARGEST_SHARED = 4 * 2 ** 30;
 export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
   if (spec.engine === 'generation') return 'model' in spec.graphs ? 'decoder' : 'encoder-decoder';
   const shared = workers > 1 && weightBytes(spec) <= LARGEST_SHARED;
-  return shared ? 'lanes' : 'single';
+  return shared ? 'pool' : 'single';
 }
 
 /** Bytes of graphs and of the files in which they keep their weights. */

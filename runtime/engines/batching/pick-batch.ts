@@ -7,8 +7,8 @@ export interface BatchLimits {
 
 interface Waiting {
   length: number;
-  /** Only rows of one kind share a run. */
-  kind?: number | string | undefined;
+  /** Only rows of one group share a run. */
+  group?: number | string | undefined;
 }
 
 /** Rows further back than this wait for their turn unseen. */
@@ -23,7 +23,7 @@ export function pickBatch<T extends Waiting>(queue: readonly T[], limits: BatchL
   const oldest = queue[0]!;
   const sorted = queue
     .slice(0, HORIZON)
-    .filter(({ kind }) => kind === oldest.kind)
+    .filter(({ group }) => group === oldest.group)
     .sort((a, b) => a.length - b.length);
   let low = sorted.indexOf(oldest);
   let high = low;

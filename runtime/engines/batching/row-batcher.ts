@@ -1,4 +1,4 @@
-import type { Lane } from '../sessions/lanes.js';
+import type { PooledSession } from '../sessions/session-pool.js';
 import { type BatchLimits, pickBatch } from './pick-batch.js';
 
 export interface RowBatcher<Row, Result> {
@@ -10,34 +10,34 @@ export interface RowBatcher<Row, Result> {
 }
 
 export interface BatcherOptions<Row, Result> {
-  lanes: Lane[];
+  sessions: PooledSession[];
   limits: BatchLimits;
   lengthOf(row: Row): number;
-  /** Rows that only the first lane has memory for; they are computed there on all threads. */
+  /** Rows that only the first session has memory for; they are computed there on all threads. */
   needsFirst?: ((row: Row) => boolean) | undefined;
-  /** Only rows of one kind share a run; absent: all are of one. */
-  kindOf?: ((row: Row) => number | string) | undefined;
+  /** Only rows of one group share a run; absent: all do. */
+  groupOf?: ((row: Row) => number | string) | undefined;
   /** Computes rows in one run; gives their results in the same order. */
-  compute(rows: Row[], run: Lane['run']): Promise<Result[]>;
+  compute(rows: Row[], run: PooledSession['run']): Promise<Result[]>;
 }
 
 interface Waiting<Row, Result> {
   row: Row;
   length: number;
-  kind: number | string | undefined;
+  group: number | string | undefined;
   needsFirst: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 /**
- * Where concurrent requests meet: what queues while the lanes are busy is the next batch. Nothing waits for company:
- * a row that finds a free lane runs at once.
+ * Where concurrent requests meet: what queues while the sessions are busy is the next batch. Nothing waits for company:
+ * a row that finds a free session runs at once.
  */
 export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Result>): RowBatcher<Row, Result> {
-  const { limits, lengthOf, kindOf, needsFirst, compute } = options;
-  const idle = [...options.lanes];
-  const first = options.lanes[0]!;
+  const { limits, lengthOf, groupOf, needsFirst, compute } = options;
+  const idle = [...options.sessions];
+  const first = options.sessions[0]!;
   const queue = new Set<Waiting<Row, Result>>();
   let scheduled = false;
 
@@ -57,7 +57,7 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
     const waiting = [...queue].filter(({ needsFirst }) => firstIsIdle || !needsFirst);
     if (waiting.length === 0) return false;
     const all = waiting.reduce((sum, { length }) => sum + length, 0);
-    // A short queue is shared among the free lanes rather than put into one run.
+    // A short queue is shared among the free sessions rather than put into one run.
     const share = idle.length > 1 ? Math.ceil(all / idle.length / (1 - limits.padding)) : Infinity;
     const oldest = waiting[0]!;
     const batch = oldest.needsFirst
@@ -67,24 +67,24 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
           { ...limits, tokens: Math.min(limits.tokens, share) },
         );
     for (const item of batch) queue.delete(item);
-    const alone = batch.length === 1 && queue.size === 0 && idle.length === options.lanes.length;
+    const alone = batch.length === 1 && queue.size === 0 && idle.length === options.sessions.length;
     const wide = alone || oldest.needsFirst;
-    const lane = takeLane(oldest.needsFirst ? first : alone ? wideLane() : undefined);
-    void runBatch(batch, (wide && lane.runWide) || lane.run).finally(() => {
-      idle.push(lane);
+    const session = takeSession(oldest.needsFirst ? first : alone ? wideSession() : undefined);
+    void runBatch(batch, (wide && session.runWide) || session.run).finally(() => {
+      idle.push(session);
       if (queue.size > 0) schedule();
     });
     return true;
   }
 
-  const wideLane = () => idle.find((lane) => lane.runWide);
+  const wideSession = () => idle.find((session) => session.runWide);
 
-  function takeLane(wanted: Lane | undefined): Lane {
+  function takeSession(wanted: PooledSession | undefined): PooledSession {
     return idle.splice(Math.max(0, idle.indexOf(wanted!)), 1)[0]!;
   }
 
   /** A run that fails is tried row by row, so that one bad row fails nobody else's request. */
-  async function runBatch(batch: Waiting<Row, Result>[], run: Lane['run']): Promise<void> {
+  async function runBatch(batch: Waiting<Row, Result>[], run: PooledSession['run']): Promise<void> {
     try {
       const results = await compute(
         batch.map(({ row }) => row),
@@ -107,7 +107,7 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
         const item: Waiting<Row, Result> = {
           row,
           length: lengthOf(row),
-          kind: kindOf?.(row),
+          group: groupOf?.(row),
           needsFirst: needsFirst?.(row) ?? false,
           resolve(result) {
             signal?.removeEventListener('abort', leave);

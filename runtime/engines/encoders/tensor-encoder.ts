@@ -4,8 +4,8 @@ import { findTensorLimits } from '../batching/tensor-limits.js';
 import { numbersOf, shapeKey, splitRows, stackRows } from '../batching/tensor-rows.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { Tensors } from '../sessions/tensors.js';
-import type { Lane, Lanes } from '../sessions/lanes.js';
-import { LEAST_ROOM, memoryRoom } from '../sessions/memory-room.js';
+import type { PooledSession, SessionPool } from '../sessions/session-pool.js';
+import { MIN_AVAILABLE, availableMemory } from '../sessions/available-memory.js';
 
 /** A graph that answers each row of tensors in one run: pictures, sounds, frames. */
 export interface TensorEncoder {
@@ -14,8 +14,8 @@ export interface TensorEncoder {
    * is handed over. Rejects with the signal's reason when that aborts before the row's turn.
    */
   forward(row: Tensors, signal?: AbortSignal): Promise<Tensors>;
-  /** Bytes that are left beside the runs of all lanes: for what rows are made of. */
-  readonly room: number;
+  /** Bytes that are left beside the runs of all sessions: for what rows are made of. */
+  readonly availableBytes: number;
 }
 
 export interface EncoderSetup {
@@ -30,27 +30,28 @@ const MOST_BYTES = 64 * 2 ** 20;
 
 /** Tries what the graph does with several rows, and what its runs keep of the memory. */
 export async function createTensorEncoder(
-  { lanes }: Pick<Lanes, 'lanes'>,
+  { sessions }: Pick<SessionPool, 'sessions'>,
   { sample, memory }: EncoderSetup,
 ): Promise<TensorEncoder> {
-  const compute = async (rows: Tensors[], run: Lane['run']) => splitRows(await run(stackRows(rows)), rows);
-  const sessions = lanes.length + lanes.filter(({ runWide }) => runWide).length;
-  const [before, room] = [anonymousBytes(), memoryRoom(memory)];
+  const compute = async (rows: Tensors[], run: PooledSession['run']) =>
+    splitRows(await run(stackRows(rows)), rows);
+  const sessionCount = sessions.length + sessions.filter(({ runWide }) => runWide).length;
+  const [before, room] = [anonymousBytes(), availableMemory(memory)];
   // Each session keeps the memory of its largest run.
   const runBytes = () => Math.max(0, anonymousBytes() - before);
   const limits = await findTensorLimits({
-    compute: (rows) => compute(rows, lanes[0]!.run),
+    compute: (rows) => compute(rows, sessions[0]!.run),
     sample,
-    mayDouble: () => 2 * runBytes() * sessions <= Math.min(room * SHARE, MOST_BYTES),
+    mayDouble: () => 2 * runBytes() * sessionCount <= Math.min(room * SHARE, MOST_BYTES),
   });
   const batcher = createRowBatcher<Tensors, Tensors>({
-    ...{ lanes, limits, compute },
+    ...{ sessions, limits, compute },
     lengthOf: numbersOf,
-    kindOf: shapeKey,
+    groupOf: shapeKey,
   });
   return {
     forward: batcher.forward,
-    room: Math.max(LEAST_ROOM, memoryRoom(memory) - runBytes() * (sessions - 1)),
+    availableBytes: Math.max(MIN_AVAILABLE, availableMemory(memory) - runBytes() * (sessionCount - 1)),
   };
 }
 

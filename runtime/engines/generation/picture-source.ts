@@ -1,9 +1,9 @@
 import type { LoadRequest } from '../../core/load-request.js';
-import { createPictureLine } from '../../media/picture-line.js';
+import { createPictureReader } from '../../media/picture-reader.js';
 import { createImageProcessor, type ProcessedImage } from '../processors/image/image-processor.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
-import { memoryRoom } from '../sessions/memory-room.js';
+import { availableMemory } from '../sessions/available-memory.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
@@ -26,7 +26,7 @@ export async function openPictureSourceModel(request: LoadRequest): Promise<Pict
     openEncoderDecoder(request, config, openPictureEncoder),
   ]);
   const processor = createImageProcessor(processing);
-  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
   return {
     ...{ decoder, tokenizer, config },
     repository: { ...(generation ?? config), ...ownEnds(config) },

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
-import { createPictureLine } from '../../../media/picture-line.js';
+import { createPictureReader } from '../../../media/picture-reader.js';
 import { createImageProcessor, type ProcessedImage } from '../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../processors/image/processor-config.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
-import { openLanes } from '../../sessions/lanes.js';
+import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Port, Tensors } from '../../sessions/tensors.js';
 import { createTensorEncoder } from '../tensor-encoder.js';
 import { checkImageInputs, imageRow } from './image-inputs.js';
@@ -36,16 +36,16 @@ export interface ImageModel {
  * @param needed outputs that the head reads
  */
 export async function openImageModel(request: LoadRequest, ...needed: string[]): Promise<ImageModel> {
-  const [config, { inputs, outputs, lanes }] = await Promise.all([
+  const [config, { inputs, outputs, sessions }] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
   checkImageInputs(inputs);
   requireOutputs(outputs, needed);
   const { name, process } = createImageProcessor(await readProcessorConfig(request.dir, config));
   const sample = sampler((picture) => imageRow(inputs, process(picture)));
-  const encoder = await createTensorEncoder({ lanes }, { sample, memory: request.memory });
-  const pictures = createPictureLine({ ...request, room: () => encoder.room });
+  const encoder = await createTensorEncoder({ sessions }, { sample, memory: request.memory });
+  const pictures = createPictureReader({ ...request, availableBytes: () => encoder.availableBytes });
   return {
     config,
     processor: name,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { createPictureLine } from '../../../media/picture-line.js';
+import { createPictureReader } from '../../../media/picture-reader.js';
 import { createRowBatcher } from '../../batching/row-batcher.js';
 import { numbersOf } from '../../batching/tensor-rows.js';
 import {
@@ -11,8 +11,8 @@ import {
 } from '../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../processors/image/processor-config.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
-import { openLanes } from '../../sessions/lanes.js';
-import { memoryRoom } from '../../sessions/memory-room.js';
+import { openSessionPool } from '../../sessions/session-pool.js';
+import { availableMemory } from '../../sessions/available-memory.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { imageRow } from '../image/image-inputs.js';
@@ -42,16 +42,16 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
-  const { inputs, outputs, lanes } = opened;
+  const { inputs, outputs, sessions } = opened;
   const given = outputs.map(({ name }) => name);
   if (!needed.every((name) => given.includes(name)))
     throw new RunError('not_ready', `the graph gives ${given.join(', ')}, not ${needed.join(' and ')}`);
   const processor: ImageProcessor = createImageProcessor(await readProcessorConfig(request.dir, config));
-  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
   const queue = createRowBatcher<Tensors, Tensors>({
-    lanes,
+    sessions,
     // A request's texts and picture belong together: no two requests share a run.
     limits: { tokens: 0, padding: 0 },
     lengthOf: numbersOf,

@@ -67,7 +67,7 @@ describe('predicted memory', () => {
   });
 
   test('weights that are too large to be written once more are opened in one session', () => {
-    expect(sessionKind({ spec: spec(4000 * MB), workers: 2 })).toBe('lanes');
+    expect(sessionKind({ spec: spec(4000 * MB), workers: 2 })).toBe('pool');
     expect(sessionKind({ spec: spec(5000 * MB), workers: 2 })).toBe('single');
   });
 

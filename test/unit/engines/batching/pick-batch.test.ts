@@ -33,8 +33,8 @@ test('a row beyond the budget runs alone', () => {
   expect(lengthsOf(pickBatch(queue(500, 500), { tokens: 0, padding: 0 }))).toEqual([500]);
 });
 
-test('only rows of one kind share a run', () => {
-  const rows = [0, 1, 0, 1, 0].map((kind, age) => ({ length: 9, age, kind }));
+test('only rows of one group share a run', () => {
+  const rows = [0, 1, 0, 1, 0].map((group, age) => ({ length: 9, age, group }));
   expect(pickBatch(rows, { tokens: 256, padding: 0.25 }).map(({ age }) => age)).toEqual([0, 2, 4]);
   expect(pickBatch(rows.slice(1), { tokens: 256, padding: 0.25 }).map(({ age }) => age)).toEqual([1, 3]);
 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createRowBatcher } from '../../../../runtime/engines/batching/row-batcher.js';
-import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
+import type { PooledSession } from '../../../../runtime/engines/sessions/session-pool.js';
 
 /** After all that is on its way: what a turn of the event loop starts may end in the next one. */
 async function settled(): Promise<void> {
@@ -15,16 +15,16 @@ interface Batch {
 
 /** A batcher over rows that are their own length; runs end when the test says so. */
 function batcher({
-  lanes = 1,
+  sessions = 1,
   wide = false,
   longest = Infinity,
   limits = { tokens: 64, padding: 0.25 },
 } = {}) {
   const started: Batch[] = [];
-  const narrowRun: Lane['run'] = async () => ({});
-  const wideRun: Lane['run'] = async () => ({});
+  const narrowRun: PooledSession['run'] = async () => ({});
+  const wideRun: PooledSession['run'] = async () => ({});
   const made = createRowBatcher<number, string>({
-    lanes: Array.from({ length: lanes }, (_, i) => ({
+    sessions: Array.from({ length: sessions }, (_, i) => ({
       run: narrowRun,
       runWide: wide && i === 0 ? wideRun : undefined,
     })),
@@ -55,8 +55,8 @@ test('what queues while a run is under way is the next run', async () => {
   expect(await Promise.all(others)).toEqual(['result of 9', 'result of 8', 'result of 9']);
 });
 
-test('rows that come together are shared among the free lanes', async () => {
-  const { forward, started } = batcher({ lanes: 2 });
+test('rows that come together are shared among the free sessions', async () => {
+  const { forward, started } = batcher({ sessions: 2 });
   for (let i = 0; i < 4; i++) void forward(10);
   await settled();
   expect(started.map(({ rows }) => rows)).toEqual([
@@ -66,7 +66,7 @@ test('rows that come together are shared among the free lanes', async () => {
 });
 
 test('only a row that has the machine to itself runs on all threads', async () => {
-  const { forward, started } = batcher({ lanes: 2, wide: true });
+  const { forward, started } = batcher({ sessions: 2, wide: true });
   const lone = forward(10);
   await settled();
   void forward(11);
@@ -107,8 +107,8 @@ test('a caller that leaves takes its row out of the queue', async () => {
   expect(() => forward(9, caller.signal)).toThrow('left');
 });
 
-test('rows that only the first lane has memory for wait for it, on all threads, while others go on', async () => {
-  const { forward, started } = batcher({ lanes: 2, wide: true, longest: 50 });
+test('rows that only the first session has memory for wait for it, on all threads, while others go on', async () => {
+  const { forward, started } = batcher({ sessions: 2, wide: true, longest: 50 });
   const first = forward(10);
   await settled();
   const [long, short] = [forward(60), forward(11)];
@@ -131,7 +131,7 @@ test('rows that only the first lane has memory for wait for it, on all threads, 
 });
 
 test('two such rows take turns', async () => {
-  const { forward, started } = batcher({ lanes: 3, wide: true, longest: 50 });
+  const { forward, started } = batcher({ sessions: 3, wide: true, longest: 50 });
   const both = [forward(60), forward(61)];
   await settled();
   expect(started.map(({ rows }) => rows)).toEqual([[60]]);

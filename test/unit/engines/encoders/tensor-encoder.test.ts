@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { createTensorEncoder } from '../../../../runtime/engines/encoders/tensor-encoder.js';
-import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
+import type { PooledSession } from '../../../../runtime/engines/sessions/session-pool.js';
 import type { Tensors } from '../../../../runtime/engines/sessions/tensors.js';
 
 /** After all that is on its way: what a turn of the event loop starts may end in the next one. */
@@ -15,7 +15,7 @@ const picture = (level: number, width = 2): Tensors => ({
 
 interface Run {
   dims: readonly number[];
-  lane: number;
+  session: number;
   wide: boolean;
   finish(): void;
 }
@@ -24,26 +24,26 @@ afterEach(() => jest.restoreAllMocks());
 
 /** An encoder over a graph that gives the first level of each picture. Runs are begun at once and end when the test says so. */
 async function encoderOf({
-  lanes = 1,
+  sessions = 1,
   memory = undefined as { limit: number; bodies: number } | undefined,
 } = {}) {
   let clock = 0;
   let loading = true;
   const runs: Run[] = [];
   jest.spyOn(performance, 'now').mockImplementation(() => clock);
-  const runOn = (lane: number, wide: boolean) => async (feeds: Tensors) => {
+  const runOn = (session: number, wide: boolean) => async (feeds: Tensors) => {
     const { data, dims } = feeds['pixel_values']!;
     if (loading) clock += 1 + 0.1 * dims[0]!;
-    else await new Promise<void>((finish) => runs.push({ dims, lane, wide, finish }));
+    else await new Promise<void>((finish) => runs.push({ dims, session, wide, finish }));
     const size = data.length / dims[0]!;
     const levels = Float32Array.from({ length: dims[0]! }, (_, i) => (data as Float32Array)[i * size]!);
     return { logits: { type: 'float32', data: levels, dims: [dims[0]!, 1] } };
   };
-  const opened: Lane[] = Array.from({ length: lanes }, (_, i) => ({
+  const opened: PooledSession[] = Array.from({ length: sessions }, (_, i) => ({
     run: runOn(i, false),
-    runWide: i === 0 && lanes > 1 ? runOn(i, true) : undefined,
+    runWide: i === 0 && sessions > 1 ? runOn(i, true) : undefined,
   }));
-  const encoder = await createTensorEncoder({ lanes: opened }, { sample: picture, memory });
+  const encoder = await createTensorEncoder({ sessions: opened }, { sample: picture, memory });
   loading = false;
   const ask = async (row: Tensors, signal?: AbortSignal) =>
     Array.from((await encoder.forward(row, signal))['logits']!.data as Float32Array);
@@ -67,19 +67,19 @@ test('pictures of one size that wait together share a run, others have their own
 });
 
 test('a lone picture runs on all threads, several at a time side by side', async () => {
-  const { ask, runs } = await encoderOf({ lanes: 2 });
+  const { ask, runs } = await encoderOf({ sessions: 2 });
   const lone = ask(picture(1));
   await settled();
   runs[0]!.finish();
   await lone;
   const both = [ask(picture(2)), ask(picture(3, 5))];
   await settled();
-  expect(runs.map(({ lane, wide }) => ({ lane, wide }))).toMatchObject([
-    { lane: 0, wide: true },
+  expect(runs.map(({ session, wide }) => ({ session, wide }))).toMatchObject([
+    { session: 0, wide: true },
     { wide: false },
     { wide: false },
   ]);
-  expect(new Set(runs.slice(1).map(({ lane }) => lane)).size).toBe(2);
+  expect(new Set(runs.slice(1).map(({ session }) => session)).size).toBe(2);
   runs.slice(1).forEach(({ finish }) => finish());
   expect(await Promise.all(both)).toEqual([[2], [3]]);
 });
@@ -102,7 +102,7 @@ test('a caller that leaves is not in the run that comes', async () => {
 });
 
 test('room is what the limit leaves, and never nothing', async () => {
-  expect((await encoderOf()).encoder.room).toBe(Infinity);
+  expect((await encoderOf()).encoder.availableBytes).toBe(Infinity);
   const { encoder } = await encoderOf({ memory: { limit: 1, bodies: 0 } });
-  expect(encoder.room).toBe(8 * 2 ** 20);
+  expect(encoder.availableBytes).toBe(8 * 2 ** 20);
 });

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RunError } from '../../../../core/errors.js';
 import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { createPictureLine } from '../../../../media/picture-line.js';
+import { createPictureReader } from '../../../../media/picture-reader.js';
 import { createRowBatcher, type RowBatcher } from '../../../batching/row-batcher.js';
 import { numbersOf } from '../../../batching/tensor-rows.js';
 import { createImageProcessor, type ProcessedImage } from '../../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../../processors/image/processor-config.js';
 import { readJson } from '../../../repository/model-folder.js';
-import { openLanes } from '../../../sessions/lanes.js';
-import { memoryRoom } from '../../../sessions/memory-room.js';
+import { openSessionPool } from '../../../sessions/session-pool.js';
+import { availableMemory } from '../../../sessions/available-memory.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
 import { suppressOverlaps } from './non-maximum.js';
@@ -28,7 +28,7 @@ export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGener
     readProcessorConfig(dir, config),
   ]);
   const processor = createImageProcessor(processing);
-  const pictures = createPictureLine({ ...request, room: () => memoryRoom(request.memory) });
+  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
   return {
     async generate(bytes, options, signal) {
       const image = await pictures.read(bytes, processor.process, signal);
@@ -42,9 +42,9 @@ export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGener
 }
 
 async function openQueue(request: LoadRequest, role: string): Promise<Queue> {
-  const { lanes } = await openLanes(request, join(request.dir, request.spec.graphs[role]!));
+  const { sessions } = await openSessionPool(request, join(request.dir, request.spec.graphs[role]!));
   return createRowBatcher<Tensors, Tensors>({
-    lanes,
+    sessions,
     limits: { tokens: 0, padding: 0 },
     lengthOf: numbersOf,
     compute: async ([feeds], run) => [await run(feeds!)],

@@ -1,17 +1,17 @@
 import { sizesOf } from '../../../../core/network-sizes.js';
 import { largestWithin, runBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
+import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
 import type { Json } from '../../../repository/model-folder.js';
-import type { Lane } from '../../../sessions/lanes.js';
+import type { PooledSession } from '../../../sessions/session-pool.js';
 
 /** What the runs of an encoder may take of the memory that is left once it is open, in tokens. */
 export interface EncoderMemory {
   /** Most tokens of a run of several rows. */
   tokens: number;
-  /** Longest row that any lane may compute. */
+  /** Longest row that any session may compute. */
   longestAnywhere: number;
-  /** Longest row at all: the first lane's, while it is the only long one. */
+  /** Longest row at all: the first session's, while it is the only long one. */
   longest: number;
   /** Bytes of the container, for messages. */
   limit: number | undefined;
@@ -26,22 +26,22 @@ export interface EncoderMemoryOptions {
 
 /**
  * Each session keeps the memory of its largest run. Where the longest row fits into all of them, nothing is limited; else
- * half of the room is the first lane's for long rows, one at a time.
+ * half of the room is the first session's for long rows, one at a time.
  */
 export function encoderMemory(
-  lanes: readonly Lane[],
+  sessions: readonly PooledSession[],
   { config, positions, memory }: EncoderMemoryOptions,
 ): EncoderMemory {
   const limit = memory?.limit;
-  const room = memoryRoom(memory);
+  const room = availableMemory(memory);
   if (room === Infinity) return { tokens: Infinity, longestAnywhere: Infinity, longest: Infinity, limit };
   const sizes = sizesOf(config);
-  const sessions = lanes.length + lanes.filter(({ runWide }) => runWide).length;
+  const sessionCount = sessions.length + sessions.filter(({ runWide }) => runWide).length;
   const rowBytes = (length: number) => runBytes(sizes, { tokens: length, attended: length });
   const batchBytes = (tokens: number) => runBytes(sizes, { tokens, attended: Math.min(tokens, positions) });
-  const all = rowBytes(positions) <= room / sessions;
-  const own = all || sessions === 1 ? room / sessions : room / 2 / (sessions - 1);
-  const large = all || sessions === 1 ? own : room / 2;
+  const all = rowBytes(positions) <= room / sessionCount;
+  const own = all || sessionCount === 1 ? room / sessionCount : room / 2 / (sessionCount - 1);
+  const large = all || sessionCount === 1 ? own : room / 2;
   const within = (bytes: number) => largestWithin(bytes, positions, rowBytes);
   return {
     tokens: largestWithin(own, Infinity, batchBytes),
@@ -53,5 +53,5 @@ export function encoderMemory(
 
 /** @throws RunError 422 for a row whose run would not fit */
 export function checkLength({ longest, limit }: EncoderMemory, length: number): void {
-  checkRoom('text', length, longest, limit);
+  requireMemoryFor('text', length, longest, limit);
 }

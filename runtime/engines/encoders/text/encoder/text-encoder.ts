@@ -3,7 +3,7 @@ import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
-import { type Lane, type Lanes, openLanes } from '../../../sessions/lanes.js';
+import { type PooledSession, type SessionPool, openSessionPool } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { findBatchLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
@@ -42,7 +42,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openLanes(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
@@ -51,7 +51,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
 }
 
 async function createEncoder(
-  { inputs: ports, outputs, lanes }: Lanes,
+  { inputs: ports, outputs, sessions }: SessionPool,
   { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
   room: LoadRequest['memory'],
 ): Promise<TextEncoder> {
@@ -59,20 +59,20 @@ async function createEncoder(
   const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
   const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
-  const compute = async (rows: Encoding[], run: Lane['run']) => {
+  const compute = async (rows: Encoding[], run: PooledSession['run']) => {
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
     return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });
   };
-  const memory = encoderMemory(lanes, { config, positions, memory: room });
+  const memory = encoderMemory(sessions, { config, positions, memory: room });
   const found = await findBatchLimits({
-    compute: (rows) => compute(rows, lanes[0]!.run),
+    compute: (rows) => compute(rows, sessions[0]!.run),
     sample: sampler(tokenizer, Math.min(positions, memory.longest)),
   });
   const limits = { ...found, tokens: Math.min(found.tokens, memory.tokens) };
   const lengthOf = (row: Encoding) => row.ids.length;
   const needsFirst = (row: Encoding) => row.ids.length > memory.longestAnywhere;
-  const kindOf = endCounter(config, tokenizer);
-  const batcher = createRowBatcher({ lanes, limits, lengthOf, kindOf, needsFirst, compute });
+  const groupOf = endCounter(config, tokenizer);
+  const batcher = createRowBatcher({ sessions, limits, lengthOf, groupOf, needsFirst, compute });
   return {
     outputs,
     readsBags: readsBags(inputs),

@@ -1,7 +1,7 @@
 import { sizesOf } from '../../../../core/network-sizes.js';
 import { CACHE_COPIES, largestWithin, promptBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { checkRoom, memoryRoom } from '../../../sessions/memory-room.js';
+import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
 import { inMegabytes } from '../../../../memory.js';
 import type { Json } from '../../../repository/model-folder.js';
 
@@ -32,7 +32,7 @@ export interface DecoderSizes {
 export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): DecoderMemory {
   const { memory, spec, cacheBytes } = request;
   const limit = memory?.limit;
-  const room = memoryRoom(memory);
+  const room = availableMemory(memory);
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
   const { config, contextLength = Infinity, bytesPerToken, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
@@ -52,5 +52,5 @@ export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): De
 
 /** @throws RunError 422 for a prompt whose runs would not fit */
 export function checkPromptFits({ longestPrompt, limit }: DecoderMemory, prompt: number | undefined): void {
-  if (prompt !== undefined) checkRoom('prompt', prompt, longestPrompt, limit);
+  if (prompt !== undefined) requireMemoryFor('prompt', prompt, longestPrompt, limit);
 }

@@ -1,10 +1,10 @@
-import { memoryRoom } from '../../../../runtime/engines/sessions/memory-room.js';
+import { availableMemory } from '../../../../runtime/engines/sessions/available-memory.js';
 import {
   checkLength,
   encoderMemory,
 } from '../../../../runtime/engines/encoders/text/encoder/encoder-memory.js';
 import type { LoadRequest } from '../../../../runtime/core/load-request.js';
-import type { Lane } from '../../../../runtime/engines/sessions/lanes.js';
+import type { PooledSession } from '../../../../runtime/engines/sessions/session-pool.js';
 
 const MB = 1e6;
 const used = process.memoryUsage.rss();
@@ -12,24 +12,27 @@ const used = process.memoryUsage.rss();
 const leaving = (bytes: number) => ({ limit: used + 34 * MB + bytes, bodies: 0 });
 
 test('room is what limit, bodies and processes leave, and never nothing', () => {
-  expect(memoryRoom(undefined)).toBe(Infinity);
-  expect(memoryRoom({ limit: 1000 * MB, bodies: 200 * MB }, 300 * MB)).toBeCloseTo(500 * MB - 2 ** 25, -1);
-  expect(memoryRoom({ limit: 100 * MB, bodies: 0 }, 300 * MB)).toBe(2 ** 23);
+  expect(availableMemory(undefined)).toBe(Infinity);
+  expect(availableMemory({ limit: 1000 * MB, bodies: 200 * MB }, 300 * MB)).toBeCloseTo(
+    500 * MB - 2 ** 25,
+    -1,
+  );
+  expect(availableMemory({ limit: 100 * MB, bodies: 0 }, 300 * MB)).toBe(2 ** 23);
 });
 
 describe('an encoder', () => {
   const config = { hidden_size: 384, intermediate_size: 1536, num_attention_heads: 12 };
-  const run: Lane['run'] = () => Promise.reject(new Error('not called'));
-  const lanes: Lane[] = [0, 1, 2].map((i) => ({ run, runWide: i === 0 ? run : undefined }));
+  const run: PooledSession['run'] = () => Promise.reject(new Error('not called'));
+  const sessions: PooledSession[] = [0, 1, 2].map((i) => ({ run, runWide: i === 0 ? run : undefined }));
   const memoryOf = (memory: LoadRequest['memory'], positions = 512) =>
-    encoderMemory(lanes, { config, positions, memory });
+    encoderMemory(sessions, { config, positions, memory });
 
-  test('with room for the longest row on every lane has no limit', () => {
+  test('with room for the longest row on every session has no limit', () => {
     expect(memoryOf(undefined)).toMatchObject({ tokens: Infinity, longest: Infinity });
     expect(memoryOf(leaving(1000 * MB))).toMatchObject({ longestAnywhere: Infinity, longest: Infinity });
   });
 
-  test('with less has long rows on the first lane, and refuses what fits nowhere', () => {
+  test('with less has long rows on the first session, and refuses what fits nowhere', () => {
     const memory = memoryOf(leaving(400 * MB), 8192);
     expect(memory.longestAnywhere).toBeLessThan(memory.longest);
     expect(memory.tokens).toBeGreaterThan(memory.longestAnywhere / 4);

@@ -7,7 +7,7 @@ import { decodePixels, readHeader } from './image.js';
 import type { Picture } from './picture.js';
 
 /** Decodes pictures as far as memory allows: what does not fit beside the others waits for its turn. */
-export interface PictureLine {
+export interface PictureReader {
   /**
    * Decodes a picture and makes it small; its pixels are gone after that.
    * @throws RunError 413 for one that would not fit alone, or has too many pixels; 422 a broken one; the signal's reason
@@ -17,24 +17,28 @@ export interface PictureLine {
     shrink: (picture: Picture) => Small,
     signal: AbortSignal | undefined,
   ): Promise<Small>;
-  /** To be called after each run: the first one shows how much room is left, and there is no line before it. */
+  /** To be called after each run: the first one shows how much memory is left; before it nothing waits. */
   hasRun(): void;
 }
 
-/** Share of the room that pixels which nobody looks at any more may take until V8 is told to free them. */
+/** Share of that memory that unused pixels may take until V8 is told to free them. */
 const GARBAGE = 0.25;
 
-export interface PictureLineOptions {
+export interface PictureReaderOptions {
   /** Most pixels that a picture may have. */
   maxPixels: number;
   /** Pictures that are decoded side by side: each keeps a core busy, and others wait for what they compute on. */
   threads: number;
   /** Bytes of memory that are left, asked once, after the first run. */
-  room(): number;
+  availableBytes(): number;
 }
 
-export function createPictureLine({ maxPixels, threads, room }: PictureLineOptions): PictureLine {
-  let line: ByteSemaphore | undefined;
+export function createPictureReader({
+  maxPixels,
+  threads,
+  availableBytes,
+}: PictureReaderOptions): PictureReader {
+  let limited: ByteSemaphore | undefined;
   const unlimited = createByteSemaphore(Infinity);
   const decoders = createByteSemaphore(threads);
   /** Pixels lie outside of V8's heap, which does not hurry to free them: they count until it has. */
@@ -53,24 +57,24 @@ export function createPictureLine({ maxPixels, threads, room }: PictureLineOptio
 
   return {
     hasRun() {
-      line ??= createByteSemaphore(room());
+      limited ??= createByteSemaphore(availableBytes());
     },
     async read(bytes, shrink, signal) {
       const header = await readHeader(bytes, maxPixels);
       const needed = decodingBytes(header);
-      const mine = line ?? unlimited;
-      if (needed > mine.total) throw tooLarge(header, needed, mine.total);
+      const semaphore = limited ?? unlimited;
+      if (needed > semaphore.total) throw tooLarge(header, needed, semaphore.total);
       const stop = await decoders.acquire(1, signal);
       try {
-        if (garbage.length > 0 && mine.taken + needed > mine.total) await letGo();
-        const leave = await mine.acquire(needed, signal);
+        if (garbage.length > 0 && semaphore.taken + needed > semaphore.total) await letGo();
+        const leave = await semaphore.acquire(needed, signal);
         try {
           return shrink(await decodePixels(bytes, header));
         } finally {
-          if (mine === unlimited || mine.total === Infinity) leave();
+          if (semaphore === unlimited || semaphore.total === Infinity) leave();
           else garbage.push({ bytes: needed - OTHER_BYTES, leave });
           leave(OTHER_BYTES);
-          if (mine.waiting > 0 || garbageBytes() > mine.total * GARBAGE) await letGo();
+          if (semaphore.waiting > 0 || garbageBytes() > semaphore.total * GARBAGE) await letGo();
         }
       } finally {
         stop();

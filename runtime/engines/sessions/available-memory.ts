@@ -6,12 +6,12 @@ import type { MemoryLimits } from '../../core/load-request.js';
 const HEAP_BYTES = 32 * 2 ** 20;
 
 /** Room that is left is worth no less than this: what little a run needs is cheaper to try than to refuse everything. */
-export const LEAST_ROOM = 8 * 2 ** 20;
+export const MIN_AVAILABLE = 8 * 2 ** 20;
 
 /** Bytes that runs and caches may take, once the model is open; Infinity without a limit. */
-export function memoryRoom(memory: MemoryLimits | undefined, used = usedBytes()): number {
+export function availableMemory(memory: MemoryLimits | undefined, used = usedBytes()): number {
   if (memory === undefined) return Infinity;
-  return Math.max(LEAST_ROOM, memory.limit - memory.bodies - used - HEAP_BYTES);
+  return Math.max(MIN_AVAILABLE, memory.limit - memory.bodies - used - HEAP_BYTES);
 }
 
 /** What this process holds, mapped weights included, and what its parent holds by itself. */
@@ -24,7 +24,7 @@ function usedBytes(): number {
  * @param longest tokens for whose runs there is room
  * @throws RunError 422 for a text of more
  */
-export function checkRoom(
+export function requireMemoryFor(
   what: 'prompt' | 'text',
   tokens: number,
   longest: number,

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { createPictureLine } from '../../../runtime/media/picture-line.js';
+import { createPictureReader } from '../../../runtime/media/picture-reader.js';
 import type { MemoryLimits } from '../../../runtime/core/load-request.js';
-import { memoryRoom } from '../../../runtime/engines/sessions/memory-room.js';
+import { availableMemory } from '../../../runtime/engines/sessions/available-memory.js';
 
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: 'teal' } })
@@ -9,7 +9,7 @@ const picture = (width: number, height: number) =>
     .toBuffer();
 
 const lineOf = (memory: MemoryLimits | undefined) =>
-  createPictureLine({ maxPixels: 1e8, threads: 2, room: () => memoryRoom(memory) });
+  createPictureReader({ maxPixels: 1e8, threads: 2, availableBytes: () => availableMemory(memory) });
 const sizeOf = ({ width, height }: { width: number; height: number }) => [width, height];
 
 /** A limit that leaves the least that there is: 8 MiB, less than any picture is reckoned at. */
@@ -51,7 +51,7 @@ test('a picture that is broken gives its bytes back', async () => {
 });
 
 test('pictures are decoded on so many threads; who leaves while waiting for one is not decoded', async () => {
-  const line = createPictureLine({ maxPixels: 1e8, threads: 1, room: () => Infinity });
+  const line = createPictureReader({ maxPixels: 1e8, threads: 1, availableBytes: () => Infinity });
   const bytes = await picture(1000, 800);
   const callers = [new AbortController(), new AbortController()];
   // Whichever is decoded first sends the other one away.

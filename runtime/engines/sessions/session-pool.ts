@@ -5,55 +5,59 @@ import type { Tensors } from './tensors.js';
 import { shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';
 
-export type Run = (feeds: Tensors) => Promise<Tensors>;
+export type RunGraph = (feeds: Tensors) => Promise<Tensors>;
 
-/** A place where one run at a time can be under way. */
-export interface Lane {
-  /** On this lane's share of the threads: what gives the most runs a second while all lanes work. */
-  run: Run;
-  /** On all threads: what is quickest for a single run while the other lanes rest. The first lane only. */
-  runWide: Run | undefined;
+/** A session of a pool: one run at a time. */
+export interface PooledSession {
+  /** On this session's share of the threads: what gives the most runs a second while all sessions work. */
+  run: RunGraph;
+  /** On all threads: what is quickest for a single run while the other sessions rest. The first session only. */
+  runWide: RunGraph | undefined;
 }
 
-export interface Lanes extends Omit<OpenedSession, 'key'> {
-  lanes: Lane[];
+export interface SessionPool extends Omit<OpenedSession, 'key'> {
+  sessions: PooledSession[];
 }
 
 /**
  * Opens a graph of bounded inputs for `request.workers` runs side by side. One session of one thread per core computes
  * up to twice as much as one session on all threads; a lone request is up to twice as quick on all of them. So both
- * kinds are opened, over one mapping of the weights. Where that can't be had there is one lane with all threads,
+ * kinds are opened, over one mapping of the weights. Where that can't be had there is one session with all threads,
  * unless the operator asked for more (`copyWeights`).
  */
-export async function openLanes(request: LoadRequest, path: string): Promise<Lanes> {
+export async function openSessionPool(request: LoadRequest, path: string): Promise<SessionPool> {
   const { workers, device } = request;
-  if (workers === 0) return singleLane(localHost(), request, path);
-  if (workers === 1 || device !== 'cpu') return singleLane(threadHost(), request, path);
+  if (workers === 0) return singleSession(localHost(), request, path);
+  if (workers === 1 || device !== 'cpu') return singleSession(threadHost(), request, path);
   const first = threadHost();
   // They come up while the first writes.
   const others = Array.from({ length: workers - 1 }, threadHost);
   const shared = await shareWeights(first, { path, bytes: weightBytes(request, path) });
   if (!shared && !request.copyWeights) {
     await Promise.all(others.map((host) => host.end()));
-    return singleLane(first, request, path);
+    return singleSession(first, request, path);
   }
   try {
-    return await parallelLanes([first, ...others], request, shared?.path ?? path);
+    return await parallelSessions([first, ...others], request, shared?.path ?? path);
   } finally {
     shared?.unlink();
   }
 }
 
-async function singleLane(host: SessionHost, { device, threads }: LoadRequest, path: string): Promise<Lanes> {
+async function singleSession(
+  host: SessionHost,
+  { device, threads }: LoadRequest,
+  path: string,
+): Promise<SessionPool> {
   const { key, inputs, outputs } = await host.open(path, { device, threads, arena: true });
-  return { inputs, outputs, lanes: [{ run: (feeds) => host.run(key, feeds), runWide: undefined }] };
+  return { inputs, outputs, sessions: [{ run: (feeds) => host.run(key, feeds), runWide: undefined }] };
 }
 
-async function parallelLanes(
+async function parallelSessions(
   hosts: readonly SessionHost[],
   request: LoadRequest,
   path: string,
-): Promise<Lanes> {
+): Promise<SessionPool> {
   const { device, threads } = request;
   const first = hosts[0]!;
   const own = Math.max(1, Math.floor(threads / hosts.length));
@@ -61,11 +65,11 @@ async function parallelLanes(
     first.open(path, { device, threads, arena: true }),
     ...hosts.map((host) => host.open(path, { device, threads: own, arena: true })),
   ]);
-  const lanes = hosts.map((host, i) => ({
+  const sessions = hosts.map((host, i) => ({
     run: (feeds: Tensors) => host.run(narrow[i]!.key, feeds),
     runWide: i === 0 ? (feeds: Tensors) => first.run(wide.key, feeds) : undefined,
   }));
-  return { inputs: wide.inputs, outputs: wide.outputs, lanes };
+  return { inputs: wide.inputs, outputs: wide.outputs, sessions };
 }
 
 /** An upper bound: weights may lie in files beside the graph. */
