@@ -146,7 +146,7 @@ async function pooled(
   const { memory, idle, queue, replicas, busyAt } = flags;
   const catalog = measuredCatalog(models);
   const pool = createPool({
-    launcher: measuredLauncher(launcher, (modelId, gigabytes) => catalog.measured(modelId, gigabytes)),
+    launcher: measuredLauncher(launcher, (modelId, gigabytes) => catalog.setMeasured(modelId, gigabytes)),
     ...{ memoryGb: memory, idleMs: idle, maxWaiting: queue, replicas, busyAt, log, onEvent },
   });
   await pool.adopt((modelId) => catalog.find(modelId));

@@ -51,9 +51,9 @@ export async function composeGateway(
   const metrics = createGatewayMetrics({
     running: () => upstream.status?.() ?? [],
     waiting: () => upstream.waiting(),
-    calls: () => limits.underWay(),
+    activeCalls: () => limits.activeCalls(),
     pendingBytes: () => budget.held,
-    questions: pendingRequests,
+    pendingRequests: pendingRequests,
   });
   const records = await openRecords(flags, { logger, metrics });
   const keys = await keysOf(flags, { log, onChange: records.keys });

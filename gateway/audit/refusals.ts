@@ -5,7 +5,7 @@ export interface Refusals {
   /** Counts a call that was refused for its key or over its limit; others are none of its business. */
   count(call: FinishedCall): void;
   /** Tells what was counted and begins again. */
-  tell(): void;
+  flush(): void;
 }
 
 /** Lines in one telling; what more callers did is added up in one more. */
@@ -36,7 +36,7 @@ export function createRefusals(write: (event: AuditEvent) => void): Refusals {
       if (call.code === 'unauthorized') rowOf('key-refused', call).calls++;
       else if (call.code === 'rate_limited') rowOf('over-limit', call).calls++;
     },
-    tell() {
+    flush() {
       for (const row of rows.values()) write(row);
       rows = new Map();
     },

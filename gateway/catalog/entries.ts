@@ -35,7 +35,7 @@ export function fixedCatalog(models: readonly ModelEntry[]): Catalog {
 /** Takes what is measured when a model runs for the first time, where nobody knew before. */
 export interface MeasuredCatalog extends Catalog {
   /** @param gigabytes what the running model takes */
-  measured(modelId: string, gigabytes: number): void;
+  setMeasured(modelId: string, gigabytes: number): void;
 }
 
 export function measuredCatalog(catalog: Catalog): MeasuredCatalog {
@@ -50,7 +50,7 @@ export function measuredCatalog(catalog: Catalog): MeasuredCatalog {
       const entry = catalog.find(modelId);
       return entry && completed(entry);
     },
-    measured: (modelId, gigabytes) => void known.set(modelId, gigabytes),
+    setMeasured: (modelId, gigabytes) => void known.set(modelId, gigabytes),
     close: () => catalog.close(),
   };
 }

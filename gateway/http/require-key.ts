@@ -22,7 +22,7 @@ export function requireKey(keys: Keys, limits: RateLimits): RequestHandler {
       throw UNAUTHORIZED;
     }
     call.key = key;
-    const { most, remaining, release: leave } = await limits.enter(key.id);
+    const { limit: most, remaining, release: leave } = await limits.enter(key.id);
     // Redis may have been asked: the caller need not be there any more.
     releaseOnClose(response, leave);
     response.setHeader('X-RateLimit-Limit', most);

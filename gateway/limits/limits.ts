@@ -15,7 +15,7 @@ export interface RateLimits {
    */
   enter(keyId: string): Promise<CallReservation>;
   /** Calls under way, of all keys. */
-  underWay(): number;
+  activeCalls(): number;
   close(): void;
 }
 
@@ -23,7 +23,7 @@ export interface CallReservation {
   /** Calls that the key may make at once from now on. */
   remaining: number;
   /** Calls that it may make at once when it has made none for a while. */
-  most: number;
+  limit: number;
   /** To be called when the call has ended. */
   release(): void;
 }
@@ -54,11 +54,11 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
       // Before the store answers: many may ask at the same time.
       underWay.set(keyId, now + 1);
       const { waitMs, remaining } = await take(keyId, callId);
-      if (waitMs === 0) return { remaining, most: calls, release: () => leave(keyId, callId) };
+      if (waitMs === 0) return { remaining, limit: calls, release: () => leave(keyId, callId) };
       leave(keyId, callId);
       throw limited(waitMs);
     },
-    underWay: () => [...underWay.values()].reduce((sum, calls) => sum + calls, 0),
+    activeCalls: () => [...underWay.values()].reduce((sum, calls) => sum + calls, 0),
     close: () => store.close(),
   };
 }

@@ -45,7 +45,7 @@ export async function redisStore(
       const { calls: most, seconds, concurrent = 0 } = options;
       const rule = [most, (seconds * 1000) / most, concurrent];
       const [remaining, waitMs] = await redis.takeToken(...keysOf(keyId), ...rule, callId, LEASE_MS);
-      link.answered();
+      link.succeeded();
       if (waitMs === 0) calls.begin(keyId, callId);
       return { remaining, waitMs };
     } catch (error) {
@@ -61,7 +61,7 @@ export async function redisStore(
   }
 
   return {
-    take: (keyId, callId) => (link.mayAsk() ? ask(keyId, callId) : takeAlone(keyId, callId)),
+    take: (keyId, callId) => (link.isUsable() ? ask(keyId, callId) : takeAlone(keyId, callId)),
     end: calls.end,
     close() {
       calls.close();
@@ -92,8 +92,8 @@ function keysOf(keyId: string): [bucket: string, calls: string] {
 
 interface Link {
   /** False while Redis is away, but for one call now and then. */
-  mayAsk(): boolean;
-  answered(): void;
+  isUsable(): boolean;
+  succeeded(): void;
   failed(error: Error): void;
 }
 
@@ -102,13 +102,13 @@ function watchLink(log: (line: string) => void): Link {
   let askAfter = 0;
   const pause = () => (askAfter = performance.now() + PAUSE_MS);
   return {
-    mayAsk() {
+    isUsable() {
       if (!away) return true;
       if (performance.now() < askAfter) return false;
       pause();
       return true;
     },
-    answered() {
+    succeeded() {
       if (away) log('Redis is back: limits hold for all gateways together');
       away = false;
     },
@@ -125,9 +125,9 @@ function watchLink(log: (line: string) => void): Link {
 function sharedCalls(redis: Redis, link: Link, concurrent: number | undefined) {
   const live = new Map<string, Set<string>>();
   const name = () => {
-    if (!link.mayAsk()) return;
+    if (!link.isUsable()) return;
     for (const [keyId, callIds] of live)
-      redis.keepCalls(keysOf(keyId)[1], LEASE_MS, ...callIds).then(link.answered, link.failed);
+      redis.keepCalls(keysOf(keyId)[1], LEASE_MS, ...callIds).then(link.succeeded, link.failed);
   };
   const timer = concurrent === undefined ? undefined : setInterval(name, LEASE_MS / 3).unref();
   return {

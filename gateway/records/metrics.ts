@@ -9,17 +9,17 @@ export interface GatewayMetricsSources {
   /** Callers who wait for a server. */
   waiting(): number;
   /** Calls of keys that count as under way. */
-  calls(): number;
+  activeCalls(): number;
   /** Bytes that calls under way hold. */
   pendingBytes(): number;
   /** Questions to containers that have not been answered to their end. */
-  questions(): number;
+  pendingRequests(): number;
 }
 
 export interface GatewayMetrics {
   count(call: FinishedCall): void;
   /** Counts what a key has used, here or in containers of its own. */
-  use(row: UsageRow): void;
+  addUsage(row: UsageRow): void;
   contentType: string;
   /** All of it in Prometheus' text format. */
   text(): Promise<string>;
@@ -44,7 +44,7 @@ export function createGatewayMetrics(sources: GatewayMetricsSources): GatewayMet
         meters.wait.observe({ model: modelId }, waitedMs / 1000);
       }
     },
-    use,
+    addUsage: use,
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -101,9 +101,9 @@ function stateGauges(registry: Registry, sources: GatewayMetricsSources): void {
   const plain = (name: string, help: string, read: () => number) =>
     gauge(name, help, [], (gauge) => gauge.set(read()));
   plain('waiting', 'Callers who wait for a server of a model.', sources.waiting);
-  plain('calls', 'Calls of keys that count as under way.', sources.calls);
+  plain('calls', 'Calls of keys that count as under way.', sources.activeCalls);
   plain('pending_bytes', 'Bytes of bodies that calls under way hold.', sources.pendingBytes);
-  plain('questions', 'Questions to servers of models without the end of an answer.', sources.questions);
+  plain('questions', 'Questions to servers of models without the end of an answer.', sources.pendingRequests);
   gauge('instances', 'Servers of models by state.', ['model', 'state'], (gauge) => {
     for (const { modelId, state } of running()) gauge.inc({ model: modelId, state });
   });

@@ -49,7 +49,7 @@ export async function openRecords(
   const watch = log && watchRefusals(log);
   const rowsOf = createReports(currentDay);
   const use = (row: UsageRow) => {
-    metrics.use(row);
+    metrics.addUsage(row);
     journal?.add(row);
   };
   log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
@@ -78,7 +78,7 @@ export async function openRecords(
 }
 
 function watchRefusals(log: AuditLog) {
-  const { count, tell } = createRefusals((event) => log.write(event));
+  const { count, flush: tell } = createRefusals((event) => log.write(event));
   const timer = setInterval(tell, TELL_MS).unref();
   const reopen = () => void log.reopen();
   process.on('SIGHUP', reopen);

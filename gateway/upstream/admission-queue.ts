@@ -3,7 +3,7 @@ import { RunError } from '../../runtime/core/errors.js';
 /** Callers who wait for a model or for room. */
 export interface AdmissionQueue {
   /** The next time that something changes, or a time later. */
-  change(ms: number): Promise<void>;
+  nextChange(ms: number): Promise<void>;
   /** Tells all that something has changed; each looks again. */
   wake(): void;
   /** @throws RunError `overloaded` when too many wait already, what the event throws, or the signal's reason */
@@ -14,7 +14,7 @@ export function createAdmissionQueue(maxWaiting: number): AdmissionQueue {
   const wakers = new Set<() => void>();
   let waiting = 0;
   return {
-    change: (ms) =>
+    nextChange: (ms) =>
       new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer);

@@ -10,7 +10,7 @@ export interface KubernetesOptions {
   /** How long a pod that was ready is taken to be so. */
   trustMs?: number;
   /** Between two looks at one that is not. */
-  lookEveryMs?: number;
+  probeEveryMs?: number;
 }
 
 /** Knative holds the look itself until a pod is there. */
@@ -23,7 +23,7 @@ const LOOK_TIMEOUT_MS = 60_000;
 export function kubernetesUpstream({
   maxWaiting,
   trustMs = 5000,
-  lookEveryMs = 1000,
+  probeEveryMs: lookEveryMs = 1000,
 }: KubernetesOptions): Upstream {
   const agent = new Agent({ headersTimeout: LOOK_TIMEOUT_MS, bodyTimeout: LOOK_TIMEOUT_MS });
   const line = createAdmissionQueue(maxWaiting);

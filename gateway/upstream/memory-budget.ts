@@ -10,11 +10,11 @@ export interface MemoryBudget {
    * As `fits`; where it doesn't, makes others go, unless enough are going already: what was unused longest, never what
    * has work under way. For those who have waited too long, a busy one finishes its work and goes.
    */
-  make(entry: ModelEntry): boolean;
+  makeRoom(entry: ModelEntry): boolean;
   /** Somebody has waited too long for this model: no other gets room before it. */
-  owe(modelId: string): void;
+  prioritize(modelId: string): void;
   /** It starts, or nobody waits for it any more. @returns true when others may have waited for that */
-  settle(modelId: string): boolean;
+  clearPriority(modelId: string): boolean;
 }
 
 /** @param memoryGb for all servers together, by what their entries say or what was measured */
@@ -46,8 +46,8 @@ export function createMemoryBudget(memoryGb: number, { all: slots, stop, drain }
 
   return {
     fits: (entry) => isTurnOf(entry) && fitsBeside(slots, entry),
-    make,
-    owe: (modelId) => void owed.add(modelId),
-    settle: (modelId) => owed.delete(modelId),
+    makeRoom: make,
+    prioritize: (modelId) => void owed.add(modelId),
+    clearPriority: (modelId) => owed.delete(modelId),
   };
 }

@@ -79,10 +79,10 @@ export function createPool(options: PoolOptions): Pool {
       if (starting) starting.expected++;
       try {
         // A start that fails does so for all who wait for it.
-        await line.wait(starting?.started ?? line.change(patienceMs), signal);
+        await line.wait(starting?.started ?? line.nextChange(patienceMs), signal);
       } catch (error) {
         // Others who wait for this model will say so again.
-        if (room.settle(entry.modelId)) line.wake();
+        if (room.clearPriority(entry.modelId)) line.wake();
         throw error;
       } finally {
         // Nobody comes between this and the lease.
@@ -99,14 +99,14 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function start(entry: ModelEntry): Replica {
-    room.settle(entry.modelId);
+    room.clearPriority(entry.modelId);
     return servers.start(entry, (signal) => launcher.launch(entry, signal));
   }
 
   /** Undefined while there is no room for it. */
   function startWithin(entry: ModelEntry, since: number): Replica | undefined {
-    if (performance.now() - since > patienceMs) room.owe(entry.modelId);
-    return room.make(entry) ? start(entry) : undefined;
+    if (performance.now() - since > patienceMs) room.prioritize(entry.modelId);
+    return room.makeRoom(entry) ? start(entry) : undefined;
   }
 
   function grow(entry: ModelEntry, mine: readonly Replica[]): void {

@@ -72,7 +72,7 @@ export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: Repl
 
   async function probe(slot: Replica): Promise<void> {
     const goesOn = () => slots.has(slot) && slot.state !== 'stopping';
-    if (await waitUntilSilent(slot.instance!, { everyMs: probeMs, goesOn }))
+    if (await waitUntilSilent(slot.instance!, { everyMs: probeMs, isActive: goesOn }))
       void stop(slot, 'it does not answer');
   }
 
@@ -135,7 +135,7 @@ export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: Repl
     const goesOn = () => slots.has(slot);
     const tell = (reason: string) =>
       log(`${slot.entry.modelId} can't be stopped, which is tried again: ${reason}`);
-    if (slot.instance) await stopWithRetries(slot.instance, { everyMs: probeMs, goesOn, tell });
+    if (slot.instance) await stopWithRetries(slot.instance, { everyMs: probeMs, isActive: goesOn, tell });
   }
 
   return { all: slots, start, lease, drain, stop };

@@ -5,7 +5,7 @@ export interface SupervisionOptions {
   /** Between two looks, or two tries. */
   everyMs: number;
   /** False once it is over: the server is gone, or somebody else cares for it. */
-  goesOn(): boolean;
+  isActive(): boolean;
 }
 
 /** Looks in a row at which a server is silent before it is given up. */
@@ -17,7 +17,7 @@ const SILENT_LOOKS = 3;
  */
 export async function waitUntilSilent(
   server: ServerInstance,
-  { everyMs, goesOn }: SupervisionOptions,
+  { everyMs, isActive: goesOn }: SupervisionOptions,
 ): Promise<boolean> {
   for (let silent = 0; silent < SILENT_LOOKS;) {
     await sleep(everyMs, undefined, { ref: false });
@@ -40,7 +40,7 @@ export async function stopWithRetries(
   } catch (error) {
     const { message } = error as Error;
     if (message !== options.told) options.tell(message);
-    const again = () => void (options.goesOn() && stopWithRetries(server, { ...options, told: message }));
+    const again = () => void (options.isActive() && stopWithRetries(server, { ...options, told: message }));
     setTimeout(again, options.everyMs).unref();
   }
 }

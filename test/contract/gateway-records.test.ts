@@ -31,9 +31,9 @@ async function counted() {
   const metrics = createGatewayMetrics({
     running,
     waiting: watched.waiting,
-    calls: () => 0,
+    activeCalls: () => 0,
     pendingBytes: () => 0,
-    questions: () => 0,
+    pendingRequests: () => 0,
   });
   const onCall = (call: FinishedCall) => (metrics.count(call), calls.push(call));
   const base = await gateway({ parts: { upstream: watched, onCall }, limits: { calls: 6 } });

@@ -103,7 +103,7 @@ async function watchedGateway(idleMs: number): Promise<{ server: Server; gauges:
   await started(server);
   const gauges = () => ({
     'bytes held': budget.held,
-    'calls of keys': limits.underWay() + reports.underWay(),
+    'calls of keys': limits.activeCalls() + reports.activeCalls(),
     'callers who wait': upstream.waiting(),
     leases: pool!.status!().reduce((sum, { leases }) => sum + leases, 0),
     'open questions': pendingRequests(),

@@ -50,14 +50,14 @@ test('many refused calls are few lines, and none of them holds a key', () => {
     call('rate_limited', '10.9.9.9', { keyId: 'k1' });
     call('not_found', '10.8.8.8', { keyId: 'k1' });
   }
-  refusals.tell();
+  refusals.flush();
   expect(lines).toHaveLength(21);
   expect(lines.reduce((sum, { calls }) => sum + Number(calls), 0)).toBe(20_000);
   expect(lines.slice(0, 2)).toEqual([
     { event: 'key-refused', address: '10.0.0.0', key: 'sha256:abcdef123456…', calls: 50 },
     { event: 'over-limit', address: '10.9.9.9', key: 'k1', calls: 10_000 },
   ]);
-  refusals.tell();
+  refusals.flush();
   expect(lines).toHaveLength(21);
 });
 

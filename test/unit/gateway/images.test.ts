@@ -103,8 +103,8 @@ test('models come and go with their images; an engine that does not answer leave
 test('what is measured counts where nobody knew, and nowhere else', () => {
   const unknown = { ...entry('m/a', 0.3), figures: 'assumed' as const };
   const catalog = measuredCatalog(fixedCatalog([unknown, entry('m/b', 2)]));
-  catalog.measured('m/a', 1.5);
-  catalog.measured('m/b', 1.5);
+  catalog.setMeasured('m/a', 1.5);
+  catalog.setMeasured('m/b', 1.5);
   expect(catalog.list().map(({ ramRequired, figures }) => [ramRequired, figures])).toEqual([
     [1.5, 'measured'],
     [2, 'given'],

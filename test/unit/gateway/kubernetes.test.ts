@@ -194,7 +194,7 @@ describe('servers that a cluster runs', () => {
   const entry = (...addresses: string[]): ModelEntry => ({
     ...{ modelId: 'a/b', task: 'chat', params: null, ramRequired: 1, figures: 'given', addresses },
   });
-  const upstream = (maxWaiting = 8) => kubernetesUpstream({ maxWaiting, trustMs: 60_000, lookEveryMs: 5 });
+  const upstream = (maxWaiting = 8) => kubernetesUpstream({ maxWaiting, trustMs: 60_000, probeEveryMs: 5 });
   const patience = () => AbortSignal.timeout(10_000);
 
   test('hold callers until a pod is ready, and are looked at once for all of them', async () => {

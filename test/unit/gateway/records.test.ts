@@ -28,9 +28,9 @@ test('a call that ends just before the gateway does is in the log, the metrics a
   const metrics = createGatewayMetrics({
     running: () => [],
     waiting: () => 0,
-    calls: () => 0,
+    activeCalls: () => 0,
     pendingBytes: () => 0,
-    questions: () => 0,
+    pendingRequests: () => 0,
   });
   const records = await openRecords({ usage }, { logger, metrics });
   records.call(ENDED);

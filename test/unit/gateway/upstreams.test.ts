@@ -52,7 +52,7 @@ test('a server that has gone meanwhile is none that is silent', async () => {
   let looks = 0;
   const lives = async () => ++looks > 9;
   const server = { isAlive: lives } as ServerInstance;
-  expect(await waitUntilSilent(server, { everyMs: 1, goesOn: () => looks < 2 })).toBe(false);
+  expect(await waitUntilSilent(server, { everyMs: 1, isActive: () => looks < 2 })).toBe(false);
   expect(looks).toBe(2);
 });
 
