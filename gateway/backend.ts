@@ -26,10 +26,10 @@ export interface BackendFlags extends KubeFlags {
   /** Docker where an engine answers, else processes. */
   upstream?: (typeof UPSTREAMS)[number];
   catalog?: string;
-  /** Of this gateway, among those of one engine. */
+  /** Name of this gateway; several may share an engine. */
   name: string;
   offline?: boolean;
-  /** Of images; all when absent. */
+  /** Serve only images of this namespace; all when absent. */
   namespace?: string;
   /** GB. */
   memory: number;
@@ -40,7 +40,7 @@ export interface BackendFlags extends KubeFlags {
   busyAt: number;
 }
 
-/** Which models there are, and what answers for them: one choice decides both. */
+/** The catalogue of models and the upstream that serves them, which belong together. */
 export interface Backend {
   catalog: Catalog;
   upstream: Upstream;
@@ -52,25 +52,25 @@ export interface BackendParts {
   onEvent: (event: ModelEvent) => void;
 }
 
-/** @throws GatewayError or BuilderError that says what the operator does */
+/** @throws GatewayError or BuilderError with a remedy */
 export async function openBackend(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
   const file =
     flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), parts.log);
-  const kind = flags.upstream ?? (await firstChoice(parts.log));
+  const kind = flags.upstream ?? (await detectUpstream(parts.log));
   if (kind !== 'docker') refuseDockerOptions(flags, kind);
-  if (kind === 'static') return { catalog: required(file), upstream: staticUpstream() };
+  if (kind === 'static') return { catalog: requireCatalog(file), upstream: staticUpstream() };
   if (kind === 'kubernetes') return kubernetesBackend(flags, parts, file);
   if (kind === 'docker') return dockerBackend(flags, parts, file);
   return processBackend(flags, parts, file);
 }
 
-/** Rather than that models reach what they were not to reach. */
+/** Ignoring them would let models reach hosts that the operator meant to block. */
 function refuseDockerOptions({ offline, namespace }: BackendFlags, kind: string): void {
   const given = offline ? '--offline' : namespace === undefined ? undefined : '--namespace';
   if (given) throw new GatewayError(`${given} is for --upstream docker, and this is ${kind}; leave it out`);
 }
 
-async function firstChoice(log: BackendParts['log']): Promise<'docker' | 'process'> {
+async function detectUpstream(log: BackendParts['log']): Promise<'docker' | 'process'> {
   const fleet = await openFleet();
   const engine = await fleet.info().catch(() => undefined);
   log(
@@ -79,7 +79,7 @@ async function firstChoice(log: BackendParts['log']): Promise<'docker' | 'proces
   return engine ? 'docker' : 'process';
 }
 
-function required(file: Catalog | undefined): Catalog {
+function requireCatalog(file: Catalog | undefined): Catalog {
   if (file) return file;
   throw new GatewayError('--upstream static needs a --catalog that gives addresses');
 }
@@ -102,15 +102,15 @@ async function dockerBackend(
 ): Promise<Backend> {
   const { environment, log } = parts;
   const fleet = await openFleet();
-  const images = await imagesOf(fleet, flags, log);
+  const images = await openImageCatalog(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
     ...{ hub: environment.hub, body: environment.body },
   });
-  return pooled(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
+  return poolBackend(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }
 
-async function imagesOf(
+async function openImageCatalog(
   fleet: Fleet,
   { namespace }: BackendFlags,
   log: BackendParts['log'],
@@ -122,23 +122,27 @@ async function imagesOf(
   return images;
 }
 
-function processBackend(flags: BackendFlags, parts: BackendParts, file: Catalog = demo()): Promise<Backend> {
+function processBackend(
+  flags: BackendFlags,
+  parts: BackendParts,
+  file: Catalog = demoCatalog(),
+): Promise<Backend> {
   const builder = path.join(PACKAGE, 'dist/builder/main.js');
-  return pooled(file, processLauncher({ builder, env: parts.environment.server, log: parts.log }), {
+  return poolBackend(file, processLauncher({ builder, env: parts.environment.server, log: parts.log }), {
     flags,
     ...parts,
   });
 }
 
-function demo(): Catalog {
+function demoCatalog(): Catalog {
   const modelId = 'slipway/harbour-demo';
   const from = path.join(PACKAGE, 'demo/model');
   const figures = { params: null, ramRequired: MIN_RAM_GB, figures: 'assumed' } as const;
   return fixedCatalog([{ modelId, from, task: 'text-generation', addresses: [], ...figures }]);
 }
 
-/** A pool whose models, once measured, are listed with what they take. */
-async function pooled(
+/** A pool; the memory measured at a model's first start is shown in the catalogue. */
+async function poolBackend(
   models: Catalog,
   launcher: Launcher,
   { flags, log, onEvent }: { flags: BackendFlags } & BackendParts,

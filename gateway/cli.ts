@@ -17,7 +17,7 @@ export function createGatewayProgram(): Command {
     .description('The hosted interface: many models behind one address')
     .version(VERSION)
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('(--help lists what there is)');
+    .showHelpAfterError('(see --help)');
   for (const register of [serveCommand, keysCommand, usageCommand, tasksCommand]) register(program);
   return program;
 }

@@ -6,16 +6,16 @@ import { GatewayError } from './errors.js';
 export interface GatewayEnvironment {
   logFormat: 'json' | 'text';
   logLevel: string;
-  /** REDIS_URL, with its password: limits are counted there. */
+  /** REDIS_URL, password included. Rate limits are counted there. */
   redisUrl: string | undefined;
-  /** Host and port of the API server of Kubernetes, in its pods. */
+  /** Host and port of the Kubernetes API server; set inside pods only. */
   kubernetes: string | undefined;
-  /** What processes of models see: no secret but what a hub asks for. */
+  /** Environment of model processes. Its only secrets are the hub's. */
   server: NodeJS.ProcessEnv;
-  /** Of request bodies, as models' servers have them: MAX_BODY_BYTES, MAX_BODY_VALUES. */
+  /** Limits of request bodies, the same as in model servers: MAX_BODY_BYTES, MAX_BODY_VALUES. */
   body: { maxBytes: number | undefined; maxValues: number | undefined };
   maxPendingBytes: number;
-  /** Where containers of models whose weights are not in their images get them. */
+  /** The hub from which containers download weights that are not in their image. */
   hub: { endpoint?: string | undefined; token?: string | undefined };
 }
 
@@ -27,16 +27,19 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     redisUrl: redisUrl || undefined,
     kubernetes: apiServerOf(env),
     server,
-    body: { maxBytes: wholeNumber(env, 'MAX_BODY_BYTES'), maxValues: wholeNumber(env, 'MAX_BODY_VALUES') },
-    maxPendingBytes: wholeNumber(env, 'MAX_PENDING_BYTES') ?? DEFAULTS.maxPendingBytes,
+    body: {
+      maxBytes: readPositiveInteger(env, 'MAX_BODY_BYTES'),
+      maxValues: readPositiveInteger(env, 'MAX_BODY_VALUES'),
+    },
+    maxPendingBytes: readPositiveInteger(env, 'MAX_PENDING_BYTES') ?? DEFAULTS.maxPendingBytes,
     hub: {
       endpoint: env['HF_ENDPOINT'] || undefined,
-      token: env['HF_TOKEN']?.trim() || tokenFrom(env['HF_TOKEN_FILE'] || undefined),
+      token: env['HF_TOKEN']?.trim() || readTokenFile(env['HF_TOKEN_FILE'] || undefined),
     },
   };
 }
 
-function wholeNumber(env: NodeJS.ProcessEnv, name: string): number | undefined {
+function readPositiveInteger(env: NodeJS.ProcessEnv, name: string): number | undefined {
   const text = env[name];
   if (!text) return undefined;
   if (/^\d{1,15}$/.test(text) && Number(text) > 0) return Number(text);
@@ -48,7 +51,7 @@ function apiServerOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: p
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function tokenFrom(file: string | undefined): string | undefined {
+function readTokenFile(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   return readSecretFile('HF_TOKEN_FILE', file, (message) => new GatewayError(message)) || undefined;
 }

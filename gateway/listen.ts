@@ -7,7 +7,7 @@ import { GatewayError } from './errors.js';
 export interface ListenAddress {
   port: number;
   host: string;
-  /** The option that gives it. */
+  /** The option that sets it, for error messages. */
   flag: '--port' | '--metrics';
 }
 
@@ -18,7 +18,7 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'there is no such address',
 };
 
-/** @throws GatewayError with the remedy when the port can't be had */
+/** @throws GatewayError with a remedy when the port can't be opened */
 export async function listenOnAddress(server: Server, { port, host, flag }: ListenAddress): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening').catch(({ code = '' }: NodeJS.ErrnoException) => {
@@ -29,16 +29,16 @@ export async function listenOnAddress(server: Server, { port, host, flag }: List
   });
 }
 
-/** To be asked before anything is started: what an earlier run has left is taken over by one that can go on. */
-export async function checkAddressFree(place: ListenAddress): Promise<void> {
+/** Call it before anything starts: a gateway that can't listen must not take over the servers of an earlier run. */
+export async function checkAddressFree(address: ListenAddress): Promise<void> {
   const server = createServer();
-  await listenOnAddress(server, place);
+  await listenOnAddress(server, address);
   await new Promise((resolve) => server.close(resolve));
 }
 
 const GRACE_MS = 30_000;
 
-/** Resolves when a signal has closed the server: no new calls, and those under way may finish. */
+/** Waits for SIGINT or SIGTERM, then closes the server. Running calls get `GRACE_MS` to finish. */
 export async function stopGatewayOnSignals(server: HttpServer, logger: Logger): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name));

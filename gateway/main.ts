@@ -6,8 +6,8 @@ import { GatewayError } from './errors.js';
 try {
   await createGatewayProgram().parseAsync();
 } catch (error) {
-  const ours = error instanceof GatewayError || error instanceof BuilderError;
-  process.stderr.write(`gateway: ${ours ? error.message : String((error as Error).stack)}\n`);
-  // Whatever was open by then, such as a connection to Redis, would keep it from ending.
-  process.exit(ours ? 2 : 1);
+  const isExpected = error instanceof GatewayError || error instanceof BuilderError;
+  process.stderr.write(`gateway: ${isExpected ? error.message : String((error as Error).stack)}\n`);
+  // Open handles, such as a connection to Redis, would keep the process alive.
+  process.exit(isExpected ? 2 : 1);
 }

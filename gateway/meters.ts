@@ -4,7 +4,7 @@ import type { TaskId } from '../runtime/core/task-ids.js';
 import type { ModelEntry } from './catalog/entry.js';
 import { GatewayError, describeInvalidFile } from './errors.js';
 
-/** Dollars a second as text, so that no digit is lost. */
+/** Dollars per second, as text so that no digit is lost. */
 const price = z.string().regex(/^\d+(?:\.\d+)?$/);
 
 const tiers = z
@@ -34,7 +34,7 @@ export async function readTiers(file: string): Promise<Tier[]> {
   }
 }
 
-/** Models that read or write language; all others count as media. */
+/** Tasks billed as language models; all others are billed as media. */
 const LANGUAGE: ReadonlySet<TaskId> = new Set<TaskId>([
   'text-generation',
   'chat',
@@ -46,7 +46,7 @@ const LANGUAGE: ReadonlySet<TaskId> = new Set<TaskId>([
   'video-text-to-text',
 ]);
 
-/** The smallest tier that holds the model; the largest where none does. @param sorted by size */
+/** The smallest tier that the model fits into, or the largest if none is big enough. @param sorted by size */
 export function meterOf(
   { task, ramRequired }: Pick<ModelEntry, 'task' | 'ramRequired'>,
   sorted: readonly Tier[],

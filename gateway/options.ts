@@ -27,7 +27,7 @@ export interface Rate {
   seconds: number;
 }
 
-/** `600/60s`: calls in a time. */
+/** `600/60s`: calls per time. */
 export function parseRate(text: string): Rate {
   const [, calls, time] = /^(\d+)\/(\d+(?:ms|s|m|h))$/.exec(text) ?? [];
   if (calls === undefined || Number(calls) === 0)
@@ -45,7 +45,7 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
 }
 
-/** `9464`, `0.0.0.0:9464`, `[::1]:9464`: a place to listen on, on this machine only unless it says otherwise. */
+/** `9464`, `0.0.0.0:9464`, `[::1]:9464`: an address to listen on. The host defaults to 127.0.0.1. */
 export function parseAddress(text: string): { host: string; port: number } {
   const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?([^:]*)$/.exec(text) ?? [];
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: parsePort(digits) };
@@ -56,7 +56,7 @@ export function parseHttpAddress(text: string): string {
   throw new InvalidArgumentError('expected an http(s) address');
 }
 
-/** A name in a cluster. */
+/** A Kubernetes name. */
 export function parseDnsLabel(text: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError('expected lower-case letters, digits and dashes');

@@ -15,7 +15,7 @@ import { createGatewayMetrics, type GatewayMetrics } from './records/metrics.js'
 import { openRecords } from './records/records.js';
 import { countWaiting } from './upstream/count-waiting.js';
 
-/** What `gateway serve` is told, beside where to listen. */
+/** Flags of `gateway serve`, except for the addresses to listen on. */
 export interface ServeFlags extends BackendFlags {
   keys?: string;
   prices: string;
@@ -27,21 +27,21 @@ export interface ServeFlags extends BackendFlags {
   audit?: string;
 }
 
-/** The gateway, wired but not listening. */
+/** The gateway, composed but not listening. */
 export interface Gateway {
   app: AppParts;
   metrics: GatewayMetrics;
-  /** Once no call is under way any more. */
+  /** To be called when no call is running any more. */
   close(): Promise<void>;
 }
 
-/** The longest that clients wait for a cold model. */
+/** Longest time that a caller waits for a model to start. */
 const START_MS = 15 * 60_000;
 
-/** Of each key. A container reports once a second at most. */
+/** Rate limit of each key for container requests. A container reports at most once a second. */
 const CONTAINER_RATE = { calls: 6000, seconds: 60 };
 
-/** The composition root: what reads files and starts models is made here and handed on. */
+/** The composition root: everything that reads files or starts models is created here and passed on. */
 export async function composeGateway(
   flags: ServeFlags,
   environment: GatewayEnvironment,
@@ -53,13 +53,13 @@ export async function composeGateway(
     waiting: () => upstream.waiting(),
     activeCalls: () => limits.activeCalls(),
     pendingBytes: () => budget.held,
-    pendingRequests: pendingRequests,
+    pendingRequests,
   });
   const records = await openRecords(flags, { logger, metrics });
-  const keys = await keysOf(flags, { log, onChange: records.keys });
+  const keys = await openKeys(flags, { log, onChange: records.keys });
   const tiers = await readTiers(flags.prices);
-  const limits = await limitsOf(flags, environment.redisUrl, logger);
-  // The last that can fail: it takes over the models that an earlier run has left.
+  const limits = await openLimits(flags, environment.redisUrl, logger);
+  // The last step that can fail, because it takes over the servers of an earlier run.
   const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
   const upstream = countWaiting(backend.upstream);
   const budget = createByteBudget(environment.maxPendingBytes);
@@ -82,15 +82,15 @@ export async function composeGateway(
   };
 }
 
-async function keysOf({ keys }: ServeFlags, options: KeyFileOptions): Promise<Keys> {
+async function openKeys({ keys }: ServeFlags, options: KeyFileOptions): Promise<Keys> {
   if (keys !== undefined) return fileKeys(path.resolve(keys), options);
   const { secret, record } = newKey('this run', new Date());
-  // Not through the log: it may go to a file that outlives the run.
+  // Not logged: the log may go to a file that outlives this run.
   process.stderr.write(`no --keys: this run takes the key ${secret}\n`);
   return fixedKeys([record]);
 }
 
-async function limitsOf(
+async function openLimits(
   { rate, concurrent }: ServeFlags,
   redisUrl: string | undefined,
   logger: Logger,

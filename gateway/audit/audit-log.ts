@@ -10,28 +10,28 @@ export interface AuditEvent {
 export interface AuditLog {
   /** Returns at once. */
   write(event: AuditEvent): void;
-  /** Opens the file anew, for it has been moved away. */
+  /** Opens the file again after it was rotated. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Lines that may wait for the disk; more are dropped, and how many is told. */
+/** Lines that may wait for the disk; more are dropped and counted. */
 const MAX_WAITING = 1000;
 
 /**
- * JSON lines with the time, appended to a file that only its owner may read. A disk that is full costs lines, never
- * calls; once there is room again, the first line says how many are lost.
+ * Appends JSON lines with a timestamp to a file that only its owner may read. When the disk is full, lines are lost but
+ * no call fails; the next line that is written says how many were lost.
  * @throws GatewayError when the file can't be opened
  */
 export async function openAuditLog(file: string, log: (line: string) => void): Promise<AuditLog> {
-  const reach = () => open(file, 'a', 0o600);
-  let handle: FileHandle = await reach().catch((error: NodeJS.ErrnoException) => {
+  const openFile = () => open(file, 'a', 0o600);
+  let handle: FileHandle = await openFile().catch((error: NodeJS.ErrnoException) => {
     throw new GatewayError(`the audit log ${file} can't be opened (${error.code}); give another --audit`);
   });
   let waiting: string[] = [];
   let lost = 0;
 
-  function lose(lines: number, why: string): void {
+  function dropLines(lines: number, why: string): void {
     if (lost === 0) log(`lines of the audit log are lost: ${why}`);
     lost += lines;
   }
@@ -46,21 +46,21 @@ export async function openAuditLog(file: string, log: (line: string) => void): P
       await handle.appendFile(notice + lines.join(''));
       lost -= missing;
     } catch (error) {
-      lose(lines.length, String((error as NodeJS.ErrnoException).code));
+      dropLines(lines.length, String((error as NodeJS.ErrnoException).code));
     }
   }
 
-  let turn = Promise.resolve();
-  const next = (step: () => Promise<void>) => (turn = turn.then(step));
+  let tail = Promise.resolve();
+  const enqueue = (step: () => Promise<void>) => (tail = tail.then(step));
   return {
     write(event) {
-      if (waiting.length >= MAX_WAITING) lose(1, 'the disk is too slow');
-      else if (waiting.push(lineOf(event)) === 1) void next(flush);
+      if (waiting.length >= MAX_WAITING) dropLines(1, 'the disk is too slow');
+      else if (waiting.push(lineOf(event)) === 1) void enqueue(flush);
     },
     reopen: () =>
-      next(async () => {
+      enqueue(async () => {
         try {
-          const fresh = await reach();
+          const fresh = await openFile();
           await handle.close();
           handle = fresh;
         } catch (error) {
@@ -68,7 +68,7 @@ export async function openAuditLog(file: string, log: (line: string) => void): P
         }
       }),
     async close() {
-      await next(flush);
+      await enqueue(flush);
       await handle.close();
     },
   };

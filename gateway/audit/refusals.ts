@@ -2,32 +2,32 @@ import type { FinishedCall } from '../records/finished-call.js';
 import type { AuditEvent } from './audit-log.js';
 
 export interface Refusals {
-  /** Counts a call that was refused for its key or over its limit; others are none of its business. */
+  /** Counts a call that was refused for its key or its rate limit; ignores all others. */
   count(call: FinishedCall): void;
-  /** Tells what was counted and begins again. */
+  /** Writes the counts and resets them. */
   flush(): void;
 }
 
-/** Lines in one telling; what more callers did is added up in one more. */
-const MOST = 20;
+/** Lines per flush. Further callers share one more line. */
+const MAX_ROWS = 20;
 
 /**
- * Adds refused calls up, so that whoever makes thousands of them fills neither the disk nor the log: one line for each
- * address and key between two tellings.
+ * Counts refused calls per address and key and writes one line for each at every flush, so that a flood of refusals does
+ * not fill the disk.
  */
 export function createRefusals(write: (event: AuditEvent) => void): Refusals {
   let rows = new Map<string, AuditEvent & { calls: number }>();
 
   function rowOf(event: string, { address, keyId, refusedKey }: FinishedCall): { calls: number } {
     const key = keyId ?? (refusedKey === undefined ? undefined : `sha256:${refusedKey}…`);
-    const place = `${event} ${address} ${keyId ?? ''}`;
-    const known = rows.get(place) ?? (rows.size < MOST ? undefined : rows.get('others'));
+    const rowKey = `${event} ${address} ${keyId ?? ''}`;
+    const known = rows.get(rowKey) ?? (rows.size < MAX_ROWS ? undefined : rows.get('others'));
     if (known) return known;
     const fresh =
-      rows.size < MOST
+      rows.size < MAX_ROWS
         ? { event, address, key, calls: 0 }
         : { event: 'calls-refused', address: 'others', calls: 0 };
-    rows.set(rows.size < MOST ? place : 'others', fresh);
+    rows.set(rows.size < MAX_ROWS ? rowKey : 'others', fresh);
     return fresh;
   }
 

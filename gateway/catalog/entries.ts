@@ -2,15 +2,15 @@ import { figuresOf } from '../../builder/images/labels.js';
 import { withHeadroom } from '../../builder/plan/headroom.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
-/** Smallest model image that has been measured: two processes and a tiny model. */
+/** The smallest memory measured for any model server: two processes and a tiny model. */
 export const MIN_RAM_GB = 0.3;
 
-/** GB that a server is given whose memory came to so many bytes with one request at a time. */
+/** GB to reserve for a server that was measured at so many bytes with one request at a time. */
 export function requiredGigabytes(bytes: number): number {
   return Math.ceil((withHeadroom(bytes) / 1e9) * 1000) / 1000;
 }
 
-/** What labels, of an image or of a Service that was made from one, say of a model's size. */
+/** Reads a model's size from the labels of its image, or of a Service made from it. */
 export function figuresFromLabels(
   labels: Readonly<Record<string, string>>,
 ): Pick<ModelEntry, 'params' | 'ramRequired' | 'figures'> {
@@ -32,32 +32,32 @@ export function fixedCatalog(models: readonly ModelEntry[]): Catalog {
   return { list: () => [...entries.values()], find: (modelId) => entries.get(modelId), close: () => {} };
 }
 
-/** Takes what is measured when a model runs for the first time, where nobody knew before. */
+/** Accepts the memory measured at a model's first start, for entries whose memory was assumed. */
 export interface MeasuredCatalog extends Catalog {
   /** @param gigabytes what the running model takes */
   setMeasured(modelId: string, gigabytes: number): void;
 }
 
 export function measuredCatalog(catalog: Catalog): MeasuredCatalog {
-  const known = new Map<string, number>();
-  const completed = (entry: ModelEntry): ModelEntry => {
-    const ramRequired = entry.figures === 'assumed' ? known.get(entry.modelId) : undefined;
+  const measured = new Map<string, number>();
+  const withMeasured = (entry: ModelEntry): ModelEntry => {
+    const ramRequired = entry.figures === 'assumed' ? measured.get(entry.modelId) : undefined;
     return ramRequired === undefined ? entry : { ...entry, ramRequired, figures: 'measured' };
   };
   return {
-    list: () => catalog.list().map(completed),
+    list: () => catalog.list().map(withMeasured),
     find(modelId) {
       const entry = catalog.find(modelId);
-      return entry && completed(entry);
+      return entry && withMeasured(entry);
     },
-    setMeasured: (modelId, gigabytes) => void known.set(modelId, gigabytes),
+    setMeasured: (modelId, gigabytes) => void measured.set(modelId, gigabytes),
     close: () => catalog.close(),
   };
 }
 
-/** Both at once: what a file says of a model wins over what is found of it. */
+/** Merges two catalogues. What the file says of a model takes precedence over what was found. */
 export function mergedCatalog(file: Catalog, found: Catalog): Catalog {
-  const find = (modelId: string) => merged(file.find(modelId), found.find(modelId));
+  const find = (modelId: string) => mergeEntries(file.find(modelId), found.find(modelId));
   return {
     find,
     list() {
@@ -71,13 +71,13 @@ export function mergedCatalog(file: Catalog, found: Catalog): Catalog {
   };
 }
 
-function merged(said: ModelEntry | undefined, found: ModelEntry | undefined): ModelEntry | undefined {
-  if (said === undefined || found === undefined) return said ?? found;
-  const { ramRequired, figures } = said.figures === 'given' ? said : found;
-  const addresses = said.addresses.length > 0 ? said.addresses : found.addresses;
+function mergeEntries(given: ModelEntry | undefined, found: ModelEntry | undefined): ModelEntry | undefined {
+  if (given === undefined || found === undefined) return given ?? found;
+  const { ramRequired, figures } = given.figures === 'given' ? given : found;
+  const addresses = given.addresses.length > 0 ? given.addresses : found.addresses;
   return {
-    ...said,
-    params: said.params ?? found.params,
+    ...given,
+    params: given.params ?? found.params,
     ramRequired,
     figures,
     addresses,

@@ -1,19 +1,19 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
 
-/** A row of the hosted list, and where its model comes from. */
+/** One model of the catalogue: its row in the hosted list, and where it comes from. */
 export interface ModelEntry {
   /** `org/name`, exactly. */
   modelId: string;
   task: TaskId;
-  /** Billions of parameters; null where nobody said. */
+  /** Billions of parameters; null when not known. */
   params: number | null;
-  /** GB (10^9 bytes) of memory that a running model takes. */
+  /** GB (10^9 bytes) of memory that a server of it takes. */
   ramRequired: number;
-  /** Addresses of servers that answer for it already. */
+  /** Addresses of servers that run it already. */
   addresses: readonly string[];
-  /** Where `ramRequired` comes from; `assumed`: nobody knows before its first load. */
+  /** Where `ramRequired` comes from. `assumed`: not known before the first start. */
   figures: 'given' | 'measured' | 'predicted' | 'assumed';
-  /** Local folder that its files come from, instead of a hub. */
+  /** Local folder with its files, instead of a hub. */
   from?: string | undefined;
   /** Its image on the engine. */
   image?: ModelImage | undefined;
@@ -32,6 +32,6 @@ export interface ModelImage {
   reference: string;
   /** The weights are in it. */
   baked: boolean;
-  /** It wants a GPU. */
+  /** It needs a GPU. */
   gpu: boolean;
 }

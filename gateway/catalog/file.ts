@@ -33,10 +33,8 @@ export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
   });
   const parsed = document.safeParse(parseYaml(file, text));
   if (!parsed.success) {
-    const { path: place, message } = parsed.error.issues[0]!;
-    throw new GatewayError(
-      `the catalogue ${file} is not right at ${place.join('.') || 'its top'}: ${message}`,
-    );
+    const { path: at, message } = parsed.error.issues[0]!;
+    throw new GatewayError(`the catalogue ${file} is not right at ${at.join('.') || 'its top'}: ${message}`);
   }
   const entries = parsed.data.models.map(({ id, from, ramRequired, ...rest }): ModelEntry => ({
     ...rest,
@@ -45,8 +43,8 @@ export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
     figures: ramRequired === undefined ? 'assumed' : 'given',
     from: from === undefined ? undefined : path.resolve(path.dirname(file), from),
   }));
-  const twice = entries.find(({ modelId }, i) => entries.findIndex((one) => one.modelId === modelId) !== i);
-  if (twice) throw new GatewayError(`the catalogue ${file} names ${twice.modelId} twice`);
+  const duplicate = entries.find(({ modelId }, i) => entries.findIndex((e) => e.modelId === modelId) !== i);
+  if (duplicate) throw new GatewayError(`the catalogue ${file} names ${duplicate.modelId} twice`);
   return entries;
 }
 
@@ -58,7 +56,7 @@ function parseYaml(file: string, text: string): unknown {
   }
 }
 
-/** A catalogue that follows its file. A change that can't be read leaves it as it was, and `log` is told. */
+/** A catalogue that follows its file. A change that can't be read is logged, and the last valid state stays. */
 export async function fileCatalog(file: string, log: (line: string) => void): Promise<Catalog> {
   let entries = sortedById(await readCatalogFile(file));
   const reload = async () => {

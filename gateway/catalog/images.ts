@@ -9,11 +9,11 @@ import { polledCatalog } from './polled.js';
 export interface ImageCatalogOptions {
   /** Model images of the engine, newest first. */
   listImages(): Promise<ImageSummary[]>;
-  /** Of the engine, e.g. `linux/amd64`: it runs no other. */
+  /** Platform of the engine, e.g. `linux/amd64`; images of others are left out. */
   platform: string;
-  /** The engine has GPUs to give. */
+  /** The engine has GPUs. */
   gpus: boolean;
-  /** First part of the names of the images that count; all when absent. */
+  /** First part of the image names to include; all when absent. */
   namespace?: string | undefined;
   everyMs?: number;
   log: (line: string) => void;
@@ -22,8 +22,8 @@ export interface ImageCatalogOptions {
 const EVERY_MS = 3000;
 
 /**
- * The models whose images lie on an engine.
- * @throws BuilderError when it does not answer the first time
+ * The models that have an image on the engine.
+ * @throws BuilderError when the engine does not answer the first request
  */
 export async function imageCatalog(options: ImageCatalogOptions): Promise<Catalog> {
   const { listImages, log, everyMs = EVERY_MS } = options;
@@ -33,19 +33,19 @@ export async function imageCatalog(options: ImageCatalogOptions): Promise<Catalo
   });
 }
 
-type Wanted = Pick<ImageCatalogOptions, 'platform' | 'gpus' | 'namespace'>;
+type ImageFilter = Pick<ImageCatalogOptions, 'platform' | 'gpus' | 'namespace'>;
 
-function entriesOf(images: readonly ImageSummary[], wanted: Wanted): Map<string, ModelEntry> {
+function entriesOf(images: readonly ImageSummary[], filter: ImageFilter): Map<string, ModelEntry> {
   const best = new Map<string, ImageSummary>();
   for (const image of images) {
     const id = image.labels[LABEL.model]!;
     const known = best.get(id);
-    if (runs(image, wanted) && (known === undefined || rank(image) > rank(known))) best.set(id, image);
+    if (canRun(image, filter) && (known === undefined || rank(image) > rank(known))) best.set(id, image);
   }
   return sortedById([...best.values()].map(entryOf));
 }
 
-/** An image without a name is what a newer build has left; one that is being sealed is not proven yet. */
+/** An image without a name was replaced by a newer build; one that is being sealed is not verified yet. */
 function isNamed({ references }: ImageSummary, namespace: string | undefined): boolean {
   return references.some(
     (reference) =>
@@ -53,7 +53,7 @@ function isNamed({ references }: ImageSummary, namespace: string | undefined): b
   );
 }
 
-function runs(image: ImageSummary, { platform, gpus, namespace }: Wanted): boolean {
+function canRun(image: ImageSummary, { platform, gpus, namespace }: ImageFilter): boolean {
   const { labels } = image;
   return (
     isNamed(image, namespace) &&
@@ -64,10 +64,12 @@ function runs(image: ImageSummary, { platform, gpus, namespace }: Wanted): boole
   );
 }
 
-/** The GPU is used where there is one; then what needs least from outside wins, and of equals the newest. */
+/** Prefers GPU images, then sealed, then baked ones. Of equals the first, which is the newest, stays. */
 function rank({ labels }: ImageSummary): number {
-  const is = (label: string, value: string) => Number(labels[label] === value);
-  return 4 * is(LABEL.device, 'cuda') + 2 * is(LABEL.sealed, 'true') + is(LABEL.baked, 'true');
+  const hasValue = (label: string, value: string) => Number(labels[label] === value);
+  return (
+    4 * hasValue(LABEL.device, 'cuda') + 2 * hasValue(LABEL.sealed, 'true') + hasValue(LABEL.baked, 'true')
+  );
 }
 
 function entryOf({ id, labels, references }: ImageSummary): ModelEntry {

@@ -11,16 +11,16 @@ export interface KubeCatalogOptions {
   api: KubeApi;
   settings: Pick<KubeSettings, 'namespace' | 'address'>;
   log: (line: string) => void;
-  /** How often the cluster is asked. */
+  /** Time between two lists. */
   everyMs?: number;
 }
 
 const EVERY_MS = 5000;
 
 /**
- * The models of a namespace: Services that `builder manifest` has made. They appear and vanish as the cluster's do.
- * While the API server does not answer, the last catalogue stays, and `log` is told once.
- * @throws GatewayError when the first list can't be had
+ * The models of a namespace, from the Services that `builder manifest` made. Polled; while the API server does not
+ * answer, the last catalogue stays and `log` is called once.
+ * @throws GatewayError when the first list fails
  */
 export async function kubernetesCatalog(options: KubeCatalogOptions): Promise<Catalog> {
   const { api, log, everyMs = EVERY_MS } = options;
@@ -36,15 +36,16 @@ async function entriesOf({ api, settings }: KubeCatalogOptions): Promise<Map<str
   const entries = new Map<string, ModelEntry>();
   for (const service of services.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const entry = entryOf(service, settings);
-    const same = entry && entries.get(entry.modelId);
-    // Two Services of one model take turns.
-    if (same) entries.set(same.modelId, { ...same, addresses: [...same.addresses, ...entry.addresses] });
+    const existing = entry && entries.get(entry.modelId);
+    // Several Services of one model are used in turn.
+    if (existing)
+      entries.set(existing.modelId, { ...existing, addresses: [...existing.addresses, ...entry.addresses] });
     else if (entry) entries.set(entry.modelId, entry);
   }
   return sortedById([...entries.values()]);
 }
 
-/** Undefined for a Service that says no model and task: its label is none of ours. */
+/** Undefined for a Service without a valid model and task. */
 function entryOf(
   { name, annotations, ports }: KubeService,
   { namespace, address }: KubeCatalogOptions['settings'],
@@ -52,7 +53,7 @@ function entryOf(
   const modelId = annotations[LABEL.model] ?? '';
   const task = annotations[LABEL.task] ?? '';
   if (!isModelId(modelId) || !isTaskId(task)) return undefined;
-  const port = (ports.find((each) => each.name === 'http') ?? ports[0])?.port ?? 80;
+  const port = (ports.find(({ name }) => name === 'http') ?? ports[0])?.port ?? 80;
   return {
     modelId,
     task,

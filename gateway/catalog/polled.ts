@@ -1,9 +1,9 @@
 import type { Catalog, ModelEntry } from './entry.js';
 
 export interface PolledOptions {
-  /** @throws Error with what is wrong with the source */
+  /** @throws Error with the reason when the source can't be read */
   load(): Promise<ReadonlyMap<string, ModelEntry>>;
-  /** Who is asked, for the log. */
+  /** Name of the source, for the log. */
   source: string;
   everyMs: number;
   log: (line: string) => void;
@@ -11,37 +11,37 @@ export interface PolledOptions {
 }
 
 /**
- * A catalogue that somebody else keeps, and who is asked again and again. While the source does not answer, what was
- * there stays, and `log` is told once.
+ * A catalogue that is loaded again and again from its source. While the source does not answer, the last catalogue
+ * stays and `log` is called once.
  * @throws what the first `load` throws
  */
 export async function polledCatalog(options: PolledOptions): Promise<Catalog> {
   const { load, source, everyMs, log, close = () => {} } = options;
   let entries = await load();
-  let told: string | undefined;
+  let lastError: string | undefined;
   let timer: NodeJS.Timeout;
   let closed = false;
 
   async function refresh(): Promise<void> {
     try {
-      const now = await load();
-      if (told !== undefined) log(`${source} answers again`);
-      told = undefined;
-      tellChanges(entries, now, log);
-      entries = now;
+      const current = await load();
+      if (lastError !== undefined) log(`${source} answers again`);
+      lastError = undefined;
+      logChanges(entries, current, log);
+      entries = current;
     } catch (error) {
       const { message } = error as Error;
-      if (message !== told && !closed) log(`${message}; the last catalogue stays`);
-      told = message;
+      if (message !== lastError && !closed) log(`${message}; the last catalogue stays`);
+      lastError = message;
     }
-    if (!closed) next();
+    if (!closed) scheduleRefresh();
   }
 
-  function next(): void {
+  function scheduleRefresh(): void {
     timer = setTimeout(() => void refresh(), everyMs).unref();
   }
 
-  next();
+  scheduleRefresh();
   return {
     list: () => [...entries.values()],
     find: (modelId) => entries.get(modelId),
@@ -53,11 +53,11 @@ export async function polledCatalog(options: PolledOptions): Promise<Catalog> {
   };
 }
 
-function tellChanges(
+function logChanges(
   before: ReadonlyMap<string, ModelEntry>,
-  now: ReadonlyMap<string, ModelEntry>,
+  current: ReadonlyMap<string, ModelEntry>,
   log: (line: string) => void,
 ): void {
-  for (const id of now.keys()) if (!before.has(id)) log(`${id} is there`);
-  for (const id of before.keys()) if (!now.has(id)) log(`${id} has gone`);
+  for (const id of current.keys()) if (!before.has(id)) log(`${id} is there`);
+  for (const id of before.keys()) if (!current.has(id)) log(`${id} has gone`);
 }

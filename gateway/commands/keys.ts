@@ -15,22 +15,20 @@ interface KeyFlags {
   json?: boolean;
 }
 
-/** `gateway keys create|list|revoke`: who may call. A running gateway follows the file within seconds. */
+/** `gateway keys create|list|revoke`. A running gateway picks up changes of the file within seconds. */
 export function keysCommand(program: Command): void {
-  const keys = new Command('keys')
-    .description('Give out, list and take back keys')
-    .addHelpText('after', EXAMPLES);
-  const sub = (name: string, description: string) =>
+  const keys = new Command('keys').description('Create, list and revoke keys').addHelpText('after', EXAMPLES);
+  const addCommand = (name: string, description: string) =>
     keys
       .command(name)
       .description(description)
-      .requiredOption('--keys <file>', 'file of the keys, by their hashes')
+      .requiredOption('--keys <file>', 'key file; it holds hashes of the keys')
       .option('--json', 'print JSON');
-  sub('create', 'Make a key and print it: it is shown this once and kept nowhere')
-    .option('--name <text>', 'whose it is', '')
+  addCommand('create', 'Create a key and print it; it is shown only once')
+    .option('--name <text>', 'name of its owner', '')
     .action(({ name, ...flags }: KeyFlags & { name: string }) => create(name, flags));
-  sub('list', 'List the keys, without the keys themselves').action(list);
-  sub('revoke', 'Take a key back').argument('<id>', 'id of the key, as list shows it').action(revoke);
+  addCommand('list', 'List the keys, without the keys themselves').action(list);
+  addCommand('revoke', 'Revoke a key').argument('<id>', 'id of the key, as shown by list').action(revoke);
   program.addCommand(keys);
 }
 
@@ -49,10 +47,10 @@ async function list({ keys: file, json }: KeyFlags): Promise<void> {
 
 async function revoke(id: string, { keys: file, json }: KeyFlags): Promise<void> {
   await changeKeys(file, (keys) => {
-    const left = keys.filter((key) => key.id !== id);
-    if (left.length === keys.length)
+    const remaining = keys.filter((key) => key.id !== id);
+    if (remaining.length === keys.length)
       throw new GatewayError(`${file} has no key ${printable(id)}; "gateway keys list" shows them`);
-    return left;
+    return remaining;
   });
   print(json ? { id, revoked: true } : `${id} is revoked`);
 }

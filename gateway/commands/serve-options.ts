@@ -16,7 +16,7 @@ import { PACKAGE } from '../package.js';
 
 const PRICES = path.join(PACKAGE, 'gateway/prices.json');
 
-/** The options of `gateway serve`, by what they are about. */
+/** The options of `gateway serve`, by subject. */
 export function addServeOptions(command: Command): void {
   for (const add of [addListening, addModels, addDocker, addPool, addCallers, addRecords, addCluster])
     add(command);
@@ -25,7 +25,7 @@ export function addServeOptions(command: Command): void {
 function addListening(command: Command): void {
   command
     .optionsGroup('Where it listens:')
-    .option('--port <port>', 'port of this machine', parsePort, 8080)
+    .option('--port <port>', 'port to listen on', parsePort, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--metrics <[host:]port>',
@@ -38,47 +38,47 @@ function addModels(command: Command): void {
   command
     .optionsGroup('Models:')
     .addOption(new Option('--upstream <kind>', 'where models answer').choices(UPSTREAMS))
-    .option('--catalog <file>', 'the models');
+    .option('--catalog <file>', 'file with the models');
 }
 
 function addDocker(command: Command): void {
   command
     .optionsGroup('Containers, with docker:')
-    .option('--name <name>', 'of this gateway, among others on the same engine', parseGatewayName, 'default')
-    .option('--namespace <name>', 'serve images of this "builder build --namespace" only')
-    .option('--offline', 'containers reach nothing outside: for images that hold their weights');
+    .option('--name <name>', 'name of this gateway; several may share an engine', parseGatewayName, 'default')
+    .option('--namespace <name>', 'serve only images of this "builder build --namespace"')
+    .option('--offline', 'containers have no access to other networks; their images must hold the weights');
 }
 
-interface Parsed {
+interface ParsedOption {
   parse: (text: string) => unknown;
-  standard: string;
+  defaultText: string;
 }
 
-/** An option whose default is shown as it would be given. */
-function parsed(flags: string, about: string, { parse, standard }: Parsed): Option {
-  return new Option(flags, about).argParser(parse).default(parse(standard), standard);
+/** An option whose default is shown as the user would write it. */
+function parsedOption(flags: string, about: string, { parse, defaultText }: ParsedOption): Option {
+  return new Option(flags, about).argParser(parse).default(parse(defaultText), defaultText);
 }
 
 function addPool(command: Command): void {
   command
     .optionsGroup('Servers of models, with docker and process:')
     .addOption(
-      parsed('--memory <amount>', 'for all running models together', {
+      parsedOption('--memory <amount>', 'for all running models together', {
         parse: parseGigabytes,
-        standard: '8GB',
+        defaultText: '8GB',
       }),
     )
     .addOption(
-      parsed('--idle <time>', 'stop a server that nobody has asked for so long', {
+      parsedOption('--idle <time>', 'stop a server that has had no calls for this long', {
         parse: parseDuration,
-        standard: '5m',
+        defaultText: '5m',
       }),
     )
-    .option('--replicas <servers>', 'most servers of one model, where memory allows', parseCount, 2)
-    .option('--busy-at <calls>', 'calls at a time from which on a server is busy', parseCount, 16)
+    .option('--replicas <servers>', 'most servers per model, if memory allows', parseCount, 2)
+    .option('--busy-at <calls>', 'concurrent calls from which a server counts as busy', parseCount, 16)
     .option(
       '--queue <callers>',
-      'callers that may wait for models to start, with kubernetes, too',
+      'most callers waiting for models to start; also with kubernetes',
       parseCount,
       256,
     );
@@ -87,13 +87,15 @@ function addPool(command: Command): void {
 function addCallers(command: Command): void {
   command
     .optionsGroup('Callers:')
-    .option('--keys <file>', 'the keys of "gateway keys"; without it one is made for this run and shown')
-    .addOption(parsed('--rate <calls/time>', 'of each key', { parse: parseRate, standard: '600/60s' }))
-    .option('--concurrent <calls>', 'of each key, under way at the same time', parseCount)
+    .option('--keys <file>', 'file of "gateway keys"; without it, a key is made for this run and printed')
     .addOption(
-      parsed('--call-timeout <time>', 'longest time of one call at its model, streams included', {
+      parsedOption('--rate <calls/time>', 'limit of each key', { parse: parseRate, defaultText: '600/60s' }),
+    )
+    .option('--concurrent <calls>', 'concurrent calls of each key', parseCount)
+    .addOption(
+      parsedOption('--call-timeout <time>', 'longest time of a call at its model, streams included', {
         parse: parseDuration,
-        standard: '16m',
+        defaultText: '16m',
       }),
     )
     .addOption(
@@ -106,17 +108,17 @@ function addCallers(command: Command): void {
 
 function addRecords(command: Command): void {
   command
-    .optionsGroup('What is kept:')
-    .option('--usage <file>', 'what keys use of models, for "gateway usage"')
-    .option('--audit <file>', 'who was refused and what was started; reopened on SIGHUP');
+    .optionsGroup('Records:')
+    .option('--usage <file>', 'file to record usage in, which "gateway usage" reads')
+    .option('--audit <file>', 'audit log of refused calls, servers and keys; reopened on SIGHUP');
 }
 
 function addCluster(command: Command): void {
   command
     .optionsGroup('Cluster, with kubernetes:')
-    .option('--kube-api <url>', "API server of the cluster (default: a pod's own)", parseHttpAddress)
+    .option('--kube-api <url>', "address of the API server (default: the pod's own)", parseHttpAddress)
     .option('--kube-namespace <name>', "namespace of the models (default: the pod's own)", parseDnsLabel)
-    .option('--kube-token-file <file>', "token of an account (default: the pod's own)")
+    .option('--kube-token-file <file>', "token of a service account (default: the pod's own)")
     .option('--kube-ca-file <file>', "certificate of the API server (default: the pod's own)")
     .option(
       '--kube-address <template>',

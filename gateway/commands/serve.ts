@@ -10,18 +10,19 @@ import { composeGateway, type ServeFlags } from '../parts.js';
 import { addServeOptions } from './serve-options.js';
 
 const NOTES = `
-Upstreams: "docker" runs each model as a container of its image ("builder build" makes one), "process" as a process of
-this machine, both when it is asked for; "static" passes calls on to the addresses of the catalogue, "kubernetes" to the
-Services that "builder manifest" has made in a namespace. Without --upstream: docker where an engine answers, else
+Upstreams: "docker" runs each model as a container of its image ("builder build" makes one), "process" as a process on
+this machine, both at the model's first call; "static" passes calls on to the addresses of the catalogue, "kubernetes" to
+the Services that "builder manifest" has made in a namespace. Without --upstream: docker if an engine answers, else
 process.
 
-The catalogue is YAML: models, each with id, task and, as wanted, params (billions), ramRequired (GB), addresses, from
-(a folder). With docker, all model images of the engine are served, with kubernetes all such Services, and the file adds to
-what is known of them. With process and no catalogue, the bundled demo model is served.
+The catalogue is YAML: models, each with id and task, and optionally params (billions), ramRequired (GB), addresses, from
+(a folder). With docker, all model images of the engine are served, with kubernetes all such Services; the file adds to
+them. With process and no catalogue, the bundled demo model is served.
 
-In the environment: REDIS_URL lets several gateways share the limits of keys (redis://:password@host:6379), HF_TOKEN is given
-to models that download, LOG_FORMAT=json writes the log for machines. MAX_BODY_BYTES, MAX_BODY_VALUES and
-MAX_PENDING_BYTES bound request bodies as they do in models' own servers, which inherit them as processes. The address goes to stdout, the log to stderr.
+In the environment: REDIS_URL lets several gateways share the limits of keys (redis://:password@host:6379), HF_TOKEN is
+given to models that download, LOG_FORMAT=json makes the log JSON lines. MAX_BODY_BYTES, MAX_BODY_VALUES and
+MAX_PENDING_BYTES limit request bodies as they do in model servers; servers run as processes inherit them. The address
+goes to stdout, the log to stderr.
 
 Examples:
   gateway serve                                            all model images of the engine, or the demo model
@@ -30,7 +31,7 @@ Examples:
   gateway serve --catalog models.yaml --keys keys.json --upstream static
   gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
 
-/** `gateway serve`: the hosted interface. Its address on stdout, all else on stderr; ends with Ctrl-C. */
+/** `gateway serve`. Prints the address on stdout and everything else on stderr; Ctrl-C ends it. */
 export function serveCommand(program: Command): void {
   const command = program.command('serve').description('Put many models behind one address');
   addServeOptions(command);
@@ -44,19 +45,19 @@ interface ListenFlags {
 }
 
 async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
-  const calls: ListenAddress = { port: flags.port, host: flags.host, flag: '--port' };
+  const callAddress: ListenAddress = { port: flags.port, host: flags.host, flag: '--port' };
   const metrics: ListenAddress | undefined = flags.metrics && { ...flags.metrics, flag: '--metrics' };
   const environment = readEnvironment();
   const logger = createLogger(environment.logFormat, environment.logLevel, 'stderr');
-  for (const place of [calls, metrics]) if (place) await checkAddressFree(place);
+  for (const address of [callAddress, metrics]) if (address) await checkAddressFree(address);
   const gateway = await composeGateway(flags, environment, logger);
   const server = createHttpServer(createGatewayApp(gateway.app));
-  await listenOnAddress(server, calls);
+  await listenOnAddress(server, callAddress);
   const admin = createHttpServer(adminApp(gateway.metrics));
   if (metrics) await listenOnAddress(admin, metrics);
-  const { port: taken } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
-  process.stdout.write(`http://${host}:${taken}${BASE}\n`);
+  process.stdout.write(`http://${host}:${boundPort}${BASE}\n`);
   await stopGatewayOnSignals(server, logger);
   await gateway.close();
   admin.close();

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { SUPPORTED_TASKS, TASKS } from '../../runtime/tasks/registry.js';
 
-/** `gateway tasks`: the tasks of the interface, one a line. */
+/** `gateway tasks`: the tasks of the interface, one per line. */
 export function tasksCommand(program: Command): void {
   program
     .command('tasks')
-    .description('List the tasks of the interface and which of them model images serve today')
+    .description('List all tasks, and which of them are served')
     .option('--json', 'print a JSON array')
     .action(({ json }: { json?: boolean }) => {
       const rows = TASK_IDS.map((task) => ({

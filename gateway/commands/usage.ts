@@ -5,7 +5,7 @@ import { readUsage } from '../usage/file.js';
 import { addTo, NO_USAGE, type UsageAmounts, type UsageRow } from '../usage/row.js';
 
 const EXAMPLES = `
-A gateway that was started with --usage writes its file every two seconds. Days are those of UTC, cost is in dollars.
+A gateway that was started with --usage writes its file every two seconds. Days are in UTC, cost is in dollars.
 
 Examples:
   gateway usage --usage usage.jsonl
@@ -21,16 +21,16 @@ interface UsageFlags {
   json?: boolean;
 }
 
-/** `gateway usage`: what each key has used of each model, a row a day. */
+/** `gateway usage`: usage per day, key and model. */
 export function usageCommand(program: Command): void {
   program
     .command('usage')
-    .description('Report what keys have used of models: calls, errors, cold starts, seconds, cost, tokens')
-    .requiredOption('--usage <file>', 'file that a gateway was started with')
-    .option('--key <id>', 'of this key')
-    .option('--model <id>', 'of this model')
-    .option('--since <day>', 'from this day on', day)
-    .option('--until <day>', 'up to this day', day)
+    .description('Report usage per day, key and model: calls, errors, cold starts, seconds, cost, tokens')
+    .requiredOption('--usage <file>', 'usage file of the gateway')
+    .option('--key <id>', 'only this key')
+    .option('--model <id>', 'only this model')
+    .option('--since <day>', 'first day', day)
+    .option('--until <day>', 'last day', day)
     .option('--json', 'print a JSON array')
     .addHelpText('after', EXAMPLES)
     .action(usage);
@@ -39,11 +39,11 @@ export function usageCommand(program: Command): void {
 async function usage(flags: UsageFlags): Promise<void> {
   if (!existsSync(flags.usage))
     throw new GatewayError(`there is no ${flags.usage}; "gateway serve --usage ${flags.usage}" writes it`);
-  const rows = (await readUsage(flags.usage, wantedBy(flags))).rows().map(rounded).toSorted(byPlace);
-  process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows));
+  const rows = (await readUsage(flags.usage, filterOf(flags))).rows().map(rounded).toSorted(compareRows);
+  process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatTable(rows));
 }
 
-function wantedBy({ key, model, since = '', until = '9' }: UsageFlags): (row: UsageRow) => boolean {
+function filterOf({ key, model, since = '', until = '9' }: UsageFlags): (row: UsageRow) => boolean {
   return (row) =>
     (key === undefined || row.key === key) &&
     (model === undefined || row.model === model) &&
@@ -51,18 +51,18 @@ function wantedBy({ key, model, since = '', until = '9' }: UsageFlags): (row: Us
     row.day <= until;
 }
 
-/** Sums of fractions have digits that mean nothing. */
+/** Removes the noise digits of summed fractions. */
 function rounded(row: UsageRow): UsageRow {
   return { ...row, seconds: Number(row.seconds.toFixed(3)), cost: Number(row.cost.toFixed(10)) };
 }
 
-const placeOf = ({ day, key, model, source }: UsageRow) => `${day} ${key} ${model} ${source}`;
+const sortKeyOf = ({ day, key, model, source }: UsageRow) => `${day} ${key} ${model} ${source}`;
 
-function byPlace(a: UsageRow, b: UsageRow): number {
-  return placeOf(a) < placeOf(b) ? -1 : 1;
+function compareRows(a: UsageRow, b: UsageRow): number {
+  return sortKeyOf(a) < sortKeyOf(b) ? -1 : 1;
 }
 
-function tableOf(rows: readonly UsageRow[]): string {
+function formatTable(rows: readonly UsageRow[]): string {
   const sum = { ...NO_USAGE };
   for (const row of rows) addTo(sum, row);
   const head = [
@@ -70,15 +70,15 @@ function tableOf(rows: readonly UsageRow[]): string {
     ...['seconds', 'cost', 'tokens in', 'tokens out'],
   ];
   const lines = rows.map((row) => [row.day, row.key, row.model, row.source, ...amounts(row)]);
-  return columns([head, ...lines, ['total', '', '', '', ...amounts(sum)]]);
+  return alignColumns([head, ...lines, ['total', '', '', '', ...amounts(sum)]]);
 }
 
 function amounts({ calls, errors, coldStarts, seconds, cost, tokensIn, tokensOut }: UsageAmounts): string[] {
   return [calls, errors, coldStarts, seconds.toFixed(3), cost.toFixed(8), tokensIn, tokensOut].map(String);
 }
 
-/** Words to the left, numbers to the right. */
-function columns(rows: readonly string[][]): string {
+/** Aligns text to the left and numbers to the right. */
+function alignColumns(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
   const cell = (text: string, i: number) => (i < 4 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!));
   return rows.map((row) => `${row.map(cell).join('  ').trimEnd()}\n`).join('');

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { bareApplication } from '../../runtime/wire/application.js';
 import type { GatewayMetrics } from '../records/metrics.js';
 
-/** What operators ask, on an address of its own: it needs no key, so nobody else may reach it. */
+/** Metrics for operators. Needs no key, so it listens on an address of its own that only operators can reach. */
 export function adminApp(metrics: GatewayMetrics): RequestListener {
   const app = bareApplication();
   app.get('/metrics', async (_request, response) => {

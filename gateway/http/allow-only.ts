@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 
-/** Refuses what comes to a route by another method. */
+/** Answers 405 to every other method of a route. */
 export function allowOnly(method: string): RequestHandler {
   return (request, response) => {
     response.setHeader('Allow', method);

@@ -22,22 +22,22 @@ export interface AppParts extends RunParts {
   keys: Keys;
   limits: RateLimits;
   logger: Logger;
-  /** Told of every call that has ended, whatever became of it. */
+  /** Called once for every call that has ended, successful or not. */
   onCall(call: FinishedCall): void;
-  /** What containers ask; none: they have to ask elsewhere. */
+  /** Routes for containers; left out when absent. */
   containers?: { limits: RateLimits } & Omit<ContainerParts, 'authorized'>;
 }
 
-/** Where containers ask. */
+/** Base path of the routes for containers. */
 export const CONTAINERS = '/container/v1';
 
-/** Where the hosted interface lies. */
+/** Base path of the hosted interface. */
 export const BASE = '/models/v2';
 
-/** Paths of models, as far as they are not our own: an organisation can't have these names. */
+/** Paths of models: all but the gateway's own. An organisation can't be called `list` or `openai`. */
 const MODEL = new RegExp(`^${BASE}/(?!(?:list|openai)(?:[/?]|$))`);
 
-/** The hosted interface. Builds the application only; listening is the caller's. */
+/** Builds the application of the hosted interface. The caller makes it listen. */
 export function createGatewayApp(parts: AppParts): RequestListener {
   const { catalog, tiers, keys, limits, logger, onCall } = parts;
   const app = bareApplication();
@@ -46,12 +46,12 @@ export function createGatewayApp(parts: AppParts): RequestListener {
     observeResponses(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
   ];
   app.use(...observed);
-  app.route('/livez').get(says('alive')).all(allowOnly('GET'));
-  app.route('/health').get(says('ready')).all(allowOnly('GET'));
+  app.route('/livez').get(sendText('alive')).all(allowOnly('GET'));
+  app.route('/health').get(sendText('ready')).all(allowOnly('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
   const authorized = requireKey(keys, limits);
-  // Before all else: its errors have another shape.
+  // First, because its errors have another shape.
   models.use('/openai', openAiRoutes(authorized, parts));
   models.use(authorized);
   models.route('/list/models').get(listModels(catalog, tiers)).all(allowOnly('GET'));
@@ -63,18 +63,18 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   const { containers } = parts;
   if (containers)
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));
-  const fail = errorHandler(logger);
-  app.use(notFound, fail);
+  const handleError = errorHandler(logger);
+  app.use(notFound, handleError);
   return routeDirectly({
     matches: ({ method, url }) => method === 'POST' && MODEL.test(url!),
-    ...{ baseUrl: BASE, onError: fail },
+    ...{ baseUrl: BASE, onError: handleError },
     handlers: [...observed, authorized, run],
     fallback: (request, response) =>
       app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
 }
 
-function says(output: string): RequestHandler {
+function sendText(output: string): RequestHandler {
   return (_request, response) => sendEnvelope(response, 200, { error: null, output });
 }
 

@@ -5,29 +5,29 @@ import { TASKS } from '../../runtime/tasks/registry.js';
 import type { ByteBudget } from '../../runtime/wire/byte-budget.js';
 import type { JsonBodyOptions } from '../../runtime/wire/json-body.js';
 
-/** What the operator says of request bodies. */
+/** Limits of request bodies, as the operator has set them. */
 export interface BodyRules {
   budget: ByteBudget;
-  /** MAX_BODY_BYTES, for all models; none: what each model's own server takes unless it is told otherwise. */
+  /** MAX_BODY_BYTES, for all models. When absent, the default of each model's server. */
   maxBytes?: number | undefined;
   /** MAX_BODY_VALUES. */
   maxValues?: number | undefined;
 }
 
-/** How a body for one of these tasks is read: as their servers read it, which would refuse more. */
+/** Options for reading a body for one of these tasks: the same limits as in the model servers. */
 export function bodyFor(
   tasks: readonly TaskId[],
   { budget, maxBytes, maxValues }: BodyRules,
 ): JsonBodyOptions {
   return {
     budget,
-    maxBytes: maxBytes ?? Math.max(...tasks.map(bytesOf)),
+    maxBytes: maxBytes ?? Math.max(...tasks.map(defaultBytesOf)),
     maxValues: maxValues ?? DEFAULTS.maxBodyValues,
     setting: 'MAX_BODY_BYTES',
   };
 }
 
-function bytesOf(id: TaskId): number {
+function defaultBytesOf(id: TaskId): number {
   const task = TASKS[id];
   return defaultBodyBytes(isPlanned(task) ? 'text' : task.profile);
 }

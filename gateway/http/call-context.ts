@@ -3,30 +3,30 @@ import type { ModelEntry } from '../catalog/entry.js';
 import type { StoredKey } from '../keys/key-file.js';
 import type { TokenCounts } from './usage-headers.js';
 
-/** What the handlers have found out about a call, for those who count it once it has ended. Never a key or a body. */
+/** What the handlers know of a call, for logs and counts when it has ended. Never holds a key or a body. */
 export interface CallContext {
-  /** IP address at the other end of the connection. */
+  /** IP address of the client. */
   address?: string | undefined;
-  /** Start of the hash of a key that nobody was given. */
+  /** First characters of the hash of an unknown key. */
   refusedKey?: string;
   key?: Pick<StoredKey, 'id' | 'name'>;
   model?: Pick<ModelEntry, 'modelId' | 'task'>;
   /** The model had to be started for it. */
   cold?: boolean;
-  /** Milliseconds that the caller was held until a server was there. */
+  /** Milliseconds that the call waited for a server. */
   waitedMs?: number;
-  /** What the model has read and written for it, where it counts; not of plain text streams. */
+  /** Tokens read and written, where the model counts them; not for plain text streams. */
   tokens?: TokenCounts | undefined;
-  /** Nothing for calls that reached no model. Ends with the answer: the response's `close`. */
+  /** Absent for calls that reached no model. The time ends with the response's `close` event. */
   work?: {
-    /** On the clock of performance.now(). */
+    /** From performance.now(). */
     started: number;
-    /** Dollars for each second. */
+    /** Dollars per second. */
     perSecond: number;
   };
 }
 
-/** What is known of a call so far; handlers add to it. */
+/** The context of a response's call; handlers add to it. */
 export function callContext({ locals }: Response): CallContext {
   return (locals['call'] ??= {}) as CallContext;
 }

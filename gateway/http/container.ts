@@ -11,15 +11,15 @@ import { callContext } from './call-context.js';
 import { allowOnly } from './allow-only.js';
 
 export interface ContainerParts {
-  /** Demands a key; its limits are not those of calls to models. */
+  /** Requires a key, with rate limits of its own. */
   authorized: RequestHandler;
-  /** Counts what containers of a key have answered. @param runs at most 1000 */
+  /** Counts runs that the containers of a key report. @param runs at most 1000 */
   report(keyId: string, runs: readonly ReportedRun[]): void;
-  /** The newest version that containers are told of. */
+  /** The newest version of Slipway, which containers compare with their own. */
   version: string;
 }
 
-/** A thousand events with the longest ids. */
+/** Enough for 1000 events with the longest ids. */
 const MAX_BYTES = 2 ** 19;
 
 const run = z.object({
@@ -29,23 +29,23 @@ const run = z.object({
   milliseconds: z.number().min(0).max(86_400_000),
 });
 
-/** Fields that nobody knows are dropped unread: a body or a key that a changed server sends along gets nowhere. */
+/** Unknown fields are dropped, so a request body or key that a modified server might send is never kept. */
 const report = z.object({ events: z.array(run).max(1000) });
 
-/** What a container's KEY is for: is it valid, what has the container answered, is there a newer version. */
+/** Routes that containers call with their KEY: validate it, report runs, ask for the newest version. */
 export function containerRoutes({ authorized, report: count, version }: ContainerParts): Router {
   const budget = createByteBudget(32 * MAX_BYTES);
-  const read = async (request: Request, response: Response) =>
+  const readJson = async (request: Request, response: Response) =>
     (await readJsonBody(request, response, { maxBytes: MAX_BYTES, budget })).json;
   const router = Router({ caseSensitive: true, strict: true });
   router.use(authorized);
   router.post('/validate', async (request, response) => {
-    await read(request, response);
+    await readJson(request, response);
     const { id, name } = callContext(response).key!;
     sendEnvelope(response, 200, { error: null, output: { valid: true, key: { id, name } } });
   });
   router.post('/events', async (request, response) => {
-    const parsed = report.safeParse(await read(request, response));
+    const parsed = report.safeParse(await readJson(request, response));
     if (!parsed.success) {
       const { path, message } = parsed.error.issues[0]!;
       throw new RunError('invalid_input', `${path.join('.') || 'body'}: ${message}`);

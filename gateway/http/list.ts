@@ -29,7 +29,7 @@ export const listTasks: RequestHandler = (_request, response) => {
   sendEnvelope(response, 200, { error: null, output: TASK_IDS });
 };
 
-/** A client of the interface joins its filters with a second question mark. */
+/** Some clients put a second question mark between filters, so both `?` and `&` separate them. */
 function filtersOf(request: Request): { task?: string | undefined; modelId?: string | undefined } {
   const query = request.originalUrl.split('?').slice(1).join('&');
   const values = new URLSearchParams(query);

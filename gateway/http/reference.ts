@@ -6,7 +6,7 @@ import { hostedOpenApi } from '../reference/openapi.js';
 import { referencePage } from '../reference/page.js';
 import { allowOnly } from './allow-only.js';
 
-/** GET / for people and GET /openapi.json for machines. Neither tells which models there are. */
+/** GET / for people and GET /openapi.json for machines. Neither lists the models. */
 export function referenceRoutes(): Router {
   const document = hostedOpenApi(VERSION);
   const json = JSON.stringify(document);

@@ -6,13 +6,13 @@ import { hashKey, type Keys } from '../keys/key-store.js';
 import type { RateLimits } from '../limits/limits.js';
 import { callContext } from './call-context.js';
 
-/** Made once: a stack for each would be most of what a refusal costs. */
+/** Created once: capturing a stack trace for each would be most of the cost of a refusal. */
 const UNAUTHORIZED = new RunError('unauthorized', 'Unauthorized');
 
-/** Demands a key that was given out, in whichever of the three forms, and counts the call. */
+/** Requires a known key in one of the three header forms, and counts the call against its limits. */
 export function requireKey(keys: Keys, limits: RateLimits): RequestHandler {
   return async (request, response, next) => {
-    // Once the connection has ended, its address is not known any more.
+    // After the connection has ended, its address is not known any more.
     const call = callContext(response);
     call.address = request.socket.remoteAddress;
     const secret = readBearerKey(request.headers.authorization);
@@ -22,10 +22,10 @@ export function requireKey(keys: Keys, limits: RateLimits): RequestHandler {
       throw UNAUTHORIZED;
     }
     call.key = key;
-    const { limit: most, remaining, release: leave } = await limits.enter(key.id);
-    // Redis may have been asked: the caller need not be there any more.
-    releaseOnClose(response, leave);
-    response.setHeader('X-RateLimit-Limit', most);
+    const { limit, remaining, release } = await limits.enter(key.id);
+    // The caller may have left while Redis was asked.
+    releaseOnClose(response, release);
+    response.setHeader('X-RateLimit-Limit', limit);
     response.setHeader('X-RateLimit-Remaining', remaining);
     next();
   };

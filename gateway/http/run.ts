@@ -17,8 +17,8 @@ export interface RunParts extends ModelParts {
 }
 
 /**
- * POST {org}/{name}: catalogue -> body -> task schema, all before any model is woken -> a server of the model -> its
- * answer, as it comes.
+ * POST {org}/{name}: finds the model, checks the body against the task's schema, and only then takes a server of the
+ * model and streams its answer.
  */
 export function runModel(parts: RunParts): RequestHandler {
   return async (request, response) => {
@@ -34,10 +34,10 @@ export function runModel(parts: RunParts): RequestHandler {
   };
 }
 
-/** Proxies may send the whole address instead of its path. */
+/** Proxies may send an absolute URL instead of a path. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 
-/** The id is two path segments as they were sent: nothing in it is decoded. */
+/** The id is two path segments exactly as they were sent, not decoded. */
 function entryOf(catalog: Catalog, { baseUrl, originalUrl }: Request): ModelEntry {
   const target = originalUrl.replace(ORIGIN, '').split('?')[0]!;
   const modelId = target.slice(baseUrl.length + 1);
@@ -46,7 +46,7 @@ function entryOf(catalog: Catalog, { baseUrl, originalUrl }: Request): ModelEntr
   return entry;
 }
 
-/** @throws RunError for what the task doesn't take, before anything is woken */
+/** @throws RunError for a body that the task does not accept; called before any model is started */
 export function checkRequest({ modelId, task: id }: ModelEntry, json: unknown): void {
   const task = TASKS[id];
   if (isPlanned(task)) throw new RunError('not_ready', `${modelId}: ${id} is not served by this version`);

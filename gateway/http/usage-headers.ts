@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type FinishReason, type Usage, USAGE_HEADERS } from '../../runtime/core/usage.js';
 
-/** What a container says that its JSON answer came to; nothing where its model doesn't count. */
+/** Usage of a JSON answer from the container's headers; undefined when the model does not count tokens. */
 export function readUsageHeaders(headers: IncomingHttpHeaders): Usage | undefined {
   const tokensIn = numberIn(headers[USAGE_HEADERS.tokensIn]);
   if (tokensIn === undefined) return undefined;
@@ -24,7 +24,7 @@ export interface TokenCounts {
   out: number;
 }
 
-/** Tokens of several answers together; nothing where one of them was not counted. */
+/** Sums the tokens of several answers; undefined if one of them has no count. */
 export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | undefined {
   const tokens = { in: 0, out: 0 };
   for (const usage of all) {

@@ -11,7 +11,7 @@ export interface ModelParts {
   tiers: readonly Tier[];
   /** Longest wait for a model to start. */
   startMs: number;
-  /** Longest time of a call at its model, from when a server has it to the end of its answer. */
+  /** Longest time of a call at its server, until the end of the answer. */
   callMs: number;
 }
 
@@ -19,18 +19,18 @@ export interface ModelParts {
 export interface ModelServer {
   /** Without a path. */
   url: string;
-  /** Aborted when the caller has left, waits for too long, or the call takes too long. */
+  /** Aborted when the caller leaves or a time limit is exceeded. */
   signal: AbortSignal;
-  /** What the call cost so far, as headers of its answer: of a streamed answer, until its first piece. */
+  /** Response headers with the cost so far; for a stream, the cost until its first chunk. */
   headers(): Record<string, string>;
 }
 
-/** Servers that are asked in turn when they turn out to be gone. */
-const TRIES = 3;
+/** Servers tried in turn when one can't be reached. */
+const MAX_TRIES = 3;
 
 /**
- * Holds a server of the model while `use` asks it, and notes what that cost. A server that is gone before it has seen
- * the request costs the caller nothing but time: the next one is asked.
+ * Leases a server of the model for `use`, and records the cost in the call's context. When a server can't be reached,
+ * the next one is tried.
  * @throws RunError `not_ready` when the model has not started in time, or what the upstream or `use` throws
  */
 export async function withModel(
@@ -39,18 +39,18 @@ export async function withModel(
   parts: ModelParts,
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
-  const asked = performance.now();
+  const arrived = performance.now();
   const call = callContext(response);
-  const giveUp = abortControllerOf(response);
-  const { signal } = giveUp;
+  const controller = abortControllerOf(response);
+  const { signal } = controller;
   const meter = meterOf(entry, parts.tiers);
   for (let tries = 1; ; tries++) {
-    const lease = await acquire(entry, giveUp, parts);
-    const deadline = setTimeout(() => giveUp.abort(tookTooLong(parts.callMs)), parts.callMs);
+    const lease = await acquire(entry, controller, parts);
+    const deadline = setTimeout(() => controller.abort(callTimeout(parts.callMs)), parts.callMs);
     const started = performance.now();
     const { url, cold } = lease;
     call.cold = cold;
-    call.waitedMs = started - asked;
+    call.waitedMs = started - arrived;
     call.work = { started, perSecond: meter.perSecond };
     const headers = () => ({
       ...costHeaders(meter, (performance.now() - started) / 1000),
@@ -60,10 +60,10 @@ export async function withModel(
       return await use({ url, signal, headers });
     } catch (error) {
       if (isTimeout(signal.reason)) void lease.suspect?.();
-      if (!isSilence(error)) throw error;
-      // Before the caller is told: its next call must not end there, too.
+      if (!isCrash(error)) throw error;
+      // Before the caller gets the error, so that its next call does not go to the same server.
       await lease.suspect?.();
-      if (!isUnseen(error) || response.headersSent || tries === TRIES) throw error;
+      if (!isConnectError(error) || response.headersSent || tries === MAX_TRIES) throw error;
     } finally {
       clearTimeout(deadline);
       lease.release();
@@ -71,7 +71,7 @@ export async function withModel(
   }
 }
 
-function tookTooLong(callMs: number): RunError {
+function callTimeout(callMs: number): RunError {
   return new RunError('timeout', `the model has not finished within ${callMs / 1000} s (--call-timeout)`);
 }
 
@@ -79,15 +79,15 @@ function isTimeout(error: unknown): boolean {
   return error instanceof RunError && error.code === 'timeout';
 }
 
-function isSilence(error: unknown): error is RunError {
+function isCrash(error: unknown): error is RunError {
   return error instanceof RunError && error.code === 'engine_crashed';
 }
 
-/** Of connections that never came about: nobody has begun to work. */
-const UNSEEN = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** Errors of connections that were never established, so the request can safely go to another server. */
+const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
-function isUnseen({ cause }: RunError): boolean {
-  return UNSEEN.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '');
+function isConnectError({ cause }: RunError): boolean {
+  return CONNECT_ERRORS.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
 function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): Record<string, string> {
@@ -101,16 +101,16 @@ function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): 
 
 async function acquire(
   entry: ModelEntry,
-  giveUp: AbortController,
+  controller: AbortController,
   { upstream, startMs }: ModelParts,
 ): Promise<Lease> {
-  const why = `${entry.modelId} has not started within ${startMs / 1000} s`;
-  const late = () => giveUp.abort(new RunError('not_ready', why, { retryAfter: 30 }));
+  const message = `${entry.modelId} has not started within ${startMs / 1000} s`;
+  const late = () => controller.abort(new RunError('not_ready', message, { retryAfter: 30 }));
   const timer = setTimeout(late, startMs);
   try {
-    return await upstream.acquire(entry, giveUp.signal);
+    return await upstream.acquire(entry, controller.signal);
   } finally {
-    // The longest wait is many minutes: a timer left behind by each call would add up.
+    // Timers of many minutes, one per call, would pile up.
     clearTimeout(timer);
   }
 }

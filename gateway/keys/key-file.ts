@@ -7,10 +7,10 @@ import { replaceFile } from '../../runtime/store/replace-file.js';
 import { GatewayError, describeInvalidFile } from '../errors.js';
 
 const key = z.strictObject({
-  /** By which operators name it; no secret. */
+  /** Public id, which operators use to name the key. */
   id: z.string(),
   name: z.string(),
-  /** Hex SHA-256 of the key. It is random and long: a slow hash would add nothing. */
+  /** Hex SHA-256 of the key. Keys are long and random, so a slow hash would add nothing. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   created: z.string(),
 });
@@ -19,7 +19,7 @@ const document = z.strictObject({ version: z.literal(1), keys: z.array(key) });
 
 export type StoredKey = z.output<typeof key>;
 
-/** @throws GatewayError that names the file; none is an empty list */
+/** A missing file is an empty list. @throws GatewayError that names the file */
 export async function readKeys(file: string): Promise<StoredKey[]> {
   if (!existsSync(file)) return [];
   try {
@@ -30,17 +30,17 @@ export async function readKeys(file: string): Promise<StoredKey[]> {
 }
 
 /**
- * Replaces the keys by what `change` makes of them. Changes of several processes at the same time happen one after the
- * other; a link to the file stays one. A new file may be read by its owner only, an old one keeps its owner and mode.
- * @throws GatewayError when the file can't be read or written, and what `change` throws; the file stays as it was then
+ * Replaces the keys atomically by the result of `change`, under a lock against other processes. Symbolic links stay. A
+ * new file is readable by its owner only; an existing one keeps owner and mode.
+ * @throws GatewayError when the file can't be read or written, or whatever `change` throws; the file is then unchanged
  */
 export async function changeKeys(
   file: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
 ): Promise<void> {
   const target = await realpath(file).catch(() => missingTarget(file));
-  const lock = await lockOf(target).catch((error: NodeJS.ErrnoException) => {
-    throw unwritten(file, error);
+  const lock = await acquireFileLock(target).catch((error: NodeJS.ErrnoException) => {
+    throw writeError(file, error);
   });
   try {
     const keys = change(await readKeys(target));
@@ -49,19 +49,19 @@ export async function changeKeys(
       sync: true,
       prepare: (handle) => keepOwner(handle, target),
     }).catch((error: NodeJS.ErrnoException) => {
-      throw unwritten(file, error);
+      throw writeError(file, error);
     });
   } finally {
     await lock.release();
   }
 }
 
-const PATIENCE_MS = 2000;
+const NOTICE_AFTER_MS = 2000;
 
-/** Others hold it for milliseconds; one that was stopped meanwhile is waited for, and that is told. */
-async function lockOf(file: string): Promise<Lock> {
-  const tell = () => process.stderr.write(`gateway: waits for another process that changes ${file}\n`);
-  const timer = setTimeout(tell, PATIENCE_MS);
+/** The lock is normally held for milliseconds. A longer wait is reported on stderr. */
+async function acquireFileLock(file: string): Promise<Lock> {
+  const notify = () => process.stderr.write(`gateway: waits for another process that changes ${file}\n`);
+  const timer = setTimeout(notify, NOTICE_AFTER_MS);
   try {
     return await acquireLock(`${file}.lock`);
   } finally {
@@ -69,19 +69,19 @@ async function lockOf(file: string): Promise<Lock> {
   }
 }
 
-/** Where a file would be made that is not there yet: behind a link that leads nowhere, or at its own path. */
+/** Where to create a missing file: at the target of a dangling link, or at its own path. */
 async function missingTarget(file: string): Promise<string> {
-  const to = await readlink(file).catch(() => undefined);
-  return to === undefined ? file : path.resolve(path.dirname(file), to);
+  const linkTarget = await readlink(file).catch(() => undefined);
+  return linkTarget === undefined ? file : path.resolve(path.dirname(file), linkTarget);
 }
 
-function unwritten(file: string, { code, message }: NodeJS.ErrnoException): GatewayError {
+function writeError(file: string, { code, message }: NodeJS.ErrnoException): GatewayError {
   return new GatewayError(
     `${file} stays as it was: it can't be written (${code ?? message}); give another --keys`,
   );
 }
 
-/** A gateway may run as somebody else than who manages its keys, and has to read them still. */
+/** Keeps the file readable for a gateway that runs as another user than the one who manages the keys. */
 async function keepOwner(handle: FileHandle, file: string): Promise<void> {
   const before = await stat(file).catch(() => undefined);
   if (!before) return;

@@ -2,9 +2,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { followFile } from '../follow-file.js';
 import { readKeys, type StoredKey } from './key-file.js';
 
-/** Who may call. */
+/** The known API keys. */
 export interface Keys {
-  /** The key's record, or undefined for a key that nobody was given. Takes the same time for all of one length. */
+  /** The key's record, or undefined for an unknown key. Takes the same time for all keys of one length. */
   find(secret: string): StoredKey | undefined;
   close(): void;
 }
@@ -13,7 +13,7 @@ export function hashKey(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** A new key and its record. The key itself is kept nowhere. */
+/** Makes a key and its record. The key itself is stored nowhere. */
 export function newKey(name: string, now: Date): { secret: string; record: StoredKey } {
   const secret = `slw_${randomBytes(32).toString('base64url')}`;
   const record = {
@@ -30,7 +30,7 @@ export function fixedKeys(records: readonly StoredKey[]): Keys {
   return { find: (secret) => known.get(hashKey(secret)), close: () => {} };
 }
 
-/** What somebody did to the keys while the gateway ran. */
+/** A change of the key file while the gateway runs. */
 export interface KeyChange {
   change: 'created' | 'revoked';
   id: string;
@@ -42,7 +42,7 @@ export interface KeyFileOptions {
   onChange?: (change: KeyChange) => void;
 }
 
-/** Keys that follow their file: one that is revoked stops working within seconds. */
+/** Keys that follow their file: a revoked key stops working within seconds. */
 export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFileOptions): Promise<Keys> {
   let records = await readKeys(file);
   if (records.length === 0)
@@ -59,8 +59,8 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
   return { find: (secret) => keys.find(secret), close };
 }
 
-/** Those whose id and key the others have not. */
-function without(some: readonly StoredKey[], others: readonly StoredKey[]): Pick<StoredKey, 'id' | 'name'>[] {
+/** The keys that are not among the others, by id and hash. */
+function without(keys: readonly StoredKey[], others: readonly StoredKey[]): Pick<StoredKey, 'id' | 'name'>[] {
   const known = new Set(others.map(({ id, hash }) => `${id} ${hash}`));
-  return some.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(({ id, name }) => ({ id, name }));
+  return keys.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(({ id, name }) => ({ id, name }));
 }

@@ -5,12 +5,12 @@ import { LABEL } from '../../builder/images/labels.js';
 import { GatewayError } from '../errors.js';
 import type { KubeSettings } from './settings.js';
 
-const texts = z.record(z.string(), z.string()).default({});
+const stringMap = z.record(z.string(), z.string()).default({});
 
 const list = z.object({
   items: z.array(
     z.object({
-      metadata: z.object({ name: z.string(), annotations: texts }),
+      metadata: z.object({ name: z.string(), annotations: stringMap }),
       spec: z.object({
         ports: z.array(z.object({ name: z.string().optional(), port: z.number() })).optional(),
       }),
@@ -18,7 +18,7 @@ const list = z.object({
   ),
 });
 
-/** A Service of the cluster, or one of Knative, which has no ports of its own. */
+/** A Kubernetes Service, or a Knative one, which lists no ports. */
 export interface KubeService {
   name: string;
   annotations: Readonly<Record<string, string>>;
@@ -26,15 +26,15 @@ export interface KubeService {
 }
 
 export interface KubeApi {
-  /** Services that carry a model's label. @throws GatewayError with the reason and what to do */
+  /** Services with a model's label. @throws GatewayError with the reason and a remedy */
   services(): Promise<KubeService[]>;
-  /** The same of Knative; empty where the cluster has none. @throws GatewayError */
+  /** The same for Knative Services; empty when Knative is not installed. @throws GatewayError */
   knativeServices(): Promise<KubeService[]>;
   close(): Promise<void>;
 }
 
-/** Those that Knative makes for its own use carry the labels of what they were made from. */
-const MODELS = `${LABEL.model},!serving.knative.dev/service,!serving.knative.dev/route`;
+/** Excludes the Services that Knative creates itself: they inherit the labels of their Knative Service. */
+const MODEL_SELECTOR = `${LABEL.model},!serving.knative.dev/service,!serving.knative.dev/route`;
 
 const TIMEOUT_MS = 10_000;
 
@@ -43,19 +43,19 @@ export async function openKubeApi(settings: KubeSettings): Promise<KubeApi> {
   const { namespace, caFile } = settings;
   const ca = caFile === undefined ? undefined : await read(caFile, 'certificate');
   const agent = new Agent({ connect: { ca }, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
-  const listed = async (group: string, orNone: boolean) => {
-    const path = `${group}/namespaces/${namespace}/services?labelSelector=${encodeURIComponent(MODELS)}`;
+  const listServices = async (group: string, optional: boolean) => {
+    const path = `${group}/namespaces/${namespace}/services?labelSelector=${encodeURIComponent(MODEL_SELECTOR)}`;
     const answer = await get(settings, path, agent);
-    return answer === undefined && orNone ? [] : servicesIn(settings, answer);
+    return answer === undefined && optional ? [] : servicesIn(settings, answer);
   };
   return {
-    services: () => listed('/api/v1', false),
-    knativeServices: () => listed('/apis/serving.knative.dev/v1', true),
+    services: () => listServices('/api/v1', false),
+    knativeServices: () => listServices('/apis/serving.knative.dev/v1', true),
     close: () => agent.destroy(),
   };
 }
 
-/** @returns undefined for what is not there */
+/** @returns undefined for 404 */
 async function get(
   { url, tokenFile, namespace }: KubeSettings,
   path: string,
@@ -80,10 +80,10 @@ async function get(
     );
   if (answer.statusCode !== 200)
     throw new GatewayError(`the API server ${url} answers with ${answer.statusCode}`);
-  return parsed(text);
+  return parseJson(text);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

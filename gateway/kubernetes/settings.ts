@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { GatewayError } from '../errors.js';
 
-/** What `gateway serve --upstream kubernetes` is told. */
+/** Flags of `gateway serve --upstream kubernetes`. */
 export interface KubeFlags {
   kubeApi?: string;
   kubeTokenFile?: string;
@@ -10,11 +10,11 @@ export interface KubeFlags {
   kubeAddress?: string;
 }
 
-/** Where the API server is, and as whom it is asked. */
+/** Address of the API server, and the account to use. */
 export interface KubeSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
-  /** Read for every call: clusters replace it. */
+  /** Read before every call, because clusters rotate tokens. */
   tokenFile: string | undefined;
   caFile: string | undefined;
   namespace: string;
@@ -22,36 +22,37 @@ export interface KubeSettings {
   address: string;
 }
 
-/** What Kubernetes gives every pod that has a service account. */
-const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** Folder that Kubernetes mounts into pods with a service account. */
+const ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-const ADDRESS = 'http://{service}.{namespace}.svc:{port}';
+const DEFAULT_ADDRESS = 'http://{service}.{namespace}.svc:{port}';
 
 /**
- * Flags, else what pods are given.
+ * Settings from the flags; the defaults are those of the pod.
  * @param inCluster host and port of the API server as the environment of a pod names them
- * @throws GatewayError with what to give
+ * @throws GatewayError that names the missing flag
  */
 export function kubeSettings(flags: KubeFlags, inCluster: string | undefined): KubeSettings {
   const url = flags.kubeApi ?? (inCluster && `https://${inCluster}`);
   if (url === undefined)
     throw new GatewayError('this is no pod of a cluster; --kube-api names the address of the API server');
-  const namespace = flags.kubeNamespace ?? given('namespace', (file) => readFileSync(file, 'utf8').trim());
+  const namespace =
+    flags.kubeNamespace ?? fromAccount('namespace', (file) => readFileSync(file, 'utf8').trim());
   if (!namespace) throw new GatewayError('--kube-namespace names the namespace of the models');
-  const address = flags.kubeAddress ?? ADDRESS;
+  const address = flags.kubeAddress ?? DEFAULT_ADDRESS;
   if (!URL.canParse(serviceUrl(address, { service: 'a', namespace: 'b', port: 1 })))
-    throw new GatewayError(`--kube-address ${address} gives no address; the default is ${ADDRESS}`);
+    throw new GatewayError(`--kube-address ${address} gives no address; the default is ${DEFAULT_ADDRESS}`);
   return {
     url: url.replace(/\/+$/, ''),
-    tokenFile: flags.kubeTokenFile ?? given('token', (file) => file),
-    caFile: flags.kubeCaFile ?? given('ca.crt', (file) => file),
+    tokenFile: flags.kubeTokenFile ?? fromAccount('token', (file) => file),
+    caFile: flags.kubeCaFile ?? fromAccount('ca.crt', (file) => file),
     namespace,
     address,
   };
 }
 
-function given<T>(name: string, use: (file: string) => T): T | undefined {
-  const file = `${ACCOUNT}/${name}`;
+function fromAccount<T>(name: string, use: (file: string) => T): T | undefined {
+  const file = `${ACCOUNT_FOLDER}/${name}`;
   return existsSync(file) ? use(file) : undefined;
 }
 

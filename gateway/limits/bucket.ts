@@ -1,18 +1,18 @@
 /**
- * A token bucket, as one number: the milliseconds until it is full again. It holds `calls` tokens then, and
- * one more comes every `seconds / calls`. The script for Redis reckons the same.
+ * A token bucket, stored as one number: the milliseconds until it is full. A full bucket has `calls` tokens; one token
+ * returns every `seconds / calls`. The Redis script computes the same.
  */
 export interface Bucket {
-  /** Tokens when it is full. */
+  /** Tokens of a full bucket. */
   calls: number;
-  /** In which all of them come again. */
+  /** Time to fill an empty bucket. */
   seconds: number;
 }
 
 export interface TakeResult {
-  /** Milliseconds until there is a token; 0: one was taken. */
+  /** Milliseconds until a token is available; 0 when one was taken. */
   waitMs: number;
-  /** Tokens that are left. */
+  /** Tokens left. */
   remaining: number;
 }
 
@@ -21,14 +21,17 @@ export type BucketDebt = number;
 
 export function takeToken(
   { calls, seconds }: Bucket,
-  ahead: BucketDebt,
-): { taken: TakeResult; ahead: BucketDebt } {
-  const wholeMs = seconds * 1000;
-  const intervalMs = wholeMs / calls;
-  const next = ahead + intervalMs;
-  if (next > wholeMs + ROUNDING_MS) return { taken: { waitMs: next - wholeMs, remaining: 0 }, ahead };
-  return { taken: { waitMs: 0, remaining: Math.floor((wholeMs - next) / intervalMs + 1e-6) }, ahead: next };
+  debt: BucketDebt,
+): { taken: TakeResult; debt: BucketDebt } {
+  const capacityMs = seconds * 1000;
+  const intervalMs = capacityMs / calls;
+  const next = debt + intervalMs;
+  if (next > capacityMs + ROUNDING_MS) return { taken: { waitMs: next - capacityMs, remaining: 0 }, debt };
+  return {
+    taken: { waitMs: 0, remaining: Math.floor((capacityMs - next) / intervalMs + 1e-6) },
+    debt: next,
+  };
 }
 
-/** Sums of intervals miss the whole by a little. */
+/** Tolerance for the rounding errors of summed intervals. */
 const ROUNDING_MS = 0.001;

@@ -4,7 +4,7 @@ import type { Bucket, TakeResult } from './bucket.js';
 import { type LimitStore, memoryStore } from './store.js';
 
 export interface LimitOptions extends Bucket {
-  /** Calls of a key that may be under way; none: as many as there are. */
+  /** Most concurrent calls of one key; unlimited when absent. */
   concurrent?: number | undefined;
 }
 
@@ -14,28 +14,28 @@ export interface RateLimits {
    * @throws RunError `rate_limited`
    */
   enter(keyId: string): Promise<CallReservation>;
-  /** Calls under way, of all keys. */
+  /** Running calls of all keys. */
   activeCalls(): number;
   close(): void;
 }
 
 export interface CallReservation {
-  /** Calls that the key may make at once from now on. */
+  /** Calls that the key may still make at once. */
   remaining: number;
-  /** Calls that it may make at once when it has made none for a while. */
+  /** Calls that it may make at once after a pause. */
   limit: number;
-  /** To be called when the call has ended. */
+  /** Call it when the call has ended. */
   release(): void;
 }
 
-/** Limits per key: a token bucket, and calls at the same time. */
+/** Limits per key: a token bucket, and the number of concurrent calls. */
 export function createLimits(options: LimitOptions, store: LimitStore = memoryStore(options)): RateLimits {
   const { calls, concurrent = Infinity } = options;
-  const underWay = new Map<string, number>();
+  const activeByKey = new Map<string, number>();
   const leave = (keyId: string, callId: string) => {
-    const left = underWay.get(keyId)! - 1;
-    if (left === 0) underWay.delete(keyId);
-    else underWay.set(keyId, left);
+    const remaining = activeByKey.get(keyId)! - 1;
+    if (remaining === 0) activeByKey.delete(keyId);
+    else activeByKey.set(keyId, remaining);
     store.end(keyId, callId);
   };
   async function take(keyId: string, callId: string): Promise<TakeResult> {
@@ -48,22 +48,22 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
   }
   return {
     async enter(keyId) {
-      const now = underWay.get(keyId) ?? 0;
-      if (now >= concurrent) throw limited(1000);
+      const active = activeByKey.get(keyId) ?? 0;
+      if (active >= concurrent) throw rateLimited(1000);
       const callId = randomUUID();
-      // Before the store answers: many may ask at the same time.
-      underWay.set(keyId, now + 1);
+      // Counted before the store answers, because calls arrive concurrently.
+      activeByKey.set(keyId, active + 1);
       const { waitMs, remaining } = await take(keyId, callId);
       if (waitMs === 0) return { remaining, limit: calls, release: () => leave(keyId, callId) };
       leave(keyId, callId);
-      throw limited(waitMs);
+      throw rateLimited(waitMs);
     },
-    activeCalls: () => [...underWay.values()].reduce((sum, calls) => sum + calls, 0),
+    activeCalls: () => [...activeByKey.values()].reduce((sum, calls) => sum + calls, 0),
     close: () => store.close(),
   };
 }
 
-function limited(waitMs: number): RunError {
+function rateLimited(waitMs: number): RunError {
   return new RunError('rate_limited', 'Rate limit exceeded', {
     retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
   });

@@ -7,13 +7,13 @@ import type { LimitOptions } from './limits.js';
 import { KEEP_CALLS, TAKE_TOKEN } from './scripts.js';
 import { type LimitStore, memoryStore } from './store.js';
 
-/** An answer that takes longer is none: a caller waits for it. */
-const ANSWER_MS = 500;
+/** Timeout of a command. A caller waits for it. */
+const COMMAND_TIMEOUT_MS = 500;
 
-/** After a failure Redis is left alone for so long. */
+/** Pause after a failure before Redis is asked again. */
 const PAUSE_MS = 1000;
 
-/** A call counts as ended when its gateway has not named it for so long: that gateway is gone. */
+/** A call counts as ended when its gateway has not renewed it for this long. */
 const LEASE_MS = 30_000;
 
 declare module 'ioredis' {
@@ -24,10 +24,10 @@ declare module 'ioredis' {
 }
 
 /**
- * Counts in a Redis that several gateways share. While that is away, each gateway counts by itself, which is told once:
- * no call fails with it, and one a second waits for it, for half a second at most.
- * @param url e.g. `redis://:password@host:6379/0`; never told to anyone
- * @throws GatewayError for what is no such address
+ * Counts in a Redis that several gateways share. While Redis is not reachable, each gateway counts alone, and `log` is
+ * called once: no call fails, and at most one call per second waits for Redis, for half a second.
+ * @param url e.g. `redis://:password@host:6379/0`; a secret, never logged
+ * @throws GatewayError for an invalid address
  */
 export async function redisStore(
   url: string,
@@ -35,33 +35,33 @@ export async function redisStore(
   log: (line: string) => void,
 ): Promise<LimitStore> {
   const redis = await connect(url);
-  const alone = memoryStore(options);
+  const local = memoryStore(options);
   const link = watchLink(log);
   redis.on('error', link.failed);
-  const calls = sharedCalls(redis, link, options.concurrent);
+  const calls = trackCalls(redis, link, options.concurrent);
 
-  async function ask(keyId: string, callId: string): Promise<TakeResult> {
+  async function takeShared(keyId: string, callId: string): Promise<TakeResult> {
     try {
-      const { calls: most, seconds, concurrent = 0 } = options;
-      const rule = [most, (seconds * 1000) / most, concurrent];
+      const { calls: capacity, seconds, concurrent = 0 } = options;
+      const rule = [capacity, (seconds * 1000) / capacity, concurrent];
       const [remaining, waitMs] = await redis.takeToken(...keysOf(keyId), ...rule, callId, LEASE_MS);
       link.succeeded();
       if (waitMs === 0) calls.begin(keyId, callId);
       return { remaining, waitMs };
     } catch (error) {
       link.failed(error as Error);
-      return takeAlone(keyId, callId);
+      return takeLocal(keyId, callId);
     }
   }
 
-  function takeAlone(keyId: string, callId: string): TakeResult | Promise<TakeResult> {
-    const taken = alone.take(keyId, callId);
+  function takeLocal(keyId: string, callId: string): TakeResult | Promise<TakeResult> {
+    const taken = local.take(keyId, callId);
     calls.begin(keyId, callId);
     return taken;
   }
 
   return {
-    take: (keyId, callId) => (link.isUsable() ? ask(keyId, callId) : takeAlone(keyId, callId)),
+    take: (keyId, callId) => (link.isUsable() ? takeShared(keyId, callId) : takeLocal(keyId, callId)),
     end: calls.end,
     close() {
       calls.close();
@@ -70,13 +70,13 @@ export async function redisStore(
   };
 }
 
-/** Waits for the first answer or failure, so that the first caller finds it there. */
+/** Waits for the first connection or failure, so that Redis is ready for the first call. */
 async function connect(url: string): Promise<Redis> {
   if (!/^rediss?:\/\/[^/]/i.test(url) || !URL.canParse(url))
     throw new GatewayError('REDIS_URL is no address such as redis://:password@host:6379');
   const redis = new Redis(url, {
     ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
-    ...{ commandTimeout: ANSWER_MS, connectTimeout: 2000, connectionName: 'slipway-gateway' },
+    ...{ commandTimeout: COMMAND_TIMEOUT_MS, connectTimeout: 2000, connectionName: 'slipway-gateway' },
     retryStrategy: (times) => Math.min(times * 100, 2000),
   });
   redis.defineCommand('takeToken', { numberOfKeys: 2, lua: TAKE_TOKEN });
@@ -85,13 +85,13 @@ async function connect(url: string): Promise<Redis> {
   return redis;
 }
 
-/** The braces keep both on one node of a cluster. */
+/** The braces keep both keys on one node of a Redis cluster. */
 function keysOf(keyId: string): [bucket: string, calls: string] {
   return [`slipway:{${keyId}}:bucket`, `slipway:{${keyId}}:calls`];
 }
 
 interface Link {
-  /** False while Redis is away, but for one call now and then. */
+  /** False while Redis is not reachable, except for one call per `PAUSE_MS`. */
   isUsable(): boolean;
   succeeded(): void;
   failed(error: Error): void;
@@ -121,25 +121,25 @@ function watchLink(log: (line: string) => void): Link {
   };
 }
 
-/** The calls of this gateway that Redis counts as under way, for the cap over all gateways. */
-function sharedCalls(redis: Redis, link: Link, concurrent: number | undefined) {
+/** Renews this gateway's running calls in Redis, for the limit on concurrent calls across gateways. */
+function trackCalls(redis: Redis, link: Link, concurrent: number | undefined) {
   const live = new Map<string, Set<string>>();
-  const name = () => {
+  const renew = () => {
     if (!link.isUsable()) return;
     for (const [keyId, callIds] of live)
       redis.keepCalls(keysOf(keyId)[1], LEASE_MS, ...callIds).then(link.succeeded, link.failed);
   };
-  const timer = concurrent === undefined ? undefined : setInterval(name, LEASE_MS / 3).unref();
+  const timer = concurrent === undefined ? undefined : setInterval(renew, LEASE_MS / 3).unref();
   return {
     begin(keyId: string, callId: string): void {
       if (concurrent === undefined) return;
       live.set(keyId, (live.get(keyId) ?? new Set()).add(callId));
     },
     end(keyId: string, callId: string): void {
-      const mine = live.get(keyId);
-      if (!mine?.delete(callId)) return;
-      if (mine.size === 0) live.delete(keyId);
-      // Where it can't be told, the call is forgotten in time.
+      const callIds = live.get(keyId);
+      if (!callIds?.delete(callId)) return;
+      if (callIds.size === 0) live.delete(keyId);
+      // If Redis can't be reached, the entry expires.
       redis.zrem(keysOf(keyId)[1], callId).catch(link.failed);
     },
     close: () => clearInterval(timer),

@@ -1,7 +1,7 @@
 /**
- * What `takeToken` reckons, inside Redis and by its clock: gateways may disagree about the time.
- * Keys: the bucket, the calls under way. Arguments: calls, milliseconds for one, calls at the same time (0: any), id of
- * this call, milliseconds that it counts without being named again. Gives what is left and the milliseconds to wait.
+ * `takeToken` as a Redis script. It uses the clock of Redis, since the gateways' clocks may differ.
+ * Keys: the bucket, the running calls. Arguments: calls, milliseconds per token, concurrent calls (0: unlimited), id of
+ * this call, milliseconds until it expires unless renewed. Returns the tokens left and the milliseconds to wait.
  */
 export const TAKE_TOKEN = `
 local time = redis.call('TIME')
@@ -22,7 +22,7 @@ end
 return {math.floor((calls * interval - ahead) / interval + 0.000001), 0}
 `;
 
-/** Names calls that are still under way. Key: those of one key. Arguments: milliseconds that they count from now on, ids. */
+/** Renews running calls. Key: the running calls of one API key. Arguments: milliseconds until they expire, their ids. */
 export const KEEP_CALLS = `
 local time = redis.call('TIME')
 local till = time[1] * 1000 + time[2] / 1000 + ARGV[1]

@@ -1,19 +1,19 @@
 import type { Logger } from '../../runtime/log.js';
 import type { FinishedCall } from './finished-call.js';
 
-/** One line for each call that has ended. */
+/** Logs one line per finished call. */
 export function callLog(logger: Logger): (call: FinishedCall) => void {
   return ({ requestId, method, path, status, code, milliseconds, keyId, model, cold, waitedMs }) => {
     const ms = Math.round(milliseconds);
     const facts = { requestId, keyId, model: model?.modelId, task: model?.task, status, code, ms };
     const waiting = waitedMs === undefined ? {} : { cold, waitedMs: Math.round(waitedMs) };
-    // Health checks come every few seconds for ever.
+    // Health checks come every few seconds.
     const level = path === '/livez' || path === '/health' ? 'debug' : 'info';
     logger[level]({ ...facts, ...waiting }, `${method} ${printable(path)}`);
   };
 }
 
-/** Long paths, bytes that terminals obey and keys that somebody wrote into an address don't get into a log. */
+/** Keeps long paths, control characters and keys in addresses out of the log. */
 function printable(path: string): string {
   return path
     .slice(0, 200)

@@ -4,28 +4,28 @@ import type { ModelEntry } from '../catalog/entry.js';
 import { callContext } from '../http/call-context.js';
 import type { TokenCounts } from '../http/usage-headers.js';
 
-/** A call that has ended, as the log, the metrics, the usage and the audit log know it. Never a key or a body. */
+/** A finished call, for the log, the metrics, the usage and the audit log. Never holds a key or a body. */
 export interface FinishedCall extends ResponseSummary {
-  /** IP address at the other end of the connection. */
+  /** IP address of the client. */
   address: string;
   keyId: string | undefined;
-  /** Start of the hash of a key that nobody was given. */
+  /** First characters of the hash of an unknown key. */
   refusedKey: string | undefined;
-  /** A model of the catalogue, exactly. */
+  /** A model of the catalogue; undefined when the call named none. */
   model: Pick<ModelEntry, 'modelId' | 'task'> | undefined;
   /** The model had to be started for it. */
   cold: boolean;
-  /** Milliseconds until a server of the model was there; undefined where none was. */
+  /** Milliseconds that the call waited for a server; undefined if it got none. */
   waitedMs: number | undefined;
-  /** That a server was held for it. */
+  /** Seconds that it held a server. */
   seconds: number;
   /** Dollars. */
   cost: number;
-  /** Undefined where the model counts none, or the caller has left before. */
+  /** Undefined when the model does not count tokens or the caller left early. */
   tokens: TokenCounts | undefined;
 }
 
-/** @param response closed by now */
+/** @param response already closed */
 export function finishedCall(answer: ResponseSummary, response: Response): FinishedCall {
   const {
     address = 'unknown',
@@ -39,7 +39,7 @@ export function finishedCall(answer: ResponseSummary, response: Response): Finis
   } = callContext(response);
   const seconds = work ? (performance.now() - work.started) / 1000 : 0;
   const cost = seconds * (work?.perSecond ?? 0);
-  // Field by field: spreading both into one was 4 % of what a call costs.
+  // Field by field: two spreads took 4 % of the time of a call.
   const { requestId, method, route, path, status, code, milliseconds } = answer;
   return {
     requestId,

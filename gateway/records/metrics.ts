@@ -4,53 +4,53 @@ import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
 export interface GatewayMetricsSources {
-  /** Servers of models that run now. */
+  /** Model servers of this gateway. */
   running(): RunningModel[];
-  /** Callers who wait for a server. */
+  /** Callers waiting for a server. */
   waiting(): number;
-  /** Calls of keys that count as under way. */
+  /** Calls counted as running by the limits of keys. */
   activeCalls(): number;
-  /** Bytes that calls under way hold. */
+  /** Bytes of request bodies held by running calls. */
   pendingBytes(): number;
-  /** Questions to containers that have not been answered to their end. */
+  /** Requests to containers whose response is not complete. */
   pendingRequests(): number;
 }
 
 export interface GatewayMetrics {
   count(call: FinishedCall): void;
-  /** Counts what a key has used, here or in containers of its own. */
+  /** Counts what a key has used, here or in its own containers. */
   addUsage(row: UsageRow): void;
   contentType: string;
-  /** All of it in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
-/** Labels are models of the catalogue, tasks, statuses and error codes: never anything that a caller wrote. */
+/** Labels are models of the catalogue, tasks, statuses and error codes; never text from callers. */
 export function createGatewayMetrics(sources: GatewayMetricsSources): GatewayMetrics {
   const registry = new Registry();
-  const meters = callMeters(registry);
-  const use = keyMeters(registry);
-  stateGauges(registry, sources);
+  const callCounters = createCallCounters(registry);
+  const addUsage = createKeyCounters(registry);
+  addStateGauges(registry, sources);
   return {
     count({ model, status, code, milliseconds, cold, waitedMs }) {
       const { modelId, task } = model ?? { modelId: 'other', task: 'other' };
-      meters.requests.inc({ model: modelId, task, status: String(status) });
-      if (code !== undefined) meters.errors.inc({ model: modelId, code });
-      if (cold) meters.coldStarts.inc({ model: modelId });
+      callCounters.requests.inc({ model: modelId, task, status: String(status) });
+      if (code !== undefined) callCounters.errors.inc({ model: modelId, code });
+      if (cold) callCounters.coldStarts.inc({ model: modelId });
       if (waitedMs !== undefined) {
-        meters.seconds.observe({ model: modelId }, milliseconds / 1000);
-        meters.wait.observe({ model: modelId }, waitedMs / 1000);
+        callCounters.seconds.observe({ model: modelId }, milliseconds / 1000);
+        callCounters.wait.observe({ model: modelId }, waitedMs / 1000);
       }
     },
-    addUsage: use,
+    addUsage,
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
 }
 
-function callMeters(registry: Registry) {
+function createCallCounters(registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `slipway_gateway_${name}`, help, labelNames, registers });
@@ -63,32 +63,32 @@ function callMeters(registry: Registry) {
   return {
     requests: counter('requests_total', 'Answers by model, task and status.', ['model', 'task', 'status']),
     errors: counter('errors_total', 'Failed calls by model and error code.', ['model', 'code']),
-    coldStarts: counter('cold_starts_total', 'Calls that a model was started for.', ['model']),
-    seconds: histogram('call_seconds', 'From the arrival of a call that reached a model to its end.'),
-    wait: histogram('wait_seconds', 'That a call waited until a server of its model was there.'),
+    coldStarts: counter('cold_starts_total', 'Calls for which a model was started.', ['model']),
+    seconds: histogram('call_seconds', 'Time from the arrival of a call that reached a model to its end.'),
+    wait: histogram('wait_seconds', 'Time that a call waited for a server of its model.'),
   };
 }
 
-/** Series for keys and models; what comes on top of so many goes to `other`. */
-const MOST_SERIES = 5000;
+/** Most series for keys and models; all others are counted as `other`. */
+const MAX_SERIES = 5000;
 
-function keyMeters(registry: Registry): (row: UsageRow) => void {
+function createKeyCounters(registry: Registry): (row: UsageRow) => void {
   const labelNames = ['key', 'model', 'source'];
   const counter = (name: string, help: string) =>
     new Counter({ name: `slipway_gateway_key_${name}`, help, labelNames, registers: [registry] });
-  const calls = counter('calls_total', 'Calls of a key to a model, or to a container of its own.');
-  const seconds = counter('seconds_total', 'That models were held or worked for a key.');
+  const calls = counter('calls_total', 'Calls of a key to a model, or to its own containers.');
+  const seconds = counter('seconds_total', 'Seconds that models worked for a key.');
   const known = new Set<string>();
   return ({ key, model, source, ...row }) => {
-    const place = `${key} ${model} ${source}`;
-    if (known.size < MOST_SERIES) known.add(place);
-    const labels = known.has(place) ? { key, model, source } : { key: 'other', model: 'other', source };
+    const series = `${key} ${model} ${source}`;
+    if (known.size < MAX_SERIES) known.add(series);
+    const labels = known.has(series) ? { key, model, source } : { key: 'other', model: 'other', source };
     calls.inc(labels, row.calls);
     seconds.inc(labels, row.seconds);
   };
 }
 
-function stateGauges(registry: Registry, sources: GatewayMetricsSources): void {
+function addStateGauges(registry: Registry, sources: GatewayMetricsSources): void {
   const { running } = sources;
   const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => void) =>
     new Gauge({
@@ -100,17 +100,22 @@ function stateGauges(registry: Registry, sources: GatewayMetricsSources): void {
     });
   const plain = (name: string, help: string, read: () => number) =>
     gauge(name, help, [], (gauge) => gauge.set(read()));
-  plain('waiting', 'Callers who wait for a server of a model.', sources.waiting);
-  plain('calls', 'Calls of keys that count as under way.', sources.activeCalls);
-  plain('pending_bytes', 'Bytes of bodies that calls under way hold.', sources.pendingBytes);
-  plain('questions', 'Questions to servers of models without the end of an answer.', sources.pendingRequests);
+  plain('waiting', 'Callers waiting for a server of a model.', sources.waiting);
+  plain('calls', 'Calls counted as running by the limits of keys.', sources.activeCalls);
+  plain('pending_bytes', 'Bytes of request bodies held by running calls.', sources.pendingBytes);
+  plain('questions', 'Requests to model servers whose response is not complete.', sources.pendingRequests);
   gauge('instances', 'Servers of models by state.', ['model', 'state'], (gauge) => {
     for (const { modelId, state } of running()) gauge.inc({ model: modelId, state });
   });
-  gauge('model_memory_bytes', 'Memory that the servers of a model are reckoned with.', ['model'], (gauge) => {
-    for (const { modelId, ramRequired } of running()) gauge.inc({ model: modelId }, ramRequired * 1e9);
-  });
-  gauge('under_way', 'Calls that servers of a model answer now.', ['model'], (gauge) => {
+  gauge(
+    'model_memory_bytes',
+    'Memory that the servers of a model count for in the budget.',
+    ['model'],
+    (gauge) => {
+      for (const { modelId, ramRequired } of running()) gauge.inc({ model: modelId }, ramRequired * 1e9);
+    },
+  );
+  gauge('under_way', 'Running calls of the servers of a model.', ['model'], (gauge) => {
     for (const { modelId, leases } of running()) gauge.inc({ model: modelId }, leases);
   });
   plain('memory_bytes', 'Resident memory of the gateway itself.', () => process.memoryUsage.rss());

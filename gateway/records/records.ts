@@ -15,25 +15,25 @@ import type { GatewayMetrics } from './metrics.js';
 import { currentDay, usageRow } from './usage-row.js';
 
 export interface RecordFlags {
-  /** File of the usage; none: it is not kept. */
+  /** Usage file; no usage is kept when absent. */
   usage?: string;
-  /** File of the audit log. */
+  /** Audit log file; none is written when absent. */
   audit?: string;
 }
 
-/** What is kept of what happens, and told in the log. */
+/** Records events in the log, the metrics, the usage file and the audit log. */
 export interface Records {
   call(call: FinishedCall): void;
   model(event: ModelEvent): void;
   keys(change: KeyChange): void;
-  /** What containers tell. */
+  /** Runs that the containers of a key report. */
   report(keyId: string, runs: readonly ReportedRun[]): void;
-  /** The gateway ends. */
+  /** Writes what is left. */
   close(): Promise<void>;
 }
 
-/** Between lines on refused calls. */
-const TELL_MS = 5000;
+/** Time between two summaries of refused calls. */
+const REFUSALS_EVERY_MS = 5000;
 
 /** @throws GatewayError when a file can't be written */
 export async function openRecords(
@@ -46,31 +46,31 @@ export async function openRecords(
       : await openJournal(path.resolve(usage), { log: (line) => logger.warn(line) });
   const log =
     audit === undefined ? undefined : await openAuditLog(path.resolve(audit), (line) => logger.warn(line));
-  const watch = log && watchRefusals(log);
-  const rowsOf = createReports(currentDay);
-  const use = (row: UsageRow) => {
+  const refusals = log && watchRefusals(log);
+  const sumReports = createReports(currentDay);
+  const addUsage = (row: UsageRow) => {
     metrics.addUsage(row);
     journal?.add(row);
   };
   log?.write({ event: 'gateway-started', version: VERSION, pid: process.pid });
-  const tell = callLog(logger);
+  const logCall = callLog(logger);
   const calls = recordLater((call: FinishedCall) => {
-    tell(call);
+    logCall(call);
     metrics.count(call);
     const row = usageRow(call);
-    if (row) use(row);
-    watch?.count(call);
+    if (row) addUsage(row);
+    refusals?.count(call);
   });
   return {
     call: calls.put,
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
     keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
     report(keyId, runs) {
-      for (const row of rowsOf(keyId, runs)) use(row);
+      for (const row of sumReports(keyId, runs)) addUsage(row);
     },
     async close() {
       calls.flush();
-      watch?.close();
+      refusals?.close();
       log?.write({ event: 'gateway-stopped' });
       await Promise.all([journal?.close(), log?.close()]);
     },
@@ -78,8 +78,8 @@ export async function openRecords(
 }
 
 function watchRefusals(log: AuditLog) {
-  const { count, flush: tell } = createRefusals((event) => log.write(event));
-  const timer = setInterval(tell, TELL_MS).unref();
+  const { count, flush } = createRefusals((event) => log.write(event));
+  const timer = setInterval(flush, REFUSALS_EVERY_MS).unref();
   const reopen = () => void log.reopen();
   process.on('SIGHUP', reopen);
   return {
@@ -87,7 +87,7 @@ function watchRefusals(log: AuditLog) {
     close() {
       clearInterval(timer);
       process.off('SIGHUP', reopen);
-      tell();
+      flush();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
 
-/** What a call adds to the usage of its key and model; nothing for one that named no model of the catalogue. */
+/** What a call adds to the usage of its key and model; undefined if it named no model of the catalogue. */
 export function usageRow(call: FinishedCall): UsageRow | undefined {
   const { keyId, model, status, cold, seconds, cost, tokens } = call;
   if (keyId === undefined || model === undefined) return undefined;

@@ -7,7 +7,7 @@ pre{padding:1rem;overflow:auto;border:1px solid #8886}
 table{border-collapse:collapse;display:block;overflow:auto}
 td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #8884}`;
 
-/** The page loads nothing and runs nothing. */
+/** Content-Security-Policy: the page loads nothing and runs nothing. */
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -16,7 +16,7 @@ export const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** One HTML document without anything from outside. */
+/** A complete HTML document without external resources. */
 export function toHtml(title: string, blocks: readonly Block[]): string {
   const name = escape(title);
   return [

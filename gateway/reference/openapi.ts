@@ -3,7 +3,7 @@ import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
 import { envelopeSchema, openAiSchemas, ref, type Schema, taskSchemas } from './schemas.js';
 
-/** OpenAPI 3.1 document of the hosted interface, whatever models are behind it. */
+/** OpenAPI 3.1 document of the hosted interface, the same for all catalogues. */
 export function hostedOpenApi(version: string): Schema {
   return {
     openapi: '3.1.0',
@@ -11,15 +11,15 @@ export function hostedOpenApi(version: string): Schema {
       title: 'Hosted models',
       version,
       description:
-        'Many models behind one address. A model that sleeps is started by its first call, which waits for it.',
+        'Many models behind one address. A model that is not running is started by its first call, which waits for it.',
     },
     paths: {
       '/models/v2/{org}/{name}': { post: run() },
       '/models/v2/list/models': { get: listModels() },
       '/models/v2/list/tasks': { get: listTasks() },
       ...openAiPaths(),
-      '/health': { get: open('Ready to take calls') },
-      '/livez': { get: open('The process is alive') },
+      '/health': { get: openRoute('Ready to take calls') },
+      '/livez': { get: openRoute('The process is alive') },
     },
     components: {
       schemas: { ...taskSchemas(), ...openAiSchemas() },
@@ -39,16 +39,16 @@ const json = (schema: Schema, more: Schema = {}): Schema => ({ 'application/json
 
 const header = (description: string): Schema => ({ description, schema: { type: 'string' } });
 
-/** What an answer of a model says beside its body. */
+/** Response headers of model answers. */
 const HEADERS: Record<string, Schema> = {
   'inference-meter': header('tier of the model'),
   'inference-meter-price': header('dollars, as in "0.0000872083 / sec"'),
-  'inference-time': header('seconds that the model worked; of a stream, until its first piece'),
+  'inference-time': header('seconds that the model worked; for a stream, until its first chunk'),
   'inference-cost': header('dollars'),
-  'inference-cold-start': header('`true` where the model had to be started for this call'),
-  [USAGE_HEADERS.tokensIn]: header('tokens that the model has read, where it counts them; not of streams'),
-  [USAGE_HEADERS.tokensOut]: header('tokens that it has made'),
-  [USAGE_HEADERS.finish]: header('`stop` or `length`; of several answers one after the other'),
+  'inference-cold-start': header('`true` if the model was started for this call'),
+  [USAGE_HEADERS.tokensIn]: header('tokens that the model read, if it counts them; not for streams'),
+  [USAGE_HEADERS.tokensOut]: header('tokens that it generated'),
+  [USAGE_HEADERS.finish]: header('`stop` or `length`; for several answers, one each'),
 };
 
 const headers = Object.fromEntries(
@@ -63,8 +63,7 @@ function run(): Schema {
   );
   return {
     summary: 'Ask a model',
-    description:
-      'What the body holds and what comes out depends on the task of the model, which list/models tells.',
+    description: 'Body and output depend on the task of the model, which list/models shows.',
     operationId: 'run',
     parameters: ['org', 'name'].map((name) => ({
       ...{ name, in: 'path', required: true },
@@ -77,10 +76,10 @@ function run(): Schema {
         content: {
           ...json(envelopeSchema({ type: 'null' }, outputs)),
           'text/plain': {
-            schema: { type: 'string', description: 'with `stream: true`: the text, as it comes' },
+            schema: { type: 'string', description: 'with `stream: true`: the text as it is generated' },
           },
           'text/event-stream': {
-            schema: { type: 'string', description: 'the same as events, where Accept asks for them' },
+            schema: { type: 'string', description: 'the same as events, if the Accept header asks for them' },
           },
         },
       },
@@ -97,7 +96,7 @@ function listModels(): Schema {
     parameters: [query('task', ref('Task')), query('modelId', { type: 'string' })],
     responses: {
       200: {
-        description: 'Their rows, by their ids',
+        description: 'The models, sorted by id',
         content: json(envelopeSchema({ type: 'null' }, { type: 'array', items: ref('Model') })),
       },
       ...errors('Error', [400, 401, 405, 429]),
@@ -122,17 +121,19 @@ function openAiPaths(): Record<string, Schema> {
   const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
   return {
     [`${base}/chat/completions`]: {
-      post: openAi('Chat', { takes: 'ChatRequest', chunk: 'ChatChunk', example: CHAT }),
+      post: openAi('Chat', { request: 'ChatRequest', chunk: 'ChatChunk', example: CHAT }),
     },
     [`${base}/completions`]: {
-      post: openAi('Completion', { takes: 'CompletionRequest', chunk: 'Completion', example: COMPLETION }),
+      post: openAi('Completion', { request: 'CompletionRequest', chunk: 'Completion', example: COMPLETION }),
     },
-    [`${base}/embeddings`]: { post: openAi('Embeddings', { takes: 'EmbeddingRequest', example: EMBEDDING }) },
+    [`${base}/embeddings`]: {
+      post: openAi('Embeddings', { request: 'EmbeddingRequest', example: EMBEDDING }),
+    },
     [`${base}/models`]: { get: openAi('Models', {}) },
     [`${base}/models/{id}`]: {
       get: {
         ...openAi('Model', {}),
-        parameters: [{ ...id, description: 'its slash as it is, or as %2F' }],
+        parameters: [{ ...id, description: 'with its slash, or with %2F' }],
       },
     },
   };
@@ -143,62 +144,65 @@ const COMPLETION = { model: 'org/name', prompt: 'Once upon a time', max_tokens: 
 const EMBEDDING = { model: 'org/name', input: ['A quiet river', 'runs through the valley'] };
 
 const SUMMARIES = {
-  Chat: 'Go on with a conversation, in OpenAI’s words',
-  Completion: 'Go on with a text, in OpenAI’s words',
-  Embeddings: 'Vectors of texts, in OpenAI’s words',
-  Models: 'The models that these three ask',
-  Model: 'One of them',
+  Chat: 'Continue a conversation; OpenAI’s interface',
+  Completion: 'Continue a text; OpenAI’s interface',
+  Embeddings: 'Embed texts; OpenAI’s interface',
+  Models: 'List the models of these three routes',
+  Model: 'Show one of them',
 };
 
-interface Dialect {
-  takes?: string;
-  /** Of a stream's events. */
+interface OpenAiOperation {
+  /** Schema of the request. */
+  request?: string;
+  /** Schema of a stream's events. */
   chunk?: string;
   example?: object;
 }
 
-function openAi(gives: keyof typeof SUMMARIES, { takes, chunk, example }: Dialect): Schema {
+function openAi(name: keyof typeof SUMMARIES, { request, chunk, example }: OpenAiOperation): Schema {
   const stream = chunk && {
     'text/event-stream': {
       schema: { type: 'string', description: `events of openai.${chunk}, and [DONE] at the end` },
     },
   };
   return {
-    summary: SUMMARIES[gives],
-    operationId: `openai${gives}`,
-    ...(takes ? { requestBody: { required: true, content: json(ref(`openai.${takes}`), { example }) } } : {}),
+    summary: SUMMARIES[name],
+    operationId: `openai${name}`,
+    ...(request
+      ? { requestBody: { required: true, content: json(ref(`openai.${request}`), { example }) } }
+      : {}),
     responses: {
       200: {
         description: 'The answer',
-        ...(takes ? { headers } : {}),
-        content: { ...json(ref(`openai.${gives}`)), ...stream },
+        ...(request ? { headers } : {}),
+        content: { ...json(ref(`openai.${name}`)), ...stream },
       },
-      ...errors('openai.Error', takes ? undefined : [401, 404, 405, 429]),
+      ...errors('openai.Error', request ? undefined : [401, 404, 405, 429]),
     },
   };
 }
 
-function open(summary: string): Schema {
+function openRoute(summary: string): Schema {
   const content = json(envelopeSchema({ type: 'null' }, { type: 'string' }));
   return { summary, security: [], responses: { 200: { description: summary, content } } };
 }
 
-/** Statuses whose answers say when to come back. */
-const COME_BACK: ReadonlySet<number> = new Set([STATUS.rate_limited, STATUS.overloaded]);
+/** Statuses that come with Retry-After. */
+const RETRY_STATUSES: ReadonlySet<number> = new Set([STATUS.rate_limited, STATUS.overloaded]);
 
-/** @param only statuses; absent: all that a call of a model may end with */
+/** @param only statuses to include; by default all that a model call may end with */
 function errors(schema: string, only?: readonly number[]): Schema {
   const codes = Object.entries(STATUS).filter(([code]) => code !== 'cancelled');
   const statuses = new Set(codes.map(([, status]) => status));
-  const later = { headers: { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } } };
+  const retryAfter = { headers: { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } } };
   return Object.fromEntries(
     [...statuses]
       .filter((status) => !only || only.includes(status))
       .map((status) => [
         status,
         {
-          description: codes.flatMap(([code, its]) => (its === status ? [code] : [])).join(', '),
-          ...(COME_BACK.has(status) ? later : {}),
+          description: codes.flatMap(([code, other]) => (other === status ? [code] : [])).join(', '),
+          ...(RETRY_STATUSES.has(status) ? retryAfter : {}),
           content: json(ref(schema)),
         },
       ]),

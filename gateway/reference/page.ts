@@ -3,7 +3,7 @@ import { typeText } from '../../runtime/openapi.js';
 import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
 import type { Schema } from './schemas.js';
 
-/** A piece of the reference page. In texts and cells `code` stands between backticks. */
+/** A block of the reference page. In texts and cells, backticks mark code. */
 export type Block =
   | { heading: string }
   | { text: string }
@@ -15,7 +15,7 @@ interface Operation {
   security?: unknown[];
 }
 
-interface Described {
+interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, { properties?: Record<string, Schema>; required?: string[] }>;
@@ -23,9 +23,9 @@ interface Described {
   };
 }
 
-/** What the hosted interface is, for people: from its OpenAPI document, so that the two can't differ. */
+/** The reference page of the hosted interface, generated from its OpenAPI document so that the two can't differ. */
 export function referencePage(document: Schema): Block[] {
-  const { paths, components } = document as unknown as Described;
+  const { paths, components } = document as unknown as OpenApiDocument;
   return [
     { text: 'Many models behind one address: list them, ask them, or use OpenAI’s clients.' },
     { code: START, language: 'sh' },
@@ -37,8 +37,8 @@ export function referencePage(document: Schema): Block[] {
     { heading: 'Ask a model' },
     {
       text:
-        'The body’s fields are those of the model’s task. The main field, or an object of fields, may stand under ' +
-        '`input`; `params` has the task’s parameters, `"stream": true` gives the text as it comes.',
+        'The fields of the body are those of the model’s task. The main field, or an object of fields, may be given as ' +
+        '`input`; `params` has the task’s parameters; `"stream": true` streams text as it is generated.',
     },
     { head: ['task', '', 'body'], rows: tasks() },
     { text: 'JSON answers are `{"error": null, "output": …}`, errors `{"error": "…", "output": null}`.' },
@@ -80,18 +80,18 @@ const { data } = await client.embeddings.create({ model: 'org/name', input: ['A 
 
 function notes(): string[] {
   return [
-    'Nothing is drawn at random unless the request asks for it: by a `temperature` above 0 (OpenAI’s own default ' +
-      'would be 1), a `top_p` below 1, `top_k`, `min_p`, or `n` above 1. Where the model’s repository sets such values ' +
-      'itself, they hold.',
-    'What can’t be honoured is refused with a 400 that names it. A stream with `logprobs`, `n` above 1 or several ' +
-      'prompts comes when it is complete. Errors have OpenAI’s shape, with the statuses above; a stream that breaks ' +
-      'off makes the client’s iterator throw.',
-    '`dimensions` can only be what the model gives. Texts of messages may be parts; pictures are refused by models that ' +
-      'read text only. A model that is asked at the wrong endpoint says which is the right one.',
+    'Tokens are sampled only if the request asks for it: by a `temperature` above 0 (OpenAI’s own default is 1), a ' +
+      '`top_p` below 1, `top_k`, `min_p`, or `n` above 1. If the model’s repository sets such values, they are the ' +
+      'defaults.',
+    'Fields that are not supported are refused with a 400 that names them. A stream with `logprobs`, `n` above 1 or ' +
+      'several prompts is sent only when it is complete. Errors have OpenAI’s shape, with the statuses above; if a stream ' +
+      'breaks off, the client’s iterator throws.',
+    '`dimensions` keeps the first numbers, at most as many as the model gives. The content of a message may be a list of parts; models that read ' +
+      'only text refuse images. A request to the wrong endpoint is refused with the right one.',
   ];
 }
 
-function routes(paths: Described['paths']): string[][] {
+function routes(paths: OpenApiDocument['paths']): string[][] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary, security }]) => [
       `\`${method.toUpperCase()} ${path}\``,
@@ -108,11 +108,11 @@ function tasks(): string[][] {
   });
 }
 
-function headers({ headers }: Described['components']): string[][] {
+function headers({ headers }: OpenApiDocument['components']): string[][] {
   return Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description]);
 }
 
-/** Codes that share a status stand in one row. */
+/** Codes with the same status share a row. */
 function statuses(): string[][] {
   const rows = new Map<number, string[]>();
   for (const [code, status] of Object.entries(STATUS)) {
@@ -121,7 +121,7 @@ function statuses(): string[][] {
   return [...rows].map(([status, codes]) => [String(status), codes.join(', ')]);
 }
 
-function fields({ schemas }: Described['components'], name: string): Block[] {
+function fields({ schemas }: OpenApiDocument['components'], name: string): Block[] {
   const { properties = {}, required = [] } = schemas[`openai.${name}`]!;
   const rows = Object.entries(properties).map(([field, schema]) => {
     const note = [required.includes(field) ? 'required' : '', schema['description'] ?? ''];

@@ -17,7 +17,7 @@ const count: Schema = { type: 'integer', minimum: 0 };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
 const arrayOf = (items: Schema): Schema => ({ type: 'array', items });
 
-/** Every property is required but for those of `optional`. */
+/** All properties are required, except for those in `optional`. */
 function object(properties: Record<string, Schema>, optional: string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
@@ -25,7 +25,7 @@ function object(properties: Record<string, Schema>, optional: string[] = []): Sc
 
 export const envelopeSchema = (error: Schema, output: Schema): Schema => object({ error, output });
 
-/** Schemas of the interface itself: each task's request and output, rows of lists, errors. */
+/** Schemas of the interface itself: requests and outputs of tasks, rows of lists, errors. */
 export function taskSchemas(): Record<string, Schema> {
   const tasks = SUPPORTED_TASKS.flatMap((id) => [
     [`${id}.request`, requestSchema(taskOf(id))] as const,
@@ -51,7 +51,7 @@ export function taskSchemas(): Record<string, Schema> {
   };
 }
 
-/** Schemas of the dialect: what we take, from the schemas that check it, and what we answer. */
+/** Schemas of OpenAI's routes. Requests are derived from the schemas that check them. */
 export function openAiSchemas(): Record<string, Schema> {
   const { $schema: _, ...chat } = z.toJSONSchema(chatBody, { io: 'input' });
   const { $schema: __, ...completion } = z.toJSONSchema(completionBody, { io: 'input' });
@@ -69,7 +69,7 @@ export function openAiSchemas(): Record<string, Schema> {
     }),
     'openai.Models': object({ object: { const: 'list' }, data: arrayOf(ref('openai.Model')) }),
     'openai.ChatRequest': chat,
-    'openai.Chat': answer('chat.completion', { message: spoken, logprobs: orNull(tokens) }),
+    'openai.Chat': answer('chat.completion', { message: assistantMessage, logprobs: orNull(tokens) }),
     'openai.ChatChunk': answer('chat.completion.chunk', {
       delta: object({ role: text, content: text, refusal: { type: 'null' } }, ['role', 'content', 'refusal']),
       logprobs: orNull(tokens),
@@ -89,14 +89,14 @@ export function openAiSchemas(): Record<string, Schema> {
   };
 }
 
-const likely = { token: text, logprob: orNull(number), bytes: arrayOf(count) };
+const tokenFields = { token: text, logprob: orNull(number), bytes: arrayOf(count) };
 
 const tokens = object({
-  content: arrayOf(object({ ...likely, top_logprobs: arrayOf(object(likely)) })),
+  content: arrayOf(object({ ...tokenFields, top_logprobs: arrayOf(object(tokenFields)) })),
   refusal: { type: 'null' },
 });
 
-const spoken = object({ role: { const: 'assistant' }, content: text, refusal: { type: 'null' } });
+const assistantMessage = object({ role: { const: 'assistant' }, content: text, refusal: { type: 'null' } });
 
 function answer(kind: string, choice: Record<string, Schema>): Schema {
   const finish_reason = { enum: ['stop', 'length', null] };

@@ -1,12 +1,12 @@
 import { RunError } from '../../runtime/core/errors.js';
 
-/** Callers who wait for a model or for room. */
+/** Callers waiting for a server or for memory. */
 export interface AdmissionQueue {
-  /** The next time that something changes, or a time later. */
+  /** Resolves at the next `wake`, or after `ms`. */
   nextChange(ms: number): Promise<void>;
-  /** Tells all that something has changed; each looks again. */
+  /** Wakes all who wait in `nextChange`, to check again. */
   wake(): void;
-  /** @throws RunError `overloaded` when too many wait already, what the event throws, or the signal's reason */
+  /** Waits for the event. @throws RunError `overloaded` when too many wait already, the event's error, or the abort reason */
   wait(event: Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function unlessAborted(event: Promise<void>, signal: AbortSignal): Promise<void>
     const leave = () => reject(signal.reason as Error);
     signal.addEventListener('abort', leave, { once: true });
     event.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-    // One that has been aborted does not say so again.
+    // A signal that was aborted before emits no event.
     if (signal.aborted) leave();
   });
 }

@@ -1,6 +1,6 @@
 import type { Upstream } from './upstream.js';
 
-/** The upstream, with a count of the callers who wait in it. */
+/** Wraps an upstream to count the callers waiting in it. */
 export function countWaiting(upstream: Upstream): Upstream & { waiting(): number } {
   let waiting = 0;
   return {

@@ -8,33 +8,33 @@ import type { ServerInstance, Launcher, LeftoverServer } from './upstream.js';
 
 export interface DockerOptions {
   fleet: Fleet;
-  /** Name of this gateway: by it its containers are known after a restart. */
+  /** Name of this gateway, by which it finds its containers after a restart. */
   name: string;
-  /** The containers reach nothing outside: all weights are in their images. */
+  /** Containers get no access to outside networks; their images hold all weights. */
   offline: boolean;
   hub: { token?: string | undefined; endpoint?: string | undefined };
-  /** Of request bodies, where they are not what servers have by themselves. */
+  /** Limits of request bodies, where they differ from the servers' defaults. */
   body: { maxBytes: number | undefined; maxValues: number | undefined };
   log: (line: string) => void;
 }
 
-/** On containers, networks and volumes: which gateway they belong to. */
+/** Label of containers, networks and volumes: the gateway that they belong to. */
 const GATEWAY_LABEL = 'io.slipway.gateway';
 
 const PORT = 8080;
 const STOP_GRACE_SECONDS = 10;
-/** A start that takes longer than this to make its container has broken off. */
+/** A container that is still not running after this long belongs to a failed start. */
 const START_BROKE_OFF_MS = 60_000;
 
 /**
- * Runs each model as a container of its image: on a network of the gateway's own, without ports of the host, with its
- * secrets in files. Containers outlive a gateway that is killed; the next one of the same name takes them over.
+ * Runs each model as a container of its image: on the gateway's own network, without published ports, with secrets in
+ * files. Containers survive a gateway that is killed; the next gateway of the same name takes them over.
  */
 export function dockerLauncher(options: DockerOptions): Launcher {
   const { fleet, name, offline, log } = options;
   const label = [GATEWAY_LABEL, name] as const;
 
-  // Of two that make it at the same time, engines may make two of one name.
+  // One at a time: engines may create two networks of the same name for concurrent requests.
   let network: Promise<void> | undefined;
   const ensureNetwork = () =>
     (network ??= fleet.ensureNetwork({
@@ -43,7 +43,7 @@ export function dockerLauncher(options: DockerOptions): Launcher {
       internal: offline,
     }));
 
-  /** Names of the containers that the pool knows, or is about to. */
+  /** Names of containers that the pool uses or is starting. */
   const known = new Set<string>();
   const removals = new Set<Promise<void>>();
 
@@ -54,15 +54,15 @@ export function dockerLauncher(options: DockerOptions): Launcher {
       await ensureNetwork();
       return await follow(await fleet.start(settings), signal);
     } catch (error) {
-      // Somebody may have taken it away.
+      // The network may have been removed.
       network = undefined;
-      // What is left of it is swept up.
+      // The sweep removes what is left of it.
       known.delete(settings.name);
       throw error;
     }
   }
 
-  /** Resolves once it is ready; one that never is, or has ended, is taken away. */
+  /** Resolves when the server is ready. Removes the container when it fails to start, and when it ends. */
   async function follow({ id, name, address }: FleetServer, signal: AbortSignal): Promise<ServerInstance> {
     const url = `http://${address}:${PORT}`;
     known.add(name);
@@ -70,12 +70,12 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     const died = new AbortController();
     void ended.then((reason) => {
       died.abort(new Error(reason));
-      void takeAway(id, name);
+      void removeEnded(id, name);
     });
     try {
       await waitUntilReady(url, AbortSignal.any([signal, died.signal]));
     } catch (error) {
-      throw await failure(id, error as Error);
+      throw await failStart(id, error as Error);
     }
     return {
       url,
@@ -85,8 +85,8 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     };
   }
 
-  /** Nobody waits for it: no call goes to what has ended. */
-  async function takeAway(id: string, name: string): Promise<void> {
+  /** Runs in the background; no call goes to a server that has ended. */
+  async function removeEnded(id: string, name: string): Promise<void> {
     const removal = fleet
       .remove(id, 0)
       .catch((error: Error) => log(`${name} can't be removed yet: ${error.message}`));
@@ -96,16 +96,18 @@ export function dockerLauncher(options: DockerOptions): Launcher {
     known.delete(name);
   }
 
-  async function failure(id: string, error: Error): Promise<Error> {
-    const line = await fleet.lastLine(id).catch(() => '');
+  async function failStart(id: string, error: Error): Promise<Error> {
+    const lastLine = await fleet.lastLine(id).catch(() => '');
     await fleet.remove(id, 0).catch((left: Error) => log(`it can't be removed yet: ${left.message}`));
-    return line === '' ? error : new Error(`${error.message}; its last words: ${line}`, { cause: error });
+    return lastLine === ''
+      ? error
+      : new Error(`${error.message}; its last words: ${lastLine}`, { cause: error });
   }
 
   async function leftovers(): Promise<LeftoverServer[]> {
     const servers = await fleet.list(label);
-    const unknown = servers.filter((server) => !known.has(server.name));
-    return unknown.map((server) => ({
+    const strays = servers.filter((server) => !known.has(server.name));
+    return strays.map((server) => ({
       name: server.name,
       isDead: !server.running && Date.now() - server.created > START_BROKE_OFF_MS,
       modelId: server.labels[LABEL.model] ?? '',
@@ -129,11 +131,11 @@ function serverOptions(entry: ModelEntry, { name, offline, hub, body }: DockerOp
   const labels = { [GATEWAY_LABEL]: name };
   const token = image.baked || offline ? undefined : hub.token;
   const { endpoint } = hub;
-  const hidden = endpoint !== undefined && hubAddress(endpoint).authorization !== undefined;
+  const hasCredentials = endpoint !== undefined && hubAddress(endpoint).authorization !== undefined;
   const secrets = {
     KEY: randomBytes(16).toString('hex'),
     ...(token === undefined ? {} : { HF_TOKEN: token }),
-    ...(hidden ? { HF_ENDPOINT: endpoint } : {}),
+    ...(hasCredentials ? { HF_ENDPOINT: endpoint } : {}),
   };
   const volume = { name: `slipway-weights-${title}`, path: '/server/model', labels };
   return {
@@ -144,12 +146,12 @@ function serverOptions(entry: ModelEntry, { name, offline, hub, body }: DockerOp
       PORT: String(PORT),
       ...(body.maxBytes === undefined ? {} : { MAX_BODY_BYTES: String(body.maxBytes) }),
       ...(body.maxValues === undefined ? {} : { MAX_BODY_VALUES: String(body.maxValues) }),
-      ...(endpoint === undefined || hidden ? {} : { HF_ENDPOINT: endpoint }),
+      ...(endpoint === undefined || hasCredentials ? {} : { HF_ENDPOINT: endpoint }),
       ...Object.fromEntries(Object.keys(secrets).map((secret) => [`${secret}_FILE`, `${SECRETS}/${secret}`])),
     },
     labels,
     secrets,
-    // Nobody knows yet what it takes: a guess must not end it.
+    // No limit while the memory is only assumed, so that a wrong guess does not kill it.
     memoryBytes: figures === 'assumed' ? 0 : Math.round(ramRequired * 1e9),
     gpus: image.gpu,
     volume: image.baked ? undefined : volume,

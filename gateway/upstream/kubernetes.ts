@@ -5,45 +5,45 @@ import type { Upstream } from './upstream.js';
 import { createAdmissionQueue } from './admission-queue.js';
 
 export interface KubernetesOptions {
-  /** Callers that may wait for pods. */
+  /** Most callers waiting for pods. */
   maxWaiting: number;
-  /** How long a pod that was ready is taken to be so. */
+  /** How long a ready server is assumed to stay ready. */
   trustMs?: number;
-  /** Between two looks at one that is not. */
+  /** Time between two probes of a server that is not ready. */
   probeEveryMs?: number;
 }
 
-/** Knative holds the look itself until a pod is there. */
-const LOOK_TIMEOUT_MS = 60_000;
+/** Long, because Knative holds the probe until a pod is ready. */
+const PROBE_TIMEOUT_MS = 60_000;
 
 /**
- * Servers that a cluster runs, at the addresses of the catalogue, in turn. Nothing is started here: callers are held
- * while no pod of theirs is ready, because it starts, moves, or Knative has none running.
+ * Servers that a cluster runs, at the addresses of the catalogue, used in turn. Nothing is started here: callers wait
+ * while no pod of their model is ready, because it starts, moves, or Knative has scaled to zero.
  */
 export function kubernetesUpstream({
   maxWaiting,
   trustMs = 5000,
-  probeEveryMs: lookEveryMs = 1000,
+  probeEveryMs = 1000,
 }: KubernetesOptions): Upstream {
-  const agent = new Agent({ headersTimeout: LOOK_TIMEOUT_MS, bodyTimeout: LOOK_TIMEOUT_MS });
-  const line = createAdmissionQueue(maxWaiting);
+  const agent = new Agent({ headersTimeout: PROBE_TIMEOUT_MS, bodyTimeout: PROBE_TIMEOUT_MS });
+  const queue = createAdmissionQueue(maxWaiting);
   const readyUntil = new Map<string, number>();
-  const looks = new Map<string, Promise<boolean>>();
+  const probes = new Map<string, Promise<boolean>>();
   let turn = 0;
 
-  /** One look at a time for all who wait for the same server. */
-  function look(url: string): Promise<boolean> {
-    const before = looks.get(url);
-    if (before) return before;
-    const now = isReady(url, agent).finally(() => looks.delete(url));
-    looks.set(url, now);
-    return now;
+  /** All callers waiting for one server share one probe. */
+  function probe(url: string): Promise<boolean> {
+    const pending = probes.get(url);
+    if (pending) return pending;
+    const started = isReady(url, agent).finally(() => probes.delete(url));
+    probes.set(url, started);
+    return started;
   }
 
-  async function untilReady(url: string): Promise<boolean> {
-    const ready = await look(url);
+  async function probeOrPause(url: string): Promise<boolean> {
+    const ready = await probe(url);
     if (ready) readyUntil.set(url, performance.now() + trustMs);
-    else await sleep(lookEveryMs, undefined, { ref: false });
+    else await sleep(probeEveryMs, undefined, { ref: false });
     return ready;
   }
 
@@ -52,15 +52,15 @@ export function kubernetesUpstream({
       const url = addresses[turn++ % addresses.length];
       if (url === undefined)
         throw new RunError('not_ready', `no Service of the cluster answers for ${modelId}`);
-      const asked = performance.now();
+      const since = performance.now();
       let cold = false;
       while ((readyUntil.get(url) ?? 0) < performance.now()) {
-        await line.wait(
-          untilReady(url).then(() => undefined),
+        await queue.wait(
+          probeOrPause(url).then(() => undefined),
           signal,
         );
-        // A pod that is there answers at once.
-        cold = performance.now() - asked > lookEveryMs;
+        // A running pod answers its probe at once; a slower answer means a cold start.
+        cold = performance.now() - since > probeEveryMs;
       }
       return { url, cold, release: () => {} };
     },
@@ -70,12 +70,12 @@ export function kubernetesUpstream({
 
 async function isReady(url: string, dispatcher: Agent): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     const { statusCode, body } = await request(`${url}/health`, { dispatcher, signal });
     await body.dump();
     return statusCode === 200;
   } catch {
-    // Nobody listens there yet, or no name leads there: both pass once a pod is ready.
+    // Connection refused or name not found: both end when a pod is ready.
     return false;
   }
 }

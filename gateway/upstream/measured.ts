@@ -4,21 +4,21 @@ import { readServerMemory } from './server-status.js';
 import type { ServerInstance, Launcher } from './upstream.js';
 
 /**
- * Measures the servers of models whose memory nobody knew, when they have loaded.
- * @param tell receives GB, with room for several requests
+ * Wraps a launcher to measure servers whose memory was assumed, after they have loaded.
+ * @param onMeasured receives GB, headroom for several requests included
  */
 export function measuredLauncher(
   launcher: Launcher,
-  tell: (modelId: string, gigabytes: number) => void,
+  onMeasured: (modelId: string, gigabytes: number) => void,
 ): Launcher {
   const measure = async (entry: ModelEntry, instance: ServerInstance): Promise<ServerInstance> => {
     if (entry.figures !== 'assumed') return instance;
     try {
       const gigabytes = requiredGigabytes(await readServerMemory(instance.url));
-      tell(entry.modelId, gigabytes);
+      onMeasured(entry.modelId, gigabytes);
       return { ...instance, gigabytes };
     } catch (error) {
-      // Nobody knows of it yet, and nobody else would end it.
+      // The caller never gets this instance, so it must be stopped here.
       await instance.stop();
       throw error;
     }

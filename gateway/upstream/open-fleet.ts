@@ -2,7 +2,7 @@ import type { Fleet } from '../../builder/docker/fleet.js';
 import { GatewayError } from '../errors.js';
 
 /**
- * The Docker client, loaded when it is asked for: images of the gateway for clusters don't hold it.
+ * Loads the Docker client on demand, because gateway images for clusters do not contain it.
  * @throws GatewayError in such an image
  */
 export async function openFleet(): Promise<Fleet> {

@@ -8,56 +8,55 @@ import { createAdmissionQueue } from './admission-queue.js';
 
 export interface PoolOptions {
   launcher: Launcher;
-  /** GB that all running models together may take, by what their entries say. */
+  /** GB for all running models together. */
   memoryGb: number;
-  /** A server that nobody has asked for so long is stopped. */
+  /** A server without calls for this long is stopped. */
   idleMs: number;
-  /** Callers that may wait for a model to start, or for room. */
+  /** Most callers waiting for a start or for memory. */
   maxWaiting: number;
   /** Most servers of one model; one by default. */
   replicas?: number;
-  /** Calls at a time from which on a server is busy, and one more is started. */
+  /** With this many concurrent calls a server is busy, and one more is started. */
   busyAt?: number;
-  /** A caller who waits for room longer than this makes a busy model finish its work and go. */
+  /** A caller who waits for memory longer than this gives its model priority: a busy server is drained for it. */
   patienceMs?: number;
-  /** Between two looks at each server that runs. */
+  /** Time between two probes of each server. */
   probeMs?: number;
-  /** Between two sweeps of what earlier servers have left behind. */
+  /** Time between two removals of leftover containers. */
   sweepMs?: number;
   log: (line: string) => void;
   onEvent?: (event: ModelEvent) => void;
 }
 
-/** An upstream that starts and ends servers itself. */
+/** An upstream that starts and stops servers itself. */
 export interface Pool extends Upstream {
-  /** Takes over what an earlier run has left running, as far as it is wanted and fits; the rest is ended. */
+  /** Takes over servers of an earlier run that are still wanted and fit; discards the others. */
   adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void>;
 }
 
 const BUSY_AT = 16;
 const PATIENCE_MS = 10_000;
-/** With the five seconds that a look takes at most, a frozen server is given up within a minute. */
+/** A probe takes at most 5 s, so a frozen server is stopped within a minute. */
 const PROBE_MS = 10_000;
 const SWEEP_MS = 60_000;
-/** After a failed start no further server of a model is tried for so long. */
+/** Pause after a failed start before another replica of the model is tried. */
 const PAUSE_MS = 30_000;
 
 /**
- * Starts models when they are asked for, within a budget of memory. What has been unused longest goes first, never what
- * has work under way; what nobody wants any more is stopped after a while. A model with much to do gets more servers,
- * where there is room without taking it from others. A server that ends is started again by the next call.
+ * Starts a model at its first call, within a memory budget. When memory is short, the least recently used idle server
+ * is stopped. Idle servers are stopped after `idleMs`. A busy model gets more replicas if they fit without stopping
+ * others. A server that ends is started again by the next call.
  */
 export function createPool(options: PoolOptions): Pool {
   const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
-  const { replicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
+  const { replicas: maxReplicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
   const { probeMs = PROBE_MS, sweepMs = SWEEP_MS } = options;
-  const line = createAdmissionQueue(maxWaiting);
-  const servers = createReplicas({ idleMs, probeMs, log, onEvent, onChange: () => line.wake() });
-  const { all: slots } = servers;
-  const room = createMemoryBudget(memoryGb, servers);
-  const growsAgain = new Map<string, number>();
+  const queue = createAdmissionQueue(maxWaiting);
+  const replicas = createReplicas({ idleMs, probeMs, log, onEvent, onChange: () => queue.wake() });
+  const budget = createMemoryBudget(memoryGb, replicas);
+  const growAfter = new Map<string, number>();
   /** Names of leftovers that could not be removed. */
-  const stuck = new Set<string>();
+  const logged = new Set<string>();
   const sweeper = launcher.leftovers && setInterval(() => void sweep(), sweepMs).unref();
   let closed = false;
 
@@ -68,90 +67,96 @@ export function createPool(options: PoolOptions): Pool {
     for (;;) {
       signal.throwIfAborted();
       if (closed) throw new RunError('not_ready', 'the gateway is stopping');
-      const mine = serversOf(entry);
-      const server = nextReplica(mine, busyAt);
-      if (server) {
-        if (server.leases >= busyAt) grow(entry, mine);
-        return servers.lease(server, cold);
+      const current = replicasOf(entry);
+      const replica = nextReplica(current, busyAt);
+      if (replica) {
+        if (replica.leases >= busyAt) grow(entry, current);
+        return replicas.lease(replica, cold);
       }
-      const starting = mine.find(({ state }) => state === 'starting') ?? startWithin(entry, since);
+      const starting = current.find(({ state }) => state === 'starting') ?? startWithin(entry, since);
       cold ||= starting !== undefined;
       if (starting) starting.expected++;
       try {
-        // A start that fails does so for all who wait for it.
-        await line.wait(starting?.started ?? line.nextChange(patienceMs), signal);
+        // A failed start is an error for all who wait for it.
+        await queue.wait(starting?.started ?? queue.nextChange(patienceMs), signal);
       } catch (error) {
-        // Others who wait for this model will say so again.
-        if (room.clearPriority(entry.modelId)) line.wake();
+        // Other callers of this model set the priority again.
+        if (budget.clearPriority(entry.modelId)) queue.wake();
         throw error;
       } finally {
-        // Nobody comes between this and the lease.
+        // No await between this and the lease, so the server can't be stopped in between.
         if (starting) starting.expected--;
       }
     }
   }
 
-  /** Those that still serve what the entry means; the others go as soon as they may. */
-  function serversOf(entry: ModelEntry): Replica[] {
-    const named = [...slots].filter((slot) => slot.entry.modelId === entry.modelId);
-    for (const slot of named) if (!isReplicaOf(slot, entry)) servers.drain(slot, 'its entry has changed');
-    return named.filter((slot) => isReplicaOf(slot, entry));
+  /** The replicas of the entry. Drains those of the same model whose entry has changed. */
+  function replicasOf(entry: ModelEntry): Replica[] {
+    const sameId = [...replicas.all].filter((replica) => replica.entry.modelId === entry.modelId);
+    for (const replica of sameId)
+      if (!isReplicaOf(replica, entry)) replicas.drain(replica, 'its entry has changed');
+    return sameId.filter((replica) => isReplicaOf(replica, entry));
   }
 
   function start(entry: ModelEntry): Replica {
-    room.clearPriority(entry.modelId);
-    return servers.start(entry, (signal) => launcher.launch(entry, signal));
+    budget.clearPriority(entry.modelId);
+    return replicas.start(entry, (signal) => launcher.launch(entry, signal));
   }
 
-  /** Undefined while there is no room for it. */
+  /** Undefined while there is no memory for it. */
   function startWithin(entry: ModelEntry, since: number): Replica | undefined {
-    if (performance.now() - since > patienceMs) room.prioritize(entry.modelId);
-    return room.makeRoom(entry) ? start(entry) : undefined;
+    if (performance.now() - since > patienceMs) budget.prioritize(entry.modelId);
+    return budget.makeRoom(entry) ? start(entry) : undefined;
   }
 
-  function grow(entry: ModelEntry, mine: readonly Replica[]): void {
+  function grow(entry: ModelEntry, current: readonly Replica[]): void {
     const { modelId } = entry;
-    if (mine.length >= replicas || mine.some(({ state }) => state === 'starting') || !room.fits(entry))
+    if (
+      current.length >= maxReplicas ||
+      current.some(({ state }) => state === 'starting') ||
+      !budget.fits(entry)
+    )
       return;
-    if ((growsAgain.get(modelId) ?? 0) > performance.now()) return;
-    start(entry).started.catch(() => growsAgain.set(modelId, performance.now() + PAUSE_MS));
+    if ((growAfter.get(modelId) ?? 0) > performance.now()) return;
+    start(entry).started.catch(() => growAfter.set(modelId, performance.now() + PAUSE_MS));
   }
 
   async function adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void> {
     for (const leftover of (await launcher.leftovers?.()) ?? []) {
       const entry = find(leftover.modelId);
-      const wanted = entry && leftover.isOf(entry) && serversOf(entry).length < replicas && room.fits(entry);
-      if (wanted) servers.start(entry, leftover.resume);
-      else await clean(leftover);
+      const isWanted =
+        entry && leftover.isOf(entry) && replicasOf(entry).length < maxReplicas && budget.fits(entry);
+      if (isWanted) replicas.start(entry, leftover.resume);
+      else await removeLeftover(leftover);
     }
   }
 
-  /** What can't be taken away is told once and left to the next sweep: models are served beside it. */
-  async function clean({ name, discard }: LeftoverServer): Promise<void> {
+  /** A leftover that can't be removed is logged once and tried again by the next sweep. */
+  async function removeLeftover({ name, discard }: LeftoverServer): Promise<void> {
     try {
       await discard();
-      stuck.delete(name);
+      logged.delete(name);
     } catch (error) {
-      if (!stuck.has(name)) log(`${name} is left over and can't be removed: ${(error as Error).message}`);
-      stuck.add(name);
+      if (!logged.has(name)) log(`${name} is left over and can't be removed: ${(error as Error).message}`);
+      logged.add(name);
     }
   }
 
   async function sweep(): Promise<void> {
-    // An engine that is away is asked again.
+    // If the engine does not answer, the next sweep tries again.
     const dead = (await launcher.leftovers?.().catch(() => [])) ?? [];
-    for (const leftover of dead) if (!closed && leftover.isDead) await clean(leftover);
+    for (const leftover of dead) if (!closed && leftover.isDead) await removeLeftover(leftover);
   }
 
   return {
     acquire,
     adopt,
-    status: () => [...slots].map(describeReplica),
+    status: () => [...replicas.all].map(describeReplica),
     async close() {
       closed = true;
       clearInterval(sweeper);
-      line.wake();
-      await Promise.all([...slots].map((slot) => servers.stop(slot, 'the gateway ends')));
+      queue.wake();
+      await Promise.all([...replicas.all].map((replica) => replicas.stop(replica, 'the gateway ends')));
       await launcher.close?.();
     },
   };
@@ -159,6 +164,6 @@ export function createPool(options: PoolOptions): Pool {
 
 function refuseTooLarge({ modelId, ramRequired }: ModelEntry, memoryGb: number): void {
   if (ramRequired <= memoryGb) return;
-  const why = `${modelId} takes ${ramRequired} GB, and this gateway has ${memoryGb} GB for models`;
-  throw new RunError('overloaded', why, { retryAfter: 3600 });
+  const message = `${modelId} takes ${ramRequired} GB, and this gateway has ${memoryGb} GB for models`;
+  throw new RunError('overloaded', message, { retryAfter: 3600 });
 }

@@ -8,16 +8,16 @@ import { isServerAlive } from './server-status.js';
 import type { ServerInstance, Launcher } from './upstream.js';
 
 export interface ProcessOptions {
-  /** Script of the command line whose `serve` is started. */
+  /** Path of the builder's main script, whose `serve` command is run. */
   builder: string;
-  /** Environment of the servers: no key of the gateway's. */
+  /** Environment of the servers, without the gateway's own keys. */
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
 }
 
 const STOP_GRACE_MS = 10_000;
 
-/** Runs each model as a process of its own, with the server that images hold. No Docker is needed. */
+/** Runs each model as a process, with the same server as in images. Needs no Docker. */
 export function processLauncher(options: ProcessOptions): Launcher {
   return {
     async launch(entry, signal) {
@@ -25,31 +25,31 @@ export function processLauncher(options: ProcessOptions): Launcher {
       const url = `http://127.0.0.1:${port}`;
       const child = spawn(process.execPath, commandLine(entry, port, options), {
         env: { ...options.env, KEY: randomBytes(16).toString('hex') },
-        // Its stdin ends with the gateway, however that ends; the server then ends, too.
+        // Its stdin closes when the gateway ends in any way, and the server then ends, too.
         stdio: ['pipe', 'pipe', 'pipe'],
-        // A group of its own: one that is frozen is ended with all that it has started.
+        // A process group of its own, so that a frozen server is killed with all its children.
         detached: true,
       });
       const ended = once(child, 'exit').then(([code, by]) =>
         by ? `was ended by ${by}` : `ended with code ${code}`,
       );
-      const said = lastLine(child.stderr, (line) => options.log(`${entry.modelId}: ${line}`));
+      const lastStderrLine = lastLine(child.stderr, (line) => options.log(`${entry.modelId}: ${line}`));
       const instance: ServerInstance = {
         url,
         ended,
         isAlive: () => isServerAlive(url),
         stop: () => stop(child, ended),
       };
-      const leave = () => void instance.stop();
-      signal.addEventListener('abort', leave, { once: true });
+      const onAbort = () => void instance.stop();
+      signal.addEventListener('abort', onAbort, { once: true });
       try {
-        // Its one result is printed when it is ready.
+        // It prints its result when it is ready.
         const outcome = await Promise.race([once(child.stdout, 'data').then(() => 'ready'), ended]);
-        if (outcome !== 'ready') throw new Error(said() || outcome);
+        if (outcome !== 'ready') throw new Error(lastStderrLine() || outcome);
         child.stdout.resume();
         return instance;
       } finally {
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', onAbort);
       }
     },
   };
@@ -61,8 +61,8 @@ function commandLine(
   { builder }: ProcessOptions,
 ): string[] {
   const source = from === undefined ? [] : ['--from', from];
-  const place = ['--port', String(port), '--address', '127.0.0.1', '--until-stdin-ends'];
-  return [builder, 'serve', modelId, '--task', task, ...source, ...place, '--json'];
+  const listenFlags = ['--port', String(port), '--address', '127.0.0.1', '--until-stdin-ends'];
+  return [builder, 'serve', modelId, '--task', task, ...source, ...listenFlags, '--json'];
 }
 
 function lastLine(stream: NodeJS.ReadableStream, log: (line: string) => void): () => string {
@@ -76,9 +76,9 @@ function lastLine(stream: NodeJS.ReadableStream, log: (line: string) => void): (
 
 async function stop(child: ReturnType<typeof spawn>, ended: Promise<string>): Promise<void> {
   child.kill('SIGTERM');
-  const late = setTimeout(() => killGroup(child.pid), STOP_GRACE_MS);
+  const killTimer = setTimeout(() => killGroup(child.pid), STOP_GRACE_MS);
   await ended;
-  clearTimeout(late);
+  clearTimeout(killTimer);
 }
 
 function killGroup(leader: number | undefined): void {
@@ -86,7 +86,7 @@ function killGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    // Ended meanwhile.
+    // It has ended already.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

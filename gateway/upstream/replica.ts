@@ -1,22 +1,22 @@
 import type { ModelEntry } from '../catalog/entry.js';
 import type { ServerInstance, RunningModel } from './upstream.js';
 
-/** One server of a model, from the decision to start it until it is gone. */
+/** One server of a model, from the decision to start it until it has ended. */
 export interface Replica {
   entry: ModelEntry;
-  /** `draining`: takes no more calls, and is stopped when those that it has are done. */
+  /** `draining`: takes no new calls and is stopped when its running calls are done. */
   state: 'starting' | 'ready' | 'draining' | 'stopping';
   instance?: ServerInstance;
   leases: number;
-  /** Callers who wait for its start, and will have a lease at once. */
+  /** Callers waiting for its start; they take their leases at once. */
   expected: number;
-  /** Turn of its last use; the smallest goes first. */
+  /** Logical clock of its last use; the smallest is the least recently used. */
   used: number;
   idle?: NodeJS.Timeout;
-  giveUp: AbortController;
+  startController: AbortController;
   /** Settles when the start has succeeded or failed. */
   started: Promise<void>;
-  /** Settles when it is gone, once it has been told to go. */
+  /** Set when it is being stopped; settles when it has ended. */
   stopped?: Promise<void>;
 }
 
@@ -27,23 +27,23 @@ export function createReplica(entry: ModelEntry, used: number): Replica {
     state: 'starting',
     leases: 0,
     expected: 0,
-    giveUp: new AbortController(),
+    startController: new AbortController(),
   };
 }
 
-export function describeReplica(slot: Replica): RunningModel {
-  const { entry, state, leases } = slot;
-  return { modelId: entry.modelId, state, leases, ramRequired: totalGigabytes([slot]) };
+export function describeReplica(replica: Replica): RunningModel {
+  const { entry, state, leases } = replica;
+  return { modelId: entry.modelId, state, leases, ramRequired: totalGigabytes([replica]) };
 }
 
-/** GB that they take together. */
-export function totalGigabytes(slots: Iterable<Replica>): number {
+/** GB that all of them take together. */
+export function totalGigabytes(replicas: Iterable<Replica>): number {
   let sum = 0;
-  for (const { entry, instance } of slots) sum += instance?.gigabytes ?? entry.ramRequired;
+  for (const { entry, instance } of replicas) sum += instance?.gigabytes ?? entry.ramRequired;
   return sum;
 }
 
-/** False when the catalogue has come to mean another server by the same name. */
+/** False if the entry changed so that another server is needed. */
 export function isReplicaOf({ entry }: Replica, wanted: ModelEntry): boolean {
   return (
     entry.modelId === wanted.modelId &&
@@ -54,16 +54,16 @@ export function isReplicaOf({ entry }: Replica, wanted: ModelEntry): boolean {
 }
 
 /**
- * Whom the next call goes to: the first that is not busy, so that those further back can become idle, else the one with
- * the least to do. Undefined when none takes calls.
- * @param busyAt calls at a time from which on a server counts as busy
+ * The replica for the next call: the first that is not busy, so that later ones can become idle; else the one with the
+ * fewest calls. Undefined if none is ready.
+ * @param busyAt number of concurrent calls from which a server counts as busy
  */
-export function nextReplica(slots: readonly Replica[], busyAt: number): Replica | undefined {
-  const ready = slots.filter(({ state }) => state === 'ready');
+export function nextReplica(replicas: readonly Replica[], busyAt: number): Replica | undefined {
+  const ready = replicas.filter(({ state }) => state === 'ready');
   return ready.find(({ leases }) => leases < busyAt) ?? ready.sort((a, b) => a.leases - b.leases)[0];
 }
 
-/** The one that was unused longest among those that may go. */
-export function leastRecentlyUsed(slots: readonly Replica[]): Replica | undefined {
-  return slots.toSorted((a, b) => a.used - b.used)[0];
+/** The least recently used of the replicas. */
+export function leastRecentlyUsed(replicas: readonly Replica[]): Replica | undefined {
+  return replicas.toSorted((a, b) => a.used - b.used)[0];
 }

@@ -6,63 +6,64 @@ import type { ServerInstance, Lease, ModelEvent } from './upstream.js';
 
 export interface ReplicasOptions {
   idleMs: number;
-  /** Between two looks at a server that runs, and two tries to stop one that can't be stopped. */
+  /** Time between two probes of a server, and between two tries to stop one. */
   probeMs: number;
   log: (line: string) => void;
   onEvent: (event: ModelEvent) => void;
-  /** Called whenever a server has come, gone or become free. */
+  /** Called when a server becomes ready, ends, or has a call less. */
   onChange(): void;
 }
 
 export type LaunchServer = (signal: AbortSignal) => Promise<ServerInstance>;
 
-/** The life of servers: started, leased, idle, drained, stopped. Which of them are wanted is the caller's to decide. */
+/** Manages the life of servers: start, lease, idle, drain, stop. The caller decides which servers are wanted. */
 export interface Replicas {
-  /** All that are there or on their way. */
+  /** All that run or are starting. */
   readonly all: ReadonlySet<Replica>;
   start(entry: ModelEntry, open: LaunchServer): Replica;
-  /** Of one that is ready. */
-  lease(slot: Replica, cold: boolean): Lease;
-  /** No more calls; stops it when those under way are done. */
-  drain(slot: Replica, why: string): void;
-  /** Resolves when it is gone. */
-  stop(slot: Replica, why: string): Promise<void>;
+  /** @param replica must be ready */
+  lease(replica: Replica, cold: boolean): Lease;
+  /** Takes no new calls, and stops when the running ones are done. */
+  drain(replica: Replica, reason: string): void;
+  /** Resolves when it has ended, or after the first try if it can't be stopped. */
+  stop(replica: Replica, reason: string): Promise<void>;
 }
 
 export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: ReplicasOptions): Replicas {
-  const slots = new Set<Replica>();
+  const replicas = new Set<Replica>();
   let clock = 0;
 
   function start(entry: ModelEntry, open: LaunchServer): Replica {
-    const slot = createReplica(entry, clock++);
-    slots.add(slot);
+    const replica = createReplica(entry, clock++);
+    replicas.add(replica);
     log(`starts ${entry.modelId}`);
-    slot.started = launch(slot, open);
-    // Everyone may have left by the time it fails.
-    slot.started.catch(() => undefined);
-    return slot;
+    replica.started = launch(replica, open);
+    // All callers may have left when it fails.
+    replica.started.catch(() => undefined);
+    return replica;
   }
 
-  async function launch(slot: Replica, open: LaunchServer): Promise<void> {
-    const { modelId } = slot.entry;
+  async function launch(replica: Replica, open: LaunchServer): Promise<void> {
+    const { modelId } = replica.entry;
     try {
-      slot.instance = await open(slot.giveUp.signal);
+      replica.instance = await open(replica.startController.signal);
     } catch (error) {
-      slots.delete(slot);
+      replicas.delete(replica);
       onChange();
       throw notStarted(modelId, (error as Error).message);
     }
-    void slot.instance.ended.then((reason) => gone(slot, reason));
-    // Whoever has told it to give up takes it away, and it has its room until then.
-    if (slot.giveUp.signal.aborted) throw notStarted(modelId, (slot.giveUp.signal.reason as Error).message);
-    slot.state = 'ready';
+    void replica.instance.ended.then((reason) => onEnded(replica, reason));
+    // `stop` removes it; until then it counts against the budget.
+    if (replica.startController.signal.aborted)
+      throw notStarted(modelId, (replica.startController.signal.reason as Error).message);
+    replica.state = 'ready';
     onEvent({ event: 'started', modelId });
-    rest(slot);
-    void probe(slot);
+    scheduleIdleStop(replica);
+    void probe(replica);
     onChange();
   }
 
-  /** The reason may name paths and hosts: nothing for callers. */
+  /** The reason may name paths and hosts, so callers don't get it. */
   function notStarted(modelId: string, reason: string): RunError {
     onEvent({ event: 'failed', modelId, reason });
     log(`${modelId} does not start: ${reason}`);
@@ -70,73 +71,73 @@ export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: Repl
     return new RunError('not_ready', message, { retryAfter: 5 });
   }
 
-  async function probe(slot: Replica): Promise<void> {
-    const goesOn = () => slots.has(slot) && slot.state !== 'stopping';
-    if (await waitUntilSilent(slot.instance!, { everyMs: probeMs, isActive: goesOn }))
-      void stop(slot, 'it does not answer');
+  async function probe(replica: Replica): Promise<void> {
+    const isActive = () => replicas.has(replica) && replica.state !== 'stopping';
+    if (await waitUntilSilent(replica.instance!, { everyMs: probeMs, isActive }))
+      void stop(replica, 'it does not answer');
   }
 
-  function gone(slot: Replica, reason: string): void {
-    const { modelId } = slot.entry;
-    clearTimeout(slot.idle);
-    slots.delete(slot);
+  function onEnded(replica: Replica, reason: string): void {
+    const { modelId } = replica.entry;
+    clearTimeout(replica.idle);
+    replicas.delete(replica);
     log(`${modelId} ${reason}`);
     onEvent({ event: 'stopped', modelId, reason });
     onChange();
   }
 
-  function lease(slot: Replica, cold: boolean): Lease {
-    slot.leases++;
-    slot.used = clock++;
-    clearTimeout(slot.idle);
+  function lease(replica: Replica, cold: boolean): Lease {
+    replica.leases++;
+    replica.used = clock++;
+    clearTimeout(replica.idle);
     let held = true;
     const release = () => {
       if (!held) return;
       held = false;
-      slot.leases--;
-      rest(slot);
+      replica.leases--;
+      scheduleIdleStop(replica);
       onChange();
     };
-    return { url: slot.instance!.url, cold, release, suspect: () => suspect(slot) };
+    return { url: replica.instance!.url, cold, release, suspect: () => suspect(replica) };
   }
 
-  async function suspect(slot: Replica): Promise<void> {
-    if (slot.state === 'stopping' || (await slot.instance!.isAlive())) return;
-    void stop(slot, 'it does not answer');
+  async function suspect(replica: Replica): Promise<void> {
+    if (replica.state === 'stopping' || (await replica.instance!.isAlive())) return;
+    void stop(replica, 'it does not answer');
   }
 
-  function rest(slot: Replica): void {
-    if (slot.leases > 0) return;
-    const idle = () => void stop(slot, 'was idle');
-    if (slot.state === 'draining') void stop(slot, 'its work is done');
-    else if (slot.state === 'ready') slot.idle = setTimeout(idle, idleMs).unref();
+  function scheduleIdleStop(replica: Replica): void {
+    if (replica.leases > 0) return;
+    const onIdle = () => void stop(replica, 'was idle');
+    if (replica.state === 'draining') void stop(replica, 'its work is done');
+    else if (replica.state === 'ready') replica.idle = setTimeout(onIdle, idleMs).unref();
   }
 
-  function drain(slot: Replica, why: string): void {
-    if (slot.state === 'starting') void stop(slot, why);
-    if (slot.state !== 'ready') return;
-    log(`${slot.entry.modelId} takes no more calls: ${why}`);
-    slot.state = 'draining';
-    rest(slot);
+  function drain(replica: Replica, reason: string): void {
+    if (replica.state === 'starting') void stop(replica, reason);
+    if (replica.state !== 'ready') return;
+    log(`${replica.entry.modelId} takes no more calls: ${reason}`);
+    replica.state = 'draining';
+    scheduleIdleStop(replica);
   }
 
-  function stop(slot: Replica, why: string): Promise<void> {
-    slot.stopped ??= end(slot, why);
-    return slot.stopped;
+  function stop(replica: Replica, reason: string): Promise<void> {
+    replica.stopped ??= stopNow(replica, reason);
+    return replica.stopped;
   }
 
-  async function end(slot: Replica, why: string): Promise<void> {
-    slot.state = 'stopping';
-    clearTimeout(slot.idle);
-    log(`stops ${slot.entry.modelId}: ${why}`);
-    slot.giveUp.abort(new Error(why));
-    // What is starting gives up; that it failed is told where it belongs.
-    await slot.started.catch(() => undefined);
-    const goesOn = () => slots.has(slot);
-    const tell = (reason: string) =>
-      log(`${slot.entry.modelId} can't be stopped, which is tried again: ${reason}`);
-    if (slot.instance) await stopWithRetries(slot.instance, { everyMs: probeMs, isActive: goesOn, tell });
+  async function stopNow(replica: Replica, reason: string): Promise<void> {
+    replica.state = 'stopping';
+    clearTimeout(replica.idle);
+    log(`stops ${replica.entry.modelId}: ${reason}`);
+    replica.startController.abort(new Error(reason));
+    // A start under way aborts; its error goes to those who wait for it.
+    await replica.started.catch(() => undefined);
+    const isActive = () => replicas.has(replica);
+    const onFailure = (error: string) =>
+      log(`${replica.entry.modelId} can't be stopped, which is tried again: ${error}`);
+    if (replica.instance) await stopWithRetries(replica.instance, { everyMs: probeMs, isActive, onFailure });
   }
 
-  return { all: slots, start, lease, drain, stop };
+  return { all: replicas, start, lease, drain, stop };
 }

@@ -9,40 +9,43 @@ const answer = z.object({
   }),
 });
 
-/** What a model server says of itself. */
+/** The answer of a model server's GET /status. */
 type ServerStatus = z.output<typeof answer>['output'];
 
 const TIMEOUT_MS = 5000;
 
-/** @throws Error when nobody answers there, or nobody of ours */
+/** @throws Error when no server answers, or the answer is not a model server's */
 async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStatus> {
-  const late = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(`${url}/status`, { signal: signal ? AbortSignal.any([signal, late]) : late });
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(`${url}/status`, {
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+  });
   return answer.parse(await response.json()).output;
 }
 
 const POLL_MS = 100;
 
-/** A server answers within a second of its start, and all the while it downloads and loads. */
+/** A server answers within a second of its start, also while it downloads and loads. */
 const SILENT_MS = 120_000;
 
 /**
  * Waits until the server has loaded its model.
- * @throws Error with its reason when it can't, when it is silent for `silentMs`, or the signal's reason
+ * @throws Error with the reason when loading fails, when the server is silent for `silentMs`, or the abort reason
  */
 export async function waitUntilReady(url: string, signal: AbortSignal, silentMs = SILENT_MS): Promise<void> {
-  let heard = performance.now();
+  let lastAnswer = performance.now();
   const isReady = (status: ServerStatus | undefined) => {
-    if (status) heard = performance.now();
-    if (performance.now() - heard > silentMs) throw new Error(`has not answered for ${silentMs / 1000} s`);
+    if (status) lastAnswer = performance.now();
+    if (performance.now() - lastAnswer > silentMs)
+      throw new Error(`has not answered for ${silentMs / 1000} s`);
     if (status?.state === 'failed') throw new Error(status.reason ?? 'its model can not be loaded');
     return status?.state === 'ready';
   };
-  // Nobody listens yet; that its process has ended is seen elsewhere.
+  // Errors are expected before it listens; the end of its process is noticed elsewhere.
   await poll(() => readStatus(url, signal).catch(() => undefined), isReady, { everyMs: POLL_MS, signal });
 }
 
-/** @returns false when nobody answers there; a model that is ill is another matter */
+/** @returns true if the server answers, even if its model has failed */
 export async function isServerAlive(url: string): Promise<boolean> {
   return fetch(`${url}/livez`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
     (response) => response.ok,
@@ -50,7 +53,7 @@ export async function isServerAlive(url: string): Promise<boolean> {
   );
 }
 
-/** Bytes of memory that the server and its engine take now. */
+/** Bytes of memory that the server and its engine process use now. */
 export async function readServerMemory(url: string): Promise<number> {
   const { memory_bytes: memory } = await readStatus(url);
   return memory.server + (memory.engine ?? 0);

@@ -1,7 +1,7 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { Upstream } from './upstream.js';
 
-/** Servers that somebody else runs, at the addresses of the catalogue, in turn. */
+/** Servers that are run by others, at the addresses of the catalogue, used in turn. */
 export function staticUpstream(): Upstream {
   let turn = 0;
   return {

@@ -2,45 +2,49 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerInstance } from './upstream.js';
 
 export interface SupervisionOptions {
-  /** Between two looks, or two tries. */
+  /** Time between two probes, or two tries. */
   everyMs: number;
-  /** False once it is over: the server is gone, or somebody else cares for it. */
+  /** False when the supervision should end. */
   isActive(): boolean;
 }
 
-/** Looks in a row at which a server is silent before it is given up. */
-const SILENT_LOOKS = 3;
+/** Failed probes in a row after which a server counts as silent. */
+const MAX_FAILED_PROBES = 3;
 
 /**
- * Looks at a server as long as it goes on: a frozen one ends no call and tells no end.
- * @returns true when it has been silent at several looks in a row
+ * Probes a server regularly: a frozen process neither answers its calls nor exits.
+ * @returns true when several probes in a row have failed; false when supervision ended
  */
 export async function waitUntilSilent(
   server: ServerInstance,
-  { everyMs, isActive: goesOn }: SupervisionOptions,
+  { everyMs, isActive }: SupervisionOptions,
 ): Promise<boolean> {
-  for (let silent = 0; silent < SILENT_LOOKS;) {
+  for (let failed = 0; failed < MAX_FAILED_PROBES;) {
     await sleep(everyMs, undefined, { ref: false });
-    if (!goesOn()) return false;
-    silent = (await server.isAlive()) ? 0 : silent + 1;
+    if (!isActive()) return false;
+    failed = (await server.isAlive()) ? 0 : failed + 1;
   }
-  return goesOn();
+  return isActive();
 }
 
 /**
- * Stops a server. Settles after the first try; where that fails, it is tried again as long as the server goes on.
- * @param tell called with each reason of a failure that is not the one before
+ * Stops a server. Settles after the first try; after a failure it tries again in the background while `isActive`.
  */
 export async function stopWithRetries(
   server: ServerInstance,
-  options: SupervisionOptions & { tell(reason: string): void; told?: string },
+  options: SupervisionOptions & {
+    /** Called when a try fails for another reason than the one before. */
+    onFailure(reason: string): void;
+    lastReason?: string;
+  },
 ): Promise<void> {
   try {
     await server.stop();
   } catch (error) {
     const { message } = error as Error;
-    if (message !== options.told) options.tell(message);
-    const again = () => void (options.isActive() && stopWithRetries(server, { ...options, told: message }));
-    setTimeout(again, options.everyMs).unref();
+    if (message !== options.lastReason) options.onFailure(message);
+    const retry = () =>
+      void (options.isActive() && stopWithRetries(server, { ...options, lastReason: message }));
+    setTimeout(retry, options.everyMs).unref();
   }
 }

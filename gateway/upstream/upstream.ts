@@ -1,23 +1,23 @@
 import type { ModelEntry } from '../catalog/entry.js';
 
-/** Where models answer. */
+/** Provides servers of models. */
 export interface Upstream {
   /**
-   * A server that answers for the model now; starts one where there is none, which may take minutes.
-   * @throws RunError `overloaded` when there is no room for it, `not_ready` when it does not start, or the signal's reason
+   * Leases a server that is ready; starts one if needed, which may take minutes.
+   * @throws RunError `overloaded` when it does not fit, `not_ready` when it does not start, or the abort reason
    */
   acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease>;
-  /** The servers of models that this gateway runs now; upstreams that run none have no such thing. */
+  /** The servers that this gateway runs; absent from upstreams that run none. */
   status?(): RunningModel[];
-  /** Ends what this gateway has started. */
+  /** Stops the servers that this gateway started. */
   close(): Promise<void>;
 }
 
-/** One server of a model: a model with several has several rows. */
+/** One server of a model; a model may have several. */
 export interface RunningModel {
   modelId: string;
   state: 'starting' | 'ready' | 'draining' | 'stopping';
-  /** Calls that it answers now. */
+  /** Running calls. */
   leases: number;
   /** GB. */
   ramRequired: number;
@@ -31,7 +31,7 @@ export interface ModelEvent {
   reason?: string;
 }
 
-/** A server that is in use. It is not stopped before every lease on it is given back. */
+/** The use of a server by one call. A server is not stopped for idleness or memory while it is leased. */
 export interface Lease {
   /** Without a path. */
   url: string;
@@ -39,7 +39,7 @@ export interface Lease {
   cold: boolean;
   release(): void;
   /**
-   * To be called when the server has not answered. Resolves when it is known to live, or when calls no longer go there.
+   * Call it when the server did not answer. Resolves after a probe; if that fails, the server gets no more calls.
    */
   suspect?(): Promise<void>;
 }
@@ -47,26 +47,26 @@ export interface Lease {
 /** A running server of one model. */
 export interface ServerInstance {
   url: string;
-  /** Settles with the reason when it is gone. */
+  /** Resolves with the reason when the server has ended. */
   ended: Promise<string>;
-  /** GB that it takes, where that has been measured; else what its entry says counts. */
+  /** Measured memory in GB; if absent, the entry's figure counts. */
   gigabytes?: number;
-  /** False when nobody answers there any more, though its end may not have been told yet. */
+  /** Probes the server: false when it does not answer. */
   isAlive(): Promise<boolean>;
-  /** @throws Error when it can't be ended; to be tried again */
+  /** @throws Error when it can't be stopped; may be tried again */
   stop(): Promise<void>;
 }
 
-/** How servers are started: as processes, as containers. */
+/** Starts servers, as processes or containers. */
 export interface Launcher {
-  /** Resolves once the model answers. @throws Error with the reason, for callers too */
+  /** Resolves when the model is ready. @throws Error with the reason */
   launch(entry: ModelEntry, signal: AbortSignal): Promise<ServerInstance>;
   /**
-   * Servers that are there beside those that `launch` and `resume` have started: of an earlier run, or of starts and stops
-   * that broke off. Those that end with the gateway leave none.
+   * Servers that this launcher did not start or resume: of an earlier run, or of failed starts and stops. Absent when
+   * servers always end with the gateway.
    */
   leftovers?(): Promise<LeftoverServer[]>;
-  /** Settles when nothing is left of the servers that have ended. */
+  /** Resolves when all servers that have ended are removed. */
   close?(): Promise<void>;
 }
 
@@ -74,9 +74,9 @@ export interface LeftoverServer {
   /** For the log. */
   name: string;
   modelId: string;
-  /** It does not run and is no start under way: nobody will miss it. */
+  /** It does not run and is not being started, so it can be removed. */
   isDead: boolean;
-  /** It is what would be started for this entry now. */
+  /** True if it is the same server that would be started for this entry now. */
   isOf(entry: ModelEntry): boolean;
   /** As `launch`. */
   resume(signal: AbortSignal): Promise<ServerInstance>;

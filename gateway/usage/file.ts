@@ -7,9 +7,9 @@ import { GatewayError } from '../errors.js';
 import { createSums, parseRow, type UsageRow, type UsageSums } from './row.js';
 
 /**
- * Adds up a file of usage: JSON lines, each of which says what came on top. A line that was cut off when a process was
- * killed does not count.
- * @throws GatewayError that names the file; none is empty
+ * Sums up a usage file: JSON lines, each an amount to add. Incomplete lines, left by a killed process, are ignored. A
+ * missing file is empty.
+ * @throws GatewayError that names the file
  */
 export async function readUsage(
   file: string,
@@ -33,8 +33,8 @@ export function formatRows(rows: readonly UsageRow[]): string {
 }
 
 /**
- * Replaces the file by its sums at one stroke.
- * @returns the file, open for more at its end
+ * Replaces the file by its sums atomically.
+ * @returns the new file, open for appending
  */
 export async function rewriteUsage(
   file: string,

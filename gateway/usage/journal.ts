@@ -5,26 +5,26 @@ import { formatRows, readUsage, rewriteUsage } from './file.js';
 import { createSums, type UsageRow } from './row.js';
 
 export interface Journal {
-  /** Adds to what is written next. */
+  /** Adds to the next write. */
   add(row: UsageRow): void;
-  /** Writes the rest. */
+  /** Writes what is left and closes the file. */
   close(): Promise<void>;
 }
 
 export interface JournalOptions {
   log: (line: string) => void;
-  /** Between writes: what a kill may lose. */
+  /** Time between two writes, and so the most that a kill may lose. */
   everyMs?: number;
-  /** The file is summed up again when it has grown by so many bytes, and to four times its sums. */
+  /** The file is summed up again when it is larger than this many bytes and than four times its sums. */
   growth?: number;
 }
 
-/** Longest wait for a gateway that has just been killed to be known as gone. */
+/** Longest wait for the lock: that of a gateway that was just killed becomes stale within this time. */
 const WAIT_MS = 10_000;
 
 /**
- * Keeps usage in a file of this process alone. What came on top is appended every few seconds and is then on the disk;
- * while it can't be written, it waits in memory.
+ * Keeps usage in a file that only this process writes. New amounts are appended and synced every few seconds; while
+ * they can't be written, they stay in memory.
  * @throws GatewayError when the file can't be written or another process writes it
  */
 export async function openJournal(file: string, options: JournalOptions): Promise<Journal> {
@@ -32,7 +32,7 @@ export async function openJournal(file: string, options: JournalOptions): Promis
   const lock = await takeLock(file);
   let out = await openSums(file).catch(async (error: NodeJS.ErrnoException) => {
     await lock.release();
-    throw error instanceof GatewayError ? error : notKept(file, error);
+    throw error instanceof GatewayError ? error : journalError(file, error);
   });
   let waiting = createSums();
   let failing = false;
@@ -48,21 +48,21 @@ export async function openJournal(file: string, options: JournalOptions): Promis
       failing = false;
     } catch (error) {
       for (const row of rows) waiting.add(row);
-      if (!failing) log(`the usage waits in memory, for it can't be written: ${why(error as Error)}`);
+      if (!failing) log(`the usage waits in memory, for it can't be written: ${reasonOf(error as Error)}`);
       failing = true;
       return;
     }
-    if (out.size > Math.max(growth, 4 * out.summed)) out = await summedUp(file, out, log);
+    if (out.size > Math.max(growth, 4 * out.summedSize)) out = await sumUp(file, out, log);
   }
 
-  let turn = Promise.resolve();
-  const next = () => (turn = turn.then(flush));
-  const timer = setInterval(next, everyMs).unref();
+  let tail = Promise.resolve();
+  const flushNext = () => (tail = tail.then(flush));
+  const timer = setInterval(flushNext, everyMs).unref();
   return {
     add: (row) => waiting.add(row),
     async close() {
       clearInterval(timer);
-      await next();
+      await flushNext();
       await out.handle.close();
       await lock.release();
     },
@@ -74,35 +74,35 @@ async function takeLock(file: string): Promise<Lock> {
   return acquireLock(`${file}.lock`, { signal, heartbeatMs: 500 }).catch((error: Error) => {
     if (signal.aborted)
       throw new GatewayError(`${file} is written by another gateway; give each its own --usage`);
-    throw notKept(file, error);
+    throw journalError(file, error);
   });
 }
 
 interface Output {
   handle: FileHandle;
   size: number;
-  /** Its size when it was summed up. */
-  summed: number;
+  /** Size after it was last summed up. */
+  summedSize: number;
 }
 
 async function openSums(file: string): Promise<Output> {
   const { handle, size } = await rewriteUsage(file, await readUsage(file));
-  return { handle, size, summed: size };
+  return { handle, size, summedSize: size };
 }
 
-/** The old file goes on where there is no room for a new one. */
-async function summedUp(file: string, old: Output, log: (line: string) => void): Promise<Output> {
+/** Keeps using the old file if a new one can't be written. */
+async function sumUp(file: string, old: Output, log: (line: string) => void): Promise<Output> {
   try {
     const fresh = await openSums(file);
     await old.handle.close();
     return fresh;
   } catch (error) {
-    log(`${file} grows, for it can't be summed up: ${why(error as Error)}`);
-    return { ...old, summed: old.size };
+    log(`${file} grows, for it can't be summed up: ${reasonOf(error as Error)}`);
+    return { ...old, summedSize: old.size };
   }
 }
 
-/** All or nothing: half of what was written would be counted again. */
+/** Appends all or nothing: rows that were written partly would be counted twice by the next try. */
 async function append(out: Output, text: string): Promise<void> {
   try {
     await out.handle.appendFile(text);
@@ -114,11 +114,11 @@ async function append(out: Output, text: string): Promise<void> {
   }
 }
 
-function notKept(file: string, error: Error): GatewayError {
-  return new GatewayError(`the usage can't be kept in ${file}: ${why(error)}; give another --usage`);
+function journalError(file: string, error: Error): GatewayError {
+  return new GatewayError(`the usage can't be kept in ${file}: ${reasonOf(error)}; give another --usage`);
 }
 
-function why(error: Error): string {
+function reasonOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' ? 'the disk is full; make room' : (code ?? error.message);
 }

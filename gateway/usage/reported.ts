@@ -1,6 +1,6 @@
 import { createSums, NO_USAGE, type UsageRow } from './row.js';
 
-/** One request that a container has answered, as it tells. */
+/** One request that a container answered, as it reports it. */
 export interface ReportedRun {
   model: string;
   task: string;
@@ -8,25 +8,25 @@ export interface ReportedRun {
   milliseconds: number;
 }
 
-/** Names of models that one key may bring up in a day: they come from outside, and each of them is a row. */
-const MOST_MODELS = 200;
+/** Most model names per key and day. They come from outside, and each makes a row. */
+const MAX_MODELS = 200;
 
-/** Adds up what containers tell. Their time costs nothing here: they run on somebody's own machine. */
+/** Sums up reports of containers. Their cost is 0, because they run on the user's own machine. */
 export function createReports(today: () => string) {
   let day = '';
   const models = new Map<string, Set<string>>();
 
   function modelOf(keyId: string, model: string): string {
     const known = models.get(keyId) ?? new Set();
-    if (!known.has(model) && known.size >= MOST_MODELS) return 'other';
+    if (!known.has(model) && known.size >= MAX_MODELS) return 'other';
     models.set(keyId, known.add(model));
     return model;
   }
 
   return (keyId: string, runs: readonly ReportedRun[]): UsageRow[] => {
-    const now = today();
-    if (now !== day) models.clear();
-    day = now;
+    const currentDay = today();
+    if (currentDay !== day) models.clear();
+    day = currentDay;
     const sums = createSums();
     for (const { model, status, milliseconds } of runs)
       sums.add({

@@ -8,17 +8,17 @@ const row = z.strictObject({
   /** Id of the key. */
   key: z.string().min(1),
   model: z.string().min(1),
-  /** Who has counted: this gateway, or a container that reports to it. */
+  /** Who counted it: this gateway, or a container that reports to it. */
   source: z.enum(['gateway', 'container']),
   calls: amount,
   /** Calls that ended with a status of 400 or above. */
   errors: amount,
   coldStarts: amount,
-  /** That a model was held, or worked. */
+  /** Time that a server was leased, or a container worked. */
   seconds: amount,
   /** Dollars. */
   cost: amount,
-  /** That models have read and written, where they count them. Rows of earlier versions have none. */
+  /** Tokens read and written, where models count them. Absent from rows of earlier versions. */
   tokensIn: amount.default(0),
   tokensOut: amount.default(0),
 });
@@ -34,7 +34,7 @@ export const NO_USAGE: Readonly<UsageAmounts> = Object.freeze({
   ...{ calls: 0, errors: 0, coldStarts: 0, seconds: 0, cost: 0, tokensIn: 0, tokensOut: 0 },
 });
 
-/** A row from its line in the file; undefined for what is none, such as a line that was cut off. */
+/** Parses a line of the file; undefined for an invalid one, such as an incomplete line. */
 export function parseRow(line: string): UsageRow | undefined {
   try {
     return row.parse(JSON.parse(line));
@@ -43,7 +43,7 @@ export function parseRow(line: string): UsageRow | undefined {
   }
 }
 
-/** Rows that add up what was used, by day, key, model and source. */
+/** Sums by day, key, model and source. */
 export interface UsageSums {
   add(row: UsageRow): void;
   rows(): UsageRow[];
@@ -54,10 +54,10 @@ export function createSums(): UsageSums {
   const sums = new Map<string, UsageRow>();
   return {
     add(row) {
-      const place = JSON.stringify([row.day, row.key, row.model, row.source]);
-      const sum = sums.get(place);
+      const sumKey = JSON.stringify([row.day, row.key, row.model, row.source]);
+      const sum = sums.get(sumKey);
       if (sum) addTo(sum, row);
-      else sums.set(place, { ...row });
+      else sums.set(sumKey, { ...row });
     },
     rows: () => [...sums.values()],
     get size() {

@@ -6,13 +6,13 @@ import { type ModelServer, withModel } from '../with-model.js';
 
 export interface ModelRequest {
   entry: ModelEntry;
-  /** Of POST /run. */
+  /** Bodies of POST /run. */
   bodies: readonly Record<string, unknown>[];
 }
 
 /**
- * Holds a server of the model while `use` asks it.
- * @throws RunError for a body that the task doesn't take, before anything is woken; what `withModel` throws
+ * Checks the bodies, then leases a server of the model for `use`.
+ * @throws RunError for a body that the task does not accept, before any model is started; whatever `withModel` throws
  */
 export async function askModel(
   { entry, bodies }: ModelRequest,

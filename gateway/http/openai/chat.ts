@@ -27,7 +27,7 @@ const part = z.discriminatedUnion('type', [
 
 type Part = z.output<typeof part>;
 
-/** Further keys reach the model's chat template as they are. */
+/** Other keys are passed on to the model's chat template unchanged. */
 const message = z.looseObject({
   role: z.enum(['developer', 'system', 'user', 'assistant']),
   content: z.union([z.string(), z.array(part).min(1)]).nullish(),
@@ -66,11 +66,11 @@ type ChatBody = z.output<typeof chatBody>;
 export function readChat(json: unknown, catalog: Catalog): TextRequest {
   const given = readFields(chatBody, json);
   const entry = findModel('/chat/completions', given.model, catalog);
-  const messages = given.messages.map((one, i) => messageOf(entry, one, `messages.${i}`));
+  const messages = given.messages.map((message, i) => messageOf(entry, message, `messages.${i}`));
   const params = {
     ...generationOf({ ...given, max_tokens: lengthOf(given) }),
     ...(given.logprobs ? { logprobs: given.top_logprobs ?? 0 } : {}),
-    // An assistant's message at the end is one that has been said: the model says the next one.
+    // OpenAI's interface never continues a final assistant message; the model answers it.
     continue_final_message: false,
   };
   return {
@@ -98,43 +98,47 @@ function lengthOf({
   return max_completion_tokens ?? max_tokens ?? undefined;
 }
 
-/** `developer` is what OpenAI calls the role that templates know as `system`. */
+/** OpenAI's role `developer` is called `system` in chat templates. */
 function messageOf(
   { modelId, task }: ModelEntry,
   { role, content, ...rest }: ChatBody['messages'][number],
   path: string,
 ): Record<string, unknown> {
-  const said = Array.isArray(content)
-    ? content.map((one, i) => {
-        if (one.type === 'text' || task !== 'chat') return blockOf(one);
+  const blocks = Array.isArray(content)
+    ? content.map((block, i) => {
+        if (block.type === 'text' || task !== 'chat') return blockOf(block);
         throw new RunError('invalid_input', `${path}.content.${i}.type: ${modelId} reads text only`);
       })
     : content;
-  return { role: role === 'developer' ? 'system' : role, content: said, ...dropNullish(rest) };
+  return { role: role === 'developer' ? 'system' : role, content: blocks, ...dropNullish(rest) };
 }
 
-/** A part of a message as the tasks' own content block. */
-export function blockOf(one: Part): Record<string, unknown> {
-  if (one.type === 'text') return { ...one };
-  const { url } = one.image_url;
+/** Converts a part of a message to the content block that tasks use. */
+export function blockOf(part: Part): Record<string, unknown> {
+  if (part.type === 'text') return { ...part };
+  const { url } = part.image_url;
   return { type: 'image', ...(/^https?:/i.test(url) ? { url } : { base64: url }) };
 }
 
-const choice = (fields: object) => ({ ...fields, refusal: null });
+const withRefusal = (fields: object) => ({ ...fields, refusal: null });
 
 const shape: TextShape = {
   prefix: 'chatcmpl',
   object: 'chat.completion',
   chunk: 'chat.completion.chunk',
   choice: ({ text, logprobs, finish }) => ({
-    message: choice({ role: 'assistant', content: text }),
-    logprobs: logprobs ? choice({ content: logprobs }) : null,
+    message: withRefusal({ role: 'assistant', content: text }),
+    logprobs: logprobs ? withRefusal({ content: logprobs }) : null,
     finish_reason: finish,
   }),
-  begin: () => ({ delta: choice({ role: 'assistant', content: '' }), logprobs: null, finish_reason: null }),
+  begin: () => ({
+    delta: withRefusal({ role: 'assistant', content: '' }),
+    logprobs: null,
+    finish_reason: null,
+  }),
   piece: (content, logprobs) => ({
     delta: { content },
-    logprobs: logprobs ? choice({ content: logprobs }) : null,
+    logprobs: logprobs ? withRefusal({ content: logprobs }) : null,
     finish_reason: null,
   }),
   end: (finish) => ({ delta: {}, logprobs: null, finish_reason: finish }),

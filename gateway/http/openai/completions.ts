@@ -6,8 +6,7 @@ import { generationOf, ignoredFields, readFields, unsupportedField, samplingFiel
 import { findModel } from './models.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
-/** Prompts of one request. */
-const MOST_PROMPTS = 128;
+const MAX_PROMPTS = 128;
 
 const NO_TOKENS = 'must be a text or several: prompts of token ids are not supported';
 
@@ -20,7 +19,7 @@ export const completionBody = z.strictObject({
       z
         .array(z.string({ error: NO_TOKENS }))
         .min(1)
-        .max(MOST_PROMPTS),
+        .max(MAX_PROMPTS),
     ],
     {
       error: NO_TOKENS,
@@ -31,7 +30,7 @@ export const completionBody = z.strictObject({
   echo: z.boolean().nullish(),
   best_of: z.int().min(1).nullish().describe('as many as n only'),
   ...ignoredFields,
-  suffix: unsupportedField('models here only go on with a text'),
+  suffix: unsupportedField('models here only continue a text'),
 });
 
 /** @throws RunError that names the field */
@@ -78,7 +77,7 @@ const shape: TextShape = {
   end: (finish) => ({ text: '', logprobs: null, finish_reason: finish }),
 };
 
-/** The older endpoint has probabilities by column. Offsets count the code points of the answer. */
+/** This endpoint lists probabilities by column. Offsets count code points of the answer. */
 function columns(rows: readonly TokenLogprob[]): object {
   const tokens = rows.map(({ token }) => token);
   const lengths = tokens.map((token) => Array.from(token).length);

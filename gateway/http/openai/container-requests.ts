@@ -9,13 +9,13 @@ import type { Envelope } from '../../../runtime/wire/respond.js';
 import { requestContainer } from '../proxy.js';
 import { readUsageHeaders } from '../usage-headers.js';
 
-interface Question {
-  /** Of POST /run. */
+interface RunRequest {
+  /** Body of POST /run. */
   body: Record<string, unknown>;
   signal: AbortSignal;
 }
 
-/** A piece of text, or what all of it came to. */
+/** A piece of text, or at the end the usage of the whole answer. */
 export type StreamPiece =
   { text: string; usage?: undefined } | { text?: undefined; usage: Usage | undefined };
 
@@ -26,19 +26,19 @@ export interface ContainerAnswer {
 }
 
 /**
- * Asks a container for several answers, some at a time. The first that fails ends the others.
+ * Sends several requests to a container, a few at a time. The first failure aborts the others.
  * @throws RunError with the container's status and message when it refuses
  */
 export async function requestAll(
   url: string,
-  bodies: readonly Question['body'][],
-  { signal, sideBySide }: { signal: AbortSignal; sideBySide: number },
+  bodies: readonly RunRequest['body'][],
+  { signal, concurrency }: { signal: AbortSignal; concurrency: number },
 ): Promise<ContainerAnswer[]> {
-  const limit = pLimit(sideBySide);
+  const limit = pLimit(concurrency);
   const failed = new AbortController();
-  const either = AbortSignal.any([signal, failed.signal]);
-  setMaxListeners(0, either);
-  const work = bodies.map((body) => limit(() => ask(url, { body, signal: either })));
+  const anySignal = AbortSignal.any([signal, failed.signal]);
+  setMaxListeners(0, anySignal);
+  const work = bodies.map((body) => limit(() => requestAnswer(url, { body, signal: anySignal })));
   try {
     return await Promise.all(work);
   } catch (error) {
@@ -48,7 +48,7 @@ export async function requestAll(
   }
 }
 
-async function ask(url: string, { body, signal }: Question): Promise<ContainerAnswer> {
+async function requestAnswer(url: string, { body, signal }: RunRequest): Promise<ContainerAnswer> {
   const answer = await requestContainer(url, { body: JSON.stringify(body), headers: {}, signal });
   const { error, output } = await envelopeOf(answer.body, signal);
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, error, answer.headers);
@@ -56,12 +56,12 @@ async function ask(url: string, { body, signal }: Question): Promise<ContainerAn
 }
 
 /**
- * Asks a container for its answer in pieces; comes back with the first of them.
- * @throws RunError as `askAll` does; from the iterator when the answer breaks off
+ * Requests a streamed answer from a container. Resolves when the stream has begun.
+ * @throws RunError as `requestAll` does; the iterator throws when the answer breaks off
  */
 export async function requestStream(
   url: string,
-  { body, signal }: Question,
+  { body, signal }: RunRequest,
 ): Promise<AsyncIterable<StreamPiece>> {
   const text = JSON.stringify({ ...body, stream: true });
   const answer = await requestContainer(url, {
@@ -69,7 +69,7 @@ export async function requestStream(
     headers: { accept: 'text/event-stream' },
     signal,
   });
-  if (answer.statusCode === 200) return pieces(answer.body);
+  if (answer.statusCode === 200) return readPieces(answer.body);
   const { error } = await envelopeOf(answer.body, signal);
   throw refusal(answer.statusCode, error, answer.headers);
 }
@@ -79,11 +79,11 @@ async function envelopeOf(body: { text(): Promise<string> }, signal: AbortSignal
     signal.throwIfAborted();
     throw new RunError('engine_crashed', 'the model broke off; try again', { cause });
   });
-  return parsed(text) as Envelope;
+  return parseJson(text) as Envelope;
 }
 
-/** What the parser says quotes the text, which may not get into a log. */
-function parsed(text: string): unknown {
+/** Replaces the parser's error, which quotes the text: answers must not get into a log. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -96,33 +96,33 @@ function parsed(text: string): unknown {
 const CODES = new Map(Object.entries(STATUS).map(([code, status]) => [status, code as ErrorCode]));
 
 function refusal(status: number, error: string | null, headers: IncomingHttpHeaders): RunError {
-  const wait = Number(headers['retry-after']);
+  const retryAfter = Number(headers['retry-after']);
   return new RunError(CODES.get(status as never) ?? 'engine_failed', error ?? 'the model failed', {
-    ...(Number.isFinite(wait) ? { retryAfter: wait } : {}),
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   });
 }
 
-async function* pieces(body: Readable): AsyncGenerator<StreamPiece> {
-  let over = false;
-  for await (const { event, data } of events(body)) {
-    const told = parsed(data) as Record<string, unknown>;
-    if (event === undefined) yield { text: told['text'] as string };
-    else if (event === 'error') throw new RunError('engine_crashed', String(told['error']));
+async function* readPieces(body: Readable): AsyncGenerator<StreamPiece> {
+  let ended = false;
+  for await (const { event, data } of readEvents(body)) {
+    const fields = parseJson(data) as Record<string, unknown>;
+    if (event === undefined) yield { text: fields['text'] as string };
+    else if (event === 'error') throw new RunError('engine_crashed', String(fields['error']));
     else {
-      over = true;
-      yield { usage: finalUsage(told['usage'] as FinalUsage | undefined) };
+      ended = true;
+      yield { usage: finalUsage(fields['usage'] as FinalUsage | undefined) };
     }
   }
-  if (!over) throw new RunError('engine_crashed', 'the answer broke off; try again');
+  if (!ended) throw new RunError('engine_crashed', 'the answer broke off; try again');
 }
 
-async function* events(body: Readable): AsyncGenerator<EventSourceMessage> {
-  const found: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => found.push(event) });
+async function* readEvents(body: Readable): AsyncGenerator<EventSourceMessage> {
+  const parsedEvents: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => parsedEvents.push(event) });
   const decoder = new TextDecoder();
   for await (const chunk of body) {
     parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
-    yield* found.splice(0);
+    yield* parsedEvents.splice(0);
   }
 }
 
@@ -132,8 +132,8 @@ interface FinalUsage {
   finish_reason?: FinishReason;
 }
 
-function finalUsage(told: FinalUsage | undefined): Usage | undefined {
-  if (!told) return undefined;
-  const { tokens_in: tokensIn, tokens_out: tokensOut, finish_reason } = told;
+function finalUsage(usage: FinalUsage | undefined): Usage | undefined {
+  if (!usage) return undefined;
+  const { tokens_in: tokensIn, tokens_out: tokensOut, finish_reason } = usage;
   return { tokensIn, tokensOut: tokensOut ?? 0, ...(finish_reason ? { finish: [finish_reason] } : {}) };
 }

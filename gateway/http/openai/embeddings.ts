@@ -15,8 +15,8 @@ import { askModel } from './ask-model.js';
 import { readFields } from './fields.js';
 import { ENDPOINTS, findModel } from './models.js';
 
-/** Texts of one request that are with the model at the same time: it computes rows of like length together. */
-const SIDE_BY_SIDE = 16;
+/** Texts of one request that are sent to the model at the same time, so that it can batch rows of similar length. */
+const MAX_CONCURRENT = 16;
 
 const NO_TOKENS = 'must be a text or several: token ids are not supported';
 
@@ -46,15 +46,16 @@ export const embeddingBody = z.strictObject({
 
 export function embed(parts: RunParts): RequestHandler {
   const { maxBytes = DEFAULTS.maxBatchBodyBytes } = parts.body;
-  const rules = bodyFor(ENDPOINTS['/embeddings'], { ...parts.body, maxBytes });
+  const bodyOptions = bodyFor(ENDPOINTS['/embeddings'], { ...parts.body, maxBytes });
   return async (request, response) => {
-    const { json } = await readJsonBody(request, response, rules);
+    const { json } = await readJsonBody(request, response, bodyOptions);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
     const entry = findModel('/embeddings', model, parts.catalog);
     const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
     const bodies = [input].flat().map((text) => ({ text, ...params }));
     await askModel({ entry, bodies }, response, parts, async (server) => {
-      const all = await requestAll(server.url, bodies, { signal: server.signal, sideBySide: SIDE_BY_SIDE });
+      const options = { signal: server.signal, concurrency: MAX_CONCURRENT };
+      const all = await requestAll(server.url, bodies, options);
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
       setHeaders(response, server);
@@ -73,10 +74,10 @@ export function embed(parts: RunParts): RequestHandler {
   };
 }
 
-/** Bytes of rows that are made before others are served. */
-const PIECE = 2 ** 17;
+/** Characters formatted before the event loop serves others. */
+const CHUNK_LENGTH = 2 ** 17;
 
-/** Two thousand vectors are forty megabytes of JSON: a piece at a time, no faster than the caller takes them. */
+/** Sends in chunks with backpressure: 2000 vectors are 40 MB of JSON. */
 async function sendList(
   response: Response,
   { rows, rest }: { rows: readonly (() => string)[]; rest: object },
@@ -84,7 +85,7 @@ async function sendList(
   let text = '{"object":"list","data":[';
   for (const [i, row] of rows.entries()) {
     text += (i === 0 ? '' : ',') + row();
-    if (text.length < PIECE) continue;
+    if (text.length < CHUNK_LENGTH) continue;
     if (!response.headersSent) response.setHeader('Content-Type', JSON_TYPE);
     await writeChunk(response, text);
     text = '';
@@ -101,7 +102,7 @@ function checkLength(length: number, wanted: number | null | undefined): void {
   throw new RunError('invalid_input', `dimensions: this model gives ${length} at most`);
 }
 
-/** 32-bit floats, little end first: numpy.frombuffer(…, float32) reads them. */
+/** Little-endian 32-bit floats, as numpy.frombuffer(…, float32) reads them. */
 function base64(vector: Vector): string {
   const bytes = Buffer.alloc(vector.length * 4);
   vector.forEach((value, i) => bytes.writeFloatLE(value ?? Number.NaN, i * 4));

@@ -6,7 +6,7 @@ import { sendJson, setRetryAfter } from '../../../runtime/wire/respond.js';
 export interface OpenAiError {
   message: string;
   type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
-  /** The field that is wrong, where one is. */
+  /** The invalid field, if the error is about one. */
   param: string | null;
   code: string | null;
 }
@@ -16,22 +16,22 @@ const CODES: Partial<Record<RunError['code'], string>> = {
   rate_limited: 'rate_limit_exceeded',
 };
 
-/** What a container calls a parameter that OpenAI's interface calls otherwise. */
-const NAMES = new Map([
+/** Names of parameters in containers -> names in OpenAI's interface. */
+const PARAM_NAMES = new Map([
   ['num_return_sequences', 'n'],
   ['max_new_tokens', 'max_tokens'],
 ]);
 
-/** Statuses of errors whose messages begin with the field that they are about. */
-const NAMING: ReadonlySet<number> = new Set([400, 404, 422]);
+/** Statuses whose messages begin with the name of the invalid field. */
+const FIELD_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 const FIELD = /^(?:params\.)?(\w+(?:\.\w+)*): /;
 
-/** @param textField what the endpoint calls the text that the model reads */
+/** @param textField name of the endpoint's text field */
 export function openAiError(error: RunError, textField = 'prompt'): OpenAiError {
-  const found = NAMING.has(error.status) ? FIELD.exec(error.message) : null;
-  const field = found?.[1] ?? null;
-  const param = field === 'text' ? textField : field && (NAMES.get(field) ?? field);
-  const message = found ? `${param}: ${error.message.slice(found[0].length)}` : error.message;
+  const match = FIELD_STATUSES.has(error.status) ? FIELD.exec(error.message) : null;
+  const field = match?.[1] ?? null;
+  const param = field === 'text' ? textField : field && (PARAM_NAMES.get(field) ?? field);
+  const message = match ? `${param}: ${error.message.slice(match[0].length)}` : error.message;
   const code = error.status === 404 && param === 'model' ? 'model_not_found' : (CODES[error.code] ?? null);
   return { message, type: typeOf(error.status), param, code };
 }
@@ -41,7 +41,7 @@ function typeOf(status: number): OpenAiError['type'] {
   return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
 }
 
-/** Answers an error, as `sendError` does for everybody else. */
+/** The counterpart of `sendError` for OpenAI's routes. */
 export function sendOpenAiError(response: Response, error: RunError): void {
   setRetryAfter(response, error);
   const textField = response.req.originalUrl.includes('/embeddings') ? 'input' : 'prompt';

@@ -4,8 +4,8 @@ import { asRunError } from '../../../runtime/wire/respond.js';
 import { openAiError } from './errors.js';
 
 /**
- * Sends chunks as server-sent events, no faster than the caller takes them, and OpenAI's end mark. Chunks that end in
- * an error are followed by one that says so, and throw it: the connection is cut, no client takes them for complete.
+ * Sends chunks as server-sent events with backpressure, then OpenAI's end mark. If `chunks` throws, an error event is
+ * sent and the error is thrown on, which closes the connection, so no client takes the stream for complete.
  */
 export async function sendEvents(response: Response, chunks: AsyncIterable<object>): Promise<void> {
   response.status(200).setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -14,7 +14,7 @@ export async function sendEvents(response: Response, chunks: AsyncIterable<objec
   try {
     for await (const chunk of chunks) await writeChunk(response, eventOf(chunk));
   } catch (error) {
-    // Nobody may be there any more to be told.
+    // The caller may have left already.
     await Promise.allSettled([writeChunk(response, eventOf({ error: openAiError(asRunError(error)) }))]);
     throw error;
   }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { deepest } from '../../../runtime/tasks/body.js';
 
-/** A field of OpenAI's interface that can't be honoured: only null, its absence in other words, is taken. */
+/** A field of OpenAI's interface that is not supported: only null or its absence is accepted. */
 export const unsupportedField = (why: string) =>
   z
     .null({ error: `is not supported: ${why}` })
     .optional()
     .describe(`not supported: ${why}`);
 
-/** Fields that change no answer here. */
+/** Accepted fields that do not change the answer. */
 export const ignoredFields = {
   user: z.string().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
@@ -23,26 +23,28 @@ export const ignoredFields = {
 const probability = z.number().min(0).max(1).nullish();
 const stopString = z.string().min(1);
 
-/** How text is written, in both endpoints that write it. */
+/** Generation fields of both text endpoints. */
 export const samplingFields = {
   temperature: z
     .number()
     .min(0)
     .max(2)
     .nullish()
-    .describe('absent: what the model’s repository says, else greedy; 0 is greedy'),
-  top_p: probability.describe('below 1, tokens are drawn'),
-  max_tokens: z.int().min(1).nullish().describe('the repository’s limit or 256 where nothing is said'),
+    .describe('default: the value of the model’s repository, else greedy; 0 is greedy'),
+  top_p: probability.describe('below 1, tokens are sampled'),
+  max_tokens: z.int().min(1).nullish().describe('default: the repository’s limit, else 256'),
   stop: z.union([stopString, z.array(stopString).max(16)]).nullish(),
   seed: z.int().min(0).nullish(),
-  n: z.int().min(1).max(16).nullish().describe('more than 1: tokens are drawn'),
+  n: z.int().min(1).max(16).nullish().describe('above 1, tokens are sampled'),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   logit_bias: z
     .record(z.string().regex(/^\d{1,7}$/, 'must be token ids'), z.number().min(-100).max(100))
     .nullish(),
-  top_k: z.int().min(0).nullish().describe('not OpenAI’s: draw from so many likeliest tokens'),
-  min_p: probability.describe('not OpenAI’s: draw from tokens of at least this share of the likeliest one’s'),
+  top_k: z.int().min(0).nullish().describe('not OpenAI’s: sample from this many of the most likely tokens'),
+  min_p: probability.describe(
+    'not OpenAI’s: sample from tokens with at least this share of the highest probability',
+  ),
   repetition_penalty: z.number().positive().nullish().describe('not OpenAI’s'),
   stream: z.boolean().nullish(),
   stream_options: z
@@ -56,8 +58,8 @@ export const samplingFields = {
 export type Sampling = z.output<z.ZodObject<typeof samplingFields>>;
 
 /**
- * OpenAI's parameters as those of the tasks. Nothing samples unless the request asks for it: by a temperature, by
- * another field that only means something where tokens are drawn, or by several answers.
+ * Converts OpenAI's parameters to those of the tasks. Sampling is on only if the request asks for it: by a temperature,
+ * by another field that needs sampling, or by several answers.
  * @throws RunError 400 for fields that contradict each other
  */
 export function generationOf(given: Sampling): Record<string, unknown> {
@@ -65,40 +67,37 @@ export function generationOf(given: Sampling): Record<string, unknown> {
   const { presence_penalty, frequency_penalty, logit_bias } = given;
   if (given.stream_options && !given.stream)
     throw new RunError('invalid_input', 'stream_options: needs stream');
-  const several = (n ?? 1) > 1;
-  if (several && temperature === 0)
+  const isMultiple = (n ?? 1) > 1;
+  if (isMultiple && temperature === 0)
     throw new RunError('invalid_input', 'n: several answers need a temperature above 0');
-  const drawn = (top_p ?? 1) < 1 || several || top_k != null || min_p != null;
+  const needsSampling = (top_p ?? 1) < 1 || isMultiple || top_k != null || min_p != null;
   return dropNullish({
-    do_sample: temperature == null ? drawn || undefined : temperature > 0,
+    do_sample: temperature == null ? needsSampling || undefined : temperature > 0,
     temperature: temperature || undefined,
     ...{ top_p, seed, stop, top_k, min_p, repetition_penalty },
     ...{ presence_penalty, frequency_penalty, logit_bias },
     max_new_tokens: max_tokens,
-    num_return_sequences: several ? n : undefined,
+    num_return_sequences: isMultiple ? n : undefined,
   });
 }
 
-/** Less what is null or undefined. */
+/** Drops fields that are null or undefined. */
 export function dropNullish(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
 }
 
 /**
- * A request body by its schema.
+ * Parses a request body.
  * @throws RunError 400 that names the field
  */
 export function readFields<S extends z.ZodType>(schema: S, json: unknown): z.output<S> {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = deepest(parsed.error.issues[0]!);
-  const place = issue.path.join('.');
+  const at = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     const name = [...issue.path, issue.keys[0]].join('.');
     throw new RunError('invalid_input', `${name}: unknown parameter`);
   }
-  throw new RunError(
-    'invalid_input',
-    place ? `${place}: ${issue.message}` : 'the body must be a JSON object',
-  );
+  throw new RunError('invalid_input', at ? `${at}: ${issue.message}` : 'the body must be a JSON object');
 }

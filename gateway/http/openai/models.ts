@@ -7,7 +7,7 @@ import { TASKS } from '../../../runtime/tasks/registry.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';
 
-/** The endpoints of the dialect, and the tasks of the models that each of them asks. */
+/** OpenAI's endpoints, and the tasks that each of them serves. */
 export const ENDPOINTS = {
   '/chat/completions': ['chat', 'image-text-to-text'],
   '/completions': ['text-generation', 'text2text-generation', 'summarization', 'translation'],
@@ -22,23 +22,23 @@ const endpointOf = (task: TaskId): Endpoint | undefined =>
   );
 
 /**
- * The model that a request names.
- * @throws RunError 404 for one that isn't there, 400 that names the right endpoint, 503 for a task of later versions
+ * Finds the model that a request names.
+ * @throws RunError 404 for an unknown model, 400 that names the right endpoint, 503 for a task of later versions
  */
 export function findModel(endpoint: Endpoint, name: string, catalog: Catalog): ModelEntry {
   const entry = isModelId(name) ? catalog.find(name) : undefined;
   if (!entry) throw new RunError('not_found', 'model: there is no such model; GET models names them');
   const { modelId, task } = entry;
-  const right = endpointOf(task);
-  if (right !== endpoint) {
-    const where = right === undefined ? `/models/v2/${modelId}` : `/models/v2/openai/v1${right}`;
-    throw new RunError('invalid_input', `model: ${modelId} does ${task}; ask POST ${where}`);
+  const correct = endpointOf(task);
+  if (correct !== endpoint) {
+    const path = correct === undefined ? `/models/v2/${modelId}` : `/models/v2/openai/v1${correct}`;
+    throw new RunError('invalid_input', `model: ${modelId} does ${task}; ask POST ${path}`);
   }
   if (isPlanned(TASKS[task])) throw new RunError('not_ready', `${task} is not served by this version`);
   return entry;
 }
 
-/** GET models: those that an endpoint of the dialect asks. */
+/** GET models: the models that one of the endpoints serves. */
 export function listOpenAiModels(catalog: Catalog): RequestHandler {
   return (_request, response) => {
     const data = catalog.list().flatMap((entry) => modelOf(entry) ?? []);
@@ -46,7 +46,7 @@ export function listOpenAiModels(catalog: Catalog): RequestHandler {
   };
 }
 
-/** GET models/{id}. The id's slash comes as it is or encoded, as clients differ. */
+/** GET models/{id}. Some clients encode the slash of the id, others do not. */
 export function showModel(catalog: Catalog): RequestHandler {
   return ({ originalUrl, baseUrl }, response) => {
     const id = originalUrl
@@ -60,7 +60,7 @@ export function showModel(catalog: Catalog): RequestHandler {
   };
 }
 
-/** `created` is not known of any model. */
+/** `created` is 0 because it is not known. */
 function modelOf({ modelId, task }: ModelEntry): object | undefined {
   if (endpointOf(task) === undefined) return undefined;
   return { id: modelId, object: 'model', created: 0, owned_by: modelId.split('/')[0] };

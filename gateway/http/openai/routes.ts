@@ -12,8 +12,8 @@ import { sendOpenAiError } from './errors.js';
 import { listOpenAiModels, showModel } from './models.js';
 
 /**
- * OpenAI's interface over the models of the catalogue: bodies, answers, streams and errors in OpenAI's own shapes.
- * @param authorize demands a key and counts the call, as for everybody else
+ * OpenAI's interface to the models of the catalogue: bodies, answers, streams and errors have OpenAI's shapes.
+ * @param authorize requires a key and counts the call
  */
 export function openAiRoutes(authorize: RequestHandler, parts: RunParts & { logger: Logger }): Router {
   const router = Router({ caseSensitive: true, strict: true });

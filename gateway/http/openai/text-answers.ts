@@ -2,56 +2,56 @@ import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { ModelEntry } from '../../catalog/entry.js';
 
-/** One answer of a container, whatever task it does. */
+/** One answer of a container, the same for all text tasks. */
 export interface TextAnswer {
   text: string;
-  /** Put before the text: a prompt that the caller wants back. */
+  /** The prompt to put before the text, if the caller asked for it; else empty. */
   echo: string;
   logprobs: TokenLogprob[] | undefined;
   finish: FinishReason;
 }
 
-/** A request for text, ready to be asked for and answered. */
+/** A parsed request of a text endpoint. */
 export interface TextRequest {
   entry: ModelEntry;
   /** Bodies of POST /run, one for each prompt. */
   bodies: readonly Record<string, unknown>[];
-  /** The prompt that comes back before each answer; none: empty. */
+  /** What to put before the answers of each prompt; may be empty. */
   echoes: readonly string[];
   stream: boolean;
   includeUsage: boolean;
   shape: TextShape;
 }
 
-/** How an endpoint words what the models said. */
+/** How an endpoint formats answers. */
 export interface TextShape {
-  /** Of the answer's id. */
+  /** Prefix of the answer's id. */
   prefix: string;
   object: string;
   chunk: string;
   /** A whole answer. */
   choice(answer: TextAnswer): object;
-  /** Before the first piece; none: nothing. */
+  /** Sent before the first piece, if present. */
   begin?(): object;
   piece(text: string, logprobs?: TokenLogprob[]): object;
   end(finish: FinishReason): object;
 }
 
-/** A container's output and counts as answers. */
+/** Converts a container's output and usage to answers. */
 export function readAnswers(output: unknown, usage: Usage | undefined, echo = ''): TextAnswer[] {
-  return [output].flat().map((one, i) => {
-    const { text, logprobs } = spoken(one);
+  return [output].flat().map((value, i) => {
+    const { text, logprobs } = readText(value);
     return { text, echo, logprobs: logprobs?.content, finish: usage?.finish?.[i] ?? 'stop' };
   });
 }
 
-interface Spoken {
+interface GeneratedText {
   text: string;
   logprobs?: { content: TokenLogprob[] };
 }
 
-/** The tasks' own shapes: a text, or an object with a text and its probabilities. */
-function spoken(output: unknown): Spoken {
+/** Tasks give a string, or an object with a text and its probabilities. */
+function readText(output: unknown): GeneratedText {
   if (typeof output === 'string') return { text: output };
   const { content, generated_text, ...rest } = output as Record<string, string>;
   return { ...rest, text: content ?? generated_text ?? '' };

@@ -14,7 +14,7 @@ import { sendEvents } from './events.js';
 import { type Endpoint, ENDPOINTS } from './models.js';
 import type { TextRequest } from './text-answers.js';
 
-/** An endpoint that writes text: body -> model -> the tasks' own checks -> a server -> OpenAI's words. */
+/** A text endpoint: reads the body, finds the model, checks the parameters, asks a server, answers in OpenAI's shape. */
 export function textEndpoint(
   endpoint: Endpoint,
   read: (json: unknown, catalog: Catalog) => TextRequest,
@@ -23,47 +23,56 @@ export function textEndpoint(
   const body = bodyFor(ENDPOINTS[endpoint], parts.body);
   return async (request, response) => {
     const { json } = await readJsonBody(request, response, body);
-    const asked = read(json, parts.catalog);
-    await askModel(asked, response, parts, (server) =>
-      asked.stream ? streamed(asked, response, server) : whole(asked, response, server),
+    const textRequest = read(json, parts.catalog);
+    await askModel(textRequest, response, parts, (server) =>
+      textRequest.stream
+        ? sendStream(textRequest, response, server)
+        : sendWhole(textRequest, response, server),
     );
   };
 }
 
-async function whole(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
-  const { answers, tokens } = await completePrompts(asked, server);
+async function sendWhole(textRequest: TextRequest, response: Response, server: ModelServer): Promise<void> {
+  const { answers, tokens } = await completePrompts(textRequest, server);
   setHeaders(response, server);
-  const choices = answers.map((answer, index) => ({ index, ...asked.shape.choice(answer) }));
-  const usage = usageOf(response, tokens);
-  sendJson(response, 200, JSON.stringify({ ...head(asked, asked.shape.object), choices, usage }));
+  const choices = answers.map((answer, index) => ({ index, ...textRequest.shape.choice(answer) }));
+  const usage = recordUsage(response, tokens);
+  sendJson(
+    response,
+    200,
+    JSON.stringify({ ...headOf(textRequest, textRequest.shape.object), choices, usage }),
+  );
 }
 
-async function streamed(asked: TextRequest, response: Response, server: ModelServer): Promise<void> {
-  const { choices, tokens } = await streamChoices(asked, server);
+async function sendStream(textRequest: TextRequest, response: Response, server: ModelServer): Promise<void> {
+  const { choices, tokens } = await streamChoices(textRequest, server);
   setHeaders(response, server);
-  const common = { ...head(asked, asked.shape.chunk), ...(asked.includeUsage ? { usage: null } : {}) };
+  const common = {
+    ...headOf(textRequest, textRequest.shape.chunk),
+    ...(textRequest.includeUsage ? { usage: null } : {}),
+  };
   async function* chunks() {
     for await (const choice of choices) yield { ...common, choices: [choice] };
-    const usage = usageOf(response, tokens());
-    if (asked.includeUsage) yield { ...common, choices: [], usage: usage ?? null };
+    const usage = recordUsage(response, tokens());
+    if (textRequest.includeUsage) yield { ...common, choices: [], usage: usage ?? null };
   }
   await sendEvents(response, chunks());
 }
 
-/** Usage in OpenAI's words, for the caller; in ours for those who count. */
-function usageOf(response: Response, tokens: TokenCounts | undefined): object | undefined {
+/** Records the tokens in the call's context. @returns the usage in OpenAI's shape */
+function recordUsage(response: Response, tokens: TokenCounts | undefined): object | undefined {
   if (!tokens) return undefined;
   callContext(response).tokens = tokens;
   const total = tokens.in + tokens.out;
   return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
 }
 
-function head({ entry, shape }: TextRequest, object: string): object {
+function headOf({ entry, shape }: TextRequest, object: string): object {
   const created = Math.floor(Date.now() / 1000);
   return { id: `${shape.prefix}-${randomUUID()}`, object, created, model: entry.modelId };
 }
 
-/** What the call costs, as on every other route. */
+/** Sets the cost headers, as other routes do. */
 export function setHeaders(response: Response, server: ModelServer): void {
   for (const [name, value] of Object.entries(server.headers())) response.setHeader(name, value);
 }

@@ -45,7 +45,7 @@ test('keys have buckets of their own, and a refused call holds no place', async 
   await limits.enter('a');
   for (let i = 0; i < 10; i++)
     await expect(limits.enter('a')).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 60 });
-  expect(await limits.enter('b')).toMatchObject({ most: 1, remaining: 0 });
+  expect(await limits.enter('b')).toMatchObject({ limit: 1, remaining: 0 });
 });
 
 test('the cap holds for calls that arrive while others are still being counted', async () => {
