@@ -1,0 +1,41 @@
+import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { difference } from '../parity/difference.js';
+import { zooModel, zooNames } from '../parity/zoo.js';
+import { describeWithDocker } from './support/engine.js';
+import { openWorkshop, type Workshop } from './support/workshop.js';
+
+const TASKS = SUPPORTED_TASKS.filter((id) => taskOf(id).profile === 'vision');
+
+describeWithDocker('an image of each task that reads pictures', () => {
+  let workshop: Workshop;
+  beforeAll(async () => void (workshop = await openWorkshop()));
+  afterAll(() => workshop.close());
+
+  test.each(TASKS)(
+    '%s: every model’s cases are answered as the reference answers them',
+    async (task) => {
+      for (const name of await zooNames(task)) {
+        const { about, repo, cases } = await zooModel(task, name);
+        const image = await workshop.build(about.id, '--task', task, '--bake', '--from', repo);
+        const container = await workshop.start(image, [
+          '--network',
+          'bridge',
+          '--read-only',
+          '--cap-drop',
+          'ALL',
+        ]);
+        await container.ready();
+        for (const { request, expect: wanted, expect_error, compare, name: title } of cases) {
+          const { status, envelope } = await container.run(request);
+          if (expect_error) expect({ title, client: Math.floor(status / 100) }).toEqual({ title, client: 4 });
+          else {
+            expect({ title, status, error: envelope.error }).toEqual({ title, status: 200, error: null });
+            expect(await difference(envelope.output, wanted, compare)).toBeNull();
+          }
+        }
+        await container.remove();
+      }
+    },
+    240_000,
+  );
+});
