@@ -2,7 +2,7 @@
  * Writes what is generated: docs/tasks.md, docs/cli.md, docs/hosted.md and the build folders under images/samples. With --check, compares instead and exits with 1 when
  * one of them is not what the sources give.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { planModelImage, renderModelContext } from '../dist/builder/images/model-plan.js';
 import { predictedFigures } from '../dist/builder/plan/figures.js';
@@ -41,6 +41,26 @@ function tasksPage() {
   ].join('\n');
 }
 
+const FIXTURES = ['test/fixtures/zoo', 'test/fixtures/zoo-own'];
+
+/** Model types whose answers are compared with Python's, by the fixtures that there are. */
+function familiesOf(id) {
+  const types = FIXTURES.map((root) => `${root}/${id}`)
+    .filter(existsSync)
+    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}/repo/config.json`))
+    .map((file) => modelType(JSON.parse(readFileSync(file, 'utf8'))));
+  if (types.length === 0) return [];
+  return [
+    `Compared with the Python library: ${[...new Set(types)].sort((a, b) => (a < b ? -1 : 1)).join(', ')}.`,
+    '',
+  ];
+}
+
+/** Models that were put together of two are told by both. */
+function modelType({ model_type, encoder, decoder }) {
+  return encoder && decoder ? `${model_type} (${encoder.model_type}, ${decoder.model_type})` : model_type;
+}
+
 function taskSection(id, task) {
   const { properties, required = [] } = requestSchema(task);
   const { params, ...fields } = properties;
@@ -49,6 +69,7 @@ function taskSection(id, task) {
     '',
     task.summary,
     '',
+    ...familiesOf(id),
     '```json',
     JSON.stringify(task.example),
     '```',
