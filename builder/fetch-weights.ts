@@ -40,7 +40,7 @@ export async function hasWeights(options: FetchWeightsOptions, deps: CommandDeps
       roots: to === undefined ? roots : [to],
       downloadRoot: to ?? cache,
       source: () => (here === undefined ? fileSource(flags, deps) : folderSource(here)),
-      elsewhere: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
+      writeRemedy: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
       onProgress: (progress) => say(progressText(progress)),
     }),
   );

@@ -7,81 +7,81 @@ export interface CandidateOptions {
   files: readonly RepoFile[];
   log: (line: string) => void;
   signal?: AbortSignal | undefined;
-  /** Hash every file, also those whose time stamp says that they were verified. */
+  /** Hash every file, even if its timestamp says that it was verified. */
   rehash?: boolean | undefined;
 }
 
 export interface FolderCheck {
   complete: boolean;
-  /** Files that are there and verified, as the manifest keeps them. */
-  good: Manifest['files'];
-  /** Files that are there with other content, and why they don't count. */
-  wrong: Map<string, string>;
+  /** Manifest entries of the files that are present and verified. */
+  valid: Manifest['files'];
+  /** Files that are present but not valid, and why. */
+  invalid: Map<string, string>;
 }
 
 /**
- * True when the folder holds all files with verified content. Cheap when it doesn't (sizes come first) and when its
- * manifest is up to date; else the files are hashed once and, where the folder is writable, a manifest is left.
- * @param options.explain say in the log why a promising folder is not used
+ * True when the folder holds all files with verified content. Cheap if sizes already differ or the manifest is up to
+ * date; else the files are hashed once and, if the folder is writable, a manifest is written.
+ * @param options.explain log why a folder that has some of the weights is not used
  */
 export async function isCompleteFolder(
   dir: string,
   options: CandidateOptions & { explain?: boolean },
 ): Promise<boolean> {
-  const missing = await firstMisfit(dir, options.files);
-  if (missing) {
-    if (missing.some && options.explain) options.log(`${dir} is not used: ${missing.reason}`);
+  const mismatch = await findMismatch(dir, options.files);
+  if (mismatch) {
+    if (mismatch.hasWeights && options.explain) options.log(`${dir} is not used: ${mismatch.reason}`);
     return false;
   }
-  const { complete, wrong } = await checkFolder(dir, options);
+  const { complete, invalid } = await checkFolder(dir, options);
   if (!complete && options.explain)
-    options.log(`${dir} is not used: ${[...wrong].map(([path, why]) => `${path}: ${why}`).join(', ')}`);
+    options.log(`${dir} is not used: ${[...invalid].map(([path, why]) => `${path}: ${why}`).join(', ')}`);
   return complete;
 }
 
-/** Looks at every file; keeps the manifest in step with what was found. */
+/** Checks every file and updates the manifest. */
 export async function checkFolder(
   dir: string,
   { files, log, signal, rehash = false }: CandidateOptions,
 ): Promise<FolderCheck> {
   const known = (await readManifest(dir)).files;
-  const judgement: FolderCheck = { complete: true, good: {}, wrong: new Map() };
+  const check: FolderCheck = { complete: true, valid: {}, invalid: new Map() };
   let hashed = 0;
   const beforeHash = () => {
     if (hashed++ === 0) log(`verifies the files in ${dir}`);
   };
   for (const file of files) {
     const trusted = rehash ? undefined : known[file.path];
-    const verdict = await checkFile(dir, file, { known: trusted, beforeHash, signal });
-    if (verdict.state === 'good') judgement.good[file.path] = verdict.entry;
-    else judgement.complete = false;
-    if (verdict.state === 'wrong') judgement.wrong.set(file.path, verdict.reason);
+    const result = await checkFile(dir, file, { known: trusted, beforeHash, signal });
+    if (result.state === 'valid') check.valid[file.path] = result.entry;
+    else check.complete = false;
+    if (result.state === 'invalid') check.invalid.set(file.path, result.reason);
   }
-  if (hashed > 0) await writeWherePossible(dir, { ...known, ...judgement.good });
-  return judgement;
+  if (hashed > 0) await writeManifestIfPossible(dir, { ...known, ...check.valid });
+  return check;
 }
 
-/** The first file without which the folder is out, by sizes alone; `some` when the folder looked promising. */
-async function firstMisfit(
+/** The first file that is missing or has another size; `hasWeights` if the folder holds a graph of the right size. */
+async function findMismatch(
   dir: string,
   files: readonly RepoFile[],
-): Promise<{ reason: string; some: boolean } | undefined> {
+): Promise<{ reason: string; hasWeights: boolean } | undefined> {
   let reason: string | undefined;
-  let weights = false;
+  let hasWeights = false;
   for (const file of files) {
     const found = await stat(join(dir, ...file.path.split('/'))).catch(() => undefined);
-    if (found?.size === file.size) weights ||= file.path.endsWith('.onnx');
+    if (found?.size === file.size) hasWeights ||= file.path.endsWith('.onnx');
     else
       reason ??= found ? `${file.path} has ${found.size} bytes, not ${file.size}` : `${file.path} is missing`;
   }
-  return reason === undefined ? undefined : { reason, some: weights };
+  return reason === undefined ? undefined : { reason, hasWeights };
 }
 
-async function writeWherePossible(dir: string, entries: Manifest['files']): Promise<void> {
+async function writeManifestIfPossible(dir: string, entries: Manifest['files']): Promise<void> {
   try {
     await access(dir, constants.W_OK);
     await writeManifest(dir, entries);
   } catch {
-    // A read-only folder is hashed at every start.
+    // A folder without a manifest is hashed at every start.
   }
 }

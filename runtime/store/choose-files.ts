@@ -7,32 +7,32 @@ export interface ChooseRequest {
   info: Pick<ModelInfo, 'id' | 'files'>;
   /** Graph roles, one ONNX file each. */
   graphs: readonly string[];
-  /** Other sets of roles, taken where there is no better export of the first one. */
+  /** Alternative sets of roles, used if the first has no better export. */
   otherGraphs?: readonly (readonly string[])[] | undefined;
-  /** Other files as names or patterns of `*` and `[0-9]`, taken where they exist. */
+  /** Other files, as names or patterns of `*` and `[0-9]`; taken if they exist. */
   extra: readonly string[];
-  /** Weight format that must be taken; without it the best one that is there. */
+  /** Required weight format; by default the best one available. */
   dtype?: Dtype | undefined;
-  /** Names of external weight files by graph path, where they were read from the graph. */
+  /** Names of external weight files by graph path, if they were read from the graph. */
   external?: ExternalFileNames | undefined;
 }
 
 export interface FileSelection {
   dtype: Dtype;
-  /** Why this weight format. */
+  /** Why this weight format was chosen. */
   reason: string;
-  /** Role to path. */
+  /** Role -> path. */
   graphs: Record<string, string>;
-  /** All files that are needed and no other, sorted by path. */
+  /** All files that are needed, and no others, sorted by path. */
   files: RepoFile[];
 }
 
-/** Same answers as Python first, then the smaller the loss the better. */
+/** From the most exact to the least: fp32 gives the same answers as Python. */
 const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
 
 /**
  * Chooses the files of a model. Pure: the same listing always gives the same choice.
- * @throws StoreError not_found when a graph or the asked weight format is missing, naming what there is
+ * @throws StoreError not_found when a graph or the requested weight format is missing; it names what is available
  */
 export function chooseFiles(request: ChooseRequest): FileSelection {
   const { info, extra, external } = request;
@@ -43,7 +43,7 @@ export function chooseFiles(request: ChooseRequest): FileSelection {
   for (const graph of graphs) {
     for (const file of externalFiles(graph, info.files, external)) chosen.set(file.path, file);
   }
-  for (const file of info.files) if (wanted.some((one) => one.test(file.path))) chosen.set(file.path, file);
+  for (const file of info.files) if (wanted.some((name) => name.test(file.path))) chosen.set(file.path, file);
   return {
     dtype: set.dtype,
     reason,
@@ -64,11 +64,11 @@ function chooseGraphs(request: ChooseRequest): { set: GraphSet; reason: string }
   const { info, graphs: roles, otherGraphs = [], dtype } = request;
   const sets = [roles, ...otherGraphs].flatMap((set) => completeSets(graphFiles(info.files, set), set));
   const alias = sets.length === 0 ? mergedDecoder(info.files, roles) : [];
-  const all = [...sets, ...alias].sort(bySet);
-  const available = DTYPES.filter((one) => all.some((set) => set.dtype === one));
+  const all = [...sets, ...alias].sort(compareSets);
+  const available = DTYPES.filter((format) => all.some((set) => set.dtype === format));
   if (all.length === 0) throw noGraphs(info, roles);
   if (dtype === undefined) return { set: all[0]!, reason: reasonOf(all[0]!, available) };
-  const set = all.find((one) => one.dtype === dtype);
+  const set = all.find((candidate) => candidate.dtype === dtype);
   if (set) return { set, reason: `dtype ${dtype}: asked for` };
   throw new StoreError('not_found', `${info.id} has no ${dtype} weights`, {
     remedy: `take one of ${available.join(', ')} with --dtype`,
@@ -94,12 +94,12 @@ function best(found: GraphFile[]): GraphFile | undefined {
   return found.sort((a, b) => a.rank - b.rank || (a.file.path < b.file.path ? -1 : 1))[0];
 }
 
-function bySet(a: GraphSet, b: GraphSet): number {
+function compareSets(a: GraphSet, b: GraphSet): number {
   const preference = PREFERENCE.indexOf(a.dtype) - PREFERENCE.indexOf(b.dtype);
   return a.rank - b.rank || preference || compareFolders(a.base, b.base);
 }
 
-/** Older exports of decoder-only models call their one graph decoder_model_merged. */
+/** Older exports of decoder-only models name their only graph decoder_model_merged. */
 function mergedDecoder(files: readonly RepoFile[], roles: readonly string[]): GraphSet[] {
   if (roles.length !== 1 || roles[0] !== 'model') return [];
   if (graphFiles(files, ['encoder_model']).length > 0) return [];
@@ -124,7 +124,7 @@ function noGraphs({ id, files }: ChooseRequest['info'], roles: readonly string[]
 
 const WILDCARDS: Readonly<Record<string, string>> = { '*': '[^/]*', '[0-9]': '[0-9]' };
 
-/** A name, or a name with `*` for any run of characters but slashes, and `[0-9]` for a digit. */
+/** A pattern for names: `*` matches any characters except slashes, `[0-9]` a digit. */
 function pattern(text: string): RegExp {
   const parts = text.split(/(\*|\[0-9\])/);
   const escaped = parts.map((part) => WILDCARDS[part] ?? part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));

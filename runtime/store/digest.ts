@@ -2,20 +2,20 @@ import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { RepoFile } from '../core/spec.js';
 
-/** What a file must hash to, and under which name a manifest keeps it. */
+/** The hash that a file must have. */
 export interface ExpectedDigest {
   algorithm: 'sha256' | 'sha1';
   hex: string;
 }
 
-/** The strongest hash that the listing gives, or undefined where it gives none. */
+/** The strongest hash in the listing; undefined if it has none. */
 export function expectedDigest({ sha256, gitOid }: RepoFile): ExpectedDigest | undefined {
   if (sha256) return { algorithm: 'sha256', hex: sha256 };
   if (gitOid) return { algorithm: 'sha1', hex: gitOid };
   return undefined;
 }
 
-/** A running hash over the content of `file`, fed in order from its first byte. */
+/** A hash to be fed with the content of `file` from its first byte. */
 export function startDigest(file: RepoFile): Hash {
   const expected = expectedDigest(file);
   if (expected?.algorithm !== 'sha1') return createHash('sha256');
@@ -23,8 +23,8 @@ export function startDigest(file: RepoFile): Hash {
 }
 
 /**
- * Hashes what lies at `path` as `file` wants it hashed. All reads share one buffer: those of a stream wait for the
- * garbage collection, 45 MB of them in a server that verifies its weights.
+ * Hashes the file at `path` with the algorithm that `file` needs. Reads into one buffer: the buffers of a stream would
+ * wait for garbage collection, 45 MB in a server that verifies its weights.
  */
 export async function digestOf(path: string, file: RepoFile, signal?: AbortSignal): Promise<string> {
   const hash = startDigest(file);

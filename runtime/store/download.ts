@@ -10,9 +10,9 @@ import type { ModelSource, RepoRef } from './source.js';
 
 export interface Progress {
   file: string;
-  /** Bytes of `file` that are there. */
+  /** Bytes of `file` that are present. */
   fileBytes: number;
-  /** Bytes of all files that are there, those from earlier attempts included. May go down when a file starts again. */
+  /** Bytes of all files that are present, from earlier attempts too. Goes down when a file is started again. */
   doneBytes: number;
   totalBytes: number;
 }
@@ -20,54 +20,54 @@ export interface Progress {
 export interface DownloadOptions {
   ref: RepoRef;
   source: Pick<ModelSource, 'open'>;
-  /** Folder that the files go to, under their repository paths. */
+  /** Target folder; files keep their repository paths. */
   dir: string;
   onProgress?: (progress: Progress) => void;
-  /** Called when a file is complete, verified and under its final name. */
+  /** Called when a file is complete, verified and has its final name. */
   onFile?: (path: string, entry: ManifestEntry) => Promise<void> | void;
   signal?: AbortSignal | undefined;
-  /** Throws when another process has taken the folder over. */
+  /** Throws when another process has taken over the folder. */
   confirm?: () => Promise<void>;
-  /** Remedy for a folder without room. */
-  elsewhere?: string | undefined;
+  /** Remedy if the folder has not enough space. */
+  writeRemedy?: string | undefined;
   log: (line: string) => void;
-  /** Files at a time; 4. */
+  /** Files downloaded at the same time; 4. */
   parallel?: number;
-  /** Failures in a row, without a new byte, before a file is given up; 6. */
+  /** Failures in a row, without progress, before a file is given up; 6. */
   attempts?: number;
-  /** First wait after a failure; 500 ms. */
+  /** First delay after a failure; 500 ms. */
   backoffMs?: number;
 }
 
-/** Files whose connections break again and again after a few bytes end here: so many, and one more per mebibyte. */
+/** Most connections per file, and one more for each mebibyte: limits connections that break after a few bytes. */
 const MAX_CONNECTIONS = 200;
 
-/** A connection that has brought less counts as a failure. */
-const LEAST_BYTES = 1024;
+/** A connection that transferred less counts as a failure. */
+const MIN_PROGRESS_BYTES = 1024;
 
 /**
- * Downloads files into `dir`. A file has its final name only once its size and hash are right; what an interrupted
- * download left as `<file>.part` is continued. The first failure stops the others; their parts stay.
- * @returns bytes that came over the network
- * @throws StoreError, what the file system throws, or the signal's reason
+ * Downloads files into `dir`. A file gets its final name only when its size and hash are right; an interrupted download
+ * in `<file>.part` is resumed. The first failure stops the other downloads; their parts stay.
+ * @returns bytes received over the network
+ * @throws StoreError, errors of the file system, or the abort reason
  */
 export async function downloadFiles(files: readonly RepoFile[], options: DownloadOptions): Promise<number> {
-  await checkSpace(files, options.dir, options.elsewhere ?? WRITABLE_REMEDY);
-  const stop = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-  const report = progressOf(files, options.onProgress);
+  await checkSpace(files, options.dir, options.writeRemedy ?? WRITABLE_REMEDY);
+  const failed = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
+  const report = createReporter(files, options.onProgress);
   const limit = pLimit(options.parallel ?? 4);
   const largestFirst = [...files].sort((a, b) => b.size - a.size);
   const received = { bytes: 0 };
-  const one = async (file: RepoFile) => {
+  const download = async (file: RepoFile) => {
     signal.throwIfAborted();
     await downloadFile(file, { ...options, signal, report, received });
   };
   let failure: unknown;
   const jobs = largestFirst.map((file) =>
-    limit(one, file).catch((error: unknown) => {
+    limit(download, file).catch((error: unknown) => {
       failure ??= error;
-      stop.abort(error);
+      failed.abort(error);
     }),
   );
   await Promise.all(jobs);
@@ -77,7 +77,7 @@ export async function downloadFiles(files: readonly RepoFile[], options: Downloa
 
 type Report = (file: string, bytes: number) => void;
 
-function progressOf(files: readonly RepoFile[], onProgress: DownloadOptions['onProgress']): Report {
+function createReporter(files: readonly RepoFile[], onProgress: DownloadOptions['onProgress']): Report {
   const bytes = new Map<string, number>();
   const total = totalBytes({ files });
   let doneBytes = 0;
@@ -91,7 +91,7 @@ function progressOf(files: readonly RepoFile[], onProgress: DownloadOptions['onP
 interface FileOptions extends DownloadOptions {
   signal: AbortSignal;
   report: Report;
-  /** Counts what all files together have received. */
+  /** Counts the bytes received for all files. */
   received: { bytes: number };
 }
 
@@ -99,11 +99,11 @@ async function downloadFile(file: RepoFile, options: FileOptions): Promise<void>
   const part = await openPart(join(options.dir, ...file.path.split('/')), file, options);
   try {
     options.report(file.path, part.length);
-    // What an earlier process left may be wrong after a power cut: that says nothing about the hub.
+    // A part left by an earlier process may be damaged, so it gets one more try.
     let tries = part.length > 0 ? 3 : 2;
     for (;;) {
-      await fill(part, file, options);
-      if (part.isRight()) break;
+      await downloadPart(part, file, options);
+      if (part.isValid()) break;
       await part.reset();
       options.report(file.path, 0);
       if (--tries === 0) throw corrupt(file);
@@ -116,8 +116,8 @@ async function downloadFile(file: RepoFile, options: FileOptions): Promise<void>
   }
 }
 
-/** Appends until the announced size is there, through as many connections as it takes. */
-async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
+/** Appends until the file has its announced size, over as many connections as needed. */
+async function downloadPart(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
   const { signal, log, attempts = 6, backoffMs: baseMs = 500 } = options;
   let failures = 0;
   for (let connections = 1; part.length < file.size; connections++) {
@@ -125,25 +125,25 @@ async function fill(part: PartFile, file: RepoFile, options: FileOptions): Promi
     try {
       await transfer(part, file, options);
     } catch (error) {
-      failures = part.length >= before + LEAST_BYTES ? 0 : failures + 1;
-      const patient = connections < MAX_CONNECTIONS + part.length / 2 ** 20;
-      await waitBeforeRetry(error, patient ? failures : Infinity, { attempts, baseMs, signal });
+      failures = part.length >= before + MIN_PROGRESS_BYTES ? 0 : failures + 1;
+      const mayRetry = connections < MAX_CONNECTIONS + part.length / 2 ** 20;
+      await waitBeforeRetry(error, mayRetry ? failures : Infinity, { attempts, baseMs, signal });
       log(`${file.path}: ${(error as Error).message.split(';')[0]}; goes on from byte ${part.length}`);
     }
   }
 }
 
-/** One connection. Returns when it has brought the rest of the file. */
+/** Downloads over one connection. Returns when the file is complete. */
 async function transfer(part: PartFile, file: RepoFile, options: FileOptions): Promise<void> {
   const { offset, body } = await options.source.open(options.ref, file, part.length, options.signal);
   if (offset > part.length)
     throw new StoreError('network', `${file.path} came from the wrong place`, { remedy: 'try again' });
-  // A server that can't start in the middle sends again what is there already.
-  let known = part.length - offset;
+  // A server without support for ranges sends bytes again that are present.
+  let skip = part.length - offset;
   for await (const bytes of body) {
     options.received.bytes += bytes.length;
-    const chunk = bytes.subarray(known);
-    known = Math.max(0, known - bytes.length);
+    const chunk = bytes.subarray(skip);
+    skip = Math.max(0, skip - bytes.length);
     if (part.length + chunk.length > file.size) {
       await part.reset();
       throw corrupt(file);

@@ -6,28 +6,28 @@ export type StoreErrorKind =
   /** The token is wrong. */
   | 'unauthorized'
   | 'rate_limited'
-  /** No connection, a broken one, a time-out, or a hub that answers 5xx. */
+  /** No connection, a broken one, a timeout, or a 5xx of the hub. */
   | 'network'
-  /** Bytes that are not what the listing announced. */
+  /** The bytes are not those that the listing announced. */
   | 'corrupt'
   | 'no_space'
   | 'permission'
-  /** The disk or the system refuses for another reason. */
+  /** Any other error of the disk or the system. */
   | 'storage'
-  /** A name, a listing or a file that makes no sense. */
+  /** An invalid name, listing or file. */
   | 'invalid';
 
 export interface StoreErrorOptions {
-  /** What the operator does about it; becomes part of the message. */
+  /** What the operator should do; part of the message. */
   remedy?: string;
   cause?: unknown;
-  /** Milliseconds that the hub asked to wait. */
+  /** Milliseconds to wait, as requested by the hub. */
   retryAfterMs?: number | undefined;
-  /** Of the hub's answer. */
+  /** HTTP status of the hub. */
   status?: number | undefined;
 }
 
-/** Anything that keeps a model's files from being listed, fetched or used. The message never holds a token. */
+/** Why a model's files can't be listed, fetched or used. The message never holds a token. */
 export class StoreError extends Error {
   override name = 'StoreError';
   readonly kind: StoreErrorKind;
@@ -41,7 +41,7 @@ export class StoreError extends Error {
     this.status = options.status;
   }
 
-  /** True when the same call may work a little later. */
+  /** True when the same call may succeed later. */
   get retryable(): boolean {
     return this.kind === 'network' || this.kind === 'rate_limited';
   }
@@ -50,12 +50,12 @@ export class StoreError extends Error {
 interface WriteProblem {
   kind: StoreErrorKind;
   reason: string;
-  /** What helps, where another folder is not the answer. */
+  /** Remedy, if another folder would not help. */
   remedy?: string;
 }
 
-const IN_THE_WAY = 'move away what lies there';
-const LIMIT = 'raise the limit of open files (ulimit -n) for this process';
+const MOVE_REMEDY = 'move away what lies there';
+const LIMIT_REMEDY = 'raise the limit of open files (ulimit -n) for this process';
 
 const WRITE_PROBLEMS: Record<string, WriteProblem> = {
   ENOSPC: { kind: 'no_space', reason: 'the disk is full' },
@@ -65,30 +65,30 @@ const WRITE_PROBLEMS: Record<string, WriteProblem> = {
   EPERM: { kind: 'permission', reason: 'this user may not write there' },
   EROFS: { kind: 'permission', reason: 'the file system is read-only' },
   ENOTSUP: { kind: 'storage', reason: 'that file system takes no folders' },
-  ENOTDIR: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
-  EEXIST: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: IN_THE_WAY },
-  EISDIR: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
-  ENOTEMPTY: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: IN_THE_WAY },
+  ENOTDIR: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: MOVE_REMEDY },
+  EEXIST: { kind: 'storage', reason: 'a file lies where a folder belongs', remedy: MOVE_REMEDY },
+  EISDIR: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: MOVE_REMEDY },
+  ENOTEMPTY: { kind: 'storage', reason: 'a folder lies where a file belongs', remedy: MOVE_REMEDY },
   ENOENT: { kind: 'storage', reason: 'it was removed meanwhile', remedy: 'try again' },
-  ELOOP: { kind: 'storage', reason: 'a link lies there that leads to itself', remedy: IN_THE_WAY },
-  EMFILE: { kind: 'storage', reason: 'this process has too many files open', remedy: LIMIT },
-  ENFILE: { kind: 'storage', reason: 'this machine has too many files open', remedy: LIMIT },
+  ELOOP: { kind: 'storage', reason: 'a link lies there that leads to itself', remedy: MOVE_REMEDY },
+  EMFILE: { kind: 'storage', reason: 'this process has too many files open', remedy: LIMIT_REMEDY },
+  ENFILE: { kind: 'storage', reason: 'this machine has too many files open', remedy: LIMIT_REMEDY },
   EIO: { kind: 'storage', reason: 'the disk reports an error', remedy: 'check the disk and the system log' },
   ESTALE: { kind: 'storage', reason: 'the network share is gone', remedy: 'mount it again' },
 };
 
-/** What to do about a model folder of an image that can't be written. */
+/** Remedy for a model folder of an image that can't be written. */
 export const WRITABLE_REMEDY = 'mount a writable volume at /server/model, or build with --bake';
 
 /**
- * A failed write as a StoreError where the operator can do something about it; other errors come back as they are.
- * @param elsewhere remedy: where to write instead
+ * Converts a failed write to a StoreError with a remedy; other errors are returned unchanged.
+ * @param writeRemedy says where to write instead
  */
-export function writeError(error: unknown, where: string, elsewhere = WRITABLE_REMEDY): unknown {
+export function writeError(error: unknown, where: string, writeRemedy = WRITABLE_REMEDY): unknown {
   const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
   const problem = WRITE_PROBLEMS[code ?? ''];
   if (!problem || error instanceof StoreError) return error;
-  const remedy = problem.kind === 'no_space' ? `free some space, or ${elsewhere}` : elsewhere;
+  const remedy = problem.kind === 'no_space' ? `free some space, or ${writeRemedy}` : writeRemedy;
   const place = problem.kind === 'storage' && path !== undefined ? path : where;
   return new StoreError(problem.kind, `can't write ${place}: ${problem.reason}`, {
     remedy: problem.remedy ?? remedy,

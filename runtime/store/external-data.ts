@@ -3,16 +3,16 @@ import { StoreError } from './errors.js';
 import { isSafePath } from './paths.js';
 
 /**
- * The files that an ONNX graph keeps its weights in, read from the graph itself: a walk over the protobuf message
- * that skips all tensors' bytes. Field numbers are those of onnx.proto.
+ * Finds the external weight files of an ONNX graph by walking its protobuf message without reading tensors. Field
+ * numbers are those of onnx.proto.
  */
 
 type Fields = Record<number, Message>;
 
-/** A message type, as far as it leads to tensors: field number to the type of that field. */
+/** The fields of a message type that lead to tensors: field number -> type. */
 interface Message {
   fields: Fields;
-  /** True for TensorProto.external_data: a key and a value. */
+  /** True for TensorProto.external_data, a pair of key and value. */
   entry?: true;
 }
 
@@ -32,7 +32,7 @@ const MAX_DEPTH = 64;
 const MAX_NAME_BYTES = 4096;
 
 /**
- * Names of the external files of a graph, relative to the graph's own folder, sorted, each once.
+ * Names of the external files of a graph, relative to the graph's folder, sorted, without duplicates.
  * @throws StoreError when the bytes are not an ONNX graph, or a name leads out of the folder
  */
 export function externalLocations(reader: ByteReader): string[] {
@@ -40,7 +40,7 @@ export function externalLocations(reader: ByteReader): string[] {
   try {
     walk({ reader, found }, MODEL, { start: 0, end: reader.size, depth: 0 });
   } catch (error) {
-    throw error instanceof ProtobufError ? broken() : error;
+    throw error instanceof ProtobufError ? invalidGraph() : error;
   }
   return [...found].sort();
 }
@@ -57,7 +57,7 @@ interface Span {
 }
 
 function walk(state: Walk, type: Message, { start, end, depth }: Span): void {
-  if (depth > MAX_DEPTH) throw broken();
+  if (depth > MAX_DEPTH) throw invalidGraph();
   for (const field of fieldsOf(state.reader, start, end)) {
     const inner = type.fields[field.number];
     if (!inner || field.wire !== 2) continue;
@@ -70,7 +70,7 @@ function addLocation({ reader, found }: Walk, entry: Field): void {
   const pair: Record<number, string> = {};
   for (const field of fieldsOf(reader, entry.start, entry.end)) {
     if (field.wire !== 2 || field.number > 2) continue;
-    if (field.end - field.start > MAX_NAME_BYTES) throw broken();
+    if (field.end - field.start > MAX_NAME_BYTES) throw invalidGraph();
     pair[field.number] = contentText(reader, field);
   }
   if (pair[1] !== 'location') return;
@@ -84,6 +84,6 @@ function addLocation({ reader, found }: Walk, entry: Field): void {
   found.add(location);
 }
 
-function broken(): StoreError {
+function invalidGraph(): StoreError {
   return new StoreError('invalid', 'the file is not an ONNX graph, or a broken one');
 }

@@ -5,22 +5,22 @@ import { StoreError } from './errors.js';
 /** Names of external weight files, relative to the graph's folder, by graph path. */
 export type ExternalFileNames = Readonly<Record<string, readonly string[]>>;
 
-/** Weights of other frameworks, which no graph refers to. */
+/** Files that are never external weights, such as weights of other frameworks. */
 const FOREIGN =
   /\.(?:onnx|safetensors|pt|pth|ckpt|h5|msgpack|gguf|ot|tflite|mlmodel|xml|json|jinja|txt|md|model|py|npz|pkl|png|jpe?g|wav|mp[34])$|(?:pytorch_model|openvino_model|training_args|optimizer|scheduler|flax_model|tf_model)[^/]*$/i;
 const LARGE_BYTES = 2 ** 20;
 
 /**
- * The files that hold the weights of a graph: by the names that the graph itself gives where those are known, else
- * by the habits of the exporters.
+ * The files that hold the weights of a graph: those that the graph names, if known; else guessed from the names that
+ * exporters use.
  * @throws StoreError not_found when the graph names a file that the repository lacks
  */
 export function externalFiles(
   graph: RepoFile,
   files: readonly RepoFile[],
-  hints: ExternalFileNames | undefined,
+  known: ExternalFileNames | undefined,
 ): RepoFile[] {
-  const names = hints?.[graph.path];
+  const names = known?.[graph.path];
   if (!names) return likelyExternalFiles(graph, files);
   const dir = posix.dirname(graph.path);
   return names.map((name) => {
@@ -37,13 +37,13 @@ export function externalFiles(
   });
 }
 
-/** Files beside a graph that look as if they held its weights: named after it, or nameless blobs beside a lone graph. */
+/** Guesses the weight files of a graph: files named after it, else large unknown files beside the only graph. */
 export function likelyExternalFiles(graph: RepoFile, files: readonly RepoFile[]): RepoFile[] {
-  const beside = files.filter((file) => posix.dirname(file.path) === posix.dirname(graph.path));
-  const named = beside.filter((file) => isNamedAfter(graph.path, file.path));
+  const siblings = files.filter((file) => posix.dirname(file.path) === posix.dirname(graph.path));
+  const named = siblings.filter((file) => isNamedAfter(graph.path, file.path));
   if (named.length > 0) return named;
-  if (beside.filter(({ path }) => path.endsWith('.onnx')).length > 1) return [];
-  return beside.filter((file) => file.size >= LARGE_BYTES && !FOREIGN.test(file.path));
+  if (siblings.filter(({ path }) => path.endsWith('.onnx')).length > 1) return [];
+  return siblings.filter((file) => file.size >= LARGE_BYTES && !FOREIGN.test(file.path));
 }
 
 /** model.onnx_data, model.onnx_data_1, model.onnx.data, model.data */

@@ -11,12 +11,12 @@ import { isSafePath } from './paths.js';
 import type { ModelSource } from './source.js';
 
 /**
- * A local folder in the shape of a repository. Its commit is `local-` and twelve hex digits over the listing, so that
- * changed content is another commit. Names with a leading dot are left out.
+ * A local folder with the layout of a repository. Its commit is `local-` and twelve hex digits of a hash over the
+ * listing, so changed content is another commit. Names with a leading dot are left out.
  */
 export function folderSource(dir: string): ModelSource {
   const root = resolve(dir);
-  const listing = once(() => listFolder(root));
+  const listing = cached(() => listFolder(root));
   return {
     async info(id, revision = 'main'): Promise<ModelInfo> {
       const files = await listing();
@@ -32,23 +32,23 @@ export function folderSource(dir: string): ModelSource {
       if (!isSafePath(file.path))
         throw new StoreError('invalid', `unsafe path: ${JSON.stringify(file.path)}`);
       const path = join(root, ...file.path.split('/'));
-      if (!(await stat(path).catch(() => undefined))?.isFile()) throw missing(path);
+      if (!(await stat(path).catch(() => undefined))?.isFile()) throw missingPath(path);
       return { offset, body: createReadStream(path, { start: offset, highWaterMark: 2 ** 20, signal }) };
     },
   };
 }
 
-function missing(path: string): StoreError {
+function missingPath(path: string): StoreError {
   return new StoreError('not_found', `${path} is not there`, {
     remedy: 'check the folder given with --from',
   });
 }
 
 async function listFolder(root: string): Promise<RepoFile[]> {
-  if (!(await stat(root).catch(() => undefined))?.isDirectory()) throw missing(root);
+  if (!(await stat(root).catch(() => undefined))?.isDirectory()) throw missingPath(root);
   const found = await walk(await realpath(root), root, '');
   if (found.length === 0) throw new StoreError('not_found', `${root} holds no files`);
-  // Two at a time: hashing is bound by one core each.
+  // Two at a time, since hashing takes a core each.
   const limit = pLimit(2);
   const files = await Promise.all(found.map((file) => limit(() => describe(root, file))));
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -64,16 +64,16 @@ async function walk(realRoot: string, root: string, prefix: string): Promise<Rep
   for (const entry of await readdir(join(root, prefix), { withFileTypes: true })) {
     const path = prefix ? `${prefix}/${entry.name}` : entry.name;
     if (entry.name.startsWith('.') || !isSafePath(path)) continue;
-    const real = entry.isSymbolicLink() ? await insideOnly(realRoot, join(root, path)) : undefined;
+    const real = entry.isSymbolicLink() ? await resolveInside(realRoot, join(root, path)) : undefined;
     const found = real ? await stat(real) : entry;
-    // A linked folder could lead back to its parent: only linked files are followed.
+    // Links to folders are not followed, because they could lead back to a parent.
     if (entry.isDirectory()) files.push(...(await walk(realRoot, root, path)));
     else if (found.isFile()) files.push({ path, size: (await stat(join(root, path))).size });
   }
   return files;
 }
 
-async function insideOnly(realRoot: string, path: string): Promise<string> {
+async function resolveInside(realRoot: string, path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real?.startsWith(realRoot + sep)) return real;
   throw new StoreError('invalid', `${path} is a link that leads out of the folder`, {
@@ -86,8 +86,8 @@ function commitOf(files: readonly RepoFile[]): string {
   return `local-${createHash('sha256').update(lines.join('')).digest('hex').slice(0, 12)}`;
 }
 
-/** Calls once; a failure is not kept. */
-function once<T>(call: () => Promise<T>): () => Promise<T> {
+/** Caches the result of the first successful call. */
+function cached<T>(call: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
     result ??= call().catch((error: unknown) => {

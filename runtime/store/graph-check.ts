@@ -4,12 +4,12 @@ import { StoreError } from './errors.js';
 import { withFileReader } from '../onnx/protobuf.js';
 import { externalLocations } from './external-data.js';
 
-/** Graphs up to this size are read while planning; larger ones only once they are here. */
+/** Graphs up to this size are read while planning; larger ones after the download. */
 export const PLANNED_GRAPH_BYTES = 32 * 2 ** 20;
 
 /**
- * Looks into the graphs that were too large to be read while planning: a graph whose weights lie in a file
- * that the plan did not foresee is told here rather than by a crash of the engine.
+ * Checks graphs that were too large to be read while planning: if one has weights in a file that is not in the plan,
+ * this is an error here instead of a crash of the engine.
  * @throws StoreError invalid
  */
 export function checkLargeGraphs(dir: string, files: readonly RepoFile[]): void {

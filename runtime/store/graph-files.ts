@@ -1,14 +1,14 @@
 import type { Dtype, RepoFile } from '../core/spec.js';
 
-/** An ONNX file of a repository, read by its name. */
+/** An ONNX file of a repository, with the facts in its name. */
 export interface GraphFile {
   file: RepoFile;
   /** What the graph computes: `model`, `encoder_model`, `unet`, … */
   role: string;
   dtype: Dtype;
-  /** Folder under which the graphs of one export lie together; empty for the repository's root. */
+  /** Folder of the export; empty for the repository's root. */
   base: string;
-  /** 0 for the plain name of a weight format; more for variants that are only taken when nothing else is there. */
+  /** 0 for the plain name of a weight format; more for variants, which are taken only if there is nothing else. */
   rank: number;
 }
 
@@ -20,14 +20,14 @@ const SUFFIXES: [suffix: RegExp, dtype: Dtype, rank: number][] = [
   [/_uint8$/, 'uint8', 0],
   [/_bnb4$/, 'bnb4', 0],
   [/_q4$/, 'q4', 0],
-  // Made for one kind of machine or by one optimiser: right, but not what was published as the model.
+  // Optimized variants, some for one kind of machine: correct, but not the original model.
   [/_optimized$|_O[123]$/, 'fp32', 1],
   [/_O4$/, 'fp16', 1],
   [/_qint8(?:_\w+)?$/, 'int8', 2],
   [/_quint8(?:_\w+)?$/, 'uint8', 2],
 ];
 
-/** Folders that are named after a weight format. */
+/** Folders named after a weight format. */
 const DTYPE_FOLDERS: Record<string, Dtype> = {
   fp32: 'fp32',
   fp16: 'fp16',
@@ -40,22 +40,22 @@ const DTYPE_FOLDERS: Record<string, Dtype> = {
   quantized: 'q8',
 };
 
-/** Reads every way in which a file may be one of the graphs that are asked for. */
+/** All files that may be one of the roles; a file may match several. */
 export function graphFiles(files: readonly RepoFile[], roles: readonly string[]): GraphFile[] {
   const graphs = files.filter(({ path }) => path.endsWith('.onnx'));
-  return graphs.flatMap((file) => roles.flatMap((role) => asRole(file, role) ?? []));
+  return graphs.flatMap((file) => roles.flatMap((role) => graphInRole(file, role) ?? []));
 }
 
-function asRole(file: RepoFile, role: string): GraphFile | undefined {
+function graphInRole(file: RepoFile, role: string): GraphFile | undefined {
   const parts = file.path.split('/');
   const { name, dtype, rank } = readName(parts.pop()!.slice(0, -'.onnx'.length));
   const folder = parts.at(-1) ?? '';
-  // Pipelines of several models keep each in a folder of its own: unet/model.onnx.
+  // Pipelines of several models have a folder for each: unet/model.onnx.
   const ownFolder = name === 'model' && role !== 'model' && folder === role;
   if (name !== role && !ownFolder) return undefined;
   const base = (ownFolder ? parts.slice(0, -1) : parts).join('/');
-  const compareFolders = dtype === 'fp32' && !ownFolder ? DTYPE_FOLDERS[folder] : undefined;
-  return { file, role, base, rank, dtype: compareFolders ?? dtype };
+  const folderDtype = dtype === 'fp32' && !ownFolder ? DTYPE_FOLDERS[folder] : undefined;
+  return { file, role, base, rank, dtype: folderDtype ?? dtype };
 }
 
 function readName(stem: string): { name: string; dtype: Dtype; rank: number } {
@@ -65,12 +65,12 @@ function readName(stem: string): { name: string; dtype: Dtype; rank: number } {
   return { name: stem, dtype: 'fp32', rank: 0 };
 }
 
-/** Order in which folders are preferred: onnx/, the root, then the shortest path. */
+/** Preference of folders: onnx/, the root, then the shortest path. */
 export function compareFolders(a: string, b: string): number {
-  return place(a) - place(b) || a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+  return folderRank(a) - folderRank(b) || a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-function place(base: string): number {
+function folderRank(base: string): number {
   if (base === 'onnx') return 0;
   return base === '' ? 1 : 2;
 }

@@ -1,12 +1,12 @@
-/** Address of a hub, taken apart: what may be shown, and what may not. */
+/** Address of a hub, with the credentials separated from what may be shown. */
 export interface HubAddress {
-  /** Without credentials and without a slash at its end: for requests and messages. */
+  /** Without credentials and trailing slash; for requests and messages. */
   url: string;
-  /** Value of the Authorization header for requests to it, where the address held a user and a password. */
+  /** Value of the Authorization header, if the address has a user and a password. */
   authorization?: string;
 }
 
-/** Reads `https://user:password@mirror.example/path`. @throws TypeError for what is no address */
+/** Parses `https://user:password@mirror.example/path`. @throws TypeError for an invalid address */
 export function hubAddress(text: string): HubAddress {
   const url = new URL(text);
   const { username, password } = url;

@@ -6,30 +6,33 @@ export interface HubRequest {
   hasToken: boolean;
 }
 
-/** What is wrong with an answer of the hub, or undefined when it is a success. Reads no body. */
-export async function responseError(response: Response, asked: HubRequest): Promise<StoreError | undefined> {
+/** The error that an answer of the hub stands for; undefined for a success. Does not read the body. */
+export async function responseError(
+  response: Response,
+  request: HubRequest,
+): Promise<StoreError | undefined> {
   const { status } = response;
-  if (response.ok) return pageInsteadOfData(response, asked);
-  if (status === 429) return tooMany(response, asked);
-  // A hub that moved to another address says what is wrong itself.
-  const speaks = response.headers.has('x-error-code');
-  if (isElsewhere(response, asked) && status < 500 && !speaks) return refusedElsewhere(response);
+  if (response.ok) return pageInsteadOfData(response, request);
+  if (status === 429) return rateLimited(response, request);
+  // The header shows that the other host is a hub, too.
+  const isHub = response.headers.has('x-error-code');
+  if (isOtherHost(response, request) && status < 500 && !isHub) return refusedByOtherHost(response);
   if (status >= 500 || status === 408) {
-    return new StoreError('network', `${asked.endpoint} answers ${status}`, {
+    return new StoreError('network', `${request.endpoint} answers ${status}`, {
       remedy: 'try again later',
       ...retryAfter(response),
     });
   }
-  return refusal(status, response.headers.get('x-error-code'), asked);
+  return refusal(status, response.headers.get('x-error-code'), request);
 }
 
-/** Large files come from another host, by a signed address that is good for a while. */
-function isElsewhere({ redirected, url }: Response, { endpoint }: HubRequest): boolean {
+/** Large files come from another host, by a signed URL that expires. */
+function isOtherHost({ redirected, url }: Response, { endpoint }: HubRequest): boolean {
   return redirected && URL.canParse(url) && new URL(url).origin !== new URL(endpoint).origin;
 }
 
-/** Worth another try: the hub signs a new address each time. */
-function refusedElsewhere({ url, status }: Response): StoreError {
+/** Retryable, since the hub signs a new URL each time. */
+function refusedByOtherHost({ url, status }: Response): StoreError {
   return new StoreError(
     'network',
     `${new URL(url).host}, where the hub sent us for the file, answers ${status}`,
@@ -40,10 +43,10 @@ function refusedElsewhere({ url, status }: Response): StoreError {
   );
 }
 
-/** Names of the errors that the hub puts into X-Error-Code; the status alone does not tell missing from private. */
-function refusal(status: number, code: string | null, asked: HubRequest): StoreError {
-  const { id, endpoint, hasToken } = asked;
-  if (code === 'GatedRepo' || (status === 403 && code === null)) return gated(asked);
+/** Uses the hub's X-Error-Code, since the status alone does not distinguish missing from private. */
+function refusal(status: number, code: string | null, request: HubRequest): StoreError {
+  const { id, endpoint, hasToken } = request;
+  if (code === 'GatedRepo' || (status === 403 && code === null)) return gated(request);
   if (code === 'RevisionNotFound') {
     return new StoreError('not_found', `${id} has no such revision at ${endpoint}`, {
       remedy: 'give a branch, tag or commit that the model page lists',
@@ -75,7 +78,7 @@ function gated({ id, endpoint, hasToken }: HubRequest): StoreError {
   return new StoreError('gated', `access to ${id} is restricted`, { remedy });
 }
 
-function tooMany(response: Response, { endpoint, hasToken }: HubRequest): StoreError {
+function rateLimited(response: Response, { endpoint, hasToken }: HubRequest): StoreError {
   const { retryAfterMs } = retryAfter(response);
   const when = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   return new StoreError('rate_limited', `${endpoint} limits the rate of requests`, {
@@ -84,7 +87,7 @@ function tooMany(response: Response, { endpoint, hasToken }: HubRequest): StoreE
   });
 }
 
-/** Portals, proxies and wrong addresses like to answer a web page with status 200; a portal lets through after a while. */
+/** Captive portals, proxies and wrong addresses often answer 200 with a web page. Retryable, since portals may pass. */
 function pageInsteadOfData(response: Response, { endpoint }: HubRequest): StoreError | undefined {
   if (!/^text\/html\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   return new StoreError('network', `${endpoint} answers with a web page instead of data`, {
@@ -92,7 +95,7 @@ function pageInsteadOfData(response: Response, { endpoint }: HubRequest): StoreE
   });
 }
 
-/** Seconds or a date. */
+/** The header is in seconds or a date. */
 function retryAfter(response: Response): { retryAfterMs?: number } {
   const value = response.headers.get('retry-after');
   if (!value) return {};

@@ -3,25 +3,24 @@ import { StoreError } from './errors.js';
 import { responseError } from './hub-errors.js';
 
 export interface HubOptions {
-  /** Address of the hub or a mirror, e.g. `https://huggingface.co`; may hold a user and a password. */
+  /** Address of the hub or a mirror, e.g. `https://huggingface.co`; may have a user and a password. */
   endpoint: string;
-  /** Goes along as a Bearer token, unless the address holds a user and a password: a request has one Authorization. */
+  /** Sent as a Bearer token, unless the address has a user and a password. */
   token?: string | undefined;
   fetch?: typeof fetch;
-  /** Longest wait for the headers of an answer; 30 s. */
+  /** Longest wait for the response headers; 30 s. */
   firstByteMs?: number;
-  /** Longest time in which a body may bring less than a kibibyte; 60 s. */
+  /** A body with less than a kibibyte in this time is given up; 60 s. */
   stallMs?: number;
   /** Tries of each small request; 4. */
   attempts?: number;
-  /** First wait between tries; 500 ms. */
+  /** First delay between tries; 500 ms. */
   backoffMs?: number;
 }
 
 /**
- * A fetch for one hub: adds the token to requests for the hub's own origin and to no other, bounds the wait for the
- * headers, and turns every answer that isn't a success into a StoreError. Redirects to another host lose the token
- * inside fetch itself.
+ * A fetch for one hub: adds the token to requests for the hub's own origin only, limits the wait for the headers, and
+ * throws a StoreError for every answer that is not a success. fetch itself drops the token at redirects to other hosts.
  */
 export function hubFetch(
   options: HubOptions & { authorization?: string | undefined },
@@ -32,13 +31,16 @@ export function hubFetch(
   const origin = new URL(options.endpoint).origin;
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    // fetch would quote the token in its own complaint.
+    // Checked here, because the error of fetch would quote the token.
     if (token && !/^[\x21-\x7e]+$/.test(token)) throw malformedToken();
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'slipway');
     if (authorization && url.origin === origin) headers.set('authorization', authorization);
-    const response = await within(firstByteMs, init.signal ?? undefined, options.endpoint, (signal) =>
-      send(url, { ...init, headers, signal }),
+    const response = await withHeaderTimeout(
+      firstByteMs,
+      init.signal ?? undefined,
+      options.endpoint,
+      (signal) => send(url, { ...init, headers, signal }),
     );
     const problem = await responseError(response, {
       id,
@@ -57,8 +59,8 @@ function malformedToken(): StoreError {
   });
 }
 
-/** Runs a request that is given up when no headers come in time. The signal goes on to govern the body. */
-async function within(
+/** Aborts the request when no headers arrive in time. The outer signal also aborts the body. */
+async function withHeaderTimeout(
   ms: number,
   outer: AbortSignal | undefined,
   endpoint: string,
@@ -76,7 +78,7 @@ async function within(
   }
 }
 
-/** A failed connection in words that name the address. */
+/** The error of a failed connection, with the address. */
 export function unreachableEndpoint(endpoint: string, cause: unknown): StoreError {
   return new StoreError('network', `no connection to ${endpoint} (${reasonOf(cause)})`, {
     remedy: 'check the network, or set HF_ENDPOINT to a hub that this machine reaches',
@@ -84,18 +86,18 @@ export function unreachableEndpoint(endpoint: string, cause: unknown): StoreErro
   });
 }
 
-/** Fetch hides what happened ("fetch failed", "terminated") in its cause. */
+/** fetch puts the real reason into the cause of its "fetch failed" and "terminated". */
 function reasonOf(error: unknown): string {
   const cause = (error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined;
   return cause?.code ?? (cause?.message || (error as Error | undefined)?.message || String(error));
 }
 
-/** A connection that brings less than this in `stallMs` is given up: what drips would keep a start for days. */
-const LEAST_BYTES = 1024;
+/** A connection that transfers less than this in `stallMs` is given up: it could delay a start for days. */
+const MIN_PROGRESS_BYTES = 1024;
 
 /**
- * Bytes of a body. A silence longer than `stallMs`, a drip, or a connection that breaks, is a retryable StoreError.
- * The connection is closed when the reader leaves early.
+ * Reads a body. A stalled, very slow or broken connection is a retryable StoreError. The connection is closed when the
+ * reader stops early.
  */
 export async function* responseBody(
   response: Response,
@@ -104,11 +106,11 @@ export async function* responseBody(
   const reader = response.body?.getReader();
   if (!reader) return;
   let bytes = 0;
-  // Only the time spent on waiting counts: a slow disk is not the hub's fault.
+  // Only time spent waiting for the hub counts, not that of a slow disk.
   let waitedMs = 0;
-  const leave = () => void reader.cancel().catch(() => undefined);
-  // Not left to fetch alone, whose own tie to the signal is a weak one.
-  signal?.addEventListener('abort', leave);
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  // fetch holds the signal only weakly, so listen here as well.
+  signal?.addEventListener('abort', cancel);
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -119,15 +121,15 @@ export async function* responseBody(
       if (chunk.done) return;
       waitedMs += performance.now() - started;
       bytes += chunk.value.length;
-      if (bytes >= LEAST_BYTES) bytes = waitedMs = 0;
+      if (bytes >= MIN_PROGRESS_BYTES) bytes = waitedMs = 0;
       yield chunk.value;
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw unreachableEndpoint(endpoint, error);
   } finally {
-    signal?.removeEventListener('abort', leave);
-    leave();
+    signal?.removeEventListener('abort', cancel);
+    cancel();
   }
 }
 

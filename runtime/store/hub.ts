@@ -8,26 +8,26 @@ import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
 import { type ModelSource, type OpenedFile, readWholeFile, type RepoRef } from './source.js';
 
-/** Small files are small: more than this under such a name is not read into memory. */
+/** Largest file that is read into memory as text. */
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
 
-/** Longest time for one whole answer of the API. */
-const ANSWER_MS = 120_000;
+/** Longest time of one API request. */
+const API_TIMEOUT_MS = 120_000;
 
-/** The Hugging Face hub, or a mirror that speaks its protocol. */
+/** The Hugging Face hub, or a mirror with the same API. */
 export function hubSource(options: HubOptions): ModelSource {
   const { url: endpoint, authorization } = hubAddress(options.endpoint);
-  const given = { ...options, endpoint, authorization };
+  const resolved = { ...options, endpoint, authorization };
   const retries = { attempts: options.attempts ?? 4, baseMs: options.backoffMs ?? 500 };
 
   const open: ModelSource['open'] = (ref, file, offset, signal) =>
-    openFile(given, { ref, file, offset, signal });
+    openFile(resolved, { ref, file, offset, signal });
 
   return {
     open,
     async info(id, revision = 'main') {
       checkId(id);
-      return withRetries(() => describeModel(given, id, revision), retries);
+      return withRetries(() => describeModel(resolved, id, revision), retries);
     },
     async readText(info, path) {
       const file = info.files.find((candidate) => candidate.path === path);
@@ -49,14 +49,14 @@ function checkId(id: string): void {
 async function describeModel(options: HubOptions, id: string, revision: string): Promise<ModelInfo> {
   const send = hubFetch(options, id);
   const fetch: typeof send = (input, init) =>
-    send(input, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+    send(input, { ...init, signal: AbortSignal.timeout(API_TIMEOUT_MS) });
   const hubUrl = options.endpoint;
-  const found = await speaking(hubUrl, () =>
+  const found = await withHubErrors(hubUrl, () =>
     modelInfo({ name: id, revision, hubUrl, fetch, additionalFields: ['sha', 'tags', 'library_name'] }),
   );
-  if (!/^[\w-]{7,64}$/.test(found.sha ?? '') || !isModelId(found.name ?? '')) throw nonsense(hubUrl);
-  const files = await speaking(hubUrl, () =>
-    listing(
+  if (!/^[\w-]{7,64}$/.test(found.sha ?? '') || !isModelId(found.name ?? '')) throw unexpectedAnswer(hubUrl);
+  const files = await withHubErrors(hubUrl, () =>
+    collectFiles(
       listFiles({
         repo: { type: 'model', name: found.name },
         revision: found.sha,
@@ -80,10 +80,10 @@ async function describeModel(options: HubOptions, id: string, revision: string):
   };
 }
 
-async function listing(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[]> {
+async function collectFiles(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[]> {
   const files: RepoFile[] = [];
   for await (const { type, path, size, oid, lfs } of entries) {
-    // A path that is unsafe on some system is of no model that we serve: as if it were not there.
+    // Files with unsafe paths are ignored.
     if (type !== 'file' || !isSafePath(path)) continue;
     files.push(
       lfs ? { path, size: lfs.size, sha256: lfs.oid } : { path, size, ...(oid ? { gitOid: oid } : {}) },
@@ -92,8 +92,8 @@ async function listing(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What isn't a StoreError by now is a connection cut in the middle, or an answer that the library could not read. */
-async function speaking<T>(endpoint: string, call: () => Promise<T>): Promise<T> {
+/** Converts errors of the hub library: a broken connection, or an answer that it could not parse. */
+async function withHubErrors<T>(endpoint: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -101,11 +101,11 @@ async function speaking<T>(endpoint: string, call: () => Promise<T>): Promise<T>
     const broken = ['terminated', 'TimeoutError', 'fetch failed'].some((sign) =>
       String(error).includes(sign),
     );
-    throw broken ? unreachableEndpoint(endpoint, error) : nonsense(endpoint, error);
+    throw broken ? unreachableEndpoint(endpoint, error) : unexpectedAnswer(endpoint, error);
   }
 }
 
-function nonsense(endpoint: string, cause?: unknown): StoreError {
+function unexpectedAnswer(endpoint: string, cause?: unknown): StoreError {
   return new StoreError('invalid', `${endpoint} does not answer as a hub does`, {
     remedy: 'check HF_ENDPOINT',
     cause,
@@ -129,7 +129,7 @@ async function openFile(options: HubOptions, request: OpenRequest): Promise<Open
   try {
     return await openAt(options, request, offset);
   } catch (error) {
-    // A shorter file than the listing says: the whole of it shows what is wrong.
+    // The file is shorter than listed; fetching all of it gives the right error.
     if (offset > 0 && (error as StoreError).status === 416) return openAt(options, request, 0);
     throw error;
   }
@@ -142,7 +142,7 @@ async function openAt(
 ): Promise<OpenedFile> {
   const path = file.path.split('/').map(encodeURIComponent).join('/');
   const url = `${options.endpoint}/${ref.id}/resolve/${ref.commit}/${path}`;
-  // Compression would make offsets and lengths those of the compressed bytes.
+  // With compression, offsets and lengths would count compressed bytes.
   const headers: Record<string, string> = { 'accept-encoding': 'identity' };
   if (offset > 0) headers.range = `bytes=${offset}-`;
   const response = await hubFetch(options, ref.id)(url, { headers, signal });
@@ -150,9 +150,9 @@ async function openAt(
   return { offset: startOf(response, offset), body: responseBody(response, { endpoint, stallMs, signal }) };
 }
 
-/** Where the body of an answer begins. */
-function startOf(response: Response, asked: number): number {
+/** Offset of the body in the file. */
+function startOf(response: Response, requested: number): number {
   if (response.status !== 206) return 0;
   const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
-  return start === undefined ? asked : Number(start);
+  return start === undefined ? requested : Number(start);
 }

@@ -1,57 +1,57 @@
 import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-/** What a lock file says. */
+/** Content of a lock file. */
 export interface LockHolder {
   token: string;
   pid: number;
   host: string;
-  /** Inode of the lock file when it was made: a copy (in a committed image, a restored backup) has another. */
+  /** Inode of the lock file at its creation; a copy (in a committed image, a restored backup) has another. */
   ino: number;
 }
 
 export interface LockWatch {
   readonly path: string;
-  /** True when the holder is gone. False for a file that is not there. */
+  /** True when the holder has died. False if the file does not exist. */
   isStale(): Promise<boolean>;
 }
 
-/** Beats that a holder who seems to be dead must have missed. */
+/** Heartbeats that a dead holder must have missed. */
 const MISSED_BEATS = 2.5;
 
 /**
- * Watches a lock file over several looks. Its holder is gone when
- * - the file was seen unchanged for `staleMs`, by this process' own clock: machines may disagree about the time; or
- * - its time stamp is that old, and it was seen unchanged for a few beats; or
- * - its process is dead on this host, and the file is a few beats old: the process id alone says nothing, since
- *   containers may share a host name and number their processes alike; or
- * - it is a copy, or says nothing, and was seen unchanged for a few beats.
+ * Watches a lock file over several checks. The lock is stale when
+ * - the file was unchanged for `staleMs` by this process's own clock (clocks of machines may differ); or
+ * - its timestamp is that old, and it was unchanged for a few heartbeats; or
+ * - its process is dead on this host, and the file is a few heartbeats old (the process id alone is not enough, since
+ *   containers may share host names and process ids); or
+ * - it is a copy or has no content, and was unchanged for a few heartbeats.
  */
 export function watchFile(
   path: string,
   { heartbeatMs, staleMs }: { heartbeatMs: number; staleMs: number },
 ): LockWatch {
-  let seen = { mark: '', since: performance.now() };
+  let lastSeen = { version: '', since: performance.now() };
   return {
     path,
     async isStale() {
       const found = await stat(path).catch(() => undefined);
       if (!found) return false;
-      const mark = `${found.dev} ${found.ino} ${found.mtimeMs}`;
-      if (mark !== seen.mark) seen = { mark, since: performance.now() };
-      const unchangedMs = performance.now() - seen.since;
+      const version = `${found.dev} ${found.ino} ${found.mtimeMs}`;
+      if (version !== lastSeen.version) lastSeen = { version, since: performance.now() };
+      const unchangedMs = performance.now() - lastSeen.since;
       const ageMs = Date.now() - found.mtimeMs;
-      const silent = unchangedMs > MISSED_BEATS * heartbeatMs;
-      if (unchangedMs > staleMs || (ageMs > staleMs && silent)) return true;
+      const isSilent = unchangedMs > MISSED_BEATS * heartbeatMs;
+      if (unchangedMs > staleMs || (ageMs > staleMs && isSilent)) return true;
       const holder = await readHolder(path);
-      if (!holder || holder.ino !== found.ino) return silent;
-      const missedBeats = silent || ageMs > MISSED_BEATS * heartbeatMs;
+      if (!holder || holder.ino !== found.ino) return isSilent;
+      const missedBeats = isSilent || ageMs > MISSED_BEATS * heartbeatMs;
       return missedBeats && holder.host === hostname() && !isAlive(holder.pid);
     },
   };
 }
 
-/** @returns undefined when there is no file, or one that says nothing. @throws when it can't be read */
+/** @returns undefined when the file does not exist or is not JSON. @throws when it can't be read */
 export async function readHolder(path: string): Promise<LockHolder | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as LockHolder;
@@ -61,7 +61,7 @@ export async function readHolder(path: string): Promise<LockHolder | undefined> 
   }
 }
 
-/** False also for our own id: a lock of this very process is never found untouched for long. */
+/** False also for our own id: this process touches its own locks, so an old file is not its own. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -8,47 +8,47 @@ export interface LockOptions {
   signal?: AbortSignal | undefined;
   /** Called once when another process holds the lock. */
   onWait?: () => void;
-  /** Milliseconds between signs of life of the holder; 2 s. */
+  /** Milliseconds between two heartbeats of the holder; 2 s. */
   heartbeatMs?: number;
-  /** A holder that has shown no life for so long is gone; 30 s. */
+  /** A holder without a heartbeat for this long has died; 30 s. */
   staleMs?: number;
 }
 
 export interface Lock {
   /**
-   * To be called before every step that must be the holder's alone. Cheap, but for a process that was stopped or
-   * starved for a while: then it looks whether the lock is still its own.
+   * Call it before every step that only the holder may do. Cheap, unless this process was stopped or starved for a
+   * while: then it checks that it still holds the lock.
    * @throws LockLost when another process has taken it over
    */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Another process has taken the lock over, because this one showed no sign of life. */
+/** Another process has taken over the lock, because this one sent no heartbeat. */
 export class LockLost extends Error {
   override name = 'LockLost';
 }
 
-/** This many beats late, a holder looks before it goes on. */
+/** After this many missed heartbeats, the holder checks that it still holds the lock. */
 const LATE_BEATS = 3;
 
 /**
- * Takes the lock file at `path`, waiting while a living process holds it. The holder touches the file every few
- * seconds. When a lock is taken over: see `lock-watch.ts`.
- * @throws what the file system throws; the signal's reason
+ * Acquires the lock file at `path`; waits while a living process holds it. The holder writes the file every few
+ * seconds. `lock-watch.ts` says when a lock is stale and is taken over.
+ * @throws errors of the file system; the abort reason
  */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const { signal, heartbeatMs = 2000, staleMs = 30_000 } = options;
   const lock = watchFile(path, { heartbeatMs, staleMs });
   const guard = watchFile(`${path}.steal`, { heartbeatMs, staleMs });
-  for (let told = false; ;) {
+  for (let notified = false; ;) {
     signal?.throwIfAborted();
     const held = await create(path);
-    if (held) return hold(path, held, heartbeatMs);
-    if (await lock.isStale()) await takeAway(lock, guard);
+    if (held) return createLock(path, held, heartbeatMs);
+    if (await lock.isStale()) await removeStale(lock, guard);
     else {
-      if (!told) options.onWait?.();
-      told = true;
+      if (!notified) options.onWait?.();
+      notified = true;
       await sleep(Math.min(heartbeatMs / 4, 250), undefined, { signal });
     }
   }
@@ -73,42 +73,42 @@ async function create(path: string): Promise<Held | undefined> {
     await handle.write(text, 0);
     return { handle, token: holder.token, text };
   } catch (error) {
-    // On a full disk the file is there, but says nothing.
+    // On a full disk the file exists but is empty.
     await handle.close();
     await unlink(path).catch(() => undefined);
     throw error;
   }
 }
 
-function hold(path: string, { handle, token, text }: Held, heartbeatMs: number): Lock {
-  let beaten = clocks();
+function createLock(path: string, { handle, token, text }: Held, heartbeatMs: number): Lock {
+  let lastBeat = clocks();
   let lost = false;
   const beat = async () => {
-    // As of now: this process may be stopped between the look and the touch.
+    // Taken before the check, because this process may be stopped between check and write.
     const started = clocks();
     if ((await readHolder(path))?.token !== token) lost = true;
     if (lost) return;
-    // Written rather than stamped: the time is then the file system's, the same for all machines that share it.
+    // A write sets the file system's time, which is the same for all machines that share it.
     await handle.write(text, 0).catch(() => handle.utimes(new Date(), new Date()));
-    beaten = started;
+    lastBeat = started;
   };
   const timer = setInterval(() => void beat().catch(() => undefined), heartbeatMs);
   timer.unref();
   return {
     async confirm() {
-      if (!lost && millisecondsSince(beaten) > LATE_BEATS * heartbeatMs) await beat();
+      if (!lost && millisecondsSince(lastBeat) > LATE_BEATS * heartbeatMs) await beat();
       if (lost) throw new LockLost('another process has taken over');
     },
     async release() {
       clearInterval(timer);
-      const mine = (await readHolder(path).catch(() => undefined))?.token === token;
-      if (mine) await unlink(path).catch(() => undefined);
+      const isOwn = (await readHolder(path).catch(() => undefined))?.token === token;
+      if (isOwn) await unlink(path).catch(() => undefined);
       await handle.close().catch(() => undefined);
     },
   };
 }
 
-/** Neither alone is enough: one stands still while a machine sleeps, the other may be set. */
+/** Both are needed: the monotonic clock may stop while the machine sleeps, the wall clock may be changed. */
 function clocks() {
   return { wall: Date.now(), steady: performance.now() };
 }
@@ -117,8 +117,8 @@ function millisecondsSince({ wall, steady }: ReturnType<typeof clocks>): number 
   return Math.max(Date.now() - wall, performance.now() - steady);
 }
 
-/** Removes a stale lock under a second lock, so that nobody removes the fresh one of who came first. */
-async function takeAway(lock: LockWatch, guard: LockWatch): Promise<void> {
+/** Removes a stale lock under a second lock, so that no process removes a new lock taken in the meantime. */
+async function removeStale(lock: LockWatch, guard: LockWatch): Promise<void> {
   const held = await create(guard.path);
   if (!held) {
     if (await guard.isStale()) await unlink(guard.path).catch(() => undefined);

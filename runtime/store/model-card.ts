@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import type { ModelInfo } from '../core/spec.js';
 
-/** What the YAML block at the top of a README.md says about its model. Values of a wrong type count as absent. */
+/** Reads the YAML block at the top of a README.md. Values of a wrong type are ignored. */
 export function modelCard(
   readme: string,
 ): Pick<ModelInfo, 'pipelineTag' | 'libraryName' | 'license' | 'tags'> {

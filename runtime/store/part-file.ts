@@ -10,20 +10,20 @@ import { PART_SUFFIX } from './paths.js';
 import { syncFolder } from './sync-folder.js';
 
 /**
- * A download under way: `<file>.part`, with a running hash. Only `finish` gives it its final name. All that changes
- * the file asks `confirm` first, so that a process which was stopped for long does not write over its successor.
+ * An unfinished download: `<file>.part`, with a running hash. Only `finish` gives it its final name. Every change calls
+ * `confirm` first, so that a process that was stopped for long does not overwrite the file of its successor.
  */
 export interface PartFile {
-  /** Bytes that are there and hashed. */
+  /** Bytes that are present and hashed. */
   readonly length: number;
   append(chunk: Uint8Array): Promise<void>;
-  /** Starts again from nothing. */
+  /** Starts again with an empty file. */
   reset(): Promise<void>;
-  /** True when length and hash are what the listing announced. */
-  isRight(): boolean;
-  /** Makes the bytes durable and moves them to their final name. @returns the file's time stamp in milliseconds */
+  /** True when length and hash match the listing. */
+  isValid(): boolean;
+  /** Syncs the file and gives it its final name. @returns the file's timestamp in milliseconds */
   finish(): Promise<number>;
-  /** Gives up the handle; the bytes stay for the next attempt. Harmless after `finish`. */
+  /** Closes the file; its bytes stay for the next attempt. No effect after `finish`. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface PartOptions {
   confirm?: () => Promise<void>;
 }
 
-/** Opens or creates the part of the file that shall lie at `path`, and hashes what an earlier attempt left. */
+/** Opens or creates the part of the file at `path`, and hashes what an earlier attempt left. */
 export async function openPart(path: string, file: RepoFile, options: PartOptions = {}): Promise<PartFile> {
   const { signal, confirm = async () => undefined } = options;
   await makeFolder(dirname(path));
@@ -57,28 +57,28 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
     },
     async reset() {
       await confirm();
-      // A new file rather than an empty one: whoever has the old one open, or has it by its final name, keeps it whole.
+      // A new file, because another process may have the old one open or may have renamed it.
       await removeTarget(partPath);
       await handle.close();
       handle = await openPlain(partPath);
       hash = startDigest(file);
       length = 0;
     },
-    isRight() {
+    isValid() {
       const expected = expectedDigest(file);
       return length === file.size && (!expected || hash.copy().digest('hex') === expected.hex);
     },
     async finish() {
       await handle.truncate(length);
-      const mtime = await stampWholeSecond(handle);
+      const mtime = await setWholeSecondTime(handle);
       await handle.sync();
       await part.close();
       await confirm();
       await rename(partPath, path).catch(async (error: NodeJS.ErrnoException) => {
         await confirm();
-        throw error.code === 'ENOENT' ? vanished(partPath) : error;
+        throw error.code === 'ENOENT' ? removedError(partPath) : error;
       });
-      // Not every file system lets a folder be synced.
+      // Some file systems can't sync folders.
       await syncFolder(dirname(path)).catch(() => undefined);
       return mtime;
     },
@@ -100,17 +100,17 @@ export async function openPart(path: string, file: RepoFile, options: PartOption
   }
 }
 
-function vanished(path: string): StoreError {
+function removedError(path: string): StoreError {
   return new StoreError('storage', `${path} was removed while it was written`, { remedy: 'try again' });
 }
 
-/** A folder under the final name would make the rename fail, after all bytes have been fetched. */
+/** A folder with the final name would make the rename fail after the whole download. */
 async function refuseFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
 }
 
-/** Never through a link: it would lead the download to a place that nobody chose. */
+/** Never follows a link, which could redirect the download. */
 async function openPlain(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   try {
@@ -132,8 +132,8 @@ async function hashExisting(
   return size;
 }
 
-/** Image layers keep whole seconds: with such a time stamp the manifest stays true in a committed container. */
-async function stampWholeSecond(handle: FileHandle): Promise<number> {
+/** Image layers keep whole seconds; such a timestamp keeps the manifest valid in a committed container. */
+async function setWholeSecondTime(handle: FileHandle): Promise<number> {
   const seconds = Math.floor(Date.now() / 1000);
   await handle.utimes(seconds, seconds);
   return (await handle.stat()).mtimeMs;
@@ -146,7 +146,7 @@ async function writeFully(handle: FileHandle, chunk: Uint8Array, position: numbe
   }
 }
 
-/** Removes what lies at a file's final name, so that nothing uses it any more. A folder goes only when it is empty. */
+/** Removes the file at a final name. A folder is removed only if it is empty. */
 export async function removeTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isDirectory()) return rmdir(path);

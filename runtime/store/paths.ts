@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { RepoRef } from './source.js';
 
-/** Our own files in a model's folder; no repository file may have such a name. */
+/** Prefix of our own files in a model's folder; repository files may not have it. */
 export const OWN_PREFIX = '.slipway';
 
-/** Behind the name of a file that is still downloaded. */
+/** Suffix of an unfinished download. */
 export const PART_SUFFIX = '.part';
 
 /**
- * True for a relative path with forward slashes that stays inside its folder on every system, and can't be taken for a
- * file of ours.
+ * True for a relative path with forward slashes that stays inside its folder on every system, and is not the name of
+ * one of our own files.
  */
 export function isSafePath(path: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -18,19 +18,19 @@ export function isSafePath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-/** Folder that downloads of this model go to: `<root>/<org>/<name>/<commit>`. */
+/** Download folder of a model: `<root>/<org>/<name>/<commit>`. */
 export function downloadDir(root: string, { id, commit }: RepoRef): string {
   return join(root, ...id.split('/'), commit);
 }
 
-/** Folders of a root in which the files of a model may lie, in the order in which they are tried. */
+/** Folders under a root that may hold the files of a model, in the order in which they are tried. */
 export function candidateDirs(root: string, ref: RepoRef): string[] {
   const cached = join(`models--${ref.id.replaceAll('/', '--')}`, 'snapshots', ref.commit);
   return [
     downloadDir(root, ref),
     join(root, ...ref.id.split('/')),
     root,
-    // The layout of the Python hub client, for HF_HOME and for its `hub` folder.
+    // Layout of the Python hub client, for HF_HOME and for its `hub` folder.
     join(root, 'hub', cached),
     join(root, cached),
   ];

@@ -2,25 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 
 export interface ReplaceOptions {
-  /** Of a new file; 0o666 less the umask. */
+  /** Mode of the new file; by default 0o666 minus the umask. */
   mode?: number;
-  /** The content is on disk before the name leads to it. */
+  /** Sync the content to disk before the rename. */
   sync?: boolean;
-  /** Changes owner or mode before the file is there. */
+  /** Changes owner or mode before the rename. */
   prepare?(handle: FileHandle): Promise<void>;
 }
 
 /**
- * Writes a file at one stroke: a reader finds all of the old content or all of the new one. What was begun is removed when
- * it fails; a process that is killed leaves `<file>.<random>.tmp`.
- * @throws what the file system throws
+ * Replaces a file atomically: readers see either the old or the new content. A failure leaves no temporary file; a
+ * killed process leaves `<file>.<random>.tmp`.
+ * @throws errors of the file system
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
   { mode, sync = false, prepare }: ReplaceOptions = {},
 ): Promise<void> {
-  // Not the process id: containers that share a folder number their processes alike.
+  // Random, because containers that share a folder may have the same process ids.
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const handle = await open(temporary, 'wx', mode);

@@ -7,28 +7,27 @@ import { withRetries } from './retry.js';
 export type RepoRef = Pick<ModelInfo, 'id' | 'commit'>;
 
 export interface OpenedFile {
-  /** First byte of `body` in the file: what was asked for, or less where the source can't start in the middle. */
+  /** Offset of `body` in the file: as requested, or smaller if the source does not support ranges. */
   offset: number;
-  /** Ends early without an error when the connection is cut: the reader compares lengths. */
+  /** May end early without an error when the connection breaks; the reader must compare lengths. */
   body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Where models come from: a hub or a local folder. Every method may be called many times at once.
- * All of them throw StoreError.
+ * Where models come from: a hub or a local folder. All methods may be called concurrently and throw StoreError.
  */
 export interface ModelSource {
   /** Lists a repository and pins `revision` (default `main`) to a commit. */
   info(id: string, revision?: string): Promise<ModelInfo>;
-  /** Text of a small file, or undefined when the repository has none under this name. */
+  /** Text of a small file; undefined if the repository does not have it. */
   readText(info: ModelInfo, path: string): Promise<string | undefined>;
-  /** Bytes of a file from `offset` on. The body is read or the signal aborted, else the connection leaks. */
+  /** Bytes of a file from `offset`. Read the body or abort the signal, else the connection leaks. */
   open(ref: RepoRef, file: RepoFile, offset: number, signal?: AbortSignal): Promise<OpenedFile>;
 }
 
 /**
- * All bytes of a file, checked against its announced length and hash. Meant for small files.
- * @throws StoreError network (worth another try) when the bytes end early or are wrong
+ * Reads a small file, checked against its announced length and hash.
+ * @throws StoreError network (retryable) when the bytes end early or are wrong
  */
 export async function readWholeFile(
   source: Pick<ModelSource, 'open'>,
@@ -56,7 +55,7 @@ export async function readWholeFile(
   });
 }
 
-/** As readWhole, with a few tries. */
+/** `readWholeFile` with retries. */
 export function readBytes(source: Pick<ModelSource, 'open'>, ref: RepoRef, file: RepoFile): Promise<Buffer> {
   return withRetries(() => readWholeFile(source, ref, file), { attempts: 4, baseMs: 500 });
 }

@@ -5,22 +5,26 @@ import { StoreError } from './errors.js';
 import { PART_SUFFIX } from './paths.js';
 
 /**
- * Refuses a download that can't fit, before its first byte.
- * @param elsewhere remedy: where to write instead
+ * Refuses a download that does not fit, before it starts.
+ * @param writeRemedy says where to write instead
  * @throws StoreError no_space
  */
-export async function checkSpace(files: readonly RepoFile[], dir: string, elsewhere: string): Promise<void> {
+export async function checkSpace(
+  files: readonly RepoFile[],
+  dir: string,
+  writeRemedy: string,
+): Promise<void> {
   const { bavail, bsize, blocks } = await statfs(dir);
-  // Some network and user-space file systems say nothing about their size.
+  // Some network and user-space file systems report no size.
   if (blocks === 0) return;
   const needed = await missingBytes(files, dir, bsize);
   const free = bavail * bsize;
   if (needed <= free) return;
   const reason = `the download needs ${mebibytes(needed)} in ${dir}, ${mebibytes(free)} are free`;
-  throw new StoreError('no_space', reason, { remedy: `free some space, or ${elsewhere}` });
+  throw new StoreError('no_space', reason, { remedy: `free some space, or ${writeRemedy}` });
 }
 
-/** Bytes on disk that the files still take, in whole blocks; parts of earlier attempts count as there. */
+/** Disk space that the files still need, in whole blocks; parts of earlier attempts are subtracted. */
 async function missingBytes(files: readonly RepoFile[], dir: string, block: number): Promise<number> {
   let needed = 0;
   for (const { path, size } of files) {

@@ -8,7 +8,7 @@ import { isSafePath } from './paths.js';
 
 const path = z.string().refine(isSafePath, 'is not a path inside the repository');
 
-/** One file of a repository, as listings and specs name it. */
+/** One file of a repository, in listings and specs. */
 export const repoFile = z.object({
   path,
   size: z.int().min(0),
@@ -22,7 +22,7 @@ export const repoFile = z.object({
     .optional(),
 });
 
-/** model.json. The order of the keys is the order in which they are written. */
+/** model.json. Keys are written in this order. */
 const schema = z
   .object({
     specVersion: z.literal(1),
@@ -40,22 +40,22 @@ const schema = z
     files: z.array(repoFile).min(1),
   })
   .refine(
-    ({ graphs, files }) => Object.values(graphs).every((graph) => files.some((one) => one.path === graph)),
+    ({ graphs, files }) => Object.values(graphs).every((graph) => files.some((file) => file.path === graph)),
     {
       path: ['graphs'],
       error: 'names a file that is not in files',
     },
   ) satisfies z.ZodType<ModelSpec>;
 
-/** Text of model.json. @param place a path; `/dev/fd/N` is read from that descriptor, which may be a socket */
-export function readSpecText(place: string): string {
-  const [, descriptor] = /^\/dev\/fd\/(\d+)$/.exec(place) ?? [];
-  return readFileSync(descriptor === undefined ? place : Number(descriptor), 'utf8');
+/** Text of model.json. @param file a path; `/dev/fd/N` is read from that descriptor, which may be a socket */
+export function readSpecText(file: string): string {
+  const [, descriptor] = /^\/dev\/fd\/(\d+)$/.exec(file) ?? [];
+  return readFileSync(descriptor === undefined ? file : Number(descriptor), 'utf8');
 }
 
 /**
  * Reads model.json.
- * @throws StoreError naming the first field that is wrong
+ * @throws StoreError that names the first invalid field
  */
 export function parseSpec(text: string): ModelSpec {
   const remedy = 'write it again with builder plan or builder build';
@@ -67,11 +67,11 @@ export function parseSpec(text: string): ModelSpec {
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { path: where, message } = parsed.error.issues[0]!;
-  throw new StoreError('invalid', `model.json: ${where.join('.') || 'the whole'}: ${message}`, { remedy });
+  const { path: field, message } = parsed.error.issues[0]!;
+  throw new StoreError('invalid', `model.json: ${field.join('.') || 'the whole'}: ${message}`, { remedy });
 }
 
-/** Text of model.json: the same spec always gives the same bytes. @throws StoreError as parseSpec does */
+/** Text of model.json; the same spec always gives the same bytes. @throws StoreError as parseSpec does */
 export function formatSpec(spec: ModelSpec): string {
   const ordered = parseSpec(JSON.stringify(spec));
   const byName = <T>(a: [string, T], b: [string, T]) => (a[0] < b[0] ? -1 : 1);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** After this the names in a folder outlive a power cut, and not only the files. @throws where a file system can't do it */
+/** Makes renames and new names in a folder durable. @throws on file systems that can't sync folders */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());

@@ -14,19 +14,19 @@ import type { ModelSource } from './source.js';
 
 export interface WeightsOptions {
   spec: Pick<ModelSpec, 'id' | 'commit' | 'files'>;
-  /** Folders in which the files may already lie, in order. See candidateDirs for what is tried below each. */
+  /** Folders that may hold the files already, in order of preference. `candidateDirs` says what is tried in each. */
   roots: readonly string[];
-  /** Folder under which a download goes to `<org>/<name>/<commit>`. */
+  /** Downloads go to `<org>/<name>/<commit>` under this folder. */
   downloadRoot: string;
-  /** Called only when something has to be downloaded. May throw. */
+  /** Called only if something must be downloaded. May throw. */
   source: () => Pick<ModelSource, 'open'>;
-  /** Hash every file that is there, also those whose time stamp says that they were verified. */
+  /** Hash every file, even if its timestamp says that it was verified. */
   rehash?: boolean;
-  /** Remedy for a folder that can't be written or has no room: where else to write. */
-  elsewhere?: string;
+  /** Remedy if the folder can't be written or has not enough space: where to write instead. */
+  writeRemedy?: string;
   onProgress?: (progress: Progress) => void;
   signal?: AbortSignal;
-  /** Gets lines for the operator. */
+  /** Receives lines for the operator. */
   log?: (line: string) => void;
   /** For tests. */
   tuning?: Pick<DownloadOptions, 'parallel' | 'attempts' | 'backoffMs'> &
@@ -34,47 +34,47 @@ export interface WeightsOptions {
 }
 
 export interface Weights {
-  /** Folder that holds every file of the spec under its repository path, verified. */
+  /** Folder with all files of the spec under their repository paths, verified. */
   dir: string;
-  /** False when all was there: then no request was made. */
+  /** False if all files were present, so no request was made. */
   downloaded: boolean;
-  /** Bytes that came over the network. */
+  /** Bytes received over the network. */
   receivedBytes: number;
 }
 
-/** A process that is stopped again and again, while others download the same, ends here. */
+/** Limit for a process that is stopped repeatedly while others download the same model. */
 const MAX_TAKEOVERS = 5;
 
 /**
- * Finds a folder with all files of a spec, or downloads what is missing. May be called by several processes with the
- * same folders: one downloads, the others wait and use the result.
- * @throws StoreError, the signal's reason, or what `source` throws
+ * Finds a folder with all files of a spec, or downloads what is missing. Several processes may share the folders: one
+ * downloads, the others wait and use the result.
+ * @throws StoreError, the abort reason, or whatever `source` throws
  */
 export async function ensureWeights(options: WeightsOptions): Promise<Weights> {
   const present = await findWeights(options);
   const dir = present ?? downloadDir(options.downloadRoot, options.spec);
-  const receivedBytes = present === undefined ? await fetchInTurn(dir, options) : undefined;
+  const receivedBytes = present === undefined ? await fetchUnderLock(dir, options) : undefined;
   checkLargeGraphs(dir, options.spec.files);
   return { dir, downloaded: receivedBytes !== undefined, receivedBytes: receivedBytes ?? 0 };
 }
 
-/** The first folder that holds all files, verified; undefined where there is none. Asks no source. */
+/** The first folder that holds all files, verified; undefined if there is none. Makes no request. */
 export async function findWeights(
   options: Pick<WeightsOptions, 'spec' | 'roots' | 'downloadRoot' | 'rehash' | 'signal' | 'log'>,
 ): Promise<string | undefined> {
   const { spec, roots, rehash, signal, log = () => undefined } = options;
   const target = downloadDir(options.downloadRoot, spec);
   for (const dir of new Set([...roots.flatMap((root) => candidateDirs(root, spec)), target])) {
-    // The download folder is repaired if need be, whatever is wrong with it.
+    // The download folder needs no explanation, because it is repaired.
     const explain = dir !== target;
     if (await isCompleteFolder(dir, { files: spec.files, explain, log, signal, rehash })) return dir;
   }
   return undefined;
 }
 
-/** Downloads, or waits for who does, until the folder is complete. @returns bytes received; undefined when others did it */
-async function fetchInTurn(dir: string, options: WeightsOptions): Promise<number | undefined> {
-  const { log = () => undefined, elsewhere } = options;
+/** Downloads, or waits for another process that does. @returns bytes received; undefined if another process did it */
+async function fetchUnderLock(dir: string, options: WeightsOptions): Promise<number | undefined> {
+  const { log = () => undefined, writeRemedy } = options;
   const source = options.source();
   try {
     for (let takeovers = 0; ; takeovers++) {
@@ -84,18 +84,18 @@ async function fetchInTurn(dir: string, options: WeightsOptions): Promise<number
       } catch (error) {
         const lost = await causeOf(error, lock);
         if (!(lost instanceof LockLost)) throw lost;
-        if (takeovers === MAX_TAKEOVERS) throw takenOver(dir, lost);
+        if (takeovers === MAX_TAKEOVERS) throw takeoverError(dir, lost);
         log('this process stood still for long and another one has taken over the download');
       } finally {
         await lock.release();
       }
     }
   } catch (error) {
-    throw writeError(error, dir, elsewhere);
+    throw writeError(error, dir, writeRemedy);
   }
 }
 
-/** Whatever goes wrong in a folder that another process works in by now, is no error of its own. */
+/** If another process has taken over the folder, that is the cause of any error in it. */
 async function causeOf(error: unknown, lock: Lock): Promise<unknown> {
   return lock.confirm().then(
     () => error,
@@ -103,7 +103,7 @@ async function causeOf(error: unknown, lock: Lock): Promise<unknown> {
   );
 }
 
-function takenOver(dir: string, cause: unknown): StoreError {
+function takeoverError(dir: string, cause: unknown): StoreError {
   return new StoreError('storage', `other processes keep taking over the download into ${dir}`, {
     remedy: 'let one of them finish first',
     cause,
@@ -118,20 +118,20 @@ async function lockFolder(dir: string, { signal, log, tuning }: WeightsOptions):
 
 type FetchOptions = Omit<WeightsOptions, 'source'> & { lock: Lock; source: Pick<ModelSource, 'open'> };
 
-/** Under the lock. @returns bytes received; undefined when another process had finished it meanwhile */
+/** Needs the lock. @returns bytes received; undefined if another process has completed the folder */
 async function fetchMissing(dir: string, options: FetchOptions): Promise<number | undefined> {
-  const { spec, signal, rehash, lock, source, tuning, elsewhere, log = () => undefined } = options;
+  const { spec, signal, rehash, lock, source, tuning, writeRemedy, log = () => undefined } = options;
   await removeLeftovers(dir);
-  const { complete, good, wrong } = await checkFolder(dir, { files: spec.files, log, signal, rehash });
+  const { complete, valid, invalid } = await checkFolder(dir, { files: spec.files, log, signal, rehash });
   if (complete) return undefined;
-  for (const [path, reason] of wrong) {
+  for (const [path, reason] of invalid) {
     log(`${path} is fetched again: ${reason}`);
     await lock.confirm();
     await removeTarget(join(dir, ...path.split('/')));
   }
-  const missing = spec.files.filter((file) => !(file.path in good));
-  // Other weight formats of the same commit lie here, too.
-  const entries = { ...(await readManifest(dir)).files, ...good };
+  const missing = spec.files.filter((file) => !(file.path in valid));
+  // The folder may hold other weight formats of the same commit.
+  const entries = { ...(await readManifest(dir)).files, ...valid };
   const oneByOne = pLimit(1);
   return downloadFiles(missing, {
     ...tuning,
@@ -139,7 +139,7 @@ async function fetchMissing(dir: string, options: FetchOptions): Promise<number 
     source,
     dir,
     signal,
-    elsewhere,
+    writeRemedy,
     log,
     confirm: lock.confirm,
     onProgress: withPresent(spec.files, missing, options.onProgress),
@@ -150,7 +150,7 @@ async function fetchMissing(dir: string, options: FetchOptions): Promise<number 
   });
 }
 
-/** Counts the files that were there before as done. */
+/** Counts files that were present before as done. */
 function withPresent(
   all: readonly RepoFile[],
   missing: readonly RepoFile[],

@@ -4,17 +4,17 @@ import { clearScratch } from '../scratch.js';
 import { type OomWatch, watchForOom } from './oom-watch.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
-/** One engine's life, as its parent sees it. */
+/** The parent's connection to one engine. */
 export interface EngineChannel {
   send(message: ToEngine): void;
-  /** Ends the engine at once, whatever it is doing. `onExit` follows. */
+  /** Kills the engine at once. `onExit` follows. */
   kill(): void;
   readonly pid: number | undefined;
 }
 
 export interface ChannelEvents {
   onMessage(message: FromEngine): void;
-  /** Called once, when the engine is gone. */
+  /** Called once, when the engine has ended. */
   onExit(reason: string): void;
 }
 
@@ -23,18 +23,18 @@ export type OpenChannel = (events: ChannelEvents) => EngineChannel;
 export interface ForkOptions {
   /** Script of the child process. */
   entry: string;
-  /** Its whole environment: no KEY, no token. */
+  /** Its whole environment, without keys and tokens. */
   env: NodeJS.ProcessEnv;
-  /** Takes the child's own output, line by line. */
+  /** Receives the child's stdout and stderr, line by line. */
   onOutput(line: string): void;
-  /** Asked when the child is started. */
+  /** Called when the child is started. */
   watch?(): OomWatch;
 }
 
-/** The processors are the sessions': V8's helper threads would take turns with them (bench/embeddings.mjs: 6 %). */
+/** V8's helper threads would compete with the sessions' threads for the CPUs (bench/embeddings.mjs: 6 %). */
 const NODE_FLAGS = ['--single-threaded-gc'];
 
-/** An engine in a process of its own: a native crash or an out-of-memory kill there leaves the server up. */
+/** Runs the engine in a child process, so that a native crash or an out-of-memory kill does not end the server. */
 export function forkChannel({ entry, env, onOutput, watch = watchForOom }: ForkOptions): OpenChannel {
   return ({ onMessage, onExit }) => {
     const oom = watch();
@@ -51,23 +51,23 @@ export function forkChannel({ entry, env, onOutput, watch = watchForOom }: ForkO
         .on('data', (text: string) => text.split('\n').filter(Boolean).forEach(onOutput));
     }
     const outbox = createOutbox((messages: ToEngine[]) => {
-      // A message to a child that has just died is not lost: its exit fails every run.
+      // A message to a dead child can be dropped: its exit fails all runs.
       if (child.connected) child.send(messages, () => {});
     });
-    let gone = false;
-    const exit = (reason: string) => {
-      tidy();
-      process.off('exit', tidy);
-      if (!gone) onExit(reason);
-      gone = true;
+    let exited = false;
+    const onEnd = (reason: string) => {
+      cleanUp();
+      process.off('exit', cleanUp);
+      if (!exited) onExit(reason);
+      exited = true;
     };
-    const tidy = () => void (child.pid !== undefined && clearScratch(child.pid));
-    // It is killed with this process, and its exit is not told any more.
-    process.on('exit', tidy);
-    child.on('error', (error) => exit(`could not be started: ${error.message}`));
+    const cleanUp = () => void (child.pid !== undefined && clearScratch(child.pid));
+    // When this process exits, the child is killed with it and emits no exit event here.
+    process.on('exit', cleanUp);
+    child.on('error', (error) => onEnd(`could not be started: ${error.message}`));
     child.on('exit', (code, signal) => {
       const killed = signal === 'SIGKILL' ? oom.cause() : undefined;
-      exit(killed ?? (signal ? `was ended by ${signal}` : `exited with code ${code}`));
+      onEnd(killed ?? (signal ? `was ended by ${signal}` : `exited with code ${code}`));
     });
     return {
       pid: child.pid,

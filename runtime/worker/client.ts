@@ -6,29 +6,29 @@ import type { OpenChannel } from './channel.js';
 import type { FromEngine, Loaded, LoadPhase } from './protocol.js';
 
 export interface RunOptions {
-  /** Asks the engine to stop; the run then ends with a `cancelled` error within one step. */
+  /** Aborting it makes the engine end the run after the current step, with a `cancelled` error. */
   signal: AbortSignal;
   onDelta?: (text: string) => void;
-  /** Told before the output what it came to, where the model counts. */
+  /** Called before the output, if the model counts tokens. */
   onUsage?: (usage: Usage) => void;
 }
 
-/** The parent's side of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
+/** The parent's client of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
 export interface EngineClient {
   load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<Loaded>;
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   kill(): void;
-  /** Runs of its graphs that the engine has begun, as far as it has told. */
+  /** Graph runs that the engine has started, as last reported. */
   readonly graphRuns: number;
-  /** Settles with the reason when the engine is gone. */
-  readonly gone: Promise<string>;
+  /** Resolves with the reason when the engine has ended. */
+  readonly ended: Promise<string>;
   readonly pid: number | undefined;
 }
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: RunError): void;
-  told: Pick<RunOptions, 'onDelta' | 'onUsage'>;
+  callbacks: Pick<RunOptions, 'onDelta' | 'onUsage'>;
 }
 
 export function createEngineClient(open: OpenChannel): EngineClient {
@@ -37,9 +37,9 @@ export function createEngineClient(open: OpenChannel): EngineClient {
   let graphRuns = 0;
   let loading: { resolve(loaded: Loaded): void; reject(error: RunError): void } | undefined;
   let onPhase: (phase: LoadPhase) => void = () => {};
-  let leave: (reason: string) => void;
-  const gone = new Promise<string>((resolve) => (leave = resolve));
-  let dead: string | undefined;
+  let resolveEnded: (reason: string) => void;
+  const ended = new Promise<string>((resolve) => (resolveEnded = resolve));
+  let endReason: string | undefined;
 
   const crashed = (reason: string) =>
     new RunError('engine_crashed', `the model process ${reason}; try again`);
@@ -62,10 +62,10 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':
-        return runs.get(message.id)?.told.onDelta?.(message.text);
+        return runs.get(message.id)?.callbacks.onDelta?.(message.text);
       case 'done':
         return settle(message.id, (run) => {
-          if (message.usage) run.told.onUsage?.(message.usage);
+          if (message.usage) run.callbacks.onUsage?.(message.usage);
           run.resolve(message.output);
         });
       case 'failed':
@@ -74,15 +74,15 @@ export function createEngineClient(open: OpenChannel): EngineClient {
   }
 
   function onExit(reason: string): void {
-    dead = reason;
+    endReason = reason;
     loading?.reject(crashed(reason));
     for (const id of [...runs.keys()]) settle(id, (run) => run.reject(crashed(reason)));
-    leave(reason);
+    resolveEnded(reason);
   }
 
   const channel = open({ onMessage, onExit });
   return {
-    gone,
+    ended,
     pid: channel.pid,
     get graphRuns() {
       return graphRuns;
@@ -93,14 +93,14 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       channel.send({ type: 'load', request });
       return new Promise((resolve, reject) => (loading = { resolve, reject }));
     },
-    async run(input, { signal, ...told }) {
-      if (dead !== undefined) throw crashed(dead);
+    async run(input, { signal, ...callbacks }) {
+      if (endReason !== undefined) throw crashed(endReason);
       signal.throwIfAborted();
       const id = nextId++;
-      channel.send({ type: 'run', id, input, deltas: told.onDelta !== undefined });
+      channel.send({ type: 'run', id, input, deltas: callbacks.onDelta !== undefined });
       const cancel = () => channel.send({ type: 'cancel', id });
       signal.addEventListener('abort', cancel, { once: true });
-      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, told }));
+      const result = new Promise((resolve, reject) => runs.set(id, { resolve, reject, callbacks }));
       return result.finally(() => signal.removeEventListener('abort', cancel));
     },
   };

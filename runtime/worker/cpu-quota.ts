@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
 /**
- * Threads that the container may really use: the cgroup's CPU quota, rounded up, within the processors that are
- * there. Node knows about cpusets but not about quotas (`docker run --cpus`).
+ * CPUs that the container may use: the cgroup's CPU quota, rounded up, and at most the CPUs of the machine. Node
+ * considers cpusets but not quotas (`docker run --cpus`).
  */
 export function usableThreads(read: ReadSystemFile = readSystemFile): number {
   const quota = quotaV2(read('/sys/fs/cgroup/cpu.max')) ?? quotaV1(read);

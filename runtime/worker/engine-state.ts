@@ -8,48 +8,48 @@ export type EngineState =
   | { name: 'ready'; times: Omit<Loaded, 'example'>; example: Loaded['example'] }
   | {
       name: 'failed';
-      /** For callers and operators. */
+      /** Shown to callers and operators. */
       reason: string;
-      /** For the log only. */
+      /** Logged only. */
       detail: string | undefined;
       retryInMs: number | undefined;
     }
   | { name: 'stopped' };
 
-/** Where an engine stands, and those who wait until it is ready. */
+/** Holds the state of an engine, and lets callers wait until it is ready. */
 export interface StateKeeper {
-  readonly now: EngineState;
-  /** Nothing follows any more, whatever an engine on its way out still says. */
-  readonly over: boolean;
-  become(next: EngineState): void;
-  /** The state stays as it is from now on. */
+  readonly current: EngineState;
+  /** True after `freeze`: later changes, such as those of a dying engine, are ignored. */
+  readonly isFrozen: boolean;
+  set(next: EngineState): void;
+  /** Ignores all further changes. */
   freeze(): void;
-  /** Resolves once the engine is ready. Rejects when it has failed or stopped, or when the signal aborts. */
-  untilReady(signal: AbortSignal): Promise<void>;
+  /** Resolves when the engine is ready. Rejects when it failed or stopped, or when the signal aborts. */
+  waitUntilReady(signal: AbortSignal): Promise<void>;
 }
 
-/** @param onState told of every change */
+/** @param onState called at every change */
 export function keepState(onState: (state: EngineState) => void): StateKeeper {
   let state: EngineState = { name: 'idle' };
-  let over = false;
+  let isFrozen = false;
   const waiting = new Set<() => void>();
   return {
-    get now() {
+    get current() {
       return state;
     },
-    get over() {
-      return over;
+    get isFrozen() {
+      return isFrozen;
     },
-    become(next) {
-      if (over) return;
+    set(next) {
+      if (isFrozen) return;
       state = next;
       onState(next);
       for (const wake of [...waiting]) wake();
     },
     freeze() {
-      over = true;
+      isFrozen = true;
     },
-    async untilReady(signal) {
+    async waitUntilReady(signal) {
       for (;;) {
         if (state.name === 'ready') return;
         if (state.name === 'failed') throw notLoaded(state);
@@ -61,7 +61,7 @@ export function keepState(onState: (state: EngineState) => void): StateKeeper {
   };
 }
 
-/** Waits until one of `waiting` is called, or until the signal aborts. */
+/** Resolves when the function that it adds to `waiting` is called, or when the signal aborts. */
 function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -5,7 +5,7 @@ import { clearScratch } from '../scratch.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
-/** Child process: binds the engine host to the IPC channel, or answers the GPU probe. Ends with its parent. */
+/** The child process: connects the engine host to the IPC channel, or runs the GPU probe. Ends with its parent. */
 if (process.argv.includes('--probe-cuda')) {
   process.send!({ problem: await probeCuda() });
   process.exit(0);
@@ -17,14 +17,14 @@ const outbox = createOutbox((messages: FromEngine[]) => {
 const host = createEngineHost(outbox.put);
 
 process.on('message', (message) => {
-  for (const each of message as ToEngine[]) host.receive(each);
+  for (const item of message as ToEngine[]) host.receive(item);
 });
-// Not exit(): a session thread in the middle of a run would abort it with a core dump.
+// exit() would abort with a core dump while a session thread is running.
 process.on('disconnect', () => {
   clearScratch(process.pid);
   process.kill(process.pid, 'SIGKILL');
 });
-// The parent decides when to stop; a Ctrl-C goes to the whole process group.
+// Ignored: Ctrl-C goes to the whole process group, but the parent decides when to stop.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`unhandled rejection: ${describe(error)}\n`);

@@ -2,10 +2,10 @@ import type { AnyTask, Resolved } from '../tasks/define.js';
 import { PICTURE, runnableExample } from '../tasks/example.js';
 
 /**
- * The request that must succeed before a model counts as ready: the task's example, with a synthetic picture for its
- * media and as little generation as possible.
+ * The request that must succeed before a model counts as ready: the task's example, with a synthetic image as its media
+ * and at most two generated tokens.
  *
- * @param example what this very model takes, where that is not the task's example
+ * @param example the model's own example, if the task's does not suit it
  */
 export function goldenInput(task: AnyTask, example = task.example): Resolved<unknown> {
   const { params, ...rest } = runnableExample({ example });

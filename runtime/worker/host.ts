@@ -10,11 +10,11 @@ import { taskOf } from '../tasks/registry.js';
 import { goldenInput } from './golden.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
-/** Between two looks at the number of runs. */
-const TELL_RUNS_MS = 200;
+/** Time between two reports of the number of graph runs. */
+const REPORT_RUNS_MS = 200;
 
 export interface EngineHost {
-  /** Takes a message from the parent. Never throws: failures go back as messages. */
+  /** Handles a message of the parent. Never throws; failures are sent back as messages. */
   receive(message: ToEngine): void;
 }
 
@@ -24,23 +24,23 @@ interface Loaded {
 }
 
 /**
- * The engine side of the protocol, without a process around it: loads one model and runs requests on it, many at a
- * time as far as the model's steps interleave.
+ * The engine's side of the protocol, independent of processes: loads one model and runs requests on it, many
+ * concurrently.
  */
 export function createEngineHost(send: (message: FromEngine) => void): EngineHost {
   const running = new Map<number, AbortController>();
   let loaded: Loaded | undefined;
 
-  function tellRuns(): void {
-    let told = 0;
-    const tell = () => {
-      if (graphRuns() !== told) send({ type: 'runs', runs: (told = graphRuns()) });
+  function startReportingRuns(): void {
+    let reported = 0;
+    const report = () => {
+      if (graphRuns() !== reported) send({ type: 'runs', runs: (reported = graphRuns()) });
     };
-    setInterval(tell, TELL_RUNS_MS).unref();
+    setInterval(report, REPORT_RUNS_MS).unref();
   }
 
   async function load(request: LoadRequest): Promise<void> {
-    tellRuns();
+    startReportingRuns();
     try {
       const started = performance.now();
       const task = taskOf(request.spec.task);
@@ -53,8 +53,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
     } catch (error) {
-      const plain = error instanceof RunError;
-      const failure = plain
+      const isRunError = error instanceof RunError;
+      const failure = isRunError
         ? error
         : new RunError('not_ready', "the model can't be opened", { cause: error });
       send({ type: 'load_failed', error: toWireError(failure) });
@@ -63,17 +63,17 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
 
   async function run({ id, input, deltas }: Extract<ToEngine, { type: 'run' }>): Promise<void> {
     const controller = new AbortController();
-    // Every row of a request listens; there are as many as the engine has under way.
+    // Every row of a request adds a listener.
     setMaxListeners(0, controller.signal);
     running.set(id, controller);
     try {
       if (!loaded) throw new RunError('not_ready', 'the model is not loaded');
       let usage: Usage | undefined;
-      const count = (told: Usage) => (usage = told);
+      const count = (counted: Usage) => (usage = counted);
       const outcome = loaded.run(input, { signal: controller.signal, count });
-      // A message that nobody reads would still be a system call for each token.
-      const say = deltas ? (text: string) => send({ type: 'delta', id, text }) : () => {};
-      const output = await collect(outcome, say);
+      // Sent only on request, since each message is a system call.
+      const onText = deltas ? (text: string) => send({ type: 'delta', id, text }) : () => {};
+      const output = await collect(outcome, onText);
       send({ type: 'done', id, output, usage });
     } catch (error) {
       const cancelled = controller.signal.aborted && !(error instanceof RunError);
@@ -96,10 +96,10 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
   };
 }
 
-/** Loads the head that the task needs on the engine that the spec chose. */
+/** Loads the head that the task needs, with the engine that the spec names. */
 async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const { engine, task: id } = request.spec;
-  // The registry pairs each binding with its own handle type; across all rows TypeScript can't see that.
+  // Each binding matches its handle type, but TypeScript can't check that across the registry.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   const binding = task.engines[engine] as EngineBinding<any, any, any> | undefined;
   if (!binding) throw new RunError('not_ready', `task ${id} has no engine ${engine} in this version`);
@@ -110,7 +110,7 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   };
 }
 
-/** Runs a task body to its end; streamed text goes to `onText`. */
+/** Runs a task to its end; streamed text goes to `onText`. */
 async function collect(
   outcome: Promise<unknown> | AsyncGenerator<string, unknown>,
   onText: (text: string) => void,

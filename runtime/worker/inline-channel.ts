@@ -1,7 +1,7 @@
 import type { OpenChannel } from './channel.js';
 import { createEngineHost } from './host.js';
 
-/** The same protocol within this process, for tests and debugging (INLINE=1). Its `kill` only forgets the engine. */
+/** The same protocol inside this process, for tests and debugging (INLINE=1). `kill` only ignores the engine. */
 export function inlineChannel(): OpenChannel {
   return ({ onMessage, onExit }) => {
     let open = true;

@@ -1,16 +1,16 @@
 import { memoryLimit } from './memory-limit.js';
 import { type ReadSystemFile, readSystemFile } from './system-file.js';
 
-/** Tells deaths by the kernel's memory limit from others. */
+/** Tells whether a process was killed by the kernel's memory limit. */
 export interface OomWatch {
-  /** A sentence's end that names the limit, where the kernel has killed a process of this container since the start. */
+  /** If the kernel has killed a process of this container since the start: the end of a sentence that says so. */
   cause(): string | undefined;
 }
 
-/** Counters of the cgroup that this process is in: version 2, then version 1. */
+/** Files with the cgroup's OOM counters: version 2, then version 1. */
 const COUNTERS = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control'];
 
-/** Begins to watch; to be called when the process that may die is started. */
+/** Starts watching; call it when the process to watch is started. */
 export function watchForOom(read: ReadSystemFile = readSystemFile): OomWatch {
   const before = oomKills(read);
   return {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 
-/** Tries the GPU in a throw-away child process, since a broken driver may take the process with it. */
+/** Tries the GPU in a temporary child process, since a broken driver may crash the process. */
 export function probeCudaInChild(entry: string, env: NodeJS.ProcessEnv): () => Promise<string | undefined> {
   return () =>
     new Promise((resolve) => {

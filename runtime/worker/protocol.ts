@@ -4,12 +4,12 @@ import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
 
 /**
- * What the two processes say to each other. Bytes cross (structured clone), tensors never. Every run has an id of the
- * parent's choosing and ends in exactly one `done` or `failed`.
+ * Messages between the two processes. They may hold bytes (structured clone), but no tensors. The parent chooses the id
+ * of each run, and each run ends with exactly one `done` or `failed`.
  */
 export type ToEngine =
   | { type: 'load'; request: LoadRequest }
-  /** `deltas`: text is sent as it comes; it is in the output in any case. */
+  /** `deltas`: also send text as it is generated. The output always has the whole text. */
   | { type: 'run'; id: number; input: Resolved<unknown>; deltas: boolean }
   | { type: 'cancel'; id: number };
 
@@ -17,18 +17,18 @@ export type FromEngine =
   | { type: 'progress'; phase: LoadPhase }
   | ({ type: 'ready' } & Loaded)
   | { type: 'load_failed'; error: WireError }
-  /** How many runs of its graphs it has begun; told a few times a second while they go on. */
+  /** Graph runs started so far; sent a few times a second while the number changes. */
   | { type: 'runs'; runs: number }
   | { type: 'delta'; id: number; text: string }
   | { type: 'done'; id: number; output: unknown; usage?: Usage | undefined }
   | { type: 'failed'; id: number; error: WireError };
 
-/** What the parent learns of a model that is ready. */
+/** Facts about a model that is ready. */
 export interface Loaded {
   loadMs: number;
-  /** How long the golden request took. */
+  /** Duration of the golden request. */
   goldenMs: number;
-  /** Fields of a request that this very model answers, where the task's example is not one. */
+  /** An example request for this model, if the task's example does not suit it. */
   example?: Record<string, unknown> | undefined;
 }
 

@@ -5,28 +5,28 @@ import type { Supervisor } from './supervisor.js';
 
 export interface SchedulerOptions {
   supervisor: Supervisor;
-  /** Requests that the engine works on at the same time. */
+  /** Most requests that the engine runs at the same time. */
   concurrency: number;
-  /** Requests that may wait for a place. */
+  /** Most requests waiting for a slot. */
   maxQueue: number;
-  /** Longest time of one request from its arrival, loading included. */
+  /** Longest time of a request from its arrival, loading included. */
   timeoutMs: number;
-  /** How long a cancelled run may keep its place before the engine is killed. */
+  /** How long a cancelled run may keep its slot before the engine is killed. */
   cancelGraceMs: number;
-  /** Told when a run didn't end in time and the engine was killed. */
+  /** Called when a cancelled run has not ended in time and the engine is killed. */
   onKill(): void;
 }
 
 export interface Scheduler {
   /**
-   * Runs a request when a place is free and the model is ready.
+   * Runs a request when a slot is free and the model is ready.
    * Rejects with `overloaded` at once when the queue is full, `timeout` at the deadline, `cancelled` when the caller's
-   * signal aborts. The place is given back only when the engine says that the run has ended.
+   * signal aborts. The slot is released only when the engine reports the end of the run.
    */
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   readonly running: number;
   readonly queued: number;
-  /** Refuses new requests; settles when none is left. */
+  /** Refuses new requests; resolves when all others have ended. */
   drain(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let draining = false;
   let onEmpty: () => void = () => {};
 
-  /** Hands the place to the next in the queue, or frees it. */
+  /** Passes the slot on to the next in the queue, or frees it. */
   function release(): void {
     const next = queue.shift();
     if (next) return next();
@@ -45,26 +45,26 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (running === 0) onEmpty();
   }
 
-  /** Waits for a place in order of arrival. */
+  /** Waits for a slot, first in, first out. */
   async function acquire(signal: AbortSignal): Promise<void> {
     if (running < concurrency) running++;
-    else await turn(signal);
+    else await waitInQueue(signal);
   }
 
-  function turn(signal: AbortSignal): Promise<void> {
+  function waitInQueue(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', leave);
+      const grant = () => {
+        signal.removeEventListener('abort', onAbort);
         resolve();
       };
-      const leave = () => {
-        queue.splice(queue.indexOf(go), 1);
+      const onAbort = () => {
+        queue.splice(queue.indexOf(grant), 1);
         reject(signal.reason as Error);
       };
-      // It would not say so again.
+      // A signal that was aborted before emits no event.
       if (signal.aborted) return reject(signal.reason as Error);
-      queue.push(go);
-      signal.addEventListener('abort', leave, { once: true });
+      queue.push(grant);
+      signal.addEventListener('abort', onAbort, { once: true });
     });
   }
 
@@ -76,27 +76,27 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
   }
 
-  /** Runs on the engine; when the caller leaves, the place stays taken until the engine has let go. */
-  async function onEngine(input: Resolved<unknown>, { signal, ...told }: RunOptions) {
+  /** Runs on the engine. When the caller leaves, the slot stays taken until the engine has ended the run. */
+  async function runOnEngine(input: Resolved<unknown>, { signal, ...callbacks }: RunOptions) {
     const engine = await supervisor.ready(signal).catch((error: unknown) => {
       release();
       throw error;
     });
-    const work = engine.run(input, { signal, ...told });
-    let killer: NodeJS.Timeout | undefined;
-    const escalate = () => {
-      killer = setTimeout(() => {
+    const work = engine.run(input, { signal, ...callbacks });
+    let killTimer: NodeJS.Timeout | undefined;
+    const startKillTimer = () => {
+      killTimer = setTimeout(() => {
         onKill();
         engine.kill();
       }, cancelGraceMs);
     };
-    signal.addEventListener('abort', escalate, { once: true });
+    signal.addEventListener('abort', startKillTimer, { once: true });
     const settled = work.finally(() => {
-      clearTimeout(killer);
-      signal.removeEventListener('abort', escalate);
+      clearTimeout(killTimer);
+      signal.removeEventListener('abort', startKillTimer);
       release();
     });
-    return Promise.race([settled, rejection(signal)]);
+    return Promise.race([settled, rejectOnAbort(signal)]);
   }
 
   return {
@@ -106,24 +106,24 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     get queued() {
       return queue.length;
     },
-    async run(input, { signal, ...told }) {
+    async run(input, { signal, ...callbacks }) {
       admit();
       const deadline = new AbortController();
       const timer = setTimeout(() => {
         const seconds = Math.round(timeoutMs / 1000);
         deadline.abort(new RunError('timeout', `not finished within ${seconds} s (REQUEST_TIMEOUT)`));
       }, timeoutMs);
-      const leave = () => deadline.abort(new RunError('cancelled', 'the caller went away'));
-      if (signal.aborted) leave();
-      signal.addEventListener('abort', leave, { once: true });
+      const onAbort = () => deadline.abort(new RunError('cancelled', 'the caller went away'));
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
       try {
         await acquire(deadline.signal);
-        return await onEngine(input, { signal: deadline.signal, ...told });
+        return await runOnEngine(input, { signal: deadline.signal, ...callbacks });
       } catch (error) {
         throw deadline.signal.aborted ? (deadline.signal.reason as RunError) : error;
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', onAbort);
       }
     },
     drain() {
@@ -136,8 +136,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-/** Rejects with the signal's reason once it aborts. */
-function rejection(signal: AbortSignal): Promise<never> {
+/** Rejects with the abort reason when the signal aborts. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

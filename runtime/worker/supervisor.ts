@@ -7,50 +7,50 @@ import type { LoadPhase } from './protocol.js';
 
 export interface Supervisor {
   readonly state: EngineState;
-  /** Times that the engine had to be started again. */
+  /** How many times the engine was restarted. */
   readonly restarts: number;
-  /** Runs of its graphs that all engines together have begun. */
+  /** Graph runs started by all engine processes together. */
   readonly graphRuns: number;
   readonly pid: number | undefined;
   /**
-   * Prepares (downloads), starts the engine and keeps it alive. Called once. A failed preparation is tried again, ever
-   * more slowly, with its error's message as the reason meanwhile.
+   * Prepares (downloads), starts the engine and keeps it running. Called once. A failed preparation is retried with
+   * growing delays; until then, its error message is the reason of the failed state.
    */
   start(prepare: Prepare): void;
-  /** The engine, once it is ready. Rejects when the load failed, when stopping, or when the signal aborts. */
+  /** Resolves with the engine when it is ready. Rejects when loading failed, when stopping, or when the signal aborts. */
   ready(signal: AbortSignal): Promise<EngineClient>;
-  /** Ends the engine for good, with the reason that callers get: what it has loaded must not be used. */
+  /** Ends the engine permanently, because its model must not be used. Callers get the error's message. */
   refuse(error: Error): void;
-  /** Ends the engine, and the preparation if there is one; settles when that has tidied up. */
+  /** Ends the engine and a running preparation; resolves when the preparation has cleaned up. */
   stop(): Promise<void>;
 }
 
-/** Fetches what the engine loads; lets go soon after the signal aborts. An error's message is for callers, too. */
+/** Fetches what the engine loads; ends soon after the signal aborts. Error messages are shown to callers. */
 export type Prepare = (signal: AbortSignal) => Promise<LoadRequest>;
 
 export interface SupervisorOptions {
   open: OpenChannel;
-  /** Told of every change of state, for the log. */
+  /** Called at every change of state, for the log. */
   onState(state: EngineState): void;
-  /** Wait before the first new attempt after a failure; doubles up to a minute. */
+  /** Delay before the first retry; doubles up to a minute. */
   backoffMs?: number;
 }
 
-const LONGEST_BACKOFF_MS = 60_000;
-/** A process that dies sooner after it was ready has died of itself, not of time. */
+const MAX_BACKOFF_MS = 60_000;
+/** A process that ends sooner than this after it was ready counts as a quick death. */
 const STABLE_MS = 30_000;
-/** So many such deaths in a row are started again at once. */
+/** After this many quick deaths in a row, restarts are delayed. */
 const QUICK_DEATHS = 5;
 
 /**
- * Keeps one engine process alive: a death while ready is a restart at once, unless it
- * happens again and again; a death while loading waits longer.
+ * Keeps one engine process running. A process that dies when ready is restarted at once, unless that happens
+ * repeatedly; after a death while loading, the restart is delayed.
  */
 export function createSupervisor({ open, onState, backoffMs = 1000 }: SupervisorOptions): Supervisor {
   const state = keepState(onState);
   let client: EngineClient | undefined;
   let restarts = 0;
-  const runs = sumOfRuns();
+  const runs = createRunCounter();
   let failures = 0;
   let quickDeaths = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -58,72 +58,72 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
   const stopping = new AbortController();
 
   const begin = (prepare: Prepare): void => void (preparing = prepareAndSpawn(prepare));
-  const onPhase = (phase: LoadPhase): void => state.become({ name: 'loading', phase });
+  const onPhase = (phase: LoadPhase): void => state.set({ name: 'loading', phase });
 
   async function prepareAndSpawn(prepare: Prepare): Promise<void> {
-    state.become({ name: 'preparing' });
+    state.set({ name: 'preparing' });
     let request: LoadRequest;
     try {
       request = await prepare(stopping.signal);
     } catch (error) {
-      return failed(error as Error, () => begin(prepare));
+      return fail(error as Error, () => begin(prepare));
     }
     failures = 0;
-    if (!state.over) void spawn(request);
+    if (!state.isFrozen) void spawn(request);
   }
 
   async function spawn(request: LoadRequest): Promise<void> {
-    state.become({ name: 'loading', phase: 'opening' });
-    const mine = createEngineClient(open);
-    client = runs.follow(mine);
+    state.set({ name: 'loading', phase: 'opening' });
+    const engine = createEngineClient(open);
+    client = runs.follow(engine);
     try {
-      const { loadMs, goldenMs, example } = await mine.load(request, onPhase);
-      if (state.over) return;
+      const { loadMs, goldenMs, example } = await engine.load(request, onPhase);
+      if (state.isFrozen) return;
       if (quickDeaths < QUICK_DEATHS) failures = 0;
-      state.become({ name: 'ready', times: { loadMs, goldenMs }, example });
+      state.set({ name: 'ready', times: { loadMs, goldenMs }, example });
     } catch (error) {
-      return onLoadFailure(request, mine, error as RunError);
+      return onLoadFailure(request, engine, error as RunError);
     }
     const since = performance.now();
-    const reason = await mine.gone;
-    if (state.over) return;
+    const reason = await engine.ended;
+    if (state.isFrozen) return;
     quickDeaths = performance.now() - since < STABLE_MS ? quickDeaths + 1 : 0;
-    if (quickDeaths < QUICK_DEATHS) return again(request);
-    // It would eat the machine up, and every caller would wait for nothing.
-    failed(new Error(`the model process ${reason}, ${quickDeaths} times soon after it was ready`), () =>
-      again(request),
+    if (quickDeaths < QUICK_DEATHS) return restart(request);
+    // Restarting at once would use up the machine while every caller waits in vain.
+    fail(new Error(`the model process ${reason}, ${quickDeaths} times soon after it was ready`), () =>
+      restart(request),
     );
   }
 
-  function again(request: LoadRequest): void {
+  function restart(request: LoadRequest): void {
     restarts++;
     void spawn(request);
   }
 
-  /** A model that can't be loaded stays failed; a process that died (no memory?) is tried again. */
-  function onLoadFailure(request: LoadRequest, mine: EngineClient, error: RunError): void {
-    mine.kill();
-    failed(error, error.code === 'engine_crashed' ? () => again(request) : undefined);
+  /** A model that can't be loaded stays failed; a process that died, maybe for lack of memory, is restarted later. */
+  function onLoadFailure(request: LoadRequest, engine: EngineClient, error: RunError): void {
+    engine.kill();
+    fail(error, error.code === 'engine_crashed' ? () => restart(request) : undefined);
   }
 
-  function failed({ message, cause }: Error, retry: (() => void) | undefined): void {
-    if (state.over) return;
-    const retryInMs = retry && Math.min(backoffMs * 2 ** failures++, LONGEST_BACKOFF_MS);
+  function fail({ message, cause }: Error, retry: (() => void) | undefined): void {
+    if (state.isFrozen) return;
+    const retryInMs = retry && Math.min(backoffMs * 2 ** failures++, MAX_BACKOFF_MS);
     const detail = cause === undefined ? undefined : describe(cause);
-    state.become({ name: 'failed', reason: message, detail, retryInMs });
+    state.set({ name: 'failed', reason: message, detail, retryInMs });
     if (retry) timer = setTimeout(retry, retryInMs);
   }
 
-  function end(tell: () => void): void {
+  function end(setLastState: () => void): void {
     clearTimeout(timer);
-    tell();
+    setLastState();
     state.freeze();
     client?.kill();
   }
 
   return {
     get state() {
-      return state.now;
+      return state.current;
     },
     get restarts() {
       return restarts;
@@ -136,20 +136,20 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     },
     start: begin,
     async ready(signal) {
-      await state.untilReady(signal);
+      await state.waitUntilReady(signal);
       return client!;
     },
-    refuse: (error) => end(() => failed(error, undefined)),
+    refuse: (error) => end(() => fail(error, undefined)),
     stop() {
-      end(() => state.become({ name: 'stopped' }));
+      end(() => state.set({ name: 'stopped' }));
       stopping.abort(new Error('the server is stopping'));
       return preparing ?? Promise.resolve();
     },
   };
 }
 
-/** Runs of graphs of one engine after the other. */
-function sumOfRuns() {
+/** Sums the graph runs of consecutive engines. */
+function createRunCounter() {
   let earlier = 0;
   let engine: EngineClient | undefined;
   const total = () => earlier + (engine?.graphRuns ?? 0);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Reads a file in which the system says what this process may use. */
+/** Reads a system file with the limits of this process. */
 export type ReadSystemFile = (path: string) => string | undefined;
 
-/** Undefined where there is none: not Linux, or no such controller, and so no limit. */
+/** Undefined if the file does not exist (not Linux, or no such cgroup controller), so there is no limit. */
 export const readSystemFile: ReadSystemFile = (path) => {
   try {
     return readFileSync(path, 'utf8');
