@@ -59,14 +59,14 @@ export default defineTask({
           threshold: params.mask_threshold ?? 0,
           overlap: params.crops_nms_thresh ?? 0.7,
         };
-        return written(await handle.generate(media.bytes, options, signal));
+        return encodeMasks(await handle.generate(media.bytes, options, signal));
       },
     },
   },
 });
 
 /** @throws RunError 422 an answer of too many bytes */
-function written({ width, height, masks }: GeneratedMasks): EncodedJson {
+async function encodeMasks({ width, height, masks }: GeneratedMasks): Promise<EncodedJson> {
   const bytes = 2 * width * height * masks.length;
   if (bytes > MOST_BYTES) {
     throw new RunError(
@@ -77,6 +77,11 @@ function written({ width, height, masks }: GeneratedMasks): EncodedJson {
   }
   const size = JSON.stringify({ width, height });
   const scores = JSON.stringify(masks.map(({ score }) => score));
-  const rows = masks.flatMap(({ pixels }, i) => [i > 0 ? ',' : '', encodeRows(pixels(), width)]);
+  const rows: (string | Uint8Array)[] = [];
+  for (const [i, { pixels }] of masks.entries()) {
+    rows.push(i > 0 ? ',' : '', encodeRows(pixels(), width));
+    // Others are served between two masks.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   return encodedJson([`{"input_image_dimensions":${size},"masks":[`, ...rows, `],"scores":${scores}}`]);
 }

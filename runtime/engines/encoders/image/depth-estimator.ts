@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DepthEstimator } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { encodePng } from '../../../media/encode-png.js';
 import { bicubicRows, type Plane, type RowSampler } from '../../processors/image/interpolate.js';
 import { toFloat32 } from '../../sessions/tensors.js';
+import { eachRow } from '../each-row.js';
 import { openImageModel } from './image-model.js';
 
 /** *ForDepthEstimation: pixel_values -> predicted_depth [1, h, w]. */
@@ -30,23 +30,13 @@ function levelsOf(values: Float32Array): Uint8Array {
   return Uint8Array.from(values, (value) => Math.trunc(Math.fround(Math.fround(value * 255) / max)));
 }
 
-/** Rows between two turns of the event loop. */
-const ROWS = 64;
-
 /** The smallest value becomes 0, the largest 255. Rows are computed twice, since all of them as floats may be much. */
 async function stretched(rows: RowSampler, signal: AbortSignal): Promise<Uint8Array> {
   const { height, width } = rows;
   const row = new Float32Array(width);
-  const eachRow = async (use: (y: number) => void) => {
-    for (let y = 0; y < height; y++) {
-      if (y % ROWS === ROWS - 1) await nextTurn();
-      signal.throwIfAborted();
-      rows.row(y, row);
-      use(y);
-    }
-  };
   let [min, max] = [Infinity, -Infinity];
-  await eachRow(() => {
+  await eachRow(height, signal, (y) => {
+    rows.row(y, row);
     for (const value of row) {
       min = Math.min(min, value);
       max = Math.max(max, value);
@@ -54,7 +44,8 @@ async function stretched(rows: RowSampler, signal: AbortSignal): Promise<Uint8Ar
   });
   const grey = new Uint8Array(height * width);
   const range = Math.fround(max - min);
-  await eachRow((y) => {
+  await eachRow(height, signal, (y) => {
+    rows.row(y, row);
     for (let x = 0; x < width; x++)
       grey[y * width + x] = Math.trunc(Math.fround(Math.fround(Math.fround(row[x]! - min) / range) * 255));
   });

@@ -1,5 +1,6 @@
 import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinear, bilinearRows, cropPlane, type Plane } from '../../../processors/image/interpolate.js';
+import { eachRow } from '../../each-row.js';
 import type { PixelBox } from './non-maximum.js';
 
 /** A mask as runs: numbers of pixels, row by row, that are alternately out of it and in it. */
@@ -24,17 +25,17 @@ export interface MaskSizes {
  * Enlarges a mask of the graph to the size of the picture as post_process_masks does, in two steps with the padding cut
  * between them, and cuts it at a threshold. Only one row is held at the full size.
  */
-export function binaryMask(
+export async function binaryMask(
   logits: Plane,
   { padded, content, picture }: MaskSizes,
-  { threshold, offset }: { threshold: number; offset: number },
-): BinaryMask {
+  { threshold, offset, signal }: { threshold: number; offset: number; signal: AbortSignal },
+): Promise<BinaryMask> {
   const sampler = bilinearRows(cropPlane(bilinear(logits, padded), content), picture);
   const row = new Float32Array(picture.width);
   const runs: number[] = [];
   const box = { left: picture.width, top: picture.height, right: -1, bottom: -1 };
   let [inside, run, high, low] = [false, 0, 0, 0];
-  for (let y = 0; y < picture.height; y++) {
+  await eachRow(picture.height, signal, (y) => {
     sampler.row(y, row);
     for (let x = 0; x < picture.width; x++) {
       const value = row[x]!;
@@ -52,7 +53,7 @@ export function binaryMask(
       box.top = Math.min(box.top, y);
       box.bottom = y;
     }
-  }
+  });
   runs.push(run);
   const isEmpty = box.right < 0;
   return {

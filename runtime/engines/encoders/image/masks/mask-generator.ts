@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RunError } from '../../../../core/errors.js';
 import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
@@ -112,9 +111,7 @@ async function stableMasks(
   for (const [i, score] of scores.entries()) {
     if (options.minScore > 0 && !(score > Math.fround(options.minScore))) continue;
     const values = all.subarray(i * height * width, (i + 1) * height * width);
-    const mask = binaryMask({ values, height, width }, sizes, options);
-    await nextTurn();
-    signal.throwIfAborted();
+    const mask = await binaryMask({ values, height, width }, sizes, { ...options, signal });
     if (options.minStability > 0 && !(mask.stability > Math.fround(options.minStability))) continue;
     found.push({ score, box: mask.box, mask });
   }

@@ -2,7 +2,8 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
 import type { Queries } from './queries.js';
-import { eachRow, type Segment, type SegmentMap } from './segment-map.js';
+import { eachRow } from '../../each-row.js';
+import type { Segment, SegmentMap } from './segment-map.js';
 
 interface Instance {
   label: number;

@@ -2,7 +2,8 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinearRows } from '../../../processors/image/interpolate.js';
 import { maskProbabilities, type Queries } from './queries.js';
 import type { SegmentOptions } from '../../../../core/handles/index.js';
-import { eachRow, type Segment, type SegmentMap } from './segment-map.js';
+import { eachRow } from '../../each-row.js';
+import type { Segment, SegmentMap } from './segment-map.js';
 
 /**
  * Every pixel belongs to the query that is surest of it; queries to which too little of their mask is left are dropped.

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Edges } from '../../../processors/image/sizes.js';
 
 /** A class or an object that some pixels belong to. */
@@ -15,18 +14,6 @@ export interface SegmentMap extends Edges {
   /** Id of the segment of each pixel, row by row; -1 for none. */
   ids: Int16Array;
   segments: Segment[];
-}
-
-/** Rows between two turns of the event loop. */
-const ROWS = 16;
-
-/** Calls `use` for each row; others are served in between. Ends with the signal's reason when that aborts. */
-export async function eachRow(height: number, signal: AbortSignal, use: (y: number) => void): Promise<void> {
-  for (let y = 0; y < height; y++) {
-    if (y % ROWS === 0) await nextTurn();
-    signal.throwIfAborted();
-    use(y);
-  }
 }
 
 /** One segment as grey levels: 255 where it is, else 0. */

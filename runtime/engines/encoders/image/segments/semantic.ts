@@ -1,6 +1,7 @@
 import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinearRows, type Plane } from '../../../processors/image/interpolate.js';
-import { eachRow, type SegmentMap } from './segment-map.js';
+import { eachRow } from '../../each-row.js';
+import type { SegmentMap } from './segment-map.js';
 
 /**
  * The class with the highest score for each pixel, after the scores have been enlarged to the picture's size.

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suppressOverlaps } from '../../../../../runtime/engines/encoders/image/masks/non-maximum.js';
+import { panopticMap } from '../../../../../runtime/engines/encoders/image/segments/panoptic.js';
+import { classPlanes, readQueries } from '../../../../../runtime/engines/encoders/image/segments/queries.js';
+import { semanticMap } from '../../../../../runtime/engines/encoders/image/segments/semantic.js';
+import { bicubicRows, bilinearRows } from '../../../../../runtime/engines/processors/image/interpolate.js';
+
+interface Cases {
+  interpolate: {
+    mode: 'bilinear' | 'bicubic';
+    from: [number, number];
+    to: [number, number];
+    values: number[];
+    expected: number[];
+  }[];
+  suppress: { threshold: number; boxes: number[][]; scores: number[]; kept: number[] }[];
+  segments: {
+    processor: string;
+    subtask: string;
+    classes: number[];
+    masks: number[];
+    size: [number, number];
+    threshold: number;
+    mask_threshold: number;
+    overlap_mask_area_threshold: number;
+    ids: number[];
+    segments: { id: number; label_id: number; score: number }[] | null;
+  }[];
+}
+
+/** Numbers of torch, torchvision and transformers: scripts/fixtures/image_algorithms.py */
+const file = join(import.meta.dirname, '../../../../fixtures/image-algorithms.json');
+const cases = JSON.parse(readFileSync(file, 'utf8')) as Cases;
+const { signal } = new AbortController();
+
+test.each(cases.interpolate)('a plane of $from enlarged or reduced to $to, $mode', (given) => {
+  const [height, width] = given.from;
+  const plane = { values: Float32Array.from(given.values), height, width };
+  const [toHeight, toWidth] = given.to;
+  const rows = (given.mode === 'bilinear' ? bilinearRows : bicubicRows)(plane, {
+    height: toHeight,
+    width: toWidth,
+  });
+  const found = Array.from({ length: toHeight }, (_, y) => {
+    const row = new Float32Array(toWidth);
+    rows.row(y, row);
+    return [...row];
+  }).flat();
+  for (const [i, value] of given.expected.entries()) expect(found[i]).toBeCloseTo(value, 4);
+});
+
+test.each(cases.suppress)(
+  'of overlapping boxes the best are kept, $threshold',
+  ({ threshold, boxes, scores, kept }) => {
+    const candidates = boxes.map(([left, top, right, bottom], index) => ({
+      ...{ index, score: scores[index]! },
+      box: { left: left!, top: top!, right: right!, bottom: bottom! },
+    }));
+    expect(suppressOverlaps(candidates, threshold).map(({ index }) => index)).toEqual(kept);
+  },
+);
+
+test.each(cases.segments)('$processor: $subtask segments above $threshold', async (given) => {
+  const { classes, masks, size, subtask, processor, ids, segments } = given;
+  const queries = readQueries(
+    {
+      class_queries_logits: { type: 'float32', data: Float32Array.from(classes), dims: [1, 6, 5] },
+      masks_queries_logits: { type: 'float32', data: Float32Array.from(masks), dims: [1, 6, 8, 10] },
+    },
+    processor === 'Mask2Former' ? 384 : undefined,
+  )!;
+  const edges = { height: size[0], width: size[1] };
+  const options = {
+    threshold: given.threshold,
+    maskThreshold: given.mask_threshold,
+    overlapThreshold: given.overlap_mask_area_threshold,
+    signal,
+  };
+  const map =
+    subtask === 'semantic'
+      ? await semanticMap(classPlanes(queries), edges, signal)
+      : await panopticMap(queries, edges, options);
+  if (segments) {
+    expect(map.segments).toEqual(
+      segments.map(({ id, label_id, score }) => ({ id, label: label_id, score: expect.closeTo(score, 5) })),
+    );
+    // Where no segment is, Python writes 0 beside segments, and -1 where there are none at all.
+    expect([...map.ids].map((id) => Math.max(0, id))).toEqual(ids.map((id) => Math.max(0, id)));
+  } else expect([...map.ids]).toEqual(ids);
+});
