@@ -9,6 +9,7 @@ import { type Json, readJson } from '../../repository/model-folder.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Port, Tensors } from '../../sessions/tensors.js';
 import { createTensorEncoder } from '../tensor-encoder.js';
+import { samplePicture } from './sample-picture.js';
 import { checkImageInputs, imageRow } from './image-inputs.js';
 
 /** What the graph gave for a picture, and what it looked at. */
@@ -65,12 +66,9 @@ function requireOutputs(outputs: readonly Port[], needed: readonly string[]): vo
   throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
 }
 
-/** A picture of usual proportions. */
-const [WIDTH, HEIGHT] = [320, 240];
-
 /** Makes rows of two pictures in turn, each with memory of its own. */
 function sampler(rowOf: (picture: Picture) => Tensors): (seed: number) => Tensors {
-  const rows = [7, 11].map((step) => rowOf(pattern(step)));
+  const rows = [7, 11].map((step) => rowOf(samplePicture(step)));
   return (seed) =>
     Object.fromEntries(
       Object.entries(rows[seed % rows.length]!).map(([name, { type, data, dims }]) => [
@@ -78,9 +76,4 @@ function sampler(rowOf: (picture: Picture) => Tensors): (seed: number) => Tensor
         { type, data: (data as Float32Array).slice(), dims },
       ]),
     );
-}
-
-function pattern(step: number): Picture {
-  const data = Uint8Array.from({ length: WIDTH * HEIGHT * 3 }, (_, i) => (i * step + i / WIDTH) & 255);
-  return { data, width: WIDTH, height: HEIGHT, channels: 3 };
 }

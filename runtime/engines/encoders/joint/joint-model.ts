@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
+import type { Picture } from '../../../media/picture.js';
 import { createPictureReader } from '../../../media/picture-reader.js';
 import { createRowBatcher } from '../../batching/row-batcher.js';
 import { numbersOf } from '../../batching/tensor-rows.js';
@@ -23,6 +24,8 @@ export interface JointModel {
   /** config.json */
   config: Json;
   tokenizer: TextTokenizer;
+  /** What the graph reads of decoded pixels. */
+  process(picture: Picture): ProcessedImage;
   /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
   readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
   /** Input tensors [texts, longest text], shorter ones padded; all of `width` tokens where that is given. */
@@ -61,6 +64,7 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
   return {
     ...{ config, tokenizer },
+    process: processor.process,
     pictureFeeds: (picture) => imageRow(pictureInputs, picture),
     readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
     textFeeds: (rows, width = 0) => createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer)),
