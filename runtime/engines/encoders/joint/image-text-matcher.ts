@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { ImageTextMatcher } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { type Tensors, toFloat32 } from '../../sessions/tensors.js';
+import { toFloat32 } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
 import { samplePicture } from '../image/sample-picture.js';
 import { type JointModel, openJointModel } from './joint-model.js';
@@ -23,18 +23,25 @@ const CACHE_BYTES = 8 * 2 ** 20;
 export async function loadImageTextMatcher(request: LoadRequest): Promise<ImageTextMatcher> {
   const model = await openJointModel(request, 'logits_per_image');
   const isSiglip = String(model.config['model_type']).includes('siglip');
-  const encode = createTextEncode(model, isSiglip);
-  const textFeeds = (texts: readonly string[]) =>
-    model.textFeeds(texts.map(encode), isSiglip ? SIGLIP_TOKENS : 0);
-  const logitScale = await tryLogitScale(model, textFeeds);
+  const texts: Texts = {
+    encode: createTextEncode(model, isSiglip),
+    width: isSiglip ? SIGLIP_TOKENS : 0,
+  };
+  const logitScale = await tryLogitScale(model, texts);
   return {
     scoring: isSiglip ? 'sigmoid' : 'softmax',
-    match: logitScale ? matchWithCache(model, { textFeeds, logitScale }) : matchWhole(model, textFeeds),
+    match: logitScale ? matchWithCache(model, texts, logitScale) : matchWhole(model, texts),
   };
 }
 
 type Match = ImageTextMatcher['match'];
-type TextFeeds = (texts: readonly string[]) => Tensors;
+
+/** How texts become rows. */
+interface Texts {
+  encode(text: string): Encoding;
+  /** Tokens of every row; 0: as many as the longest has. */
+  width: number;
+}
 
 /** @throws RunError 422 for a text that is too long */
 function createTextEncode({ tokenizer, config }: JointModel, isSiglip: boolean): (text: string) => Encoding {
@@ -56,39 +63,44 @@ function textPositions(config: Json): number | undefined {
 /** Texts that every tokenizer knows something of. */
 const SAMPLES = ['a', 'b c', '1', 'the 2'];
 
-async function tryLogitScale(model: JointModel, textFeeds: TextFeeds): Promise<LogitScale | undefined> {
+async function tryLogitScale(model: JointModel, { encode, width }: Texts): Promise<LogitScale | undefined> {
   const { signal } = new AbortController();
   const picture = model.pictureFeeds(model.process(samplePicture(7)));
-  return findLogitScale(await model.run({ ...textFeeds(SAMPLES), ...picture }, signal));
+  const feeds = { ...model.textFeeds(SAMPLES.map(encode), width), ...picture };
+  return findLogitScale(await model.run(feeds, signal));
 }
 
-/** All texts and the picture in one run. */
-function matchWhole(model: JointModel, textFeeds: TextFeeds): Match {
+/** All texts are in a run with the picture. */
+function matchWhole(model: JointModel, { encode, width }: Texts): Match {
   return async (image, texts, signal) => {
-    const feeds = textFeeds(texts);
+    const rows = texts.map(encode);
     const picture = await model.readPicture(image, signal);
-    const outputs = await model.run({ ...feeds, ...model.pictureFeeds(picture) }, signal);
-    return toFloat32(outputs['logits_per_image']!);
+    const logits: number[] = [];
+    for await (const { outputs } of model.runTexts({ rows, picture, width, signal }))
+      logits.push(...toFloat32(outputs['logits_per_image']!));
+    return Float32Array.from(logits);
   };
 }
 
-/** Only texts that are new are in the run; the graph wants one at least. */
-function matchWithCache(
-  model: JointModel,
-  { textFeeds, logitScale: { scale, bias } }: { textFeeds: TextFeeds; logitScale: LogitScale },
-): Match {
+/** Only texts that are new are in a run; the graph wants one at least. */
+function matchWithCache(model: JointModel, { encode, width }: Texts, { scale, bias }: LogitScale): Match {
   const cache = createEmbeddingCache(CACHE_BYTES);
   return async (image, texts, signal) => {
     const known = new Map(texts.map((text) => [text, cache.get(text)] as const));
     const missing = [...known.keys()].filter((text) => known.get(text) === undefined);
     const asked = missing.length > 0 ? missing : [texts[0]!];
-    const feeds = textFeeds(asked);
+    const rows = asked.map(encode);
     const picture = await model.readPicture(image, signal);
-    const found = embeddingsOf(await model.run({ ...feeds, ...model.pictureFeeds(picture) }, signal))!;
-    for (const [i, text] of asked.entries()) {
-      known.set(text, found.texts[i]);
-      cache.set(text, found.texts[i]!);
+    let embedding: Float32Array | undefined;
+    let next = 0;
+    for await (const { outputs } of model.runTexts({ rows, picture, width, signal })) {
+      const found = embeddingsOf(outputs)!;
+      embedding = found.image;
+      for (const text of found.texts) {
+        known.set(asked[next]!, text);
+        cache.set(asked[next++]!, text);
+      }
     }
-    return Float32Array.from(texts, (text) => scale * dot(found.image, known.get(text)!) + bias);
+    return Float32Array.from(texts, (text) => scale * dot(embedding!, known.get(text)!) + bias);
   };
 }

@@ -30,11 +30,27 @@ export interface JointModel {
   readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
   /** Input tensors [texts, longest text], shorter ones padded; all of `width` tokens where that is given. */
   textFeeds(rows: readonly Encoding[], width?: number): Tensors;
+  /**
+   * Runs the graph with a picture and with all texts, some at a time: what it makes of a text does not depend on the others,
+   * and many texts at once would take much memory. Gives the outputs of each run and how many texts were in it.
+   */
+  runTexts(request: JointRequest): AsyncGenerator<{ outputs: Tensors; count: number }>;
   /** One run, on the next session that is free. Rejects with the signal's reason when that aborts before its turn. */
   run(feeds: Tensors, signal: AbortSignal): Promise<Tensors>;
   /** Input tensors of a picture. */
   pictureFeeds(picture: ProcessedImage): Tensors;
 }
+
+export interface JointRequest {
+  rows: readonly Encoding[];
+  picture: ProcessedImage;
+  /** Tokens of every row, for graphs that take no mask. */
+  width?: number;
+  signal: AbortSignal;
+}
+
+/** Most tokens of the texts of one run, padding included. */
+const TOKENS = 1024;
 
 /**
  * Opens a graph that reads a picture and texts; its role is `model`.
@@ -62,18 +78,36 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   });
   const pictureInputs = inputs.filter(({ name }) => name.startsWith('pixel_'));
   const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
+  const pictureFeeds: JointModel['pictureFeeds'] = (picture) => imageRow(pictureInputs, picture);
+  const textFeeds: JointModel['textFeeds'] = (rows, width = 0) =>
+    createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer));
+  async function run(feeds: Tensors, signal: AbortSignal): Promise<Tensors> {
+    const found = await queue.forward(feeds, signal);
+    pictures.hasRun();
+    return found;
+  }
   return {
-    ...{ config, tokenizer },
+    ...{ config, tokenizer, pictureFeeds, textFeeds, run },
     process: processor.process,
-    pictureFeeds: (picture) => imageRow(pictureInputs, picture),
     readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
-    textFeeds: (rows, width = 0) => createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer)),
-    async run(feeds, signal) {
-      const found = await queue.forward(feeds, signal);
-      pictures.hasRun();
-      return found;
+    async *runTexts({ rows, picture, width = 0, signal }) {
+      const count = textsPerRun(rows, width);
+      for (let from = 0; from < rows.length; from += count) {
+        const some = rows.slice(from, from + count);
+        // A run takes the memory of its inputs.
+        const feeds = {
+          ...textFeeds(some, width),
+          ...pictureFeeds({ ...picture, values: picture.values.slice() }),
+        };
+        yield { outputs: await run(feeds, signal), count: some.length };
+      }
     },
   };
+}
+
+function textsPerRun(rows: readonly Encoding[], width: number): number {
+  const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), Math.max(1, width));
+  return Math.max(1, Math.floor(TOKENS / longest));
 }
 
 const padId = (tokenizer: TextTokenizer): number => tokenizer.namedId('pad_token') ?? 0;

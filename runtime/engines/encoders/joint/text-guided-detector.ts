@@ -19,18 +19,24 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
       const long = rows.find(({ ids }) => ids.length > most);
       if (long)
         throw new RunError('unprocessable', `a label has ${long.ids.length} tokens; the model takes ${most}`);
-      const texts = model.textFeeds(rows);
       const picture = await model.readPicture(image, signal);
-      const outputs = await model.run({ ...texts, ...model.pictureFeeds(picture) }, signal);
       const { width, height } = picture.original;
       const edge = Math.max(width, height);
-      return detections(outputs['logits']!.dims[2]!, {
-        logits: toFloat32(outputs['logits']!),
-        boxes: toFloat32(outputs['pred_boxes']!),
-        scale: isSquare ? { width: edge, height: edge } : { width, height },
-        threshold: Math.fround(threshold),
-        labels,
-      });
+      const scale = isSquare ? { width: edge, height: edge } : { width, height };
+      const found: Detection[] = [];
+      let first = 0;
+      for await (const { outputs, count } of model.runTexts({ rows, picture, signal })) {
+        found.push(
+          ...detections(outputs['logits']!.dims[2]!, {
+            logits: toFloat32(outputs['logits']!),
+            boxes: toFloat32(outputs['pred_boxes']!),
+            ...{ scale, threshold: Math.fround(threshold) },
+            labels: labels.slice(first, first + count),
+          }),
+        );
+        first += count;
+      }
+      return found.sort((a, b) => b.score - a.score);
     },
   };
 }
@@ -45,7 +51,7 @@ interface Found {
   labels: readonly string[];
 }
 
-/** Rows of all labels, best first; of equal scores the earlier label and patch. */
+/** Rows label by label. Sorted by their scores, of equal ones the earlier label and patch comes first. */
 function detections(columns: number, { logits, boxes, scale, threshold, labels }: Found): Detection[] {
   const rows: Detection[] = [];
   for (const [column, label] of labels.entries()) {
@@ -54,5 +60,5 @@ function detections(columns: number, { logits, boxes, scale, threshold, labels }
       if (score > threshold) rows.push({ score, label, box: cornerBox(boxes, patch, scale) });
     }
   }
-  return rows.sort((a, b) => b.score - a.score);
+  return rows;
 }
