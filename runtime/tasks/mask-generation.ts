@@ -22,7 +22,12 @@ export default defineTask({
         .max(128)
         .nullish()
         .describe('points of each side of the grid, 32 by default'),
-      points_per_batch: z.int().min(1).max(4096).nullish().describe('points of each run, 64 by default'),
+      points_per_batch: z
+        .int()
+        .min(1)
+        .max(4096)
+        .nullish()
+        .describe('points of each run, at most 16 at a time; changes no answer'),
       pred_iou_thresh: z.number().nullish().describe('least score, 0.88 by default'),
       stability_score_thresh: z.number().nullish().describe('least stability of the edge, 0.95 by default'),
       stability_score_offset: z

@@ -88,7 +88,7 @@ export interface ImageSegmenter {
 export interface MaskOptions {
   /** Points of each side of the grid. */
   pointsPerSide: number;
-  /** Points of a run of the graph. */
+  /** Points of a run of the graph, at most. */
   pointsPerRun: number;
   /** Least score that the model gives a mask. */
   minScore: number;

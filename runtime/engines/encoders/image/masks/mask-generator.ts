@@ -63,14 +63,18 @@ interface Candidate {
   mask: BinaryMask;
 }
 
+/** Points of a run, whatever was asked: each takes some 20 MB in a model of usual size, and none depends on the others. */
+const MOST_POINTS = 16;
+
 async function generate(decoder: Queue, generation: Generation): Promise<GeneratedMasks> {
   const { image, options, signal } = generation;
   const { original: picture, content, width, height } = image;
   const points = pointGrid(options.pointsPerSide, picture, Math.max(content.width, content.height));
+  const step = 2 * Math.min(options.pointsPerRun, MOST_POINTS);
   const candidates: Candidate[] = [];
-  for (let from = 0; from < points.length; from += 2 * options.pointsPerRun) {
+  for (let from = 0; from < points.length; from += step) {
     const outputs = await decoder.forward(
-      promptOf(points.slice(from, from + 2 * options.pointsPerRun), generation.embeddings),
+      promptOf(points.slice(from, from + step), generation.embeddings),
       signal,
     );
     const sizes = { padded: { height, width }, content, picture };
