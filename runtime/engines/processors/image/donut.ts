@@ -10,20 +10,23 @@ export interface DonutSettings extends ResizeSettings {
 
 /** Donut: turned to lie as the target does, shortest edge to the target's, then made smaller until it fits. */
 export function donutResize(given: Picture, settings: DonutSettings): Picture {
-  const { size, resample } = settings;
+  const { size } = settings;
   if (!('height' in size)) return plainResize(given, settings);
   const picture = settings.do_align_long_axis ? aligned(given, size) : given;
   const shortest = Math.min(size.height, size.width);
   const resized = plainResize(picture, { ...settings, size: { shortest_edge: shortest } });
-  return settings.do_thumbnail ? thumbnail(resized, size, resample) : resized;
+  return settings.do_thumbnail ? thumbnail(resized, size) : resized;
 }
 
-function thumbnail(picture: Picture, size: Edges, resample: number): Picture {
+const BICUBIC = 3;
+
+/** Bicubic whatever the settings say. */
+function thumbnail(picture: Picture, size: Edges): Picture {
   let [height, width] = [Math.min(picture.height, size.height), Math.min(picture.width, size.width)];
   if (height === picture.height && width === picture.width) return picture;
   if (picture.height > picture.width) width = Math.trunc((picture.width * height) / picture.height);
   else if (picture.width > picture.height) height = Math.trunc((picture.height * width) / picture.width);
-  return resizeLikePillow(picture, Math.max(1, width), Math.max(1, height), resample);
+  return resizeLikePillow(picture, Math.max(1, width), Math.max(1, height), BICUBIC);
 }
 
 /** A quarter turn clockwise where one is wide and the other tall. */

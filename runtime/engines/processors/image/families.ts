@@ -1,65 +1,21 @@
-import type { Json } from '../../repository/model-folder.js';
 import {
   convNextResize,
   levitResize,
   longestEdgeResize,
   plainResize,
   poolFormerResize,
-  type Resize,
-  type ResizeSettings,
+  perceiverResize,
   viltResize,
 } from './geometry.js';
 import { maskFormerResize } from './segmentation-resize.js';
 import { donutResize } from './donut.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
+import { depthProFloats } from './depth-pro.js';
+import { owlv2Floats } from './owlv2.js';
+import { timmResize, timmSettings } from './timm.js';
+import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { type Edges, multipleAbove } from './sizes.js';
-
-export interface ProcessorSettings extends ResizeSettings {
-  do_resize: boolean;
-  do_center_crop: boolean;
-  crop_size: Edges;
-  do_rescale: boolean;
-  rescale_factor: number;
-  rescale_offset: boolean;
-  do_normalize: boolean;
-  image_mean: number[];
-  image_std: number[];
-  include_top: boolean;
-  do_flip_channel_order: boolean;
-  do_pad: boolean;
-  /** Edges become multiples of it. */
-  size_divisor: number;
-  keep_aspect_ratio: boolean;
-  ensure_multiple_of: number;
-  do_thumbnail: boolean;
-  do_align_long_axis: boolean;
-}
-
-/** What a picture is padded to. */
-export interface Padding {
-  to: Edges;
-  /** Where the picture begins; 0 by default. */
-  top?: number;
-  left?: number;
-  /** Python pads with zeros before it normalises (`pixels`), or after (`values`). */
-  when: 'pixels' | 'values';
-}
-
-/** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
-export interface ProcessorFamily {
-  /** What a bare number in `size` means: the shortest edge (CLIP), a square (ViT), or the shortest edge within `max_size` (DETR). */
-  number: 'shortest' | 'square' | 'bounded';
-  resize: Resize<ProcessorSettings>;
-  /** Absent: nothing is padded. */
-  pad?: (size: Edges, settings: ProcessorSettings, config: Json) => Padding;
-  /** True where `crop_pct: null` means none instead of the default. */
-  nullCrop?: boolean;
-  /** Constructor defaults, for files that leave fields out. */
-  defaults: Partial<Record<keyof ProcessorSettings, unknown>>;
-  /** What the class does whatever the file says. */
-  fixed?: Partial<ProcessorSettings>;
-}
 
 export const HALF = [0.5, 0.5, 0.5];
 const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
@@ -106,6 +62,13 @@ const maskFormer: ProcessorFamily = {
   resize: maskFormerResize,
 };
 
+const dpt: ProcessorFamily = {
+  number: 'square',
+  resize: dptResize,
+  pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
+  defaults: { size: 384, resample: BICUBIC, do_pad: false },
+};
+
 /** Never smaller than the picture. */
 const donutSize = (size: Edges, { size: to }: ProcessorSettings): Edges =>
   'height' in to ? { height: Math.max(size.height, to.height), width: Math.max(size.width, to.width) } : size;
@@ -126,6 +89,7 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
     ...{ size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 224 },
     ...IMAGENET,
   }),
+  LayoutLMv3: square({ size: 224 }),
   Blip: square({ size: 384, resample: BICUBIC, ...CLIP }),
   CLIP: clip,
   Bit: clip,
@@ -157,6 +121,10 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
     ...{ do_normalize: false, do_flip_channel_order: true },
   }),
   OwlViT: square({ size: 768, resample: BICUBIC, crop_size: 768, ...CLIP }),
+  Owlv2: {
+    ...square({ size: 960, ...CLIP, do_pad: true }),
+    floats: owlv2Floats,
+  },
   Vilt: { number: 'shortest', resize: viltResize, defaults: { size: 384, resample: BICUBIC } },
   Sam: {
     number: 'shortest',
@@ -171,12 +139,9 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   ConditionalDetr: detr,
   DeformableDetr: detr,
   GroundingDino: detr,
-  DPT: {
-    number: 'square',
-    resize: dptResize,
-    pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
-    defaults: { size: 384, resample: BICUBIC, do_pad: false },
-  },
+  DPT: dpt,
+  PromptDepthAnything: dpt,
+  DepthPro: { ...square({ size: 1536 }), floats: depthProFloats },
   GLPN: {
     number: 'square',
     resize: glpnResize,
@@ -188,6 +153,9 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   OneFormer: maskFormer,
   Donut: {
     number: 'square',
+    // A pair is width and height here.
+    translate: (config) =>
+      Array.isArray(config['size']) ? { ...config, size: config['size'].toReversed() } : config,
     resize: donutResize,
     pad: (size, settings) => ({ ...centered(size, donutSize(size, settings)), when: 'pixels' }),
     defaults: { size: { height: 2560, width: 1920 } },
@@ -196,6 +164,20 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   RTDetr: {
     ...detr,
     defaults: { size: { height: 640, width: 640 }, do_normalize: false, do_pad: false, ...IMAGENET },
+  },
+  Perceiver: {
+    number: 'square',
+    resize: perceiverResize,
+    cropsItself: true,
+    defaults: { size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 256, ...IMAGENET },
+  },
+  TextNet: { number: 'shortest', resize: maskFormerResize, defaults: { size: 640, ...IMAGENET } },
+  TimmWrapper: {
+    number: 'shortest',
+    translate: timmSettings,
+    resize: timmResize,
+    cropsItself: true,
+    defaults: {},
   },
   EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
 };

@@ -68,6 +68,21 @@ export function poolFormerResize(picture: Picture, settings: ResizeSettings): Pi
     : resizeLikePillow(picture, width, height, resample);
 }
 
+/** Perceiver cuts first: the square of the short edge, less by what `size` is less than `crop_size`. */
+export function perceiverResize(
+  picture: Picture,
+  settings: ResizeSettings & { do_center_crop: boolean; crop_size: Edges },
+): Picture {
+  const { size, crop_size, do_center_crop } = settings;
+  if (!do_center_crop || !('height' in size)) return plainResize(picture, settings);
+  const short = Math.min(picture.height, picture.width);
+  const cut = {
+    height: Math.trunc((size.height / crop_size.height) * short),
+    width: Math.trunc((size.width / crop_size.width) * short),
+  };
+  return plainResize(centerCrop(picture, cut), settings);
+}
+
 /** SAM: the longest edge gets a fixed length. */
 export function longestEdgeResize(picture: Picture, settings: ResizeSettings): Picture {
   const { size, resample } = settings;

@@ -1,12 +1,6 @@
 import { RunError } from '../../../core/errors.js';
-import {
-  BILINEAR,
-  FAMILIES,
-  HALF,
-  type Padding,
-  type ProcessorFamily,
-  type ProcessorSettings,
-} from './families.js';
+import { BILINEAR, FAMILIES, HALF } from './families.js';
+import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { centerCrop, type Size } from './geometry.js';
 import type { Edges } from './sizes.js';
 import type { Json } from '../../repository/model-folder.js';
@@ -43,20 +37,26 @@ export function createImageProcessor(config: Json): ImageProcessor {
   const stem = name.replace(/Fast$/, '').replace(/(ImageProcessor|FeatureExtractor)$/, '');
   const family = FAMILIES[stem];
   if (!family) throw new RunError('not_ready', `image processor ${name} is not supported`);
-  const settings = readSettings(config, family);
+  const settings = readSettings(family.translate?.(config) ?? config, family);
   return {
     name: stem,
     process(picture) {
       const seen = asPythonSees(picture);
+      const original = { height: picture.height, width: picture.width };
+      if (family.floats) {
+        const floats = family.floats(seen, settings);
+        return { ...floats, content: { height: floats.height, width: floats.width }, original };
+      }
       const resized = settings.do_resize ? family.resize(seen, settings) : seen;
-      const cropped = settings.do_center_crop ? centerCrop(resized, settings.crop_size) : resized;
+      const crops = settings.do_center_crop && !family.cropsItself;
+      const cropped = crops ? centerCrop(resized, settings.crop_size) : resized;
       const content = { height: cropped.height, width: cropped.width };
       const padding = settings.do_pad ? family.pad?.(content, settings, config) : undefined;
       return {
         values: toPlanes(cropped, settings, padding),
         ...(padding?.to ?? content),
         content,
-        original: { height: picture.height, width: picture.width },
+        original,
       };
     },
   };
@@ -98,8 +98,8 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     rescale_factor: value('rescale_factor', 1 / 255),
     rescale_offset: value('rescale_offset', false),
     do_normalize: value('do_normalize', true),
-    image_mean: value('image_mean', HALF),
-    image_std: value('image_std', HALF),
+    image_mean: perChannel(value('image_mean', HALF)),
+    image_std: perChannel(value('image_std', HALF)),
     include_top: value('include_top', false),
     do_flip_channel_order: value('do_flip_channel_order', false),
     do_pad:
@@ -110,9 +110,14 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     ensure_multiple_of: value('ensure_multiple_of', 1),
     do_thumbnail: value('do_thumbnail', true),
     do_align_long_axis: value('do_align_long_axis', value('do_align_axis' as never, false)),
+    crop_mode: value('crop_mode', 'center'),
     ...family.fixed,
   };
 }
+
+/** One number stands for all channels. */
+const perChannel = (value: number | number[]): number[] =>
+  typeof value === 'number' ? [value, value, value] : value;
 
 /** Longest edge of DETR's pictures where settings of an older form name none. */
 const DETR_LONGEST = 1333;
@@ -123,6 +128,7 @@ function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: un
       return { shortest_edge: size, longest_edge: typeof maxSize === 'number' ? maxSize : DETR_LONGEST };
     return number === 'square' ? { height: size, width: size } : { shortest_edge: size };
   }
+  if (Array.isArray(size)) return { height: size[0] as number, width: size[1] as number };
   const edges = size as Record<string, number | null | undefined>;
   const { height, width, shortest_edge, longest_edge, max_height, max_width } = edges;
   if (height && width) return { height, width };

@@ -5,6 +5,11 @@ export interface Plane extends Edges {
   values: Float32Array;
 }
 
+/** A plane of numbers of any type. */
+export interface Samples extends Edges {
+  values: ArrayLike<number>;
+}
+
 /** For each index along an axis: the two source indices it lies between, and the weight of the second. */
 interface Axis {
   low: Int32Array;
@@ -32,7 +37,7 @@ export interface RowSampler extends Edges {
 }
 
 /** Bilinear, as torch.nn.functional.interpolate(mode="bilinear", align_corners=False) computes it. */
-export function bilinearRows(plane: Plane, { height, width }: Edges): RowSampler {
+export function bilinearRows(plane: Samples, { height, width }: Edges): RowSampler {
   const [down, across] = [bilinearAxis(plane.height, height), bilinearAxis(plane.width, width)];
   const { values } = plane;
   return {
@@ -92,7 +97,7 @@ function cubicAxis(from: number, to: number): CubicAxis {
 }
 
 /** Bicubic, as torch.nn.functional.interpolate(mode="bicubic", align_corners=False) computes it. */
-export function bicubicRows(plane: Plane, { height, width }: Edges): RowSampler {
+export function bicubicRows(plane: Samples, { height, width }: Edges): RowSampler {
   const [down, across] = [cubicAxis(plane.height, height), cubicAxis(plane.width, width)];
   /** As high as the plane, as wide as the target. */
   const wide = new Float32Array(plane.height * width);

@@ -187,13 +187,22 @@ function alongColumns({ data, width, height, channels }: Picture, target: number
   return { data: out, width, height: target, channels };
 }
 
+/** Positions grow by steps that are added up, with the rounding errors that this has. */
+function positions(source: number, target: number): Int32Array {
+  const step = source / target;
+  const found = new Int32Array(target);
+  for (let i = 0, at = step * 0.5; i < target; i++, at += step)
+    found[i] = Math.min(source - 1, Math.trunc(at));
+  return found;
+}
+
 function pickNearest(picture: Picture, width: number, height: number): Picture {
   const { data, channels } = picture;
   const out = new Uint8Array(width * height * channels);
+  const [rows, columns] = [positions(picture.height, height), positions(picture.width, width)];
   for (let y = 0, o = 0; y < height; y++) {
-    const sy = Math.trunc(((y + 0.5) * picture.height) / height);
     for (let x = 0; x < width; x++) {
-      const from = (sy * picture.width + Math.trunc(((x + 0.5) * picture.width) / width)) * channels;
+      const from = (rows[y]! * picture.width + columns[x]!) * channels;
       for (let c = 0; c < channels; c++) out[o++] = data[from + c]!;
     }
   }

@@ -7,6 +7,8 @@ import { type Json, readOptionalJson } from '../../repository/model-folder.js';
  * @throws RunError `not_ready` where it says nothing
  */
 export async function readProcessorConfig(dir: string, config: Json): Promise<Json> {
+  // timm's repositories have their settings there.
+  if (config['pretrained_cfg']) return { ...config, image_processor_type: 'TimmWrapperImageProcessor' };
   return named(await readProcessing(dir), config);
 }
 
@@ -29,6 +31,12 @@ const PROCESSORS: Record<string, string[]> = {
   Siglip: ['siglip'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
+  Owlv2: ['owlv2'],
+  GroundingDino: ['grounding-dino'],
+  OneFormer: ['oneformer'],
+  DepthPro: ['depth_pro'],
+  Perceiver: ['perceiver'],
+  TextNet: ['textnet'],
   Blip: ['blip', 'blip-2'],
   Donut: ['donut-swin'],
   MaskFormer: ['maskformer', 'maskformer-swin'],

@@ -1,0 +1,36 @@
+import type { Picture } from '../../../media/picture.js';
+import { bicubicRows, bilinearRows, type RowSampler, type Samples } from './interpolate.js';
+import type { Floats, ProcessorSettings } from './processor-settings.js';
+import type { Edges } from './sizes.js';
+
+const BICUBIC = 3;
+
+/**
+ * Depth Pro normalises first and resizes as PyTorch does, without antialias. Both are linear: resizing the bytes gives the
+ * same numbers, and takes a quarter of the memory.
+ */
+export function depthProFloats(picture: Picture, settings: ProcessorSettings): Floats {
+  const { size, resample } = settings;
+  const to: Edges = settings.do_resize && 'height' in size ? size : picture;
+  const rowsOf = resample === BICUBIC ? bicubicRows : bilinearRows;
+  const plane = to.height * to.width;
+  const values = new Float32Array(plane * 3);
+  for (let c = 0; c < 3; c++) {
+    const channel = values.subarray(c * plane, (c + 1) * plane);
+    fill(channel, rowsOf(channelOf(picture, c), to));
+    const factor = settings.do_rescale ? settings.rescale_factor : 1;
+    const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
+    for (let i = 0; i < plane; i++) channel[i] = (channel[i]! * factor - mean) / std;
+  }
+  return { values, height: to.height, width: to.width };
+}
+
+function channelOf({ data, width, height, channels }: Picture, channel: number): Samples {
+  const values = new Uint8Array(width * height);
+  for (let i = 0; i < values.length; i++) values[i] = data[i * channels + channel]!;
+  return { values, width, height };
+}
+
+function fill(target: Float32Array, rows: RowSampler): void {
+  for (let y = 0; y < rows.height; y++) rows.row(y, target.subarray(y * rows.width, (y + 1) * rows.width));
+}

@@ -1,0 +1,134 @@
+import type { Picture } from '../../../media/picture.js';
+import type { Floats, ProcessorSettings } from './processor-settings.js';
+
+/** Value beyond a picture that is padded to a square. */
+const PADDING = 0.5;
+
+/**
+ * OWLv2: padded to a square, blurred by a Gaussian and sampled linearly (scipy's gaussian_filter and zoom, both with mode
+ * "mirror"), kept within the range of the input, normalised. Both filters are linear and by axis, so that each axis needs
+ * one sum of weights; rows are added to the result one by one, and neither the square nor the blurred picture is held.
+ */
+export function owlv2Floats(picture: Picture, settings: ProcessorSettings): Floats {
+  const edge = Math.max(picture.height, picture.width);
+  const square = settings.do_pad ? { height: edge, width: edge } : picture;
+  const to = settings.do_resize && 'height' in settings.size ? settings.size : square;
+  const values = zoomed(picture, { square, to, factor: settings.do_rescale ? settings.rescale_factor : 1 });
+  const plane = to.height * to.width;
+  if (settings.do_normalize) {
+    for (let c = 0; c < 3; c++) {
+      const [mean, std] = [settings.image_mean[c]!, settings.image_std[c]!];
+      for (let i = c * plane; i < (c + 1) * plane; i++) values[i] = (values[i]! - mean) / std;
+    }
+  }
+  return { values, height: to.height, width: to.width };
+}
+
+interface Zoom {
+  square: { height: number; width: number };
+  to: { height: number; width: number };
+  factor: number;
+}
+
+function zoomed(picture: Picture, { square, to, factor }: Zoom): Float32Array {
+  const across = weightsOf(square.width, to.width);
+  const down = targetsOf(weightsOf(square.height, to.height), square.height);
+  const plane = to.height * to.width;
+  const values = new Float32Array(plane * 3);
+  const row = new Float32Array(to.width * 3);
+  for (let y = 0; y < square.height; y++) {
+    if (y < picture.height) blurRow(picture, y, { across, factor, row });
+    else row.fill(PADDING);
+    for (const [line, weight] of down[y]!) {
+      for (let c = 0; c < 3; c++) {
+        const [from, at] = [c * to.width, c * plane + line * to.width];
+        for (let x = 0; x < to.width; x++) values[at + x]! += weight * row[from + x]!;
+      }
+    }
+  }
+  const isPadded = square.height !== picture.height || square.width !== picture.width;
+  return clipped(values, rangeOf(picture, factor, isPadded));
+}
+
+/** Source index and weight, for each target index. */
+type Weights = [index: number, weight: number][];
+
+function weightsOf(from: number, to: number): Weights[] {
+  const scale = from / to;
+  const kernel = gaussian(Math.max(0, (scale - 1) / 2));
+  const radius = (kernel.length - 1) / 2;
+  return Array.from({ length: to }, (_, i) => {
+    const at = Math.abs((i + 0.5) * scale - 0.5);
+    const low = Math.floor(at);
+    const sums = new Map<number, number>();
+    for (const [index, share] of [
+      [low, 1 - (at - low)],
+      [low + 1, at - low],
+    ] as const) {
+      if (share === 0) continue;
+      kernel.forEach((weight, k) => {
+        const source = mirrored(mirrored(index, from) + k - radius, from);
+        sums.set(source, (sums.get(source) ?? 0) + weight * share);
+      });
+    }
+    return [...sums];
+  });
+}
+
+/** Four deviations to each side; the neighbours that are there of a single pixel are itself. */
+function gaussian(sigma: number): number[] {
+  const radius = sigma > 1e-15 ? Math.trunc(4 * sigma + 0.5) : 0;
+  const raw = Array.from({ length: 2 * radius + 1 }, (_, i) =>
+    radius === 0 ? 1 : Math.exp((-0.5 / (sigma * sigma)) * (i - radius) ** 2),
+  );
+  const sum = raw.reduce((a, b) => a + b, 0);
+  return raw.map((weight) => weight / sum);
+}
+
+/** Reflected about the middle of the last pixels. */
+function mirrored(index: number, length: number): number {
+  if (length === 1) return 0;
+  const period = 2 * (length - 1);
+  const at = ((index % period) + period) % period;
+  return at < length ? at : period - at;
+}
+
+/** The same the other way round: target index and weight, for each source index. */
+function targetsOf(weights: Weights[], length: number): Weights[] {
+  const found = Array.from({ length }, (): Weights => []);
+  for (const [target, sources] of weights.entries()) {
+    for (const [source, weight] of sources) found[source]!.push([target, weight]);
+  }
+  return found;
+}
+
+function blurRow(
+  { data, width, channels }: Picture,
+  y: number,
+  { across, factor, row }: { across: Weights[]; factor: number; row: Float32Array },
+): void {
+  const from = y * width * channels;
+  for (const [x, sources] of across.entries()) {
+    for (let c = 0; c < 3; c++) {
+      let sum = 0;
+      for (const [source, weight] of sources)
+        sum += weight * (source < width ? data[from + source * channels + c]! * factor : PADDING);
+      row[c * across.length + x] = sum;
+    }
+  }
+}
+
+function rangeOf({ data }: Picture, factor: number, isPadded: boolean): [number, number] {
+  let [low, high] = [255, 0];
+  for (const level of data) {
+    if (level < low) low = level;
+    if (level > high) high = level;
+  }
+  const [least, most] = [Math.fround(low * factor), Math.fround(high * factor)];
+  return isPadded ? [Math.min(least, PADDING), Math.max(most, PADDING)] : [least, most];
+}
+
+function clipped(values: Float32Array, [least, most]: [number, number]): Float32Array {
+  for (let i = 0; i < values.length; i++) values[i] = Math.min(most, Math.max(least, values[i]!));
+  return values;
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
+
+interface Row {
+  config: Record<string, unknown>;
+  width: number;
+  height: number;
+  /** Channels, height and width that Python gives. */
+  shape: [number, number, number];
+  mean: number;
+  /** Every how many numbers one of `values` is taken. */
+  step: number;
+  values: number[];
+  /** Set where Python fails. */
+  error?: string;
+}
+
+const fixture = join(import.meta.dirname, '../../../../fixtures/image-processors.json');
+const rows = JSON.parse(readFileSync(fixture, 'utf8')) as Row[];
+
+/** The picture of the script. */
+function picture(width: number, height: number) {
+  const level = (x: number, y: number, c: number) => (x * 7 + y * 13 + c * 50 + ((x * y) % 31) * 3) % 256;
+  const data = Uint8Array.from({ length: width * height * 3 }, (_, i) =>
+    level(Math.floor(i / 3) % width, Math.floor(i / 3 / width), i % 3),
+  );
+  return { data, width, height, channels: 3 };
+}
+
+const named = rows.map((row) => {
+  const { image_processor_type: type, ...settings } = row.config;
+  return [`${String(type)} ${JSON.stringify(settings)} of ${row.width} x ${row.height}`, row] as const;
+});
+
+/** Fixture: scripts/fixtures/image_processors.py, made with Python's slow processors. */
+describe('image processors give the numbers that Python gives', () => {
+  test.each(named.filter(([, { error }]) => error === undefined))('%s', (_, row) => {
+    const { values, height, width } = createImageProcessor(row.config).process(
+      picture(row.width, row.height),
+    );
+    expect([values.length / height / width, height, width]).toEqual(row.shape);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    expect(Math.abs(mean - row.mean)).toBeLessThan(1e-4 * Math.max(1, Math.abs(row.mean)));
+    for (const [i, expected] of row.values.entries()) {
+      const found = values[i * row.step]!;
+      if (!(Math.abs(found - expected) <= 2e-5 * Math.max(1, Math.abs(expected)))) {
+        throw new Error(`number ${i * row.step} is ${found}, expected ${expected}`);
+      }
+    }
+  });
+
+  test.each(named.filter(([, { error }]) => error !== undefined))('%s fails as in Python', (_, row) => {
+    expect(() => createImageProcessor(row.config).process(picture(row.width, row.height))).toThrow();
+  });
+});
