@@ -8,7 +8,7 @@ import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
 import { megabytes } from './report.js';
 
-/** What one check found. `warn` does not fail `builder doctor`: only some commands need it. */
+/** Result of one check. `warn` does not fail `builder doctor`, because only some commands need it. */
 export interface CheckResult {
   check: string;
   state: 'ok' | 'warn' | 'fail';
@@ -26,8 +26,8 @@ export interface CheckDeps {
 
 type Check = (deps: CheckDeps) => Promise<Omit<CheckResult, 'check'>>;
 
-const LEAST_NODE = [20, 19] as const;
-const LEAST_FREE_BYTES = 2e9;
+const MIN_NODE = [20, 19] as const;
+const MIN_FREE_BYTES = 2e9;
 const HUB_TIMEOUT_MS = 8000;
 const PORT = 8080;
 
@@ -38,8 +38,8 @@ const warn = (detail: string, remedy: string) => ({ state: 'warn', detail, remed
 const CHECKS: Record<string, Check> = {
   async node({ nodeVersion }) {
     const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
-    if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return ok(nodeVersion);
-    return fail(nodeVersion, `install Node.js ${LEAST_NODE.join('.')} or newer`);
+    if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return ok(nodeVersion);
+    return fail(nodeVersion, `install Node.js ${MIN_NODE.join('.')} or newer`);
   },
 
   async server({ packageRoot }) {
@@ -71,7 +71,7 @@ const CHECKS: Record<string, Check> = {
     }
     const { bavail, bsize } = await statfs(config.cache);
     const free = `${megabytes(bavail * bsize)} free in ${config.cache}`;
-    return bavail * bsize >= LEAST_FREE_BYTES
+    return bavail * bsize >= MIN_FREE_BYTES
       ? ok(free)
       : fail(free, 'free some space, or give another --cache');
   },
@@ -84,7 +84,7 @@ const CHECKS: Record<string, Check> = {
       const signal = AbortSignal.timeout(HUB_TIMEOUT_MS);
       const answer = await fetch(`${url}/api/models?limit=1`, { headers, signal });
       await answer.body?.cancel();
-      // Mirrors need not offer the search; any answer below 500 shows that someone is there.
+      // Mirrors may lack the search; any answer below 500 shows that the hub is up.
       if (answer.status < 500) return ok(url);
       return warn(`${url} answers ${answer.status}`, 'try again later');
     } catch {
@@ -114,7 +114,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Runs every check, all at once, and gives the results in the order of the table. */
+/** Runs all checks concurrently; results are in the order of the table. */
 export function runChecks(deps: CheckDeps): Promise<CheckResult[]> {
   return Promise.all(Object.entries(CHECKS).map(async ([check, run]) => ({ check, ...(await run(deps)) })));
 }

@@ -17,7 +17,7 @@ import { verifyCommand } from './commands/verify.js';
 import type { CommandDeps } from './deps.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
 
-/** In the order of the help. */
+/** In the order of --help. */
 const COMMANDS = [
   planCommand,
   fetchCommand,
@@ -34,13 +34,13 @@ const COMMANDS = [
   doctorCommand,
 ];
 
-/** The command line with all its commands. Throws instead of ending the process. */
+/** The command line with all commands. Throws instead of ending the process. */
 export function createBuilderProgram(deps: CommandDeps): Command {
   const program = new Command('builder')
     .description('Turns a model id of the Hugging Face hub into a container image that answers POST /run')
     .version(deps.version)
     .addHelpText('after', EXIT_HELP)
-    .showHelpAfterError('(--help lists what there is)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: (text) => void deps.stderr.write(text),
@@ -52,26 +52,28 @@ export function createBuilderProgram(deps: CommandDeps): Command {
 }
 
 /**
- * Runs one command line and says which exit code it deserves. Messages for the operator go to stderr.
+ * Runs one command line; messages for the operator go to stderr.
  * @param args without the interpreter and the script
+ * @returns the exit code
  */
 export async function runCli(args: readonly string[], deps: CommandDeps): Promise<number> {
   try {
     await createBuilderProgram(deps).parseAsync(args, { from: 'user' });
     return EXIT.ok;
   } catch (error) {
-    // Commander has said it already; help and version are no failure.
+    // Commander has printed the message; help and version are no failure.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     deps.stderr.write(`builder: ${messageOf(error)}\n`);
     return exitCodeOf(error);
   }
 }
 
-/** Errors of ours are one line; anything else is a bug, whose place is worth knowing. */
+/** Our own errors are one line; anything else is a bug and gets its stack trace. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const ours = error instanceof BuilderError || error instanceof StoreError || error instanceof RunError;
-  return ours ? error.message : (error.stack ?? error.message);
+  const isExpected =
+    error instanceof BuilderError || error instanceof StoreError || error instanceof RunError;
+  return isExpected ? error.message : (error.stack ?? error.message);
 }
 
 function exitCodeOf(error: unknown): number {

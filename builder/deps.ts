@@ -2,7 +2,7 @@ import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
 import { createReport, type Report } from './report.js';
 
-/** What commands work with; tests give their own. */
+/** Dependencies of commands; tests pass their own. */
 export interface CommandDeps {
   config: BuilderConfig;
   docker: Docker;

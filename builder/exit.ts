@@ -3,7 +3,7 @@ export const EXIT = {
   ok: 0,
   failure: 1,
   usage: 2,
-  /** The model can't be served, or an image is not of the kind that is asked for. */
+  /** The model can't be served, or the image is of the wrong kind. */
   refused: 3,
   /** No Docker Engine answers. */
   docker: 4,
@@ -14,7 +14,7 @@ export const EXIT = {
 
 export type ExitName = keyof typeof EXIT;
 
-/** An error that ends the program with one line that tells the operator what to do, and no stack. */
+/** Ends the program with a one-line message that says what to do, without a stack trace. */
 export class BuilderError extends Error {
   override name = 'BuilderError';
 

@@ -9,42 +9,43 @@ import { cacheFolder, type DecideOptions, fileSource } from './source.js';
 
 export interface FetchWeightsOptions extends DecideOptions {
   model: Pick<ModelPlan, 'spec'>;
-  /** Folders in which the files may lie beside the cache. */
-  places?: readonly string[];
-  /** Folder under which the files go to `<org>/<name>/<commit>`, in place of the cache. */
+  /** Folders besides the cache that may hold the files. */
+  folders?: readonly string[];
+  /** Target folder instead of the cache; files go to `<org>/<name>/<commit>` in it. */
   to?: string | undefined;
-  /** Reads every file once more, whatever is known of it. */
+  /** Hash every file again. */
   rehash?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** What is fetched, for people. */
+  /** What is fetched, for messages. */
   what?: string;
 }
 
-/** Folder with the verified files of a model; downloads what the cache lacks. */
+/** Returns the folder with the verified files of a model; downloads what is missing. */
 export async function fetchWeights(options: FetchWeightsOptions, deps: CommandDeps): Promise<string> {
   return (await hasWeights(options, deps)).dir;
 }
 
-/** As fetchWeights; with `to`, what the cache holds is copied rather than downloaded. */
+/** As fetchWeights; with `to`, files in the cache are copied instead of downloaded. */
 export async function hasWeights(options: FetchWeightsOptions, deps: CommandDeps): Promise<Weights> {
-  const { flags, report, model, places = [], to, rehash, signal, what = 'files of the model' } = options;
+  const { flags, report, model, folders = [], to, rehash, signal, what = 'files of the model' } = options;
   const cache = path.join(cacheFolder(flags, deps), 'models');
   const { spec } = model;
   const common = { spec, rehash, signal, log: report.note };
-  // A local folder is used where it is; only what the hub gives is kept in the cache.
-  const roots = [...(flags.from === undefined ? [] : [flags.from]), ...places, cache];
-  const here = to === undefined ? undefined : await findWeights({ ...common, roots, downloadRoot: cache });
-  const weights = await report.step(`Have ${spec.files.length} ${what}`, (say) =>
+  // A local folder is used in place; only files of the hub go to the cache.
+  const roots = [...(flags.from === undefined ? [] : [flags.from]), ...folders, cache];
+  const localFolder =
+    to === undefined ? undefined : await findWeights({ ...common, roots, downloadRoot: cache });
+  const weights = await report.step(`Have ${spec.files.length} ${what}`, (showDetail) =>
     ensureWeights({
       ...common,
       roots: to === undefined ? roots : [to],
       downloadRoot: to ?? cache,
-      source: () => (here === undefined ? fileSource(flags, deps) : folderSource(here)),
+      source: () => (localFolder === undefined ? fileSource(flags, deps) : folderSource(localFolder)),
       writeRemedy: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
-      onProgress: (progress) => say(progressText(progress)),
+      onProgress: (progress) => showDetail(progressText(progress)),
     }),
   );
-  const fromHub = here === undefined && flags.from === undefined;
+  const fromHub = localFolder === undefined && flags.from === undefined;
   return { ...weights, receivedBytes: fromHub ? weights.receivedBytes : 0 };
 }
 

@@ -1,22 +1,21 @@
 import { BuilderError } from './exit.js';
 
 export interface Interruption {
-  /** Makes the work end soon, and clean up after itself. */
+  /** Asks the work to end soon and clean up. */
   stop(): void | Promise<void>;
-  /** What the user should know then: what was kept, what to do. */
+  /** Added to the message: what was kept, what to do. */
   note?: string;
 }
 
 /**
- * Runs something that SIGINT and SIGTERM end by `stop` instead of at once, so that it can clean up. A second signal ends
- * the process.
- * @throws BuilderError `interrupted` once it has ended after a signal
+ * Runs work that SIGINT and SIGTERM end by calling `stop`, so that it can clean up. A second signal ends the process.
+ * @throws BuilderError `interrupted` when the work has ended after a signal
  */
 export async function interruptible<T>({ stop, note }: Interruption, run: () => Promise<T>): Promise<T> {
-  let by: NodeJS.Signals | undefined;
+  let receivedSignal: NodeJS.Signals | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    by ??= signal;
-    // What stopping fails on is what the run fails on.
+    receivedSignal ??= signal;
+    // Errors of stop() also make the run fail, so they are ignored here.
     void Promise.resolve()
       .then(stop)
       .catch(() => undefined);
@@ -24,9 +23,12 @@ export async function interruptible<T>({ stop, note }: Interruption, run: () => 
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
     const [outcome] = await Promise.allSettled([run()]);
-    // What was stopped may end well, with half of its work done.
-    if (by !== undefined)
-      throw new BuilderError('interrupted', [`stopped by ${by}`, note].filter(Boolean).join('; '));
+    // Stopped work may resolve although it is incomplete.
+    if (receivedSignal !== undefined)
+      throw new BuilderError(
+        'interrupted',
+        [`stopped by ${receivedSignal}`, note].filter(Boolean).join('; '),
+      );
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   } finally {

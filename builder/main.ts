@@ -8,7 +8,7 @@ import { dockerodeDocker } from './docker/dockerode.js';
 
 const { folder: packageRoot, version } = ownPackage(import.meta.dirname);
 
-// `builder list | head`: the reader has seen enough.
+// `builder list | head` closes the pipe early; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {
@@ -21,7 +21,7 @@ try {
     stderr: process.stderr,
   };
   const code = await runCli(process.argv.slice(2), deps);
-  // Whoever has pressed Ctrl-C waits for no connection that is still open.
+  // After Ctrl-C, don't wait for open connections.
   if (code === EXIT.interrupted) process.exit(code);
   process.exitCode = code;
 } catch (error) {

@@ -10,7 +10,7 @@ import { type BaseImages, type ForPlatform, type PlatformChoice } from './images
 
 export const DEFAULT_BASE_IMAGE = 'node:24-bookworm-slim';
 
-/** Where a model comes from and how it is read; every command that names a model has these. */
+/** Flags of every command that takes a model: where it comes from and how it is read. */
 export interface SourceFlags {
   task?: TaskId;
   revision?: string;
@@ -20,7 +20,7 @@ export interface SourceFlags {
   from?: string;
 }
 
-/** What becomes of it as images, one for each platform. */
+/** Flags for images, one image per platform. */
 export interface ImageChoice extends PlatformChoice {
   namespace: string;
   device: Device;
@@ -29,7 +29,7 @@ export interface ImageChoice extends PlatformChoice {
   cudaProviderSha256?: string;
 }
 
-/** One of them. */
+/** The same for one platform. */
 export type ImageFlags = ForPlatform<ImageChoice>;
 
 export interface OutputFlags {
@@ -37,7 +37,7 @@ export interface OutputFlags {
   quiet?: boolean;
 }
 
-/** The argument `<model>`: an id, checked before anything is asked. */
+/** The argument `<model>`: a model id. */
 export function parseModelId(text: string): string {
   if (isModelId(text)) return text;
   throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
@@ -45,18 +45,16 @@ export function parseModelId(text: string): string {
 
 export function addSourceOptions(command: Command): Command {
   return command
-    .option('--task <task>', 'serve it as this task, whatever the hub says', taskId)
+    .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
-    .addOption(
-      new Option('--dtype <dtype>', 'weight format (default: the best that is there)').choices(DTYPES),
-    )
+    .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
     .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
       path.resolve(text),
     )
     .option('--hub <url>', 'address of the hub (default: HF_ENDPOINT, else https://huggingface.co)', (text) =>
       endpointFrom(text, '--hub'),
     )
-    .option('--from <folder>', 'take the model from a local folder, ask no hub', (text) =>
+    .option('--from <folder>', 'read the model from a local folder, not from the hub', (text) =>
       path.resolve(text),
     );
 }
@@ -65,19 +63,18 @@ export function addImageOptions(command: Command): Command {
   return command
     .option('--namespace <name>', 'first part of the image name', 'slipway')
     .addOption(
-      new Option('--device <device>', 'what the image computes on').choices(['cpu', 'cuda']).default('cpu'),
+      new Option('--device <device>', 'device that the image computes on')
+        .choices(['cpu', 'cuda'])
+        .default('cpu'),
     )
     .addOption(
-      new Option('--platform <list>', `platform of the image, or several: ${PLATFORMS.join(',')}`)
+      new Option('--platform <list>', `platforms of the image, separated by commas: ${PLATFORMS.join(',')}`)
         .argParser(platformList)
         .default([hostPlatform()], "this machine's"),
     )
     .option('--out <folder>', 'folder for build folders', 'images')
     .addOption(
-      new Option(
-        '--base-image <image>',
-        'image with Node.js on glibc to start from; PLATFORM=IMAGE for one platform',
-      )
+      new Option('--base-image <image>', 'base image with Node.js and glibc; PLATFORM=IMAGE for one platform')
         .argParser(baseImages)
         .default({ any: DEFAULT_BASE_IMAGE }, DEFAULT_BASE_IMAGE),
     )
@@ -94,14 +91,14 @@ export function addOutputOptions(command: Command): Command {
     .option('--quiet', 'no progress on stderr');
 }
 
-/** A TCP port of this machine; 0 lets the system choose. */
+/** A TCP port; 0 lets the system choose. */
 export function parsePort(text: string): number {
   const number = Number(text);
   if (/^\d{1,5}$/.test(text) && number <= 65535) return number;
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');
 }
 
-/** A task that is not served yet passes: the planner refuses it with a reason. */
+/** Accepts tasks that are not served yet: the planner refuses them with a reason. */
 function taskId(text: string): TaskId {
   if (isTaskId(text)) return text;
   throw new InvalidArgumentError(`expected a task such as ${SUPPORTED_TASKS.join(', ')}`);
@@ -115,7 +112,7 @@ function platformList(text: string): Platform[] {
   }
 }
 
-/** `image`, or `linux/arm64=image`; several with commas, or the option again. */
+/** `image` or `linux/arm64=image`; several separated by commas, or by repeating the option. */
 function baseImages(text: string, before: BaseImages): BaseImages {
   const entries = text.split(',').map((part) => {
     const [, platform, image] = /^([^=]+)=(.*)$/.exec(part) ?? [];
@@ -138,7 +135,7 @@ function sha256(text: string): string {
 
 const UNITS = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
-/** As `docker run --memory` reads it: 2g are 2 GiB. */
+/** Parses sizes as `docker run --memory` does: 2g is 2 GiB. */
 export function parseByteSize(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kmgt]?)i?b?$/i.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * UNITS[unit.toLowerCase() as keyof typeof UNITS]);

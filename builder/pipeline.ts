@@ -25,7 +25,7 @@ import type { ModelPlan } from './plan/index.js';
 import type { Report } from './report.js';
 import { cacheFolder, decideModel } from './source.js';
 
-/** All that is decided before anything is written or fetched. */
+/** All decisions, made before anything is written or fetched. */
 export interface PreparedModel extends PlannedImages {
   model: ModelPlan;
 }
@@ -34,10 +34,10 @@ export interface PlannedImages {
   plan: BuildPlan;
   runtime: RuntimeImage;
   context: ModelContext;
-  /** Where the build folder goes, and what it says of itself. */
+  /** The build folder, and the text of its README. */
   folder: string;
   readme: string;
-  /** Where that of the runtime image goes. */
+  /** The build folder of the runtime image. */
   runtimeFolder: string;
 }
 
@@ -48,8 +48,8 @@ export interface PrepareModelOptions {
 }
 
 /**
- * Asks the source about the model and decides everything.
- * @throws StoreError, RunError or BuilderError with the reason when the model can't be had or served
+ * Reads the model's metadata from its source and makes all decisions.
+ * @throws StoreError, RunError or BuilderError with the reason when the model can't be read or served
  */
 export async function prepareModel(
   { id, flags, report }: PrepareModelOptions,
@@ -59,7 +59,7 @@ export async function prepareModel(
   return { model, ...(await planImages(predictModel(model, flags), flags, deps)) };
 }
 
-/** A model with what it will take as an image. */
+/** A spec with the figures of its image. */
 export interface SizedModel {
   spec: ModelSpec;
   figures: Figures | undefined;
@@ -69,7 +69,7 @@ export function predictModel(model: ModelPlan, { device }: Pick<ImageFlags, 'dev
   return { spec: model.spec, figures: predictedFigures(model, device) };
 }
 
-/** Decides runtime image and model image of a spec. */
+/** Plans the runtime image and the model image of a spec. */
 export async function planImages(
   { spec, figures }: SizedModel,
   flags: SourceFlags & ImageFlags,
@@ -93,12 +93,12 @@ export async function planImages(
   };
 }
 
-/** What a build gave, as `--json` prints it. */
+/** Result of a build, as `--json` prints it. */
 export interface BuildResult {
   image: string;
   references: string[];
   id: string;
-  /** False when an image of the same inputs was there. */
+  /** False when an image of the same inputs existed. */
   built: boolean;
   runtime: string;
   runtimeBuilt: boolean;
@@ -107,7 +107,7 @@ export interface BuildResult {
   bytes: number;
 }
 
-/** Weights where they are baked, runtime image where it lacks, build folder, model image. */
+/** Fetches weights if they are baked, builds the runtime image if it is missing, then build folder and model image. */
 export async function buildImage(
   prepared: PreparedModel,
   options: PrepareModelOptions,
@@ -124,23 +124,23 @@ export async function buildImage(
   await writeFolders(prepared, deps);
   const weights = dir === undefined ? [] : weightEntries(plan.spec, dir);
   const image = plan.image.references[0]!;
-  const made = await report.step(`Model image ${image}`, (onLine) =>
+  const modelBuild = await report.step(`Model image ${image}`, (onLine) =>
     ensureModelImage({ plan, context, weights }, { docker, onLine }),
   );
   return {
     image,
     references: plan.image.references,
-    id: made.id,
-    built: made.built,
+    id: modelBuild.id,
+    built: modelBuild.built,
     runtime: runtime.name,
     runtimeBuilt: runtimeBuild.built,
     folder,
     runtimeFolder,
-    bytes: made.size,
+    bytes: modelBuild.size,
   };
 }
 
-/** What writing complete build folders gave, as `--json` prints it. */
+/** Result of writing complete build folders, as `--json` prints it. */
 export interface FoldersResult {
   image: string;
   runtime: string;
@@ -148,7 +148,7 @@ export interface FoldersResult {
   runtimeFolder: string;
 }
 
-/** The build folders of model and runtime image with all that is in the images, for `docker build` elsewhere. */
+/** Writes complete build folders of both images, for `docker build` on another machine. */
 export async function writeCompleteFolders(
   prepared: PreparedModel,
   options: PrepareModelOptions,
@@ -163,7 +163,7 @@ export async function writeCompleteFolders(
   return { image: plan.image.references[0]!, runtime: runtime.name, folder, runtimeFolder };
 }
 
-/** Weights that an earlier build has left go: they may be those of another commit. */
+/** Removes weights of an earlier build, which may be of another commit, and writes both folders. */
 async function writeFolders(prepared: PreparedModel, { packageRoot }: CommandDeps): Promise<void> {
   const { context, folder, readme, runtime, runtimeFolder } = prepared;
   await removeWeights(folder);

@@ -1,13 +1,13 @@
 import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 
-/** How commands speak: results on stdout, all else on stderr. */
+/** Output of commands: results on stdout, everything else on stderr. */
 export interface Report {
   /** The command's result: one text, or with --json one JSON document. */
   result(text: string, json: unknown): void;
   /** One line for the operator. */
   note(text: string): void;
-  /** Announces a step, runs it, and says how long it took. `say` replaces the step's current detail. */
-  step<T>(title: string, run: (say: (detail: string) => void) => Promise<T>): Promise<T>;
+  /** Announces a step, runs it, and prints how long it took. `showDetail` replaces the step's current detail. */
+  step<T>(title: string, run: (showDetail: (detail: string) => void) => Promise<T>): Promise<T>;
 }
 
 export interface ReportOptions {
@@ -34,10 +34,10 @@ export function createReport(options: ReportOptions): Report {
 async function spinnerStep<T>(
   { stderr }: ReportOptions,
   title: string,
-  run: (say: (detail: string) => void) => Promise<T>,
+  run: (showDetail: (detail: string) => void) => Promise<T>,
 ): Promise<T> {
   let value: T;
-  // The library writes to stdout, which is for results, unless it is told otherwise.
+  // By default the library writes to stdout, which is for results.
   const logger = new ListrLogger({ processOutput: new ProcessOutput(stderr, stderr) });
   const tasks = new Listr(
     [{ title, task: async (_, task) => void (value = await run((detail) => void (task.output = detail))) }],
@@ -49,11 +49,11 @@ async function spinnerStep<T>(
 
 const DETAIL_EVERY_MS = 2000;
 
-/** For pipes and CI logs: a line at the start and the end, and details not more often than every two seconds. */
+/** For pipes and CI logs: a line at the start and the end, and details at most every two seconds. */
 async function plainStep<T>(
   note: (text: string) => void,
   title: string,
-  run: (say: (detail: string) => void) => Promise<T>,
+  run: (showDetail: (detail: string) => void) => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
   let last = started;
@@ -67,20 +67,23 @@ async function plainStep<T>(
   return value;
 }
 
-/** Bytes for people: `1.4 GB`. */
+/** Bytes as text, e.g. `1.4 GB`. */
 export function megabytes(bytes: number): string {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** A command's result for one platform: the text, and what `--json` prints. */
+/** A command's result for one platform: the text, and the document for `--json`. */
 export interface CommandResult {
   text: string;
   document: unknown;
 }
 
-/** One result stands for itself; several are lines, and a list under `images`. */
-export function combineResults(said: readonly CommandResult[]): [text: string, document: unknown] {
-  const documents = said.map(({ document }) => document);
-  return [said.map(({ text }) => text).join('\n'), said.length === 1 ? documents[0] : { images: documents }];
+/** A single result is unchanged; several become lines, and a list under `images`. */
+export function combineResults(results: readonly CommandResult[]): [text: string, document: unknown] {
+  const documents = results.map(({ document }) => document);
+  return [
+    results.map(({ text }) => text).join('\n'),
+    results.length === 1 ? documents[0] : { images: documents },
+  ];
 }

@@ -16,8 +16,8 @@ export interface DecideOptions {
 }
 
 /**
- * Reads the repository's listing and small files and chooses task, engine, weight format and files. Where the hub does not
- * answer, by what the cache keeps of them.
+ * Reads the repository's listing and small files, and chooses task, engine, weight format and files. If the hub does not
+ * answer, uses their copies in the cache.
  */
 export async function decideModel(
   { id, flags, report }: DecideOptions,
@@ -30,27 +30,27 @@ export async function decideModel(
 
 interface NamedSource {
   source: ModelSource;
-  /** For people: holds no password. */
+  /** For messages; has no password. */
   name: string;
 }
 
-/** Where a model is read for a plan. @param note told when the cache stands in for the hub */
+/** The source for planning a model. @param note called when the cache is used instead of the hub */
 export function planSource(flags: SourceFlags, deps: CommandDeps, note: (line: string) => void): NamedSource {
   const { from, hub } = flags;
   if (from !== undefined) return { source: folderSource(from), name: from };
   const { config } = deps;
   const endpoint = hub ?? config.endpoint;
-  const asked = (patient: boolean) =>
-    hubSource({ endpoint, token: config.token(), ...(patient ? {} : SHORTLY) });
+  const openHub = (patient: boolean) =>
+    hubSource({ endpoint, token: config.token(), ...(patient ? {} : IMPATIENT) });
   const { offline } = config;
   return {
-    source: keptSource({ hub: asked, cache: cacheFolder(flags, deps), offline, note }),
+    source: keptSource({ hub: openHub, cache: cacheFolder(flags, deps), offline, note }),
     name: offline ? 'the cache' : hubAddress(endpoint).url,
   };
 }
 
-/** Of a hub that nobody depends on. */
-const SHORTLY = { attempts: 1, firstByteMs: 10_000 };
+/** Limits for a hub that the cache can replace. */
+const IMPATIENT = { attempts: 1, firstByteMs: 10_000 };
 
 /** Where a model's files come from. */
 export function fileSource({ from, hub }: SourceFlags, { config }: CommandDeps): Pick<ModelSource, 'open'> {

@@ -9,8 +9,8 @@ const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * The stream without its compression: gzip, zstd or none, told by its first bytes. It fails when the source fails.
- * @throws BuilderError where this Node.js can't read zstd
+ * Decompresses a stream: gzip, zstd or none, detected by its first bytes. It fails when the source fails.
+ * @throws BuilderError if this Node.js does not support zstd
  */
 export async function decompress(source: Readable): Promise<Readable> {
   const inflate = inflaterFor(await firstBytes(source));
@@ -27,14 +27,14 @@ function startsWith(head: Buffer, magic: Buffer): boolean {
 }
 
 function zstdDecompress(): Transform {
-  // Newer than the oldest Node.js that we run on.
+  // Not in the oldest supported version of Node.js.
   const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
   if (createZstdDecompress) return createZstdDecompress();
   const remedy = 'use Node.js 22.15 or later, or decompress it first with "zstd -d"';
   throw new BuilderError('failure', `the archive is compressed with zstd: ${remedy}`);
 }
 
-/** What a stream begins with, some bytes or none; it can be read from its start afterwards. */
+/** The first chunk of a stream, or nothing. The stream can still be read from its start. */
 export async function firstBytes(source: Readable): Promise<Buffer> {
   const ended = new AbortController();
   const stop = () => ended.abort();

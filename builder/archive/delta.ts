@@ -6,17 +6,17 @@ const diffId = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 const deltaSchema = z.object({
   version: z.literal(1),
-  /** The image that the file makes, with what the far side has. */
+  /** The image that results on the target machine. */
   image: z.object({ id: diffId, names: z.array(z.string()) }),
-  /** What the far side should have. */
+  /** Image that the target machine should have. */
   base: z.object({ id: z.string(), name: z.string() }),
   /** Diff IDs of the layers that the file lacks. */
   needs: z.array(diffId),
-  /** Layers that it has. */
+  /** Layers in the file. */
   layers: z.array(z.object({ diffId, member: z.string(), size: z.number() })),
 });
 
-/** delta.json of a file that carries only some layers of its image. */
+/** delta.json of a file that holds only some layers of its image. */
 export type Delta = z.infer<typeof deltaSchema>;
 
 /** @returns undefined for a full archive. @throws BuilderError when delta.json and image don't belong together */

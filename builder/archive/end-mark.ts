@@ -3,12 +3,12 @@ import { malformedArchive } from './errors.js';
 import { pipeWithErrors } from './streams.js';
 
 const BLOCK = 512;
-/** Longer extended headers are refused by who reads them. */
-const LONGEST_PAX = 2 ** 20;
+/** Readers refuse longer extended headers. */
+const MAX_PAX_BYTES = 2 ** 20;
 
 /**
- * The same bytes of a plain tar; it fails where more follows than the mark of its end. Engines stop at the mark, while
- * other programs read on: such a file would be one image here and another one there.
+ * Passes a plain tar through; fails if anything follows its end mark. Engines stop at the mark while other programs read
+ * on, so they would see different images.
  */
 export function requireEndMark(source: Readable, name: string): Readable {
   const walk = walker();
@@ -19,13 +19,13 @@ export function requireEndMark(source: Readable, name: string): Readable {
   return pipeWithErrors(source, new Transform({ highWaterMark: 2 ** 18, transform }));
 }
 
-/** Follows a tar from header to header. @returns false once something follows the end */
+/** Parses the headers of a tar. @returns false when something follows the end */
 function walker(): (chunk: Buffer) => boolean {
   let ended = false;
   let skip = 0;
   let block = Buffer.alloc(0);
   let wanted = BLOCK;
-  /** The block that is collected extends the next header, or all that follow. */
+  /** Kind of the extended header being read: for the next member, or for all that follow. */
   let extending: 'x' | 'g' | undefined;
   const sizes: { x?: number | undefined; g?: number | undefined } = {};
 
@@ -40,12 +40,12 @@ function walker(): (chunk: Buffer) => boolean {
     }
     if (bytes.every((byte) => byte === 0)) return void (ended = true);
     const [type, size] = [String.fromCharCode(bytes[156]!), sizeIn(bytes)];
-    if ((type === 'x' || type === 'g') && size > 0 && size <= LONGEST_PAX) {
+    if ((type === 'x' || type === 'g') && size > 0 && size <= MAX_PAX_BYTES) {
       [wanted, extending] = [size, type];
       return;
     }
     const own = sizes.x ?? sizes.g ?? size;
-    // Of a long name the header that it is for comes yet.
+    // The header that a long name belongs to comes next.
     if (type !== 'L' && type !== 'K') sizes.x = undefined;
     skip = type === '5' ? 0 : own + padding(own);
   }
@@ -69,7 +69,7 @@ function walker(): (chunk: Buffer) => boolean {
 
 const padding = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK;
 
-/** Octal digits, or for large ones a number of 11 bytes behind a set bit. */
+/** Octal digits, or for large files a binary number of 11 bytes, marked by the first bit. */
 function sizeIn(header: Buffer): number {
   const field = header.subarray(124, 136);
   if ((field[0]! & 0x80) === 0)

@@ -2,17 +2,17 @@ import { BuilderError } from '../exit.js';
 
 const MADE_BY = 'it must be a file of "builder export" or "docker save"';
 
-/** An archive that can't be what it claims to be: made to harm, or by another program. */
+/** An archive with contradictory or unexpected content: hostile, or made by another program. */
 export function malformedArchive(name: string, what: string): BuilderError {
   return new BuilderError('failure', `${name} ${what}; ${MADE_BY}`);
 }
 
-/** An archive that was whole once. */
+/** An archive that is cut off or corrupt. */
 export function damagedArchive(name: string, what: string, cause?: unknown): BuilderError {
   return new BuilderError('failure', `${name} ${what}; copy it again, or export it again`, { cause });
 }
 
-/** What reading failed on, for the operator; errors of ours, and those of no stream, pass unchanged. */
+/** Explains a read error to the operator. Our own errors are returned unchanged. */
 export function explainReadError(name: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof BuilderError) return error;
   if (error.code === 'Z_BUF_ERROR' || /unexpected end/i.test(error.message))

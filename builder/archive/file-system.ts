@@ -1,29 +1,29 @@
 import path from 'node:path';
 import type { LayerEntry } from './layer.js';
 
-/** What containers of an image see, by absolute path. */
+/** The file system of an image, by absolute path. */
 export type FileSystem = Map<string, LayerEntry>;
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 
-/** Lays layers over each other, lowest first: entries replace, whiteouts take away. */
+/** Merges layers, lowest first: entries replace those below, whiteouts remove them. */
 export function mergeLayers(layers: readonly (readonly LayerEntry[])[]): FileSystem {
   const files: FileSystem = new Map();
   for (const entries of layers) {
-    // First what the layer takes away from those below, wherever it stands among its entries.
-    for (const entry of entries) takeAway(files, entry);
+    // Whiteouts first, wherever they are in the layer: they only apply to lower layers.
+    for (const entry of entries) removeEntry(files, entry);
     for (const entry of entries) if (!isWhiteout(entry)) put(files, entry);
   }
   return files;
 }
 
-/** An entry that takes away what lower layers have, and leaves nothing itself. */
+/** True for an entry that removes files of lower layers. */
 export function isWhiteout({ path: name }: LayerEntry): boolean {
   return path.posix.basename(name).startsWith(WHITEOUT);
 }
 
-function takeAway(files: FileSystem, { path: name, type }: LayerEntry): void {
+function removeEntry(files: FileSystem, { path: name, type }: LayerEntry): void {
   const [folder, base] = [path.posix.dirname(name), path.posix.basename(name)];
   if (base === OPAQUE) removeBelow(files, folder);
   else if (base.startsWith(WHITEOUT)) remove(files, path.posix.join(folder, base.slice(WHITEOUT.length)));

@@ -11,11 +11,11 @@ export interface LayerEntry {
   path: string;
   type: 'file' | 'directory' | 'symlink' | 'link' | 'other';
   size: number;
-  /** Of files: hex. */
+  /** Hex; files only. */
   sha256?: string;
-  /** Of symbolic and hard links. */
+  /** Symbolic and hard links only. */
   target?: string;
-  /** Of files that were asked for. */
+  /** Only for files that were requested. */
   content?: Buffer;
 }
 
@@ -25,12 +25,12 @@ export interface LayerIndex {
   entries: LayerEntry[];
 }
 
-/** More than any document that is kept has. */
-const LARGEST_KEPT = 2 ** 26;
+/** Largest file whose content is kept. */
+const MAX_KEPT_BYTES = 2 ** 26;
 
 /**
  * Hashes a layer and every file in it, in one pass.
- * @param keep paths of files whose content is wanted
+ * @param keep paths of files whose content to keep
  */
 export async function indexLayer(layer: Member, keep: ReadonlySet<string> = new Set()): Promise<LayerIndex> {
   const { stream, digest } = hashStream(await decompress(layer.content));
@@ -53,7 +53,7 @@ async function entryOf(member: Member, keep: ReadonlySet<string>): Promise<Layer
 
 async function contentOf({ name, size, content }: Member, keep: boolean) {
   const { stream, digest } = hashStream(content);
-  if (keep && size > LARGEST_KEPT) throw malformedArchive(`/${name}`, `has ${size} bytes`);
+  if (keep && size > MAX_KEPT_BYTES) throw malformedArchive(`/${name}`, `has ${size} bytes`);
   const kept = keep ? await buffer(stream) : await drained(stream);
   return { sha256: (await digest).slice('sha256:'.length), ...(kept && { content: kept }) };
 }

@@ -36,10 +36,10 @@ export interface ArchiveImage {
   config: Buffer;
   labels: Record<string, string>;
   env: string[];
-  /** How containers of it run, as the configuration says it. */
+  /** How its containers run, from the configuration. */
   settings: Record<string, unknown>;
   platform: string;
-  /** Lowest first: what each layer's tar hashes to, and the member that holds it. */
+  /** Lowest first: the hash of each layer's tar, and the member that holds it. */
   layers: { diffId: string; member: string }[];
 }
 
@@ -49,7 +49,7 @@ export interface ArchiveDocuments {
   links: Map<string, string>;
 }
 
-/** The images that the archive's manifest.json lists. @throws BuilderError when one is missing parts or lies */
+/** The images in the archive's manifest.json. @throws BuilderError when parts are missing or hashes are wrong */
 export function imagesOf(archive: string, found: ArchiveDocuments): ArchiveImage[] {
   const text = found.documents.get('manifest.json');
   if (!text) throw malformedArchive(archive, 'has no manifest.json');
@@ -57,10 +57,10 @@ export function imagesOf(archive: string, found: ArchiveDocuments): ArchiveImage
   if (!entries.success) throw malformedArchive(archive, 'has a manifest.json that lists no images');
   return entries.data.map((entry) => {
     const { Config, RepoTags, Layers } = entry;
-    const config = found.documents.get(resolved(archive, Config, found.links));
+    const config = found.documents.get(resolveLink(archive, Config, found.links));
     if (!config)
       throw malformedArchive(archive, `lacks the configuration of its image, ${JSON.stringify(Config)}`);
-    const members = (Layers ?? []).map((layer) => resolved(archive, layer, found.links));
+    const members = (Layers ?? []).map((layer) => resolveLink(archive, layer, found.links));
     return { names: RepoTags ?? [], ...imageOf(archive, { config, members }) };
   });
 }
@@ -96,8 +96,8 @@ function parsed(archive: string, what: string, text: Buffer): unknown {
   }
 }
 
-/** Engines write a layer that two images share once, and a link for the other. */
-function resolved(archive: string, name: string, links: Map<string, string>): string {
+/** Engines write a shared layer once, and links to it. */
+function resolveLink(archive: string, name: string, links: Map<string, string>): string {
   let at = path.posix.normalize(name);
   for (let step = 0; links.has(at); step++) {
     if (step > 8) throw malformedArchive(archive, `has links in a circle at "${name}"`);

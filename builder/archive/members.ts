@@ -3,9 +3,9 @@ import tar, { type Header } from 'tar-stream';
 import { explainReadError, malformedArchive } from './errors.js';
 import { pipeWithErrors } from './streams.js';
 
-/** One entry of a tar. Its content is read or left before the next one is asked for. */
+/** One entry of a tar. Read or skip its content before taking the next one. */
 export interface Member {
-  /** As in the tar, without a leading `./` or a slash at the end. */
+  /** As in the tar, without a leading `./` or a trailing slash. */
   name: string;
   type: Header['type'];
   size: number;
@@ -14,21 +14,21 @@ export interface Member {
 }
 
 /**
- * The entries of a plain tar, one after the other; nothing is kept in memory or written anywhere.
+ * Reads the entries of a plain tar one after the other, without keeping them in memory or on disk.
  * @param name of the tar, for errors
  * @throws BuilderError for a tar that is cut off, damaged, or names what is outside of it
  */
 export async function* members(source: Readable, name: string): AsyncGenerator<Member> {
   const extract = tar.extract();
   const entries = extract[Symbol.asyncIterator]();
-  // The iterator tells the error; without a callback it would be thrown by nobody.
+  // The iterator throws the error; the empty callback avoids an uncaught exception.
   pipeline(source, extract as unknown as NodeJS.WritableStream, () => undefined);
   try {
     for (;;) {
       const { value: entry, done } = await entries.next();
       if (done) return;
       const content = pipeWithErrors(entry as unknown as Readable, new PassThrough());
-      // Who reads it sees its error; who does not sees that of the next entry.
+      // A reader gets this error; without a reader, the iterator throws it at the next entry.
       content.on('error', () => undefined);
       yield { ...headerOf(entry, name), content };
       content.resume();
@@ -43,7 +43,7 @@ export async function* members(source: Readable, name: string): AsyncGenerator<M
 
 function headerOf(entry: { header: Header }, tarName: string): Omit<Member, 'content'> {
   const { name, type, size, linkname } = entry.header;
-  // Null for kinds that the library doesn't know, whatever its types say.
+  // Null for kinds that the library does not know, contrary to its types.
   if (!(type as Header['type'] | null))
     throw malformedArchive(tarName, `has an entry of an unknown kind, "${name}"`);
   if (type !== 'file' && type !== 'contiguous-file' && size > 0)
@@ -53,7 +53,7 @@ function headerOf(entry: { header: Header }, tarName: string): Omit<Member, 'con
   return { name: plain, type, size, linkname: linkname || undefined };
 }
 
-/** Layers of some builders have absolute names, which mean the same. @returns undefined for a name with `..` */
+/** Normalizes a name; some builders write absolute ones. @returns undefined for a name with `..` */
 function plainName(name: string): string | undefined {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   return parts.includes('..') || name.includes('\0') ? undefined : parts.join('/');

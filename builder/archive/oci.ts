@@ -12,12 +12,12 @@ const descriptor = z.object({
 const index = z.object({ manifests: z.array(descriptor).nullish() });
 const manifest = z.object({ config: descriptor, layers: z.array(descriptor).nullish() });
 
-/** Indexes name indexes; ours never go so deep. */
-const DEEPEST = 4;
+/** Most levels of nested indexes. */
+const MAX_DEPTH = 4;
 
 /**
- * Engines with the containerd store load what index.json names, others what manifest.json does: both must be the same
- * image. What the index names and the archive lacks can't be loaded, and doesn't count.
+ * Engines with the containerd store load the image of index.json, others that of manifest.json; both must be the same.
+ * Entries of the index that the archive lacks can't be loaded and are ignored.
  * @throws BuilderError for an archive that is two images
  */
 export function requireSingleImage(name: string, archive: Archive<unknown>, image: ArchiveImage): void {
@@ -43,10 +43,10 @@ function visit(checking: Checking, text: Buffer, depth: number): void {
     return;
   }
   const several = index.safeParse(content);
-  if (!several.success || depth > DEEPEST) throw malformedArchive(name, 'has an index.json that is none');
+  if (!several.success || depth > MAX_DEPTH) throw malformedArchive(name, 'has an index.json that is none');
   for (const { digest, platform } of several.data.manifests ?? []) {
     const named = archive.documents.get(blobName(digest));
-    // What builders say of an image stands beside it, for a platform that no machine is.
+    // Attestations of builders have the platform "unknown".
     if (named === undefined || platform?.os === 'unknown') continue;
     if (blobDigest(named) !== digest)
       throw malformedArchive(name, `has another content than its name says, ${digest}`);

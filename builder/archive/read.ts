@@ -8,9 +8,9 @@ import { type Member, members } from './members.js';
 
 /** An archive of images, from `docker save`, `builder export` or a file of these. */
 export interface ArchiveSource {
-  /** For errors: a file or an image. */
+  /** Name of the file or image, for errors. */
   name: string;
-  /** A new stream with each call; gzip, zstd or plain. */
+  /** Opens a new stream; gzip, zstd or plain. */
   open(): Promise<Readable>;
 }
 
@@ -18,19 +18,19 @@ export interface Archive<T> {
   images: ArchiveImage[];
   /** Its small members by name: configurations, manifests, indexes. */
   documents: ReadonlyMap<string, Buffer>;
-  /** What `onLayer` gave, by the layer's member. */
+  /** Results of `onLayer`, by the layer's member. */
   layers: Map<string, T>;
-  /** Of a delta: its delta.json. */
+  /** delta.json, if the archive is a delta. */
   delta: Buffer | undefined;
 }
 
-/** More than any document of an image has. */
-const LARGEST_DOCUMENT = 2 ** 24;
+/** Largest document of an image. */
+const MAX_DOCUMENT_BYTES = 2 ** 24;
 
 /**
- * Reads an archive in one pass, never whole in memory. The order of its members is the writer's: which image a layer is
- * for is known at the end only.
- * @param onLayer gets each layer as it is stored, reads it or leaves it
+ * Reads an archive in one pass, without keeping it in memory. Members come in any order, so the image of a layer is known
+ * only at the end.
+ * @param onLayer called with each layer as it is stored; may read or skip it
  * @throws BuilderError for an archive that is damaged, malformed or hostile
  */
 export async function readArchive<T>(
@@ -58,7 +58,7 @@ export async function readArchive<T>(
   return { images: imagesOf(name, found), documents, layers, delta: documents.get('delta.json') };
 }
 
-/** Checks the images of an archive for layers that it lacks; a delta lacks some by its nature. */
+/** Checks that an archive has all layers of its images; not for deltas. */
 export function requireLayers({ images, layers }: Archive<unknown>, name: string): void {
   for (const { member } of images.flatMap(({ layers }) => layers)) {
     if (!layers.has(member)) throw malformedArchive(name, `lacks a layer of its image, "${member}"`);
@@ -76,7 +76,7 @@ function linkOf(archive: string, { name, linkname = '' }: Member): string {
 const BLOB = /^blobs\/sha256\//;
 const OPENING_BRACE = 0x7b;
 
-/** Blobs have no names that tell documents from layers; a tar does not begin like JSON. */
+/** Tells documents from layers by the first byte, since names of blobs say nothing. */
 async function isDocument({ name, content }: Member): Promise<boolean> {
   if (BLOB.test(name)) return (await firstBytes(content))[0] === OPENING_BRACE;
   return /(?:^|\/)json$|\.json$/.test(name);
@@ -87,6 +87,7 @@ function isLayer({ name, size }: Member): boolean {
 }
 
 async function documentOf(archive: string, { name, size, content }: Member): Promise<Buffer> {
-  if (size > LARGEST_DOCUMENT) throw malformedArchive(archive, `has a document of ${size} bytes, "${name}"`);
+  if (size > MAX_DOCUMENT_BYTES)
+    throw malformedArchive(archive, `has a document of ${size} bytes, "${name}"`);
   return buffer(content);
 }

@@ -3,7 +3,7 @@ import { PassThrough, type Readable, Transform, type TransformCallback } from 'n
 
 const BUFFER_BYTES = 2 ** 18;
 
-/** The same bytes; `digest` resolves to `sha256:` and their hash once all of them have been read. */
+/** Passes bytes through; `digest` resolves to `sha256:` and their hash at the end. */
 export function hashStream(source: Readable): { stream: Readable; digest: Promise<string> } {
   const hash = createHash('sha256');
   const stream = new Transform({
@@ -13,13 +13,13 @@ export function hashStream(source: Readable): { stream: Readable; digest: Promis
   const digest = new Promise<string>((resolve, reject) => {
     stream.once('end', () => resolve(`sha256:${hash.digest('hex')}`)).once('error', reject);
   });
-  // Whoever reads the stream sees the same error.
+  // The reader of the stream gets the same error.
   digest.catch(() => undefined);
   pipeWithErrors(source, stream);
   return { stream, digest };
 }
 
-/** The same bytes; `onBytes` gets how many have gone by. */
+/** Passes bytes through and reports how many so far. */
 export function countBytes(source: Readable, onBytes: (total: number) => void): Readable {
   let total = 0;
   const transform = (chunk: Buffer, _: BufferEncoding, done: TransformCallback) => {
@@ -29,16 +29,16 @@ export function countBytes(source: Readable, onBytes: (total: number) => void): 
   return pipeWithErrors(source, new Transform({ highWaterMark: BUFFER_BYTES, transform }));
 }
 
-/** Two streams of the same bytes, as fast as the slower one is read; both fail when the source or the other one does. */
+/** Splits a stream in two, at the speed of the slower reader. Both fail when the source or the other one fails. */
 export function teeStream(source: Readable): [Readable, Readable] {
   return [pipeWithErrors(source, new PassThrough()), pipeWithErrors(source, new PassThrough())];
 }
 
 const cutOff = () => new Error('unexpected end of data');
 
-/** Pipes, passes the source's error on, and ends the source when the target goes away early. */
+/** Pipes and forwards errors; destroys the source when the target closes early. */
 export function pipeWithErrors<T extends NodeJS.WritableStream & Readable>(source: Readable, target: T): T {
-  // What has failed already tells it to nobody again.
+  // A stream that has failed before emits no further error event.
   if (source.destroyed && !source.readableEnded) return target.destroy(source.errored ?? cutOff());
   source.once('error', (error) => target.destroy(error));
   source.once('close', () => target.writable && target.destroy(cutOff()));

@@ -1,16 +1,16 @@
-/** Objects whose keys are names that somebody gave: there case tells them apart. */
+/** Objects with free keys, which may differ in case only. */
 const MAPS = new Set(['Labels', 'annotations', 'Volumes', 'ExposedPorts']);
 
 interface Open {
-  /** Keys so far, as other programs compare them; undefined for a list. */
+  /** Keys so far, folded as in `foldCase`; undefined for a list. */
   keys: Set<string> | undefined;
   fold: (key: string) => string;
 }
 
 /**
- * Reads JSON that means the same to every program. Engines are written in Go, which takes keys for equal whatever their
- * case and merges doubled ones: a document with such keys shows one image here and starts another one there.
- * @throws SyntaxError for text that is no JSON, or has such keys
+ * Parses JSON that every program reads alike. Go, in which engines are written, ignores the case of keys and merges
+ * duplicates, so it could see another image in a document with such keys.
+ * @throws SyntaxError for invalid JSON, or for such keys
  */
 export function parseStrictJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -18,7 +18,7 @@ export function parseStrictJson(text: string): unknown {
   let name = '';
   let isKey = false;
   for (const token of tokens(text)) {
-    if (token === '{') open.push({ keys: new Set(), fold: MAPS.has(name) ? same : folded });
+    if (token === '{') open.push({ keys: new Set(), fold: MAPS.has(name) ? same : foldCase });
     else if (token === '[') open.push({ keys: undefined, fold: same });
     else if (token === '}' || token === ']') open.pop();
     else if (token.startsWith('"') && isKey) take(open.at(-1)!, (name = JSON.parse(token) as string));
@@ -28,7 +28,7 @@ export function parseStrictJson(text: string): unknown {
   return value;
 }
 
-/** Strings, and what structures a text that is JSON; numbers, `true` and the like are left out. */
+/** Strings and structural characters of a JSON text; other literals are left out. */
 function* tokens(text: string): Generator<string> {
   const start = /["{}[\],:]/g;
   for (let found = start.exec(text); found; found = start.exec(text)) {
@@ -55,5 +55,5 @@ function take({ keys, fold }: Open, name: string): void {
 
 const same = (key: string) => key;
 
-/** Go folds case by Unicode's rules: the Kelvin sign is a k, and the long s an s. */
-const folded = (key: string) => key.normalize('NFKC').toLowerCase();
+/** Folds case as Go does, by Unicode: the Kelvin sign is a k, the long s an s. */
+const foldCase = (key: string) => key.normalize('NFKC').toLowerCase();

@@ -6,14 +6,14 @@ import { decompress } from './compression.js';
 import type { Member } from './members.js';
 import { hashStream, teeStream } from './streams.js';
 
-/** Writes the members of an archive, one after the other. */
+/** Writes the members of an archive in sequence. */
 export interface ArchiveWriter {
   document(name: string, content: Buffer | string): Promise<void>;
   /** Copies a layer as it is stored. @returns its diff ID: `sha256:` and the hash of its uncompressed tar */
   layer(name: string, source: Member): Promise<string>;
 }
 
-/** An archive of images that is written while it is read; it fails when `write` fails. */
+/** An archive that is written on demand while it is read; it fails when `write` fails. */
 export function composeArchive(write: (archive: ArchiveWriter) => Promise<void>): Readable {
   const pack = tar.pack({ highWaterMark: 2 ** 18 });
   const stream = pack as unknown as Readable;

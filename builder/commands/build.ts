@@ -28,52 +28,52 @@ import { planText } from './plan-text.js';
 type BuildFlags = SourceFlags & ImageChoice & OutputFlags & { dryRun?: boolean; foldersOnly?: boolean };
 
 const EXAMPLES = `
-The build folders of the model's image and of the runtime image below it are left in --out, each with a README.md that
-says what it needs. --folders-only writes them complete, weights too with --bake, and needs no Docker Engine: "docker
-build" makes the images of them on a machine that has neither builder nor a network.
+The build folders of the model image and of its runtime image stay in --out, each with a README.md that says what it
+needs. --folders-only writes complete folders, with --bake including weights, and needs no Docker Engine: "docker build"
+makes the images from them on a machine without builder and network.
 
 Examples:
   builder build distilbert/distilbert-base-uncased-finetuned-sst-2-english
-  builder build org/model --bake --json          weights inside, starts without a network
+  builder build org/model --bake --json          weights inside; starts without a network
   builder build org/model --from ./exported      a local folder instead of the hub
   builder build org/model --bake --folders-only --out ctx
   docker build --tag slipway/runtime:TAG ctx/slipway/runtime/TAG && \\
     docker build --tag slipway/org_model ctx/slipway/org_model
-  builder build org/model --dry-run              say what would be done, touch nothing
+  builder build org/model --dry-run              print what would be done; change nothing
   builder build org/model --platform linux/amd64,linux/arm64 \\
     --base-image linux/arm64=node-arm64:24       an image for each, built without emulation`;
 
-const NOT_ON_HUB =
+const LOCAL_ONLY =
   'no hub has the state of a local folder: mount it at /server/model when the image runs, or build with --bake';
 
-/** `builder build`: prints the name of the image; a second build of the same inputs gives the same image. */
+/** `builder build`: prints the name of the image. The same inputs give the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('build')
     .description('Build a container image whose server answers POST /run')
     .argument('<model>', 'id on the hub', parseModelId)
-    .option('--folders-only', 'write complete build folders, build nothing; needs no Docker Engine')
-    .option('--dry-run', 'print what would be done and touch nothing')
+    .option('--folders-only', 'only write complete build folders; needs no Docker Engine')
+    .option('--dry-run', 'print what would be done; change nothing')
     .addHelpText('after', EXAMPLES);
   addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
     async (id: string, flags: BuildFlags) => {
       const report = reportOf(deps, flags);
       const model = await decideModel({ id, flags, report }, deps);
-      const each = eachPlatform(flags);
+      const platforms = eachPlatform(flags);
       const prepared: PreparedModel[] = [];
-      for (const one of each)
-        prepared.push({ model, ...(await planImages(predictModel(model, one), one, deps)) });
+      for (const platform of platforms)
+        prepared.push({ model, ...(await planImages(predictModel(model, platform), platform, deps)) });
       if (flags.dryRun) return report.result(...combineResults(prepared.map(dryRun)));
-      if (flags.from !== undefined && !flags.bake) report.note(NOT_ON_HUB);
+      if (flags.from !== undefined && !flags.bake) report.note(LOCAL_ONLY);
       if (flags.foldersOnly) {
         const written: FoldersResult[] = [];
-        for (const [i, one] of each.entries())
-          written.push(await writeCompleteFolders(prepared[i]!, { id, flags: one, report }, deps));
+        for (const [i, platform] of platforms.entries())
+          written.push(await writeCompleteFolders(prepared[i]!, { id, flags: platform, report }, deps));
         return report.result(...combineResults(written.map(folders)));
       }
       const results: BuildResult[] = [];
-      for (const [i, one] of each.entries())
-        results.push(await buildImage(prepared[i]!, { id, flags: one, report }, deps));
+      for (const [i, platform] of platforms.entries())
+        results.push(await buildImage(prepared[i]!, { id, flags: platform, report }, deps));
       if (results.length > 1) report.note(manifestHint(results));
       report.result(...combineResults(results.map((result, i) => built(prepared[i]!.plan, result))));
     },
@@ -85,7 +85,7 @@ function built({ spec, baked, platform }: PreparedModel['plan'], result: BuildRe
   return { text: result.image, document: { ...result, model, commit, task, baked, platform } };
 }
 
-/** In the order in which they are built. */
+/** The runtime folder first, because it is built first. */
 const folders = (result: FoldersResult): CommandResult => ({
   text: `${result.runtimeFolder}\n${result.folder}`,
   document: result,
@@ -96,7 +96,7 @@ const dryRun = (prepared: PreparedModel): CommandResult => ({
   document: dryRunDocument(prepared),
 });
 
-/** One name for all platforms needs a registry: an engine holds one image under a name. */
+/** One name for all platforms needs a registry, since an engine has one image per name. */
 function manifestHint(results: readonly BuildResult[]): string {
   const images = results.map(({ image }) => image);
   const name = `${images[0]!.slice(0, images[0]!.lastIndexOf(':'))}:all`;

@@ -21,8 +21,9 @@ import { savedImage } from '../transfer/sources.js';
 type ExportFlags = OutputFlags & { output: string; base?: string; force?: boolean };
 
 const NOTES = `
-Writes <file> and <file>.sha256 (as sha256sum does), gzip-compressed unless the name ends with .tar, and for an image that
-"builder snapshot --sign-key" has signed here <file>.sigstore.json, its signature. "-o -" writes to stdout, without these.
+Writes <file>, compressed with gzip unless the name ends with .tar, and <file>.sha256 (as sha256sum does). If "builder
+snapshot --sign-key" has signed the image on this machine, also writes its signature to <file>.sigstore.json. "-o -"
+writes to stdout, without these two files.
 A full export loads with "docker load"; a delta needs "builder load".
 
 Examples:
@@ -55,8 +56,8 @@ async function exportImage(reference: string, flags: ExportFlags, deps: CommandD
   const content = await contentOf({ reference, image, base: flags.base }, { docker, report });
   const target = { file: path.resolve(flags.output), force: flags.force ?? false };
   if (!toStdout) await checkOutput(target, content.bytes);
-  const written = await report.step(`Export ${reference}`, async (say) => {
-    const progress = (done: number) => say(`${megabytes(done)} of about ${megabytes(content.bytes)}`);
+  const written = await report.step(`Export ${reference}`, async (showDetail) => {
+    const progress = (done: number) => showDetail(`${megabytes(done)} of about ${megabytes(content.bytes)}`);
     const open = async () => countBytes(await content.open(), progress);
     if (!toStdout) return writeOutput(open, target);
     await pipeline(await open(), gzipBlocks, stdout, { end: false });
@@ -65,10 +66,10 @@ async function exportImage(reference: string, flags: ExportFlags, deps: CommandD
   if (!written) return;
   const id = content.id() ?? image.id;
   const signature = await copySignature(signatureFile(deps.config.data, id), target.file);
-  tell(report, { file: target.file, image: reference, id, written, signature, delta: content.delta });
+  printResult(report, { file: target.file, image: reference, id, written, signature, delta: content.delta });
 }
 
-/** Puts the image's signature beside the file, where there is one; that of another image goes. */
+/** Copies the image's signature beside the file, or removes an old one there. */
 async function copySignature(from: string, file: string): Promise<string | undefined> {
   const target = `${file}${BUNDLE_SUFFIX}`;
   const bundle = await readBundle(from);
@@ -85,9 +86,9 @@ interface Wanted {
 
 interface Content {
   open(): Promise<Readable>;
-  /** Hash of the image's configuration, known once all has been read. */
+  /** Hash of the image's configuration; known after the whole stream has been read. */
   id(): string | undefined;
-  /** About how many, before compression. */
+  /** Approximate size before compression. */
   bytes: number;
   delta?: Delta;
 }
@@ -102,8 +103,10 @@ async function contentOf(
     const open = () => exportFull(source, ([only]) => (id = only?.id));
     return { open, id: () => id, bytes: image.size };
   }
-  const known = await findBase(docker, base);
-  const { delta, open } = await report.step(`Compare with ${known.name}`, () => exportDelta(source, known));
+  const deltaBase = await findBase(docker, base);
+  const { delta, open } = await report.step(`Compare with ${deltaBase.name}`, () =>
+    exportDelta(source, deltaBase),
+  );
   return {
     open: async () => open(),
     id: () => delta.image.id,
@@ -122,11 +125,11 @@ interface Exported {
   delta: Delta | undefined;
 }
 
-function tell(report: Report, { file, image, id, written, signature, delta }: Exported): void {
+function printResult(report: Report, { file, image, id, written, signature, delta }: Exported): void {
   const parts = delta && `${delta.layers.length} of ${delta.layers.length + delta.needs.length} layers`;
   const what = delta ? `${parts}; needs ${delta.base.name}` : 'complete';
-  const known = signature === undefined ? '' : ', signed';
-  report.result(`${file} (${megabytes(written.bytes)}, ${what}${known})`, {
+  const signedNote = signature === undefined ? '' : ', signed';
+  report.result(`${file} (${megabytes(written.bytes)}, ${what}${signedNote})`, {
     file,
     ...written,
     image,

@@ -24,18 +24,18 @@ type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
 
 const NOTES = `
 With --to, the files go to <folder>/<org>/<name>/<commit>/ and the model's description beside it, to <commit>.json.
-Mount the folder at /server/model, and an image of that model needs no network at its first start. An image of another
+With the folder mounted at /server/model, an image of that model needs no network at its first start. An image of another
 commit, or of another model of the same profile, serves it with -e MODEL_SPEC=/server/model/<org>/<name>/<commit>.json.
-What breaks off is continued by the next call; files that are there and verified are not fetched again.
+An interrupted download is resumed by the next call; files that are present and verified are not fetched again.
 
 Examples:
   builder fetch distilbert/distilbert-base-uncased-finetuned-sst-2-english
   builder fetch org/model --to /media/stick            for a machine without a network
   builder fetch org/model --revision v1.0 --json
-  builder fetch org/model --verify                     read and hash again what is there`;
+  builder fetch org/model --verify                     hash all files again`;
 
-/** A download that is interrupted gives its lock back and keeps its parts. */
-const KEPT = 'what has been downloaded is kept, the next call goes on';
+/** An interrupted download releases its lock and keeps its partial files. */
+const KEPT = 'what has been downloaded is kept; run it again to continue';
 
 /** `builder fetch`: prints the folder that holds the model's verified files. */
 export function fetchCommand(program: Command, deps: CommandDeps): void {
@@ -46,7 +46,7 @@ export function fetchCommand(program: Command, deps: CommandDeps): void {
     .option('--to <folder>', 'folder to fill, as images expect it at /server/model', (text) =>
       path.resolve(text),
     )
-    .option('--verify', 'hash all files, also those that were verified before')
+    .option('--verify', 'hash all files, even those that were verified before')
     .addHelpText('after', NOTES);
   addOutputOptions(addSourceOptions(command)).action((id: string, flags: FetchFlags) =>
     fetchFiles(id, flags, deps),
@@ -66,7 +66,7 @@ async function fetchFiles(id: string, flags: FetchFlags, deps: CommandDeps): Pro
   if (to !== undefined) report.note(`mount ${to} at /server/model: -v ${to}:/server/model:ro`);
 }
 
-/** Puts model.json beside the files of its commit; one that says the same stays as it is. */
+/** Writes model.json beside the files of its commit, unless it exists with the same content. */
 async function writeDescription(spec: ModelSpec, to: string): Promise<string> {
   const file = `${downloadDir(to, spec)}.json`;
   const text = formatSpec(spec);

@@ -8,20 +8,20 @@ import { addOutputOptions, type OutputFlags } from '../options.js';
 import { generateKeyPair, keyHint } from '../sign/keys.js';
 
 const NOTES = `
-Writes <name>.key, which signs ("builder snapshot --sign-key") and stays with you, and <name>.pub, which those get who
-verify ("builder verify --key"). ECDSA on P-256 in PEM: cosign reads the public one as it is, and a private one that is not
-encrypted with "cosign import-key-pair". SIGN_KEY_PASSPHRASE, or SIGN_KEY_PASSPHRASE_FILE, encrypts the private key.
+Writes <name>.key, the private key for "builder snapshot --sign-key", and <name>.pub, the public key for "builder verify
+--key". Both are PEM, ECDSA on P-256. cosign reads the public key as it is, and imports a private key without passphrase
+with "cosign import-key-pair". SIGN_KEY_PASSPHRASE, or SIGN_KEY_PASSPHRASE_FILE, encrypts the private key.
 
 Examples:
   builder keygen release
   builder keygen /media/stick/release --json`;
 
-/** `builder keygen`: one key pair; prints the name of the public key's file. */
+/** `builder keygen`: makes a key pair and prints the name of the public key's file. */
 export function keygenCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('keygen')
-    .description('Make a key pair with which sealed images are signed')
-    .argument('<name>', 'of the two files, without .key and .pub', keyName)
+    .description('Make a key pair for signing sealed images')
+    .argument('<name>', 'name of the two files, without .key and .pub', keyName)
     .addHelpText('after', NOTES);
   addOutputOptions(command).action((name: string, flags: OutputFlags) => keygen(name, flags, deps));
 }
@@ -47,7 +47,7 @@ async function keygen(name: string, flags: OutputFlags, deps: CommandDeps): Prom
   report.result(publicKey, { publicKey, privateKey, encrypted, keyId: hint });
 }
 
-/** Never over a file that is there: a private key that is overwritten is lost. */
+/** Never overwrites a file: a private key would be lost. */
 async function writeNew(file: string, text: string, mode: number): Promise<void> {
   try {
     const handle = await open(file, 'wx', mode);
@@ -57,7 +57,7 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
     } finally {
       await handle.close();
     }
-    // Whatever the umask has taken away from it.
+    // open() applies the umask; set the exact mode.
     await chmod(file, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

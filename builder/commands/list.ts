@@ -7,7 +7,7 @@ import { addOutputOptions, type OutputFlags } from '../options.js';
 import type { Figures } from '../plan/figures.js';
 import { megabytes } from '../report.js';
 
-/** `builder list`: the model images of this engine, found by their labels. */
+/** `builder list`: lists the model images of this engine, found by their labels. */
 export function listCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('list')
@@ -32,7 +32,7 @@ interface Row {
   sealed: boolean;
   commit: string;
   bytes: number;
-  /** What the model takes, as the image's labels say; null where they don't. */
+  /** Figures from the image's labels; null when not known. */
   parameters: number | null;
   memoryBytes: number | null;
   loadSeconds: number | null;
@@ -59,7 +59,7 @@ function rowOf({ id, labels, references, size }: ImageSummary): Row {
   };
 }
 
-function weightsOf({ baked, sealed }: Row): string {
+function weightState({ baked, sealed }: Row): string {
   if (sealed) return 'sealed';
   return baked ? 'baked' : 'downloads';
 }
@@ -70,7 +70,7 @@ function table(rows: Row[]): string {
     row.task,
     row.dtype,
     row.device,
-    weightsOf(row),
+    weightState(row),
     shortCommit(row.commit),
     megabytes(row.bytes),
   ]);

@@ -13,20 +13,20 @@ import { fileArchive } from '../transfer/sources.js';
 type LoadFlags = OutputFlags & { checksum: boolean };
 
 const NOTES = `
-Checks <file>.sha256, then every layer, before the engine gets anything. Layers that a delta lacks are taken from the
-images that are there; what is missing is said by name.
+Checks <file>.sha256 and every layer before anything is sent to the engine. Layers that a delta lacks are taken from
+images of the engine; if one is missing, the error names it.
 
 Examples:
   builder load model.tar.gz
   builder load update.tar.gz --json`;
 
-/** `builder load`: a file of `builder export` or `docker save` into the engine; prints the names of the images. */
+/** `builder load`: loads a file of `builder export` or `docker save`; prints the names of the images. */
 export function loadCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('load')
     .description('Load an exported image, complete or a delta, into the Docker Engine')
-    .argument('<file>', 'what "builder export" or "docker save" wrote')
-    .option('--no-checksum', 'do not look for <file>.sha256; layers are checked all the same')
+    .argument('<file>', 'file of "builder export" or "docker save"')
+    .option('--no-checksum', 'do not read <file>.sha256; layers are still checked')
     .addHelpText('after', NOTES);
   addOutputOptions(command).action((file: string, flags: LoadFlags) =>
     loadFile(path.resolve(file), flags, deps),
@@ -39,13 +39,15 @@ async function loadFile(file: string, flags: LoadFlags, deps: CommandDeps): Prom
   await docker.info();
   const source = fileArchive(file);
   if (flags.checksum)
-    await report.step('Check the checksum', (say) => checkChecksum(file, (done) => say(megabytes(done))));
+    await report.step('Check the checksum', (showDetail) =>
+      checkChecksum(file, (done) => showDetail(megabytes(done))),
+    );
   const archive = await report.step('Check the layers', () => checkArchive(source));
   const bases = archive.delta ? await findLayers(docker, archive.delta) : [];
-  await report.step(`Load ${source.name}`, async (say) => {
+  await report.step(`Load ${source.name}`, async (showDetail) => {
     const tar = await tarOf(archive, bases, deps);
     await docker.loadImages(
-      countBytes(tar, (done) => say(megabytes(done))),
+      countBytes(tar, (done) => showDetail(megabytes(done))),
       () => undefined,
     );
   });
@@ -56,7 +58,7 @@ async function loadFile(file: string, flags: LoadFlags, deps: CommandDeps): Prom
   report.result(lines.join('\n'), { images: loaded, delta: archive.delta !== undefined });
 }
 
-/** A complete export goes to the engine as it is. */
+/** The tar for the engine: a complete archive unchanged, a delta completed with local layers. */
 async function tarOf(archive: CheckedArchive, bases: string[], { docker }: CommandDeps): Promise<Readable> {
   const { delta, source } = archive;
   return delta ? recompose(docker, archive, { names: delta.image.names, bases }) : source.open();

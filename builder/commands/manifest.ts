@@ -11,13 +11,13 @@ import { addOutputOptions, parseByteSize, parseImageReference, type OutputFlags 
 type Flags = Omit<ManifestFlags, 'env'> & OutputFlags & { env: string[]; output?: string };
 
 const NOTES = `
-Everything comes from the image's labels: which model it is, whether it holds its weights, what memory and time it
-takes. Memory is limited to the peak and 30 %; a start may take three times as long as it should. The container
-runs as user 1000 on a read-only root file system without capabilities. KEY and HF_TOKEN are mounted files: the first
-lines say how to make them, and no secret is in the output.
+The image's labels say which model it is, whether it holds its weights, and what memory and time it takes. The memory
+limit is the peak plus 30 %; a start may take three times the predicted time. The container runs as user 1000 on a
+read-only root file system without capabilities. KEY and HF_TOKEN are mounted files: the first lines of the output say
+how to make them, and no secret is in the output.
 
   kubernetes  Deployment and Service; images without weights get an init container that fetches them
-  knative     a Service that goes down to no pod, and holds callers while the first one starts
+  knative     a Service that scales to zero and holds callers while a pod starts
   compose     a project for docker compose, without a port on the host unless --publish is given
   quadlet     a .container unit for podman 4.4 or later under systemd
 
@@ -27,26 +27,28 @@ Examples:
   builder manifest model.tar.gz --format knative --replicas 4 -o service.yaml
   builder manifest slipway/org_model:latest --format compose --publish 127.0.0.1:8080 -o compose.yaml`;
 
-/** `builder manifest`: what a cluster or an engine needs to run an image, on stdout. */
+/** `builder manifest`: prints what a cluster or an engine needs to run an image. */
 export function manifestCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('manifest')
-    .description('Print what runs an image elsewhere: Kubernetes, Knative, Compose or systemd')
+    .description('Print a manifest that runs an image: Kubernetes, Knative, Compose or systemd')
     .argument('<image|file>', 'model image of this engine, or a tarball of one')
-    .addOption(new Option('--format <format>', 'for what').choices(FORMATS).makeOptionMandatory())
-    .option('--name <name>', 'name there (default: from the model id)', dnsLabel)
+    .addOption(
+      new Option('--format <format>', 'format of the manifest').choices(FORMATS).makeOptionMandatory(),
+    )
+    .option('--name <name>', 'name of the service (default: from the model id)', dnsLabel)
     .option('--namespace <name>', 'namespace of the cluster', dnsLabel)
-    .option('--image <reference>', 'image as it is pulled there (default: as given)', parseImageReference)
-    .option('--replicas <number>', 'containers; with knative the most of them', wholeNumber, 1)
-    .option('--cpus <number>', 'cores that each one asks for', coreCount, 2)
-    .option('--memory <size>', 'limit of memory, e.g. 2g (default: from the labels)', parseByteSize)
+    .option('--image <reference>', 'image reference in the manifest (default: as given)', parseImageReference)
+    .option('--replicas <number>', 'number of containers; with knative the maximum', wholeNumber, 1)
+    .option('--cpus <number>', 'cores of each container', coreCount, 2)
+    .option('--memory <size>', 'memory limit, e.g. 2g (default: from the labels)', parseByteSize)
     .option('--secret <name>', 'secret with the files key and hf-token', dnsLabel, 'slipway')
     .option('--hf-token', 'mount hf-token for the download of a gated model')
     .option('--claim <name>', 'PersistentVolumeClaim that keeps downloaded weights', dnsLabel)
     .option('--host <host>', 'add an Ingress for this host name', hostName)
-    .option('--publish <[address:]port>', 'port of the host', published)
-    .option('--network-policy', 'let nobody but the gateway reach it')
-    .option('--env <NAME=VALUE>', 'variable of the server, no secret; again for more', collect, [])
+    .option('--publish <[address:]port>', 'port on the host', parsePublish)
+    .option('--network-policy', 'allow access from the gateway only')
+    .option('--env <NAME=VALUE>', 'variable of the server, no secrets; repeatable', appendTo, [])
     .option('-o, --output <file>', 'write to a file instead of stdout')
     .addHelpText('after', NOTES);
   addOutputOptions(command).action((given: string, flags: Flags) => manifest(given, flags, deps));
@@ -56,7 +58,7 @@ async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise
   const report = reportOf(deps, flags);
   const env = variablesOf(flags.env);
   const settings = manifestSettings(await readManifestSubject(given, deps.docker), { ...flags, env });
-  // Its YAML library is none of the other commands' business.
+  // Loaded here, so that other commands don't load the YAML library.
   const { renderManifest } = await import('../manifest/render.js');
   const { text, documents, notes } = renderManifest(flags.format, settings);
   for (const note of notes) report.note(note);
@@ -67,14 +69,14 @@ async function manifest(given: string, flags: Flags, deps: CommandDeps): Promise
   report.result(flags.output, { ...document, file: flags.output });
 }
 
-/** Whole or not at all. @throws BuilderError */
+/** Writes the file atomically. @throws BuilderError */
 async function writeManifest(file: string, text: string): Promise<void> {
   await replaceFile(file, text, { sync: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new BuilderError('failure', `${file} can't be written (${cause.code}); give another -o`, { cause });
   });
 }
 
-const collect = (text: string, before: readonly string[]) => [...before, text];
+const appendTo = (text: string, before: readonly string[]) => [...before, text];
 
 function dnsLabel(text: string): string {
   if (isDnsLabel(text)) return text;
@@ -103,20 +105,20 @@ function hostName(text: string): string {
 }
 
 /** `8080`, `127.0.0.1:8080` or `[::1]:8080`. */
-function published(text: string): string {
+function parsePublish(text: string): string {
   const [, port] = /^(?:[\d.]+:|\[[\da-f:]+\]:)?(\d{1,5})$/i.exec(text) ?? [];
   if (port !== undefined && Number(port) > 0 && Number(port) <= 65_535) return text;
   throw new InvalidArgumentError('expected a port, or an address and a port such as 127.0.0.1:8080');
 }
 
 const SECRET = /^(?:KEY|HF_TOKEN|HUGGING_FACE_HUB_TOKEN)$/;
-const OURS = /^(?:PORT|HOST|KEY_FILE|HF_TOKEN_FILE)$/;
+const RESERVED = /^(?:PORT|HOST|KEY_FILE|HF_TOKEN_FILE)$/;
 
-/** Checked after the options, whose own messages repeat what was given. @throws BuilderError that says no value */
+/** Not an option parser, because its error would repeat the value. @throws BuilderError without the value */
 function variablesOf(given: readonly string[]): Record<string, string> {
   const pairs = given.map((text): [string, string] => {
     const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
-    // Printable only: unit files are lines.
+    // No control characters: unit files are read by lines.
     if (name === undefined || /\p{Cc}/u.test(value!))
       throw new BuilderError('usage', '--env takes NAME=VALUE on one line, e.g. --env LOG_FORMAT=text');
     if (SECRET.test(name))
@@ -129,7 +131,7 @@ function variablesOf(given: readonly string[]): Record<string, string> {
         'usage',
         'HF_ENDPOINT holds a password, which a manifest would show: mount a file with it and give HF_ENDPOINT_FILE',
       );
-    if (OURS.test(name)) throw new BuilderError('usage', `${name} is what the manifest itself sets`);
+    if (RESERVED.test(name)) throw new BuilderError('usage', `${name} is what the manifest itself sets`);
     return [name, value!];
   });
   return Object.fromEntries(pairs);

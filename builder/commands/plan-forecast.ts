@@ -13,7 +13,7 @@ import { cacheFolder } from '../source.js';
 
 export type ForecastFlags = SourceFlags & { memory?: number; cpus?: number };
 
-/** All that `--json` prints. Bytes are whole numbers, null is "not known". */
+/** The output of `--json`. Bytes are whole numbers; null means not known. */
 export type Forecast = Awaited<ReturnType<typeof forecastOf>>;
 
 export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: CommandDeps) {
@@ -60,7 +60,7 @@ function limitOf({ memory }: ForecastFlags): Limit {
     : { bytes: memory, name: 'a container of that size' };
 }
 
-/** What there is, or less where this program itself runs in a container with a limit. */
+/** Memory of the machine, or the limit of the container that this program runs in. */
 function machineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

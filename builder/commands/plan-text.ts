@@ -8,27 +8,27 @@ import type { Forecast } from './plan-forecast.js';
 
 type Row = readonly [name: string, value: string];
 
-/** What was decided, for people: the head of a forecast and of `build --dry-run`. */
+/** The decisions as text: the first part of a forecast and of `build --dry-run`. */
 export function planText({ spec, reasons }: Pick<ModelPlan, 'spec' | 'reasons'>): string {
-  return lines([...decided(spec), ...becauseOf(reasons)]);
+  return formatRows([...decisionRows(spec), ...reasonRows(reasons)]);
 }
 
-/** The forecast for people. */
+/** The forecast as text. */
 export function forecastText(forecast: Forecast): string {
   const { spec, reasons, formats, gate, devices, verdict } = forecast;
-  return lines([
-    ...decided(spec),
+  return formatRows([
+    ...decisionRows(spec),
     ['cached', cachedText(forecast)],
     ...(gate.gated ? [['gate', gateText(gate)] as const] : []),
     ...deviceRows('cpu', cpuText(formats[0]!), devices.cpu.image),
     ...deviceRows('cuda', `memory and load time not known (${devices.cuda.reason})`, devices.cuda.image),
     ...formats.slice(1).map((format) => ['or', formatText(format)] as const),
-    ...becauseOf(reasons),
+    ...reasonRows(reasons),
     ['verdict', verdict.text],
   ]);
 }
 
-function decided(spec: ModelSpec): Row[] {
+function decisionRows(spec: ModelSpec): Row[] {
   return [
     ['model', spec.id],
     ['commit', `${spec.commit} (${spec.revision})`],
@@ -40,7 +40,7 @@ function decided(spec: ModelSpec): Row[] {
   ];
 }
 
-const becauseOf = (reasons: readonly string[]): Row[] => reasons.map((reason) => ['because', reason]);
+const reasonRows = (reasons: readonly string[]): Row[] => reasons.map((reason) => ['because', reason]);
 
 function cachedText({ cached, files }: Forecast): string {
   const { verifiedBytes, partialBytes, missingBytes, folder } = cached;
@@ -83,6 +83,6 @@ function formatText({ dtype, bytes, memory, loadSeconds }: FormatForecast): stri
   return `--dtype ${dtype}: ${megabytes(bytes)}, memory ${megabytes(memory.limitBytes)}, ready after about ${loadSeconds} s`;
 }
 
-function lines(rows: readonly Row[]): string {
+function formatRows(rows: readonly Row[]): string {
   return rows.map(([name, value]) => `${name.padEnd(8)} ${value}`).join('\n');
 }

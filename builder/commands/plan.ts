@@ -16,9 +16,9 @@ import { forecastText } from './plan-text.js';
 type PlanFlags = ForecastFlags & OutputFlags;
 
 const NOTES = `
-Exit code 0: it can be served and fits; 3: it can't, or needs more memory than there is, with the way out on stderr.
-Memory is that of a container on a CPU while it loads and answers requests of usual size one after the other; many
-long ones at a time need more. docs/forecast.md explains every figure, and the fields of --json.
+Exit code 0: the model can be served and fits; 3: it can't be served, or needs more memory, with a remedy on stderr.
+Memory is that of a container on a CPU while it loads and answers requests of usual size one after the other; many long
+requests at the same time need more. docs/forecast.md explains every figure and the fields of --json.
 
 Examples:
   builder plan distilbert/distilbert-base-uncased-finetuned-sst-2-english
@@ -26,11 +26,13 @@ Examples:
   builder plan org/model --dtype q8 --json
   builder plan org/model --from ./exported        a local folder instead of the hub`;
 
-/** `builder plan`: what serving a model will take, and whether it can be had here. Fetches no weights. */
+/** `builder plan`: predicts what serving a model takes, and whether it fits. Fetches no weights. */
 export function planCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('plan')
-    .description('Say how a model would be served, what that takes, and whether it fits; fetch no weights')
+    .description(
+      'Predict how a model would be served, what that takes, and whether it fits; fetches no weights',
+    )
     .argument('<model>', 'id on the hub', parseModelId)
     .option(
       '--memory <size>',

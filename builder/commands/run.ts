@@ -40,25 +40,25 @@ const STOP_GRACE_SECONDS = 40;
 const KEY_FILE_INSIDE = '/run/slipway-key';
 
 const NOTES = `
-KEY is taken from the environment, else made up and shown. It can be seen in "docker inspect"; --key-file avoids that.
-Weights that are not in the image come from the builder's cache, mounted read-only: neither the hub nor HF_TOKEN is
-needed in the container.
+KEY is taken from the environment, else generated and printed. "docker inspect" shows it; --key-file avoids that.
+Weights that are not in the image come from the builder's cache, mounted read-only, so the container needs neither the hub
+nor HF_TOKEN.
 
 Examples:
   builder run distilbert/distilbert-base-uncased-finetuned-sst-2-english
   KEY=secret builder run org/model --port 9000 --detach`;
 
-/** `builder run`: image, weights, container; prints the address once /health says ready. Ctrl-C stops it. */
+/** `builder run`: builds the image, fetches weights, starts a container; prints the address when ready. Ctrl-C stops it. */
 export function runCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('run')
     .description('Build the image if needed and run it')
     .argument('<model>', 'id on the hub', parseModelId)
-    .option('--port <port>', 'port of this machine; 0 takes a free one', parsePort, 8080)
+    .option('--port <port>', 'port on this machine; 0 chooses a free one', parsePort, 8080)
     .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
     .option('--key-file <file>', 'file that holds the KEY', (text) => path.resolve(text))
     .option('--detach', 'leave the container running and return')
-    .option('--dry-run', 'print what would be done and touch nothing')
+    .option('--dry-run', 'print what would be done; change nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
     (id: string, flags: RunChoice) => runModel(id, onePlatform(flags), deps),
@@ -83,13 +83,13 @@ async function runModel(id: string, flags: RunFlags, deps: CommandDeps): Promise
   const options = containerOptions({ image, weights, prepared, flags, key: keyOf(flags, deps, report.note) });
   const onOutput = flags.detach || flags.quiet ? undefined : (text: string) => void deps.stderr.write(text);
   const container = await deps.docker.startContainer({ ...options, onOutput });
-  const attended = { prepared, flags, report };
-  if (flags.detach) return attend(container, attended);
+  const followOptions = { prepared, flags, report };
+  if (flags.detach) return follow(container, followOptions);
   const stop = () => {
     report.note('stops the container');
     return container.stop(STOP_GRACE_SECONDS);
   };
-  await interruptible({ stop }, () => attend(container, attended));
+  await interruptible({ stop }, () => follow(container, followOptions));
 }
 
 interface ContainerInput {
@@ -110,7 +110,7 @@ export function containerOptions({ image, weights, prepared, flags, key }: Conta
     hostPort: flags.port,
     hostAddress: flags.address,
     mounts: {
-      // Only this model and read-only: the server would else make the cache its own user's.
+      // Only this model and read-only; otherwise the server would change the owner of the cache.
       ...(weights === undefined ? {} : { [weights]: downloadDir('/server/model', spec) }),
       ...(flags.keyFile === undefined ? {} : { [flags.keyFile]: KEY_FILE_INSIDE }),
     },
@@ -131,19 +131,22 @@ function keyOf(
   return { KEY: key };
 }
 
-interface Attended {
+interface FollowOptions {
   prepared: PreparedModel;
   flags: RunFlags;
   report: Report;
 }
 
-async function attend(container: RunningContainer, { prepared, flags, report }: Attended): Promise<void> {
+async function follow(
+  container: RunningContainer,
+  { prepared, flags, report }: FollowOptions,
+): Promise<void> {
   const ended = container.wait();
   const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${container.port}`;
-  const giveUp = new AbortController();
-  const ready = waitForHealth(address, { signal: giveUp.signal, onWaiting: report.note });
+  const waiting = new AbortController();
+  const ready = waitForHealth(address, { signal: waiting.signal, onWaiting: report.note });
   const outcome = await Promise.race([ready, ended]);
-  giveUp.abort();
+  waiting.abort();
   if (typeof outcome === 'number') return requireSuccess(outcome);
   const { spec, image } = prepared.plan;
   const document = {
@@ -158,7 +161,7 @@ async function attend(container: RunningContainer, { prepared, flags, report }: 
   else requireSuccess(await ended);
 }
 
-/** @throws BuilderError unless the container ended well by itself */
+/** @throws BuilderError unless the container ended with status 0 */
 function requireSuccess(status: number): void {
   if (status !== 0)
     throw new BuilderError('failure', `the container ended with status ${status}; see its output`);

@@ -30,29 +30,29 @@ interface ServerFlags {
 
 type ServeFlags = SourceFlags & OutputFlags & ServerFlags;
 
-/** Name and folder (below this program's own) of the model that needs no hub. */
+/** Id and folder (in this package) of the bundled demo model. */
 const DEMO = { id: 'slipway/harbour-demo', folder: 'demo/model' };
 
-/** KEY where the environment has none. For this command only: a container never has a default. */
+/** Default KEY, for this command only; containers have no default. */
 const LOCAL_KEY = 'local';
 
 const NOTES = `
-Runs the very server that images hold, as a process on this machine, without Docker. KEY is taken from the environment
-("${LOCAL_KEY}" otherwise); so are the server's other settings (REQUIRE_KEY, CONCURRENCY, INLINE, …).
+Runs the same server as in images as a process on this machine, without Docker. KEY (default: "${LOCAL_KEY}") and the
+server's other settings (REQUIRE_KEY, CONCURRENCY, INLINE, …) are taken from the environment.
 
 Examples:
   builder serve --demo                          a small bundled model, no hub needed
   builder serve org/model --port 9000
   builder serve org/model --from ./exported     a local folder instead of the hub`;
 
-/** `builder serve`: the address and curl lines on stdout once /health says ready; ends with Ctrl-C. */
+/** `builder serve`: prints the address and curl lines when ready; ends with Ctrl-C. */
 export function serveCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('serve')
     .description('Serve a model on this machine, without Docker')
     .argument('[model]', 'id on the hub', parseModelId)
     .option('--demo', 'serve the bundled demo model')
-    .option('--port <port>', 'port of this machine', parsePort, 8080)
+    .option('--port <port>', 'port on this machine', parsePort, 8080)
     .option('--address <ip>', 'address of this machine to listen on', '127.0.0.1')
     .addOption(
       new Option('--device <device>', 'what to compute on').choices(['auto', 'cuda', 'cpu']).default('auto'),
@@ -81,7 +81,7 @@ function whichModel(given: string | undefined, { demo }: ServerFlags, { packageR
 }
 
 interface Server {
-  /** The exit code, once it has ended. */
+  /** Resolves with the exit code. */
   ended: Promise<number>;
   stop(signal: NodeJS.Signals): void;
 }
@@ -95,7 +95,7 @@ interface StartOptions {
   dir: string;
 }
 
-/** The server reads model.json from a pipe: a file would be left behind by who is killed. */
+/** The server reads model.json from a pipe, because a killed process would leave a file behind. */
 const SPEC_FD = 3;
 
 function startServer({ flags, deps, spec, dir }: StartOptions): Server {
@@ -117,7 +117,7 @@ function startServer({ flags, deps, spec, dir }: StartOptions): Server {
   // Its log goes to stderr; stdout is for the result.
   const stdio: StdioOptions = ['pipe', flags.quiet ? 'ignore' : 2, 2, 'pipe'];
   const child = spawn(process.execPath, [main], { env, stdio });
-  // One that ends at once takes no more of it; its end is told below.
+  // A server that ends at once closes the pipe; its end is handled below.
   (child.stdio[SPEC_FD] as Writable).on('error', () => {}).end(spec);
   return {
     ended: new Promise((resolve, reject) => {
@@ -135,7 +135,7 @@ interface Attended {
   task: Parameters<typeof curlLines>[0];
 }
 
-/** Tells the address when the model is ready, passes signals on, and ends as the server ends. */
+/** Prints the address when the model is ready, forwards signals, and ends with the server's exit code. */
 async function attend(server: Server, { flags, deps, task, id }: Attended): Promise<void> {
   const report = reportOf(deps, flags);
   let stoppedBy: NodeJS.Signals | undefined;
@@ -147,7 +147,7 @@ async function attend(server: Server, { flags, deps, task, id }: Attended): Prom
   }
   if (flags.untilStdinEnds) {
     process.stdin.resume().once('end', () => server.stop('SIGTERM'));
-    // It alone must not keep this process.
+    // stdin alone must not keep this process alive.
     (process.stdin as Partial<Socket>).unref?.();
   }
   const address = `http://${flags.address === '0.0.0.0' ? '127.0.0.1' : flags.address}:${flags.port}`;

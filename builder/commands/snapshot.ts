@@ -29,12 +29,12 @@ type SnapshotChoice = SourceFlags & ImageChoice & OwnFlags;
 
 const NOTES = `
 A sealed image holds the weights, the licence and model card, a manifest with the hash of every file, a bill of
-materials (CycloneDX) and one recorded answer. It is made from verified files, never from a container: neither KEY nor
-HF_TOKEN nor anything else of an environment is in it. It starts without asking anybody. "builder verify" proves it.
+materials (CycloneDX) and one recorded answer. It is made from verified files, never from a container, so neither KEY nor
+HF_TOKEN nor anything else of an environment is in it. It starts without a network. "builder verify" proves that.
 
-The id that is printed on stderr (and with --json) covers every byte of the image; "builder verify --id" demands it.
---sign-key signs the image's id, its manifest and its bill of materials. The signature can't lie in the image: it is kept
-in ~/.local/share/slipway/signatures, and "builder export" puts it beside its file. cosign reads it.
+The id that is printed on stderr (and with --json) covers every byte of the image; "builder verify --id" requires it.
+--sign-key signs the image's id, its manifest and its bill of materials. The image can't contain the signature: it is
+stored in ~/.local/share/slipway/signatures, and "builder export" copies it beside its file. cosign reads it.
 
 Examples:
   builder snapshot distilbert/distilbert-base-uncased-finetuned-sst-2-english
@@ -46,27 +46,27 @@ Examples:
 export function snapshotCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('snapshot')
-    .description('Make a sealed image: all weights inside, no secret, ready to be proven offline')
-    .argument('<model-or-image>', 'id on the hub, or an image that builder has made', reference)
-    .option('--sign-key <file>', 'sign the image with this private key, of "builder keygen" (PEM)')
-    .option('--dry-run', 'print what would be sealed and touch nothing')
+    .description('Make a sealed image: all weights inside, no secrets, verifiable offline')
+    .argument('<model-or-image>', 'id on the hub, or a model image', reference)
+    .option('--sign-key <file>', 'sign the image with this private key (PEM, from "builder keygen")')
+    .option('--dry-run', 'print what would be sealed; change nothing')
     .addHelpText('after', NOTES);
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
       const context = { flags: choice, report, deps };
-      const key = await signKey(choice, deps);
+      const key = await readSignKey(choice, deps);
       const subject = await readSealSubject(given, context);
       if (choice.dryRun) return report.result(...combineResults(await dryRuns(subject, choice, deps)));
       const host = (await deps.docker.info()).platform as Platform;
       const [own] = eachPlatform({ ...choice, platform: [host] });
       const notices = await fetchNotices(subject, context);
-      const said: CommandResult[] = [];
+      const results: CommandResult[] = [];
       await withWeights(subject, context, async (dir) => {
         for (const flags of eachPlatform(choice))
-          said.push(await snapshot(subject, { flags, own: own!, dir, notices, key, report, deps }));
+          results.push(await snapshot(subject, { flags, own: own!, dir, notices, key, report, deps }));
       });
-      report.result(...combineResults(said));
+      report.result(...combineResults(results));
     },
   );
 }
@@ -91,7 +91,7 @@ async function snapshot(
 ): Promise<CommandResult> {
   const { packageRoot, docker } = deps;
   const planned = (choice: SnapshotFlags) =>
-    planImages(figured(subject, choice), { ...choice, bake: true }, deps);
+    planImages(withFigures(subject, choice), { ...choice, bake: true }, deps);
   const images = await planned(flags);
   const native = flags.platform === own.platform ? undefined : await planned(own);
   const result = await sealModel(
@@ -100,31 +100,27 @@ async function snapshot(
   );
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;
-  const { statement: _, ...told } = result;
-  const signature = key && (await signed(result, key, deps));
+  const { statement: _, ...fields } = result;
+  const signature = key && (await sign(result, key, deps));
   given.report.note(`id      ${result.id}  ("builder verify --id" demands it)`);
   if (signature !== undefined) given.report.note(`signed  ${signature}`);
   const about = { model, commit, task, platform, sealed: true, signature: signature ?? null };
-  return { text: result.image, document: { ...told, ...about } };
+  return { text: result.image, document: { ...fields, ...about } };
 }
 
-/** Reads the key before anything is fetched: a wrong one is told at once. */
-async function signKey({ signKey: file }: SnapshotChoice, { config }: CommandDeps) {
+/** Called before anything is fetched, so that a wrong key fails early. */
+async function readSignKey({ signKey: file }: SnapshotChoice, { config }: CommandDeps) {
   return file === undefined ? undefined : readPrivateKey(file, config.passphrase);
 }
 
 /** @returns the signature's file */
-async function signed(
-  { id, statement }: SealResult,
-  key: KeyObject,
-  { config }: CommandDeps,
-): Promise<string> {
+async function sign({ id, statement }: SealResult, key: KeyObject, { config }: CommandDeps): Promise<string> {
   const file = signatureFile(config.data, id);
   await writeBundle(file, await signStatement(statement, key));
   return file;
 }
 
-function figured({ spec, figures, model }: SealSubject, flags: SnapshotFlags): SizedModel {
+function withFigures({ spec, figures, model }: SealSubject, flags: SnapshotFlags): SizedModel {
   return model ? predictModel(model, flags) : { spec, figures };
 }
 
@@ -133,12 +129,12 @@ async function dryRuns(
   choice: SnapshotChoice,
   deps: CommandDeps,
 ): Promise<CommandResult[]> {
-  const said: CommandResult[] = [];
+  const results: CommandResult[] = [];
   for (const flags of eachPlatform(choice)) {
-    const images = await planImages(figured(subject, flags), { ...flags, bake: true }, deps);
-    said.push({ text: dryRunText(subject, images), document: dryRunDocument(subject, images) });
+    const images = await planImages(withFigures(subject, flags), { ...flags, bake: true }, deps);
+    results.push({ text: dryRunText(subject, images), document: dryRunDocument(subject, images) });
   }
-  return said;
+  return results;
 }
 
 function dryRunDocument({ spec, notices }: SealSubject, { plan, context, runtime }: PlannedImages) {

@@ -21,14 +21,14 @@ type VerifyFlags = OutputFlags & {
 };
 
 const NOTES = `
-What is proven: entrypoint, environment, user, health check, labels and all other settings of the image, and the hash of
-every file and layer, against the sealed manifest; then a run without a network in which any attempt to reach one fails
-the proof; and the golden request, whose answer must be the recorded one. All is read from the archive and not by the
-image's own code, and none of it needs a network. A tarball is loaded for the run and removed again.
+Compares entrypoint, environment, user, health check, labels and all other settings of the image, and the hash of every
+file and layer, with the sealed manifest. Then runs the image without a network: any network attempt fails the proof, and
+the answer to the golden request must be the recorded one. Hashes are computed from the archive, not by the image's own
+code, and no network is needed. A tarball is loaded for the run and removed again.
 
-The manifest lies in the image, and who can make a whole image anew can make it anew, too. What tells that is the id that
-"builder snapshot" has printed (--id), or a signature of the image by somebody whose public key you have (--key). It lies
-beside the tarball, as "builder export" puts it there. An image that is not the one demanded is not started.
+The manifest is part of the image, so whoever replaces the image can replace the manifest, too. Only the id printed by
+"builder snapshot" (--id) or a signature by a key that you know (--key) shows the origin. "builder export" puts the
+signature beside the tarball. An image that is not the required one is not started.
 
 Exit 0 when all pass, 1 when one fails, 3 when the image is not sealed.
 
@@ -36,20 +36,20 @@ Examples:
   builder verify slipway/org_model:sealed
   builder verify model.tar.gz --key release.pub   signed with release.key; reads model.tar.gz.sigstore.json
   builder verify slipway/org_model:sealed --key release.pub --bundle model.tar.gz.sigstore.json
-  builder verify model.tar.gz --id sha256:6c3f…   the image that was sealed, and no other
+  builder verify model.tar.gz --id sha256:6c3f…   exactly the image that was sealed
   builder verify model.tar.gz --no-run --json     hashes only; needs no Docker Engine`;
 
 /** `builder verify`: the offline proof of a sealed image. */
 export function verifyCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('verify')
-    .description('Prove that a sealed image is whole and answers without a network')
+    .description('Prove that a sealed image is unchanged and answers without a network')
     .argument('<image|file>', 'sealed image of this engine, or a tarball of one')
-    .option('--id <sha256:…>', 'demand the id that "builder snapshot" has printed', imageId)
-    .option('--key <file>', 'demand a signature with this public key (PEM)')
-    .option('--bundle <file>', 'the signature (default: beside the tarball, or where snapshot keeps it)')
-    .option('--exact', 'demand the recorded answer byte for byte, on any processor')
-    .option('--keep', 'leave the image of a tarball on the engine')
+    .option('--id <sha256:…>', 'require this id, printed by "builder snapshot"', imageId)
+    .option('--key <file>', 'require a signature by this public key (PEM)')
+    .option('--bundle <file>', 'signature file (default: beside the tarball, or where snapshot stored it)')
+    .option('--exact', 'require the recorded answer byte for byte, on any CPU')
+    .option('--keep', 'keep the image of a tarball on the engine')
     .option('--no-run', 'only hash the files')
     .addHelpText('after', NOTES);
   addOutputOptions(command).action((given: string, flags: VerifyFlags) => verify(given, flags, deps));
@@ -57,14 +57,14 @@ export function verifyCommand(program: Command, deps: CommandDeps): void {
 
 async function verify(given: string, flags: VerifyFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
-  const signature = await demandedSignature(given, flags, deps);
+  const signature = await requiredSignature(given, flags, deps);
   const proof = await prove(given, { ...flags, signature }, { docker: deps.docker, report });
-  if (flags.id === undefined && flags.key === undefined) report.note(unnamed(proof));
-  tell(report, given, proof);
+  if (flags.id === undefined && flags.key === undefined) report.note(originNotice(proof));
+  printProof(report, given, proof);
 }
 
-/** Reads the key before anything else: a wrong one is told at once. */
-async function demandedSignature(
+/** Reads the key first, so that a wrong one fails early. */
+async function requiredSignature(
   given: string,
   { key: keyFile, bundle: named }: VerifyFlags,
   { config }: CommandDeps,
@@ -81,8 +81,8 @@ async function demandedSignature(
   };
 }
 
-/** Said whatever the steps say: they can't know. */
-function unnamed({ read }: Proof): string {
+/** Added to every proof without a demanded id or key. */
+function originNotice({ read }: Proof): string {
   return (
     `nothing here says who has sealed it: compare its id, ${read.image.id}, with the one that "builder snapshot" ` +
     'has printed, or demand it with --id, or a signature with --key'
@@ -96,7 +96,7 @@ function imageId(text: string): string {
 }
 
 /** @throws BuilderError `failure` unless every step has passed */
-function tell(report: Report, given: string, proof: Proof): void {
+function printProof(report: Report, given: string, proof: Proof): void {
   const { read, steps, exact } = proof;
   const { model, commit, task, platform } = read.manifest;
   const failed = failures(proof);

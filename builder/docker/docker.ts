@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import type { IsolatedContainer, IsolatedOptions } from './isolated.js';
 
 /**
- * What the builder needs of a Docker Engine. Every method throws BuilderError `docker` when no engine answers and
- * `failure` with the engine's own words when it refuses.
+ * What the builder needs of a Docker Engine. Every method throws BuilderError: `docker` when no engine answers, `failure`
+ * with the engine's message when it refuses.
  */
 export interface Docker {
   info(): Promise<EngineInfo>;
@@ -17,21 +17,21 @@ export interface Docker {
   buildImage(context: Readable, options: BuildOptions, onLine: (line: string) => void): Promise<void>;
   /** How the image was made, newest step first. */
   imageHistory(reference: string): Promise<HistoryEntry[]>;
-  /** Images that carry the label, or all; newest first. */
+  /** Images with the label, or all; newest first. */
   listImages(label?: string): Promise<ImageSummary[]>;
   /** Adds a second name to an image. */
   tagImage(reference: string, target: string): Promise<void>;
-  /** Takes a name away, and with its last name the image. No error when there is none. */
+  /** Removes a name, and the image with its last name. No error if it does not exist. */
   removeImage(reference: string): Promise<void>;
-  /** The images as one tar, as `docker save` gives it. The stream fails with BuilderError. */
+  /** The images as one tar, as `docker save` writes it. The stream fails with BuilderError. */
   saveImages(references: readonly string[]): Promise<Readable>;
   /**
-   * Loads a tar of images. An error of the tar that is a BuilderError is thrown as it is.
-   * @returns names of the loaded images, or ids where they have none
+   * Loads a tar of images. A BuilderError of the tar stream is thrown unchanged.
+   * @returns names of the loaded images, or ids if they have none
    */
   loadImages(tar: Readable, onLine: (line: string) => void): Promise<string[]>;
   /**
-   * Hands a file or folder of an image to `use` as a tar, whose paths begin with its last component.
+   * Calls `use` with a file or folder of an image as a tar, whose paths begin with its last component.
    * @returns undefined when the image has no such path
    */
   readImage<T>(
@@ -51,13 +51,13 @@ export interface EngineInfo {
   storage: string;
   /** As an image platform, e.g. `linux/amd64`. */
   platform: string;
-  /** True where the engine knows the NVIDIA runtime. */
+  /** True if the engine has the NVIDIA runtime. */
   nvidia: boolean;
 }
 
 export interface ImageDetails {
   id: string;
-  /** `name:tag`, all that it has. */
+  /** All its names, as `name:tag`. */
   references: string[];
   labels: Record<string, string>;
   /** Bytes on disk, layers of the base included. */
@@ -70,7 +70,7 @@ export interface ImageDetails {
   env: string[];
   entrypoint: string[];
   command: string[];
-  /** All that its configuration says of how containers run, as the engine tells it. */
+  /** How its containers run: the configuration as reported by the engine. */
   settings: Record<string, unknown>;
 }
 
@@ -81,7 +81,7 @@ export interface ImageSummary extends Pick<ImageDetails, 'id' | 'references' | '
 
 export interface HistoryEntry {
   createdBy: string;
-  /** Bytes that the step has added. */
+  /** Bytes added by the step. */
   size: number;
 }
 
@@ -107,18 +107,18 @@ export interface ContainerOptions {
   gpus: boolean;
   /** Remove the container when it ends. */
   autoRemove: boolean;
-  /** Receives stdout and stderr from the first byte; without it the output is left to `docker logs`. */
+  /** Receives stdout and stderr from the first byte; without it, `docker logs` has the output. */
   onOutput?: (text: string) => void;
 }
 
 export interface RunningContainer {
   id: string;
-  /** The host port that leads to port 80 of the container. */
+  /** The host port mapped to port 80 of the container. */
   port: number;
   /** @returns the exit status once the container has ended */
   wait(): Promise<number>;
-  /** Stops listening for the end and the output; the container goes on, and `wait` rejects. */
+  /** Stops listening to the container, which keeps running; `wait` rejects. */
   release(): void;
-  /** SIGTERM, then SIGKILL after the given seconds. No error when it has ended already. */
+  /** SIGTERM, then SIGKILL after the given seconds. No error if it has ended already. */
   stop(graceSeconds: number): Promise<void>;
 }

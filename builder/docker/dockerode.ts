@@ -24,7 +24,7 @@ import { BuilderError } from '../exit.js';
 import { isNotFound, withEngineErrors } from './engine-errors.js';
 import type { Fleet } from './fleet.js';
 
-/** A Docker over dockerode, which finds the engine by DOCKER_HOST, else at the local socket. */
+/** A Docker that uses dockerode: the engine at DOCKER_HOST, else at the local socket. */
 export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
   const client = lazyClient(options);
   return {
@@ -53,7 +53,7 @@ export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
   };
 }
 
-/** A Fleet over dockerode, at the same engine. */
+/** A Fleet that uses dockerode, with the same engine. */
 export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
   const client = lazyClient(options);
   return {
@@ -68,7 +68,7 @@ export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
   };
 }
 
-/** Made at the first call: to load the library takes as long as all else that a command line needs to start. */
+/** Created at the first call, since loading the library doubles the start time of the command line. */
 function lazyClient(options?: Dockerode.DockerOptions): () => Dockerode {
   let client: Dockerode | undefined;
   return () => (client ??= connect(options));

@@ -1,6 +1,6 @@
 import { BuilderError } from '../exit.js';
 
-/** What the client library throws: an answer of the engine has a status, a failed connection a code. */
+/** Errors of the client library: with a status if the engine answered, with a code if the connection failed. */
 export interface EngineError extends Error {
   statusCode?: number;
   code?: string;
@@ -8,7 +8,7 @@ export interface EngineError extends Error {
   syscall?: string;
 }
 
-/** The value, or undefined when the engine says that there is no such thing. */
+/** The value, or undefined when the engine answers 404. */
 export async function isNotFound<T>(found: Promise<T>): Promise<T | undefined> {
   return found.catch((error: EngineError) => {
     if (error.statusCode === 404) return undefined;
@@ -26,7 +26,7 @@ const UNREACHABLE = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** Runs a call to the engine. @throws BuilderError that says what the operator does */
+/** Runs a call to the engine. @throws BuilderError with a remedy */
 export async function withEngineErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -35,10 +35,10 @@ export async function withEngineErrors<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The error of ours for what the client library throws; ours pass unchanged. */
+/** Converts errors of the client library; our own errors are returned unchanged. */
 export function explainEngineError(error: EngineError): Error {
   if (error instanceof BuilderError) return error;
-  // A status means that the engine did answer.
+  // With a status, the engine has answered.
   if (error.statusCode === undefined && error.syscall !== 'open' && UNREACHABLE.has(error.code ?? '')) {
     const remedy =
       error.code === 'EACCES' || error.code === 'EPERM'

@@ -1,31 +1,31 @@
 import type { EngineInfo, ImageSummary } from './docker.js';
 
 /**
- * What a gateway needs of a Docker Engine: servers of models, on a network of their own and without ports of the host.
- * Every method throws BuilderError `docker` when no engine answers and `failure` in the engine's own words.
+ * What a gateway needs of a Docker Engine: model servers on their own network, without published ports. Every method
+ * throws BuilderError: `docker` when no engine answers, `failure` with the engine's message.
  */
 export interface Fleet {
   info(): Promise<EngineInfo>;
-  /** Images that carry the label; newest first. */
+  /** Images with the label; newest first. */
   listImages(label: string): Promise<ImageSummary[]>;
-  /** Makes the network unless it is there. Servers on it can't reach each other. Fails on one of the other kind. */
+  /** Creates the network if needed. Servers on it can't reach each other. Fails if it exists with another `internal`. */
   ensureNetwork(network: Network): Promise<void>;
-  /** Creates a server, gives it its files, and starts it. Nothing of it is left when that fails. */
+  /** Creates a server, passes its secrets, and starts it. A failure leaves nothing behind. */
   start(options: ServerOptions): Promise<FleetServer>;
-  /** All that carry the label `name=value`, in whatever state. */
+  /** All servers with the label `name=value`, in any state. */
   list(label: readonly [name: string, value: string]): Promise<FleetServer[]>;
-  /** Resolves with what is to be said of its end, once it has ended or is gone. */
+  /** Resolves with the reason when it has ended or was removed. */
   ended(id: string): Promise<string>;
-  /** The last line that it has written, without its time. */
+  /** The last line of its log, without the timestamp. */
   lastLine(id: string): Promise<string>;
-  /** SIGTERM, then SIGKILL after the given seconds, then takes it away. No error when it is gone. */
+  /** SIGTERM, then SIGKILL after the given seconds, then removes it. No error if it does not exist. */
   remove(id: string, graceSeconds: number): Promise<void>;
 }
 
 export interface Network {
   name: string;
   labels: Record<string, string>;
-  /** Servers on it reach nothing outside: no hub. */
+  /** Servers on it have no access to other networks, so not to a hub either. */
   internal: boolean;
 }
 
@@ -40,26 +40,26 @@ export interface ServerOptions {
   env: Record<string, string>;
   labels: Record<string, string>;
   /**
-   * Values by name, without line breaks: files of these names below `SECRETS`, which only root of the container may read.
-   * They lie in memory: neither an inspection nor a commit of the container shows them.
+   * Values by name, without line breaks. They become files in `SECRETS` that only the container's root may read, in
+   * memory, so that neither an inspection nor a commit of the container shows them.
    */
   secrets: Record<string, string>;
-  /** Limit, without swap beyond it. */
+  /** Memory limit, without additional swap. */
   memoryBytes: number;
   gpus: boolean;
-  /** A named volume where what was downloaded outlives the server. */
+  /** A named volume that keeps downloads when the server is removed. */
   volume?: { name: string; path: string; labels: Record<string, string> } | undefined;
 }
 
 export interface FleetServer {
   id: string;
   name: string;
-  /** When it was made, in milliseconds since 1970 by the engine's clock. */
+  /** Creation time in milliseconds since 1970, by the engine's clock. */
   created: number;
   /** Id of its image. */
   image: string;
   labels: Record<string, string>;
   running: boolean;
-  /** On its network; empty when it doesn't run. */
+  /** Address on its network; empty when it does not run. */
   address: string;
 }

@@ -1,22 +1,22 @@
 /**
- * A container that nothing leads out of and nothing into: no network, no published port, no health check. Where the
- * engine's machine knows IPv6, so does its loopback: attempts to reach such addresses count like others.
+ * A container without a network, published ports and health check. If the engine's machine supports IPv6, its loopback
+ * does too, so that attempts to reach IPv6 addresses are counted.
  */
 export interface IsolatedOptions {
   image: string;
   env: Record<string, string>;
-  /** Limit of memory, without swap beyond it; the engine's own when absent. */
+  /** Memory limit, without additional swap; the engine's default when absent. */
   memoryBytes?: number;
   /** Root file system read-only, with an empty /tmp in memory. */
   readOnly?: boolean;
-  /** Replaces what the image runs. */
+  /** Replaces the image's entrypoint. */
   entrypoint?: readonly string[];
   /** Receives stdout and stderr from the first byte. */
   onOutput?: (text: string) => void;
 }
 
 export interface ExecOptions {
-  /** Sent to the program, then its stdin is closed. */
+  /** Written to the program's stdin, which is then closed. */
   stdin?: string | Buffer;
   /** Added to the container's environment, for this program only. */
   env?: Record<string, string>;
@@ -39,6 +39,6 @@ export interface IsolatedContainer {
   wait(): Promise<number>;
   /** SIGTERM, then SIGKILL after the given seconds. No error when it has ended already. */
   stop(graceSeconds: number): Promise<void>;
-  /** Ends it and takes it away with its anonymous volumes. No error when it is gone. */
+  /** Kills and removes it with its anonymous volumes. No error if it does not exist. */
   remove(): Promise<void>;
 }

@@ -8,15 +8,15 @@ import type { BuildPlan } from './model-plan.js';
 import { render } from './render.js';
 import { type ContextEntry, FIXED_MTIME } from './tar.js';
 
-/** Folder of a runtime image's build files below `--out`. */
+/** Folder of a runtime image's build files in `--out`. */
 export function runtimeFolder(out: string, { name }: Pick<RuntimeImage, 'name'>): string {
   const colon = name.lastIndexOf(':');
   return path.resolve(out, ...name.slice(0, colon).split('/'), name.slice(colon + 1));
 }
 
 /**
- * Writes all that a runtime image is built from, for `docker build` on a machine without this program. A folder that is
- * there is left as it is: its name says what is in it.
+ * Writes everything that a runtime image is built from, for `docker build` on a machine without this program. An existing
+ * folder is not changed, because its name is a digest of its content.
  */
 export async function writeRuntimeFolder(
   folder: string,
@@ -43,7 +43,7 @@ export async function writeRuntimeFolder(
   }
 }
 
-/** What a model's build folder says of itself: what it needs, and how that is made. */
+/** README of a model's build folder: what it needs, and how to build it. */
 export async function modelReadme(
   plan: BuildPlan,
   { runtime, packageRoot }: { runtime: RuntimeImage; packageRoot: string },
@@ -74,7 +74,7 @@ export function removeWeights(folder: string): Promise<void> {
   return rm(path.join(folder, 'weights'), { recursive: true, force: true });
 }
 
-/** The entries as files, with the modes and times that they have in a context that is streamed: layers are the same. */
+/** Writes entries as files with the modes and times of a streamed context, so that layers are identical. */
 async function writeEntries(folder: string, entries: readonly ContextEntry[]): Promise<void> {
   await makeFolder(folder);
   const folders = new Map<string, number>();
@@ -89,7 +89,7 @@ async function writeEntries(folder: string, entries: readonly ContextEntry[]): P
     }
     if (content !== undefined) await writeEntry(path.join(folder, ...parts), { mode, mtime, content });
   }
-  // Writing into a folder changes its time: the deepest ones first.
+  // Writing into a folder changes its time, so set the deepest ones first.
   for (const [one, mode] of [...folders].sort(([a], [b]) => b.length - a.length)) {
     await chmod(one, mode);
     await utimes(one, FIXED_MTIME, FIXED_MTIME);

@@ -3,11 +3,11 @@ import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { openApiOf } from '../../runtime/openapi.js';
 import type { Figures } from '../plan/figures.js';
 
-/** Image labels by which machines, `builder list` first, recognise what they see. */
+/** Labels of images. */
 export const LABEL = {
-  /** On runtime images only: profile and device. */
+  /** Runtime images only: profile and device. */
   runtime: 'io.slipway.runtime',
-  /** On model images only: the exact id. */
+  /** Model images only: the exact id. */
   model: 'io.slipway.model',
   revision: 'io.slipway.revision',
   commit: 'io.slipway.commit',
@@ -24,16 +24,16 @@ export const LABEL = {
   manifest: 'io.slipway.manifest',
   version: 'io.slipway.version',
   platform: 'io.slipway.platform',
-  /** Hex SHA-256 of the document that the server gives at /openapi.json. */
+  /** Hex SHA-256 of the server's /openapi.json. */
   openapi: 'io.slipway.openapi',
-  /** Count of the network's parameters, in decimal, whatever they are packed into. */
+  /** Number of the network's parameters, independent of how they are packed. */
   parameters: 'io.slipway.parameters',
-  /** Bytes of memory at the peak, server included, and seconds from start with verified weights to ready. */
+  /** Peak memory in bytes, server included, and seconds from the start with verified weights to ready. */
   memory: 'io.slipway.memory',
   load: 'io.slipway.load',
-  /** How the three before are known: `predicted` or `measured`. Each is absent where it is not known. */
+  /** Basis of the three before: `predicted` or `measured`. Unknown figures have no label. */
   figures: 'io.slipway.figures',
-  /** Digest of everything that a build of this image reads: equal digest, equal image. */
+  /** Digest of all inputs of the build: equal digest, equal image. */
   build: 'io.slipway.build',
 } as const;
 
@@ -88,7 +88,7 @@ export function isFigure(label: string): boolean {
   return FIGURES.includes(label);
 }
 
-/** What a model takes, as labels; nothing where nothing is known. */
+/** Figures as labels; empty if nothing is known. */
 export function figureLabels({ parameters, memoryBytes, loadSeconds, basis }: Figures): [string, string][] {
   const known = (
     [
@@ -100,7 +100,7 @@ export function figureLabels({ parameters, memoryBytes, loadSeconds, basis }: Fi
   return known.length === 0 ? [] : [...known, [LABEL.figures, basis]];
 }
 
-/** Reads those labels back; what is no positive number counts as absent, for anybody can label an image. */
+/** Reads figures from labels. Values that are not positive numbers are ignored, since anybody can set labels. */
 export function figuresOf(labels: Readonly<Record<string, string>>): Figures | undefined {
   const basis = labels[LABEL.figures];
   if (basis !== 'predicted' && basis !== 'measured') return undefined;

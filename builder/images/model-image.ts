@@ -7,7 +7,7 @@ import { LABEL } from './labels.js';
 import type { BuildPlan, ModelContext } from './model-plan.js';
 import { type ContextEntry, FIXED_MTIME, tarStream } from './tar.js';
 
-/** Folder of a model's build files below `--out`. */
+/** Folder of a model's build files in `--out`. */
 export function contextFolder(out: string, plan: BuildPlan): string {
   return path.resolve(out, ...plan.image.repository.split('/'), plan.variant ?? '');
 }
@@ -18,7 +18,7 @@ export async function writeContext(folder: string, context: Pick<ModelContext, '
   for (const [name, text] of Object.entries(context.files)) {
     const file = path.join(folder, name);
     await writeFile(file, text);
-    // As in a context that is streamed: by hand the same layers are made of them.
+    // The same mode as in a streamed context, so that `docker build` gives the same layers.
     await chmod(file, 0o644);
     await utimes(file, FIXED_MTIME, FIXED_MTIME);
   }
@@ -37,8 +37,8 @@ export interface ModelBuildDeps {
 }
 
 /**
- * Builds the image and tags it, unless the image of that name was built from the same inputs.
- * @throws BuilderError with the engine's message, or when the name is that of another model's image
+ * Builds and tags the image, unless the image of that name was built from the same inputs.
+ * @throws BuilderError with the engine's message, or when the name belongs to another model's image
  */
 export async function ensureModelImage(
   { plan, context, weights }: ModelBuild,
@@ -61,7 +61,7 @@ export async function ensureModelImage(
   return { built: true, ...(await docker.inspectImage(latest!))! };
 }
 
-/** Lower case and the underscore make one name of `a/b_c`, `a_b/c` and `A/b_c`. */
+/** Different ids may give one image name: `a/b_c`, `a_b/c` and `A/b_c`. */
 export function refuseForeign(owner: string | undefined, { spec, image }: BuildPlan): void {
   if (owner === undefined || owner === spec.id) return;
   const message = `${image.repository} is the image of ${owner}; give ${spec.id} another --namespace, or remove that image`;

@@ -7,15 +7,15 @@ import { imageName, type ImageName } from './names.js';
 import type { Platform } from './platform.js';
 import { labelArguments, render } from './render.js';
 
-/** What one build will do, as data; `--dry-run` prints it. */
+/** What a build will do; `--dry-run` prints it. */
 export interface BuildPlan {
   spec: ModelSpec;
   image: ImageName;
-  /** Reference of the runtime image that it starts from. */
+  /** Reference of its runtime image. */
   runtime: string;
   device: Device;
   platform: Platform;
-  /** Ends the tags, where images for several platforms are built. */
+  /** Suffix of the tags when several platforms are built. */
   variant?: string;
   baked: boolean;
   labels: [string, string][];
@@ -28,7 +28,7 @@ export interface ImageOptions {
   baked: boolean;
   version: string;
   variant?: string;
-  /** What the model takes, for the labels. */
+  /** Figures for the labels. */
   figures?: Figures | undefined;
 }
 
@@ -51,9 +51,9 @@ export function planModelImage(spec: ModelSpec, runtime: string, options: ImageO
 }
 
 export interface ModelContext {
-  /** Files of the build folder by path; the weights of a baked image are streamed in beside them. */
+  /** Files of the build folder by path; baked weights are streamed in addition. */
   files: Record<string, string>;
-  /** Hex SHA-256 of all that the image depends on, also in its label `io.slipway.build`. */
+  /** Hex SHA-256 of all inputs of the image, also in its label `io.slipway.build`. */
   digest: string;
 }
 
@@ -67,7 +67,7 @@ export function renderModelContext(plan: BuildPlan, template: string): ModelCont
       modelId: plan.spec.id,
       labels: labelArguments(labels),
     });
-  // Figures follow from the rest, as far as they are known where it is planned.
+  // Figures follow from the other inputs, and may not be known when planning.
   const inputs = plan.labels.filter(([name]) => !isFigure(name));
   const digest = createHash('sha256').update(dockerfile(inputs)).update(modelJson).digest('hex');
   return {

@@ -6,7 +6,7 @@ const HOST = '(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\\d{1,5})?\\/)?';
 const REPOSITORY = new RegExp(`^${HOST}${COMPONENT}(?:\\/${COMPONENT})*$`);
 const LONGEST = 255;
 
-/** Image repository and folder of a model, and the tags that one build gives it. */
+/** Image repository and folder of a model, and the tags of one build. */
 export interface ImageName {
   /** `{namespace}/{org}_{model-name}` in lower case. */
   repository: string;
@@ -16,7 +16,7 @@ export interface ImageName {
   references: string[];
 }
 
-/** A commit as tags carry it: its first characters, or the whole name of a local folder's state. */
+/** A commit as used in tags: its first characters; the commit of a local folder unshortened. */
 export function shortCommit(commit: string): string {
   return commit.startsWith('local-') ? commit : commit.slice(0, 12);
 }
@@ -59,7 +59,7 @@ export interface RuntimeImageKey {
   profile: string;
   device: string;
   version: string;
-  /** Hex digest of everything that goes into the image. */
+  /** Hex digest of the image's content. */
   digest: string;
 }
 

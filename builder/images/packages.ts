@@ -11,16 +11,16 @@ import { nodeArch, type Platform } from './platform.js';
 
 const execFileAsync = promisify(execFile);
 
-/** An npm package of a runtime image and which of its files the server needs. */
+/** An npm package of a runtime image, and the files that the server needs of it. */
 export interface PackagePart {
   name: string;
-  /** The package that requires it, when that may have a copy of its own. */
+  /** The package that requires it, if that may have its own copy. */
   of?: string;
   /** File paths or folder prefixes (ending with a slash) inside the package. */
   keep: readonly string[];
 }
 
-/** What lies in /server/node_modules beside the bundle: the packages with native code and what they load. */
+/** The packages in /server/node_modules: those with native code, and what they load. */
 export function packageParts(profile: Profile, platform: Platform): PackagePart[] {
   const arch = nodeArch(platform);
   const base: PackagePart[] = [
@@ -47,7 +47,7 @@ function nativeSharp(arch: string): string[] {
   return [`@img/sharp-linux-${arch}`, `@img/sharp-libvips-linux-${arch}`];
 }
 
-/** The folder of an installed package, or undefined. Looks where Node would look from `root`. */
+/** The folder of an installed package as Node resolves it from `root`, or undefined. */
 export function installedFolder(root: string, name: string): string | undefined {
   const places = createRequire(path.join(root, 'package.json')).resolve.paths(name) ?? [];
   return places
@@ -58,13 +58,13 @@ export function installedFolder(root: string, name: string): string | undefined 
 export interface PackageSource {
   /** Folder of this program's package.json. */
   packageRoot: string;
-  /** Folder that keeps packages for other platforms than the host's. */
+  /** Cache folder for packages of other platforms. */
   cache: string;
 }
 
 /**
- * Finds the folders of the parts; packages for another platform than the host's are fetched from npm once.
- * @throws BuilderError `failure` when a package is missing here, `network` when npm can't fetch one
+ * Finds the folders of the parts; packages for other platforms are fetched from npm once.
+ * @throws BuilderError `failure` when a package is missing, `network` when npm can't fetch one
  */
 export async function packageFolders(
   source: PackageSource,
@@ -94,7 +94,7 @@ async function foreignFolder(source: PackageSource, name: string, platform: Plat
   return path.join(folder, 'node_modules', name);
 }
 
-/** An entry of npm-shrinkwrap.json, which is the lockfile of a checkout and of an installed package: the very bytes that a release was made with. */
+/** An entry of npm-shrinkwrap.json, the lockfile of a checkout and of the installed program. */
 interface Locked {
   name: string;
   version: string;
@@ -103,7 +103,7 @@ interface Locked {
 
 const nameOf = ({ name, version }: Locked): string => `${name.slice(name.indexOf('/') + 1)}-${version}`;
 
-/** Versions of the lockfile; of packages that it has not, those that sharp itself names. */
+/** Versions from the lockfile; for packages not in it, from sharp's own package.json. */
 async function lockedPackages(root: string, names: readonly string[]): Promise<Record<string, Locked>> {
   const lock = await readJson<{ packages: Record<string, Omit<Locked, 'name'>> }>(
     root,
@@ -127,7 +127,7 @@ async function readJson<T>(folder: string, file: string): Promise<T | undefined>
   return existsSync(place) ? (JSON.parse(await readFile(place, 'utf8')) as T) : undefined;
 }
 
-/** npm refuses bytes whose hash is not that of the lockfile. No script of a package runs. */
+/** npm checks the hashes of the lockfile; no scripts of packages run. */
 async function install(folder: string, packages: Record<string, Locked>, platform: Platform): Promise<void> {
   const staging = `${folder}.${process.pid}`;
   const dependencies = Object.fromEntries(

@@ -4,12 +4,12 @@ import { BuilderError } from '../exit.js';
 export const PLATFORMS = ['linux/amd64', 'linux/arm64'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** The word that Node and npm use for a platform's processor. */
+/** Name of a platform's processor in Node and npm. */
 export function nodeArch(platform: Platform): 'x64' | 'arm64' {
   return platform === 'linux/amd64' ? 'x64' : 'arm64';
 }
 
-/** The platform on which containers of this machine run without emulation. */
+/** The platform that this machine runs without emulation. */
 export function hostPlatform(arch: string = process.arch): Platform {
   return arch === 'arm64' ? 'linux/arm64' : 'linux/amd64';
 }

@@ -1,7 +1,7 @@
 import { BuilderError } from '../exit.js';
 import { hostPlatform, type Platform } from './platform.js';
 
-/** Base image by platform; `any` for those that are not named. An engine holds one image under a name. */
+/** Base image by platform; `any` for all others. */
 export type BaseImages = Partial<Record<Platform, string>> & { any: string };
 
 /** Flags that name several platforms. */
@@ -14,11 +14,11 @@ export interface PlatformChoice {
 export type ForPlatform<Flags extends PlatformChoice> = Omit<Flags, keyof PlatformChoice> & {
   platform: Platform;
   baseImage: string;
-  /** Ends the image's tags, where several platforms are built and this is not the plain one. */
+  /** Suffix of the image's tags, if several platforms are built and this is not the default one. */
   variant?: string;
 };
 
-/** The flags for each platform. This machine's platform keeps the plain tags; of others only, the first one does. */
+/** The flags for each platform. Tags without suffix go to this machine's platform, or to the first if it is not built. */
 export function eachPlatform<Flags extends PlatformChoice>(flags: Flags): ForPlatform<Flags>[] {
   const { platform: platforms, baseImage } = flags;
   const plain = platforms.find((platform) => platform === hostPlatform()) ?? platforms[0];

@@ -9,18 +9,18 @@ import { packageFolders, packageParts, type PackageSource } from './packages.js'
 import type { Platform } from './platform.js';
 import type { ContextEntry } from './tar.js';
 
-/** Nothing of these is read at run time. */
+/** Files that are never read at run time. */
 const UNUSED = /(?<!\/?LICENSE)\.(?:d\.[cm]?ts|map|md|h)$/i;
 
-/** A layer each, the one that changes most often on top: a new server is a few megabytes, its packages stay. */
+/** Two layers, packages below the server: a new server changes only a few megabytes. */
 const PACKAGES = 'packages/server/node_modules';
 const SERVER = 'server/server';
 
-/** Open to everyone, as /tmp is, so that `--user N` can write weights. */
+/** World-writable like /tmp, so that `--user N` can write weights. */
 const MODEL_FOLDER: ContextEntry = { path: `${SERVER}/model/`, mode: 0o1777 };
 
 /**
- * Everything that a runtime image adds to its base: one layer's files under `packages/`, the other's under `server/`.
+ * All files that a runtime image adds to its base: one layer's under `packages/`, the other's under `server/`.
  * @throws BuilderError `failure` when the server has not been built
  */
 export async function runtimeFiles(

@@ -12,22 +12,22 @@ import { labelArguments, render } from './render.js';
 import { contentDigest, runtimeFiles } from './runtime-files.js';
 import { type ContextEntry, tarStream } from './tar.js';
 
-/** NuGet package that holds the CUDA provider, and the base that has the libraries it links to. */
+/** NuGet package with the CUDA provider, and a base image with the libraries that it needs. */
 const CUDA_PROVIDER = 'microsoft.ml.onnxruntime.gpu.linux';
 const CUDA_BASE = 'nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04';
 
-/** Which runtime image is meant. */
+/** Identifies a runtime image. */
 export interface RuntimeChoice {
   namespace: string;
   profile: Profile;
   device: Device;
   platform: Platform;
-  /** Image with Node.js on glibc. */
+  /** Image with Node.js and glibc. */
   baseImage: string;
   version: string;
 }
 
-/** A runtime image as data: its name says what is in it. */
+/** A planned runtime image; its name has a digest of its content. */
 export interface RuntimeImage extends RuntimeChoice {
   name: string;
   dockerfile: string;
@@ -35,7 +35,7 @@ export interface RuntimeImage extends RuntimeChoice {
 }
 
 /**
- * Decides the content of a runtime image and names it by that content. Reads files, needs no engine.
+ * Plans the content of a runtime image and derives its name. Reads files; needs no engine.
  * @throws BuilderError `usage` for a device that the platform does not have
  */
 export async function planRuntimeImage(source: PackageSource, choice: RuntimeChoice): Promise<RuntimeImage> {
@@ -74,7 +74,7 @@ interface InstallMetadata {
   packages: Record<string, { versions: { feed: string; version: string }[] }>;
 }
 
-/** Address of the CUDA provider of the installed ONNX Runtime, from that package's own install script. */
+/** Download address of the CUDA provider, from the install script of the ONNX Runtime package. */
 function providerUrl(packageRoot: string): string {
   const load = createRequire(path.join(packageRoot, 'package.json'));
   const { feeds, packages } = load('onnxruntime-node/script/install-metadata.js') as InstallMetadata;
@@ -90,8 +90,8 @@ export interface RuntimeBuild {
 }
 
 /**
- * Builds the image unless one of that name is there, which by its name has the same content.
- * @throws BuilderError also when the base image that the engine holds is for another platform
+ * Builds the image, unless it exists: an image of the same name has the same content.
+ * @throws BuilderError also when the engine's base image is for another platform
  */
 export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, buildArgs }: RuntimeBuild) {
   const existing = await docker.inspectImage(image.name);
@@ -105,7 +105,7 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
     {
       references: [image.name],
       ...(buildArgs === undefined ? {} : { buildArgs }),
-      // An engine asks a registry when a platform is named, even for an image that is there.
+      // With a platform, engines contact the registry even if they have the image.
       ...(platform === image.platform ? {} : { platform: image.platform }),
     },
     onLine,
@@ -115,14 +115,14 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
   return { built: true };
 }
 
-/** Asked for a platform, an engine would fetch the base anew and put it in the place of the one that is there. */
+/** For another platform, an engine would fetch the base again and replace the one that it has. */
 async function refuseOtherBase(image: RuntimeImage, docker: Docker): Promise<void> {
   if (image.device !== 'cpu') return;
   const base = await docker.inspectImage(image.baseImage);
   if (base && base.platform !== image.platform) throw wrongBase(image, base.platform);
 }
 
-/** The engine takes a base that is there although another platform was asked for: native code would not start on it. */
+/** Engines use an existing base even if it is for another platform; native code would not start on it. */
 function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undefined): BuilderError {
   const base = /^FROM (\S+)$/m.exec(dockerfile)?.[1];
   const own = `docker pull --platform ${platform} ${base} && docker tag ${base} base-${platform.split('/')[1]}`;
@@ -133,7 +133,7 @@ function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undef
   );
 }
 
-/** Said here as well as by the Dockerfile, because a build with a large base takes long to get there. */
+/** The Dockerfile checks this, too, but only after fetching a large base image. */
 function demandProviderHash(
   { dockerfile }: RuntimeImage,
   buildArgs: Record<string, string> | undefined,

@@ -9,18 +9,18 @@ export interface ContextEntry {
   path: string;
   /** Permission bits; 0644 for files and 0755 for directories unless given. */
   mode?: number;
-  /** Whole seconds since 1970; the same for all unless given, so that equal content gives equal bytes. */
+  /** Whole seconds since 1970; by default `FIXED_MTIME`, so that equal content gives equal bytes. */
   mtime?: number;
-  /** Content, or the file that is streamed in when its turn comes; absent for a directory. */
+  /** Content, or a file to be streamed; absent for a directory. */
   content?: string | Buffer | { file: string; size: number };
 }
 
-/** 2020-01-01: no clock goes into an image. */
+/** 2020-01-01, since build times must not get into an image. */
 export const FIXED_MTIME = 1_577_836_800;
 
 /**
- * A tar stream of the entries and the folders that they lie in, sorted by path, owned by 0:0. Files are read while the
- * stream is consumed. The stream fails when a file is missing or has changed its size.
+ * A tar stream of the entries and their parent folders, sorted by path, owned by 0:0. Files are read while the stream is
+ * consumed. The stream fails when a file is missing or has changed its size.
  */
 export function tarStream(entries: readonly ContextEntry[]): Readable {
   const pack = tar.pack();
@@ -29,7 +29,7 @@ export function tarStream(entries: readonly ContextEntry[]): Readable {
   return pack as unknown as Readable;
 }
 
-/** A folder that no entry names would get the time of the build, and its layer another digest each time. */
+/** Adds parent folders: without an entry they would get the time of the build, and the layer another digest. */
 function withParents(entries: readonly ContextEntry[]): Iterable<ContextEntry> {
   const all = new Map(entries.map((entry) => [entry.path, entry]));
   for (const { path } of entries) {

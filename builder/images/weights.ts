@@ -5,9 +5,9 @@ import { downloadDir } from '../../runtime/store/paths.js';
 import { type ContextEntry, FIXED_MTIME } from './tar.js';
 
 /**
- * Members of the build context that hold a model's verified files in the layout in which the server looks for them,
- * with a manifest that spares it hashing them. Nothing is read or copied here: files are named, and streamed later.
- * @param dir folder with all files of the spec, as ensureWeights gives it
+ * Entries of the build context for a model's verified files, in the layout that the server expects, with a manifest so
+ * that it need not hash them. Files are only named here and streamed later.
+ * @param dir folder with all files of the spec, from ensureWeights
  */
 export function weightEntries(spec: Pick<ModelSpec, 'id' | 'commit' | 'files'>, dir: string): ContextEntry[] {
   const target = downloadDir('weights/server/model', spec).split(path.sep).join('/');

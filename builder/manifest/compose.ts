@@ -2,7 +2,7 @@ import type { JsonObject } from './pod.js';
 import { environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
 import type { ManifestSettings } from './settings.js';
 
-/** A project of one service, and one that fetches the weights first where the image lacks them. */
+/** A project of one service, and one that fetches the weights first if the image lacks them. */
 export function composeDocument(settings: ManifestSettings): JsonObject {
   const { baked, hfToken } = settings;
   const files = hfToken ? ['key', 'hf-token'] : ['key'];
@@ -21,7 +21,7 @@ function serverService(settings: ManifestSettings): JsonObject {
   return {
     ...confined(settings),
     user: `${USER}:${USER}`,
-    environment: escaped(environment(settings, '/run/secrets/key')),
+    environment: escapeVariables(environment(settings, '/run/secrets/key')),
     secrets: ['key'],
     expose: [String(PORT)],
     ...(publish === undefined ? {} : { ports: [`${publish}:${PORT}`] }),
@@ -51,17 +51,17 @@ function deploy({ device, replicas }: Pick<ManifestSettings, 'device' | 'replica
   return Object.keys(settings).length === 0 ? {} : { deploy: settings };
 }
 
-/** Starts as root, for a new volume is root's; makes it the user's, and goes on as that user. */
+/** Starts as root, because new volumes belong to root; changes their owner and then runs as that user. */
 function weightsService(settings: ManifestSettings): JsonObject {
   const { env, hfToken } = settings;
   return {
     ...confined(settings),
     command: ['fetch'],
     cap_add: ['CHOWN', 'SETUID', 'SETGID'],
-    environment: escaped(hfToken ? { ...env, HF_TOKEN_FILE: '/run/secrets/hf-token' } : env),
+    environment: escapeVariables(hfToken ? { ...env, HF_TOKEN_FILE: '/run/secrets/hf-token' } : env),
     ...(hfToken ? { secrets: ['hf-token'] } : {}),
     volumes: [`model:${MODEL_DIR}`],
-    // Its end is what is waited for.
+    // The other service waits for its end, not for its health.
     healthcheck: { disable: true },
     restart: 'on-failure',
   };
@@ -78,8 +78,8 @@ function confined({ image, memoryBytes }: ManifestSettings): JsonObject {
   };
 }
 
-/** `$` would name a variable of whoever runs compose. */
-function escaped(env: Record<string, string>): Record<string, string> {
+/** Compose would replace `$NAME` by variables of its user. */
+function escapeVariables(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replaceAll('$', '$$$$')]),
   );

@@ -1,10 +1,10 @@
 import { type JsonObject, labels, metadata, podSpec, selector } from './pod.js';
 import type { ManifestSettings } from './settings.js';
 
-/** Seconds that a rollout may take before it is called stuck; downloads count. */
-const LEAST_PROGRESS_SECONDS = 3600;
+/** Minimum progress deadline of a rollout in seconds; downloads count. */
+const MIN_PROGRESS_SECONDS = 3600;
 
-/** Deployment and Service, and what was asked for beside them. */
+/** Deployment, Service, and the optional documents. */
 export function kubernetesDocuments(settings: ManifestSettings): JsonObject[] {
   return [
     deployment(settings),
@@ -21,14 +21,14 @@ function deployment(settings: ManifestSettings): JsonObject {
     metadata: metadata(settings),
     spec: {
       replicas: settings.replicas,
-      progressDeadlineSeconds: Math.max(LEAST_PROGRESS_SECONDS, settings.startSeconds),
+      progressDeadlineSeconds: Math.max(MIN_PROGRESS_SECONDS, settings.startSeconds),
       selector: { matchLabels: selector(settings) },
       template: { metadata: { labels: labels(settings) }, spec: podSpec(settings) },
     },
   };
 }
 
-/** Found by the gateway through its labels. */
+/** The gateway finds it by its labels. */
 function service(settings: ManifestSettings): JsonObject {
   return {
     apiVersion: 'v1',
@@ -41,7 +41,7 @@ function service(settings: ManifestSettings): JsonObject {
   };
 }
 
-/** A model asks nobody for a key: only the gateway's pods of this namespace reach it. */
+/** Models require no key, so only the gateway's pods of this namespace may reach them. */
 function networkPolicy(settings: ManifestSettings): JsonObject {
   const gateway = { matchLabels: { 'app.kubernetes.io/name': 'slipway-gateway' } };
   return {

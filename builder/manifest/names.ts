@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** Room for what clusters put behind a name: revisions and pods. A DNS label has 63 characters. */
-const LONGEST_NAME = 52;
+/** Leaves space for suffixes of revisions and pods; a DNS label has 63 characters. */
+const MAX_NAME_LENGTH = 52;
 const LONGEST_LABEL = 63;
 
 /**
- * The DNS label by which a model goes in clusters: lower case, `/` as `--`, which no id holds itself. Where that loses
- * something (dots, underscores, length), a hash of the id keeps two models apart.
+ * The DNS label of a model in clusters: lower case, with `--` for `/`. If characters are lost (dots, underscores, length),
+ * a hash of the id makes it unique.
  */
 export function dnsName(modelId: string): string {
   const id = modelId.toLowerCase();
@@ -14,13 +14,13 @@ export function dnsName(modelId: string): string {
     .replace('/', '--')
     .replace(/[^a-z0-9-]/g, '-')
     .replace(/^-+|-+$/g, '');
-  // Services may not start with a digit.
+  // Names of Services may not start with a digit.
   const name = /^[a-z]/.test(plain) ? plain : `m-${plain}`;
   const faithful = name.replace('--', '/') === id || name === id;
-  return faithful && name.length <= LONGEST_NAME ? name : withHash(name, { id, longest: LONGEST_NAME });
+  return faithful && name.length <= MAX_NAME_LENGTH ? name : withHash(name, { id, longest: MAX_NAME_LENGTH });
 }
 
-/** A model id as the value of a label, which takes no `/`; the exact id stands in an annotation. */
+/** A model id as a label value, which can't hold `/`; an annotation has the exact id. */
 export function labelValue(modelId: string): string {
   const value = modelId
     .replace('/', '_')
@@ -35,7 +35,7 @@ function withHash(text: string, { id, longest }: { id: string; longest: number }
   return `${text.slice(0, longest - 7).replace(/[^A-Za-z0-9]+$/, '')}-${hash}`;
 }
 
-/** True for what may name a Service, a namespace or a Secret here: an RFC 1035 label. */
+/** True for a valid name of a Service, namespace or Secret: an RFC 1035 label. */
 export function isDnsLabel(text: string): boolean {
   return /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
 }

@@ -21,7 +21,7 @@ export function selector({ name }: ManifestSettings): Record<string, string> {
   return { 'app.kubernetes.io/name': name };
 }
 
-/** By these the gateway finds the model. */
+/** Labels by which the gateway finds the model. */
 export function labels(settings: ManifestSettings): Record<string, string> {
   return {
     ...selector(settings),
@@ -30,7 +30,7 @@ export function labels(settings: ManifestSettings): Record<string, string> {
   };
 }
 
-/** What does not fit into labels: the exact id, and the figures. */
+/** Values that are not valid as labels: the exact id and the figures. */
 export function annotations({ modelId, task, commit, figures }: ManifestSettings): Record<string, string> {
   return {
     [LABEL.model]: modelId,
@@ -51,7 +51,7 @@ export function metadata(settings: ManifestSettings, more: JsonObject = {}): Jso
   };
 }
 
-/** What the restricted profile of pod security asks of each container, and a root file system that nobody writes to. */
+/** Requirements of the restricted pod security profile, and a read-only root file system. */
 const CONFINED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -64,12 +64,12 @@ const IDENTITY = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 
-/** A pod that the restricted profile of pod security lets in. */
+/** A pod that conforms to the restricted pod security profile. */
 export function podSpec(settings: ManifestSettings): JsonObject {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // Volumes belong to the group: emptyDir and claims are root's own otherwise.
+    // Gives volumes to the group; otherwise they belong to root.
     securityContext: { ...IDENTITY, fsGroup: USER, fsGroupChangePolicy: 'OnRootMismatch' },
     terminationGracePeriodSeconds: GRACE_SECONDS,
     ...(settings.baked ? {} : { initContainers: [fetchContainer(settings)] }),
@@ -79,7 +79,7 @@ export function podSpec(settings: ManifestSettings): JsonObject {
         ...probes(settings.startSeconds, { port: PORT_NAME }),
         env: variables(environment(settings, `${SECRETS_DIR}/key`)),
         securityContext: CONFINED,
-        // Until all have heard that it goes, it answers.
+        // Keeps answering until load balancers have removed the pod.
         lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
       },
     ],
@@ -87,7 +87,7 @@ export function podSpec(settings: ManifestSettings): JsonObject {
   };
 }
 
-/** A revision's pod as Knative takes it: one container, nothing at the level of the pod, and the port is Knative's. */
+/** A pod spec that Knative accepts: one container and no pod-level settings. */
 export function knativePodSpec(settings: ManifestSettings): JsonObject {
   const { PORT: _given, ...env } = environment(settings, `${SECRETS_DIR}/key`);
   if (!settings.baked && settings.hfToken) env['HF_TOKEN_FILE'] = `${SECRETS_DIR}/hf-token`;
@@ -104,7 +104,7 @@ export function knativePodSpec(settings: ManifestSettings): JsonObject {
         securityContext: { ...CONFINED, ...IDENTITY },
       },
     ],
-    // No group of a pod's own here, and the files are root's.
+    // The pod has no group here and files belong to root, so they must be readable for all.
     volumes: volumes(settings, READABLE),
   };
 }
@@ -120,7 +120,7 @@ function serverContainer(settings: ManifestSettings): JsonObject {
   };
 }
 
-/** Downloads and verifies the weights, or finds that they are there. It needs no KEY. */
+/** Downloads and verifies the weights if needed. Needs no KEY. */
 function fetchContainer(settings: ManifestSettings): JsonObject {
   const { image, env, hfToken } = settings;
   const given = hfToken ? { ...env, HF_TOKEN_FILE: `${SECRETS_DIR}/hf-token` } : env;
@@ -137,11 +137,11 @@ function fetchContainer(settings: ManifestSettings): JsonObject {
 }
 
 function variables(env: Record<string, string>): { name: string; value: string }[] {
-  // $(NAME) would be replaced by the cluster.
+  // The cluster would replace $(NAME).
   return Object.entries(env).map(([name, value]) => ({ name, value: value.replaceAll('$(', '$$(') }));
 }
 
-/** The processor is shared where nobody else wants it; memory is not. */
+/** CPU is only requested, so that idle CPU can be used; memory is limited. */
 function resources({ cpus, memoryBytes, device }: ManifestSettings): JsonObject {
   const memory = memoryBytes === undefined ? {} : { memory: `${mebibytes(memoryBytes)}Mi` };
   const gpu = device === 'cuda' ? { 'nvidia.com/gpu': '1' } : {};
@@ -159,7 +159,7 @@ function probes(startSeconds: number, port: { port?: string }): JsonObject {
       failureThreshold: Math.ceil(startSeconds / PERIOD_SECONDS),
     },
     readinessProbe: { ...get('/health'), periodSeconds: PERIOD_SECONDS, failureThreshold: 2 },
-    // Says nothing of the model: a slow load is no reason to begin anew.
+    // Independent of the model: a slow load is no reason for a restart.
     livenessProbe: { ...get('/livez'), periodSeconds: 10, failureThreshold: 3 },
   };
 }

@@ -1,13 +1,13 @@
 import { DOWNLOAD_SECONDS, environment, GRACE_SECONDS, mebibytes, MODEL_DIR, PORT, USER } from './server.js';
 import type { ManifestSettings } from './settings.js';
 
-/** A unit for podman's generator: goes into /etc/containers/systemd, or ~/.config/containers/systemd without root. */
+/** A unit for podman's generator, for /etc/containers/systemd or, without root, ~/.config/containers/systemd. */
 export function quadletUnit(settings: ManifestSettings): string {
   const { name, modelId, image, baked, startSeconds } = settings;
   const seconds = startSeconds + (baked ? 0 : DOWNLOAD_SECONDS);
   return [
     '[Unit]',
-    `Description=${escaped(modelId)}`,
+    `Description=${escapeUnitValue(modelId)}`,
     'Wants=network-online.target',
     'After=network-online.target',
     '',
@@ -41,9 +41,9 @@ function container(settings: ManifestSettings): string[] {
     'Tmpfs=/tmp',
     'DropCapability=all',
     'NoNewPrivileges=true',
-    ...Object.entries(env).map(([key, value]) => `Environment="${key}=${escaped(value)}"`),
+    ...Object.entries(env).map(([key, value]) => `Environment="${key}=${escapeUnitValue(value)}"`),
     ...secrets.map((file) => `Secret=${secret}-${file},uid=${USER},gid=${USER},mode=0400`),
-    // U: the volume becomes the user's.
+    // U: changes the owner of the volume to the user.
     ...(baked ? [] : [`Volume=${name}-model:${MODEL_DIR}:U`]),
     ...(publish === undefined ? [] : [`PublishPort=${publish}:${PORT}`]),
     ...(device === 'cuda' ? ['AddDevice=nvidia.com/gpu=all'] : []),
@@ -54,7 +54,7 @@ function container(settings: ManifestSettings): string[] {
   ];
 }
 
-/** systemd reads `%` as a specifier, and a backslash and a quote in its own way. */
-function escaped(text: string): string {
+/** Escapes `%`, backslashes and quotes for systemd. */
+function escapeUnitValue(text: string): string {
   return text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%');
 }

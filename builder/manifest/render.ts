@@ -7,15 +7,15 @@ import { quadletUnit } from './quadlet.js';
 import type { Format, ManifestSettings } from './settings.js';
 
 export interface Rendered {
-  /** Ready for the tool that reads it. */
+  /** The file for the tool. */
   text: string;
-  /** The same as data; a unit file has none. */
+  /** The same as data; empty for unit files. */
   documents: JsonObject[];
-  /** What has to be done beside it, a line each. */
+  /** Other steps for the operator, a line each. */
   notes: string[];
 }
 
-/** Pure. No secret is in it: where one belongs, its file is named. */
+/** Pure. The result holds no secrets, only names of their files. */
 export function renderManifest(format: Format, settings: ManifestSettings): Rendered {
   const { documents, unit } = contentOf(format, settings);
   const notes = [...secretNotes(format, settings), ...adviceOf(format, settings)];
@@ -36,7 +36,7 @@ function contentOf(format: Format, settings: ManifestSettings): { documents: Jso
   return { documents: [], unit: quadletUnit(settings) };
 }
 
-/** How KEY gets where it is read: from a file, so that no shell's history and no process list has it. */
+/** Says how to provide KEY: by a file, to keep it out of shell histories and process lists. */
 function secretNotes(format: Format, { secret, namespace, hfToken, baked }: ManifestSettings): string[] {
   const where = namespace === undefined ? '' : ` --namespace ${namespace}`;
   const token = hfToken && !baked;

@@ -1,20 +1,20 @@
 import type { ManifestSettings } from './settings.js';
 
-/** What every format says alike of the server in the image. */
+/** Facts about the server in the image, shared by all formats. */
 
 export const PORT = 8080;
-/** The user that images have for the server, and its group. */
+/** User and group id of the server in images. */
 export const USER = 1000;
 export const MODEL_DIR = '/server/model';
 export const SECRETS_DIR = '/run/secrets/slipway';
-/** Seconds that requests under way have after SIGTERM; a load balancer needs some more to look elsewhere. */
+/** Seconds for running requests after SIGTERM; load balancers need a few more to stop sending new ones. */
 const DRAIN_SECONDS = 60;
 export const LEAVE_SECONDS = 5;
 export const GRACE_SECONDS = LEAVE_SECONDS + DRAIN_SECONDS + 10;
-/** That a start may take longer where no step before it fetches the weights. */
+/** Additional seconds for a start that also downloads the weights. */
 export const DOWNLOAD_SECONDS = 1800;
 
-/** Variables of the server. Secrets are files, so none of these is one. */
+/** Variables of the server. They hold no secrets, which are files. */
 export function environment(
   { cpus, device, env }: ManifestSettings,
   keyFile: string,
@@ -22,7 +22,7 @@ export function environment(
   return {
     KEY_FILE: keyFile,
     PORT: String(PORT),
-    // Without a quota the server would count the cores of the node.
+    // Without a CPU quota the server would use all cores of the node.
     THREADS: String(Math.ceil(cpus)),
     SHUTDOWN_GRACE: String(DRAIN_SECONDS),
     ...(device === 'cuda' ? { DEVICE: 'cuda' } : {}),

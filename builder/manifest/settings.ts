@@ -6,7 +6,7 @@ import type { ManifestSubject } from './subject.js';
 export const FORMATS = ['kubernetes', 'knative', 'compose', 'quadlet'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What `builder manifest` is told. */
+/** Flags of `builder manifest`. */
 export interface ManifestFlags {
   format: Format;
   name?: string;
@@ -25,18 +25,18 @@ export interface ManifestFlags {
   networkPolicy?: boolean;
 }
 
-/** All that a renderer needs: what the image says, and what the operator wants. */
+/** Input of the renderers: facts of the image and the operator's choices. */
 export interface ManifestSettings extends ManifestSubject {
   image: string;
   name: string;
   namespace: string | undefined;
   replicas: number;
   cpus: number;
-  /** Limit of memory in bytes; undefined where nobody knows. */
+  /** Memory limit in bytes; undefined when not known. */
   memoryBytes: number | undefined;
-  /** Seconds that a start may take before it counts as failed, downloads not included. */
+  /** Longest time of a start in seconds, without downloads. */
   startSeconds: number;
-  /** Name of the Secret (or of the secrets' common prefix) that holds KEY and, where asked for, the hub's token. */
+  /** Name of the Secret (or prefix of the secrets) with KEY and, if requested, the hub's token. */
   secret: string;
   claim: string | undefined;
   host: string | undefined;
@@ -46,7 +46,7 @@ export interface ManifestSettings extends ManifestSubject {
   networkPolicy: boolean;
 }
 
-/** Options that only some formats have a place for. */
+/** Options that only some formats support. */
 const ONLY: Partial<Record<keyof ManifestFlags, readonly Format[]>> = {
   namespace: ['kubernetes', 'knative'],
   claim: ['kubernetes'],
@@ -55,7 +55,7 @@ const ONLY: Partial<Record<keyof ManifestFlags, readonly Format[]>> = {
   publish: ['compose', 'quadlet'],
 };
 
-/** @throws BuilderError `usage` for what the format has no place for */
+/** @throws BuilderError `usage` for options that the format does not support */
 export function manifestSettings(subject: ManifestSubject, flags: ManifestFlags): ManifestSettings {
   const {
     format,
@@ -92,16 +92,16 @@ const dashed = (flag: string) => flag.replace(/[A-Z]/g, (letter) => `-${letter.t
 
 const STEP = 2 ** 24;
 
-/** The limit of memory: the peak with some room, in steps that people can read. */
+/** The memory limit: the peak plus headroom, rounded up. */
 function limitOf({ figures }: ManifestSubject): number | undefined {
   return figures?.memoryBytes && Math.ceil(withHeadroom(figures.memoryBytes) / STEP) * STEP;
 }
 
-/** Weights may come from a slow disk, and nothing is won by giving up early. */
-const LEAST_START_SECONDS = 60;
+/** Generous, because weights may come from a slow disk. */
+const MIN_START_SECONDS = 60;
 const UNKNOWN_START_SECONDS = 600;
 
 function startBudget({ figures }: ManifestSubject): number {
   if (figures?.loadSeconds === undefined) return UNKNOWN_START_SECONDS;
-  return Math.max(LEAST_START_SECONDS, Math.ceil(figures.loadSeconds * 3));
+  return Math.max(MIN_START_SECONDS, Math.ceil(figures.loadSeconds * 3));
 }

@@ -7,14 +7,14 @@ import { figuresOf, LABEL } from '../images/labels.js';
 import type { Figures } from '../plan/figures.js';
 import { fileArchive, isFile, onlyImage } from '../transfer/sources.js';
 
-/** What an image says of itself, as far as it matters to those who run it. Labels may lie, but not break out. */
+/** Facts about an image from its labels. Labels may be wrong, but are checked so that they can't inject anything. */
 export interface ManifestSubject {
-  /** Name of the image where it was found; undefined for a tarball without one. */
+  /** Name of the image; undefined for a tarball without one. */
   image: string | undefined;
   modelId: string;
   task: TaskId;
   device: Device;
-  /** Its requests share runs, and so many of them may be under way. */
+  /** True if requests share runs, so many may run at the same time. */
   batches: boolean;
   /** The weights are in the image. */
   baked: boolean;
@@ -23,7 +23,7 @@ export interface ManifestSubject {
 }
 
 /**
- * Reads the labels of an image of the engine, or of a tarball, which needs no engine.
+ * Reads the labels of an image of the engine, or of a tarball without an engine.
  * @throws BuilderError `refused` when it is no model image
  */
 export async function readManifestSubject(given: string, docker: Docker): Promise<ManifestSubject> {

@@ -14,10 +14,10 @@ const gives =
   (...names: string[]) =>
   ({ outputs }: PortNames): Problem => {
     const missing = names.filter((name) => !outputs.includes(name));
-    return missing.length > 0 ? `gives ${listed(outputs)}, not ${missing.join(' and ')}` : undefined;
+    return missing.length > 0 ? `gives ${formatOutputs(outputs)}, not ${missing.join(' and ')}` : undefined;
   };
 
-/** What each head needs of the graph `model`, as its loader checks it (runtime/engines/). */
+/** What each head needs of the graph `model`; the loaders in runtime/engines/ check the same. */
 const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'sequence-classification': gives('logits'),
   entailment: gives('logits'),
@@ -35,7 +35,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   embedding: ({ outputs }) =>
     outputs.some((name) => !SCORES.test(name) && !CACHE_OUTPUT.test(name))
       ? undefined
-      : `gives ${listed(outputs)}, no hidden states`,
+      : `gives ${formatOutputs(outputs)}, no hidden states`,
   'causal-lm': (ports) =>
     gives('logits')(ports) ??
     (ports.inputs.some((name) => CACHE_INPUT.test(name)) ? undefined : 'has no key-value cache'),
@@ -47,7 +47,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'seq2seq-lm': () => undefined,
 };
 
-/** How an export for the task is made, where that has a name of its own. */
+/** Name of the export for a head, if the exporter has a special one. */
 const EXPORTS: Partial<Record<Head, string>> = {
   embedding: 'feature-extraction',
   'causal-lm': 'text-generation-with-past',
@@ -58,16 +58,16 @@ export interface AbilityRequest {
   id: string;
   head: Head;
   task: TaskId;
-  /** Path of each graph by its role. */
+  /** Role -> path. */
   graphs: Readonly<Record<string, string>>;
   notes: Pick<GraphNotes, 'ports'>;
 }
 
-/** @throws Refusal when the chosen graph is known not to give what the task needs */
+/** @throws Refusal when the chosen graph is known to lack what the task needs */
 export function requireAbility({ id, head, task, graphs, notes }: AbilityRequest): void {
   const path = graphs['model'];
   const ports = path === undefined ? undefined : notes.ports[path];
-  // A graph without outputs is broken, not made for something else.
+  // A graph without outputs is broken, which the loader reports better.
   const problem = ports && ports.outputs.length > 0 ? NEEDS[head](ports) : undefined;
   if (problem === undefined) return;
   throw new Refusal(
@@ -76,8 +76,8 @@ export function requireAbility({ id, head, task, graphs, notes }: AbilityRequest
   );
 }
 
-/** Caches of many layers are one thing to a reader. */
-function listed(outputs: readonly string[]): string {
+/** Lists outputs for a message, with the caches of all layers as one. */
+function formatOutputs(outputs: readonly string[]): string {
   const caches = outputs.some((name) => CACHE_OUTPUT.test(name)) ? ['a cache'] : [];
   return [...outputs.filter((name) => !CACHE_OUTPUT.test(name)), ...caches].join(', ') || 'nothing';
 }

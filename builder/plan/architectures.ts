@@ -3,7 +3,7 @@ import type { ModelFacts } from './facts.js';
 
 type Row = [name: RegExp, ...tasks: TaskId[]];
 
-/** Python class names to what such a model can do, the usual task first. The first row that matches counts. */
+/** Python class names -> tasks, the usual one first. The first matching row counts. */
 const ARCHITECTURES: Row[] = [
   [
     /^(?:Wav2Vec2|Hubert|WavLM|UniSpeech|Whisper|AST)\w*For(?:Sequence|Audio)Classification$/,
@@ -22,7 +22,7 @@ const ARCHITECTURES: Row[] = [
     /(?:ForCausalLM|LMHeadModel)$/,
     'text-generation',
     'chat',
-    // Embedders made of decoders keep their name; what the graph gives tells them apart.
+    // Embedders based on decoders keep the decoder's class name; the graph's outputs distinguish them.
     'feature-extraction',
     'sentence-similarity',
   ],
@@ -74,7 +74,7 @@ const ARCHITECTURES: Row[] = [
   [/Model$/, 'feature-extraction', 'sentence-similarity'],
 ];
 
-/** For repositories that name no architecture: config.model_type. */
+/** config.model_type -> task, for repositories without architectures. */
 const MODEL_TYPES: Record<string, TaskId> = {
   whisper: 'automatic-speech-recognition',
   moonshine: 'automatic-speech-recognition',
@@ -101,7 +101,7 @@ const MODEL_TYPES: Record<string, TaskId> = {
   smolvlm: 'image-text-to-text',
 };
 
-/** Classes of the diffusers library. */
+/** Pipeline classes of the diffusers library. */
 const PIPELINES: Row[] = [
   [/Video|AnimateDiff/, 'text-to-video'],
   [/Audio|Music/, 'text-to-audio'],
@@ -111,8 +111,8 @@ const PIPELINES: Row[] = [
 ];
 
 /**
- * Tasks that a model of these facts can do, the usual one first. Undefined when the facts don't tell: then nothing is
- * ruled out.
+ * Tasks that a model can do by these facts, the usual one first. Undefined when the facts don't say; then any task is
+ * possible.
  */
 export function possibleTasks(facts: ModelFacts): TaskId[] | undefined {
   const known = facts.pipelineClass
@@ -122,7 +122,7 @@ export function possibleTasks(facts: ModelFacts): TaskId[] | undefined {
   return [...new Set<TaskId>([...known, 'sentence-similarity', 'feature-extraction'])];
 }
 
-/** The task that a model type is made for, where there is no better sign. */
+/** The usual task of a model type; used when nothing better is known. */
 export function taskOfModelType(facts: ModelFacts): TaskId | undefined {
   const { modelType } = facts;
   return modelType && Object.hasOwn(MODEL_TYPES, modelType) ? MODEL_TYPES[modelType] : undefined;

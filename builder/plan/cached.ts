@@ -5,30 +5,30 @@ import { entryOf, readManifest } from '../../runtime/store/manifest.js';
 import { candidateDirs } from '../../runtime/store/paths.js';
 
 /**
- * verified: hashed before, and size and time are still those. present: the size is right, the hash is checked when it is
- * used. partial: a download broke off. missing: to be fetched from its first byte.
+ * verified: hashed before, with size and timestamp unchanged. present: the size is right, the hash is checked at its use.
+ * partial: an incomplete download. missing: nothing there.
  */
 export type FileState = 'verified' | 'present' | 'partial' | 'missing';
 
 export interface CachedFile {
   path: string;
-  /** Bytes of the whole file, and of what is there. */
+  /** Bytes of the whole file, and those present. */
   size: number;
   cachedBytes: number;
   state: FileState;
 }
 
 export interface CacheState {
-  /** The folder that holds most of it; where a download would go when nothing is there. */
+  /** The folder with most of the files; the download folder if there are none. */
   folder: string;
   files: CachedFile[];
   verifiedBytes: number;
   partialBytes: number;
-  /** Bytes that a download would still fetch. */
+  /** Bytes still to be downloaded. */
   missingBytes: number;
 }
 
-/** Looks at what a cache holds of a model. Reads no contents. */
+/** Finds out what a cache holds of a model, without reading the files. */
 export async function cachedFiles(root: string, spec: ModelSpec): Promise<CacheState> {
   const folders = await Promise.all(candidateDirs(root, spec).map((dir) => lookInto(dir, spec.files)));
   return folders.reduce((best, one) => (one.missingBytes < best.missingBytes ? one : best));

@@ -3,7 +3,7 @@ import type { EngineId } from '../../runtime/core/spec.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import { Refusal } from './refusal.js';
 
-/** What the planner needs of a binding, whatever its head. */
+/** The part of a binding that the planner needs, for any head. */
 export type AnyBinding = Pick<
   EngineBinding<Head, never, never>,
   'modelTypes' | 'head' | 'graphs' | 'otherGraphs' | 'files'
@@ -15,9 +15,9 @@ export interface EngineChoice {
 }
 
 /**
- * The first engine of a task that serves this type of model.
- * @param modelType `model_type` of config.json; undefined: only engines that serve every type
- * @throws Refusal where no engine does
+ * The first engine of a task that serves this model type.
+ * @param modelType `model_type` of config.json; if undefined, only engines for all types match
+ * @throws Refusal if there is none
  */
 export function chooseEngine(task: AnyTask, modelType: string | undefined): EngineChoice {
   const bindings = Object.entries(task.engines) as [EngineId, AnyBinding][];

@@ -7,17 +7,17 @@ import { Refusal } from './refusal.js';
 export interface DetectRequest {
   info: Pick<ModelInfo, 'id' | 'pipelineTag' | 'tags' | 'libraryName'>;
   facts: ModelFacts;
-  /** The operator's choice; still refused when the model can't do it. */
+  /** The operator's choice; refused when the model can't do it. */
   task?: string | undefined;
 }
 
 export interface DetectedTask {
   task: TaskId;
-  /** Why this task. */
+  /** Why this task was chosen. */
   reason: string;
 }
 
-/** Names that mean one of ours. */
+/** Other names of our tasks. */
 const ALIASES: Record<string, TaskId> = {
   conversational: 'chat',
   'sentiment-analysis': 'text-classification',
@@ -28,8 +28,8 @@ const ALIASES: Record<string, TaskId> = {
 };
 
 /**
- * Chooses the task of a model from what its repository says. Pure.
- * @throws Refusal when nothing tells, or when the choice can't be right
+ * Chooses the task of a model from the facts of its repository. Pure.
+ * @throws Refusal when the facts don't say, or contradict the choice
  */
 export function detectTask(request: DetectRequest): DetectedTask {
   const detected = request.task === undefined ? withTemplate(guess(request), request) : asked(request.task);
@@ -54,7 +54,7 @@ function guess(request: DetectRequest): DetectedTask {
   if (tag !== undefined) throw foreignTask(tag, request);
   const possible = possibleTasks(facts);
   const encodes = possible?.includes('sentence-similarity') ?? true;
-  // The library makes rerankers, too, which are classifiers.
+  // Rerankers of this library are classifiers and not included here.
   if (encodes && (info.libraryName === 'sentence-transformers' || facts.sentenceModules))
     return { task: 'sentence-similarity', reason: 'a sentence-transformers repository' };
   const usual = possible?.[0];
@@ -74,7 +74,7 @@ function taskNamed(name: string): TaskId | undefined {
   return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;
 }
 
-/** A chat template turns a text generator into a chat model; without one a chat model is a text generator. */
+/** A text generator with a chat template is a chat model, and a chat model without one is a text generator. */
 function withTemplate({ task, reason }: DetectedTask, { facts }: DetectRequest): DetectedTask {
   const isText = task === 'text-generation' || task === 'chat';
   if (!isText) return { task, reason: `task ${task}: ${reason}` };

@@ -8,9 +8,9 @@ import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/s
 import { readPortNames } from './graph-ends.js';
 import { graphWeights, type Weight } from './graph-weights.js';
 
-/** Graphs up to here are read always: one this small has nearly all of its weights elsewhere, or few. */
+/** Graphs up to this size are always read: they have external weights, or few weights. */
 const SMALL_BYTES = 4 * 2 ** 20;
-/** Graphs up to here are read when something beside them looks like their weights. */
+/** Graphs up to this size are read if a file beside them looks like their weights. */
 const MEDIUM_BYTES = PLANNED_GRAPH_BYTES;
 
 export interface GraphsRequest {
@@ -19,22 +19,22 @@ export interface GraphsRequest {
   files: readonly RepoFile[];
   /** Paths of the chosen graphs. */
   graphs: readonly string[];
-  /** Read the ends of large graphs, too, for what they take and give. */
+  /** Also read the ends of large graphs, for their inputs and outputs. */
   ends?: boolean;
 }
 
-/** What the graphs that were read say, by their paths. */
+/** Facts from the graphs that were read, by path. */
 export interface GraphNotes {
-  /** Names under which their weights lie. */
+  /** Names of their external weight files. */
   external: ExternalFileNames;
   weights: Readonly<Record<string, Weight[]>>;
-  /** What they take and give. */
+  /** Their inputs and outputs. */
   ports: Readonly<Record<string, PortNames>>;
 }
 
 /**
- * Reads from the graphs themselves under which names their weights lie and how large those are, as far as the graphs
- * are small; larger ones are weights, and stay where they are, but for their ends where these are asked for.
+ * Reads from small graphs the names of their external weight files and the sizes of their weights. Large graphs hold
+ * their weights themselves and are not read, except for their ends if requested.
  * @throws StoreError
  */
 export async function readGraphNotes({
@@ -64,7 +64,7 @@ export async function readGraphNotes({
   return { external, weights, ports };
 }
 
-/** A graph that ONNX Runtime may still refuse, or read, says nothing here. */
+/** Undefined for a graph that can't be parsed; ONNX Runtime decides later whether it is valid. */
 function whereRead<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -3,17 +3,17 @@ import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 
-/** What the small files of a repository say, as plain data. */
+/** Facts from the small files of a repository. */
 export interface ModelFacts {
-  /** config.architectures: Python class names, the first one leading. */
+  /** config.architectures: Python class names, the most important first. */
   architectures: string[];
   modelType?: string;
-  /** The model's code is in the repository (config.auto_map). It is never run. */
+  /** The repository has its own model code (config.auto_map), which is never run. */
   customCode: boolean;
   hasChatTemplate: boolean;
-  /** A sentence model of the sentence-transformers library: it has modules.json, and is no reranker. */
+  /** A sentence-transformers model (with modules.json) that is no reranker. */
   sentenceModules: boolean;
-  /** Class of a pipeline of several models (model_index.json). */
+  /** Class of a diffusers pipeline (model_index.json). */
   pipelineClass?: string;
   sizes: NetworkSizes;
 }
@@ -21,7 +21,7 @@ export interface ModelFacts {
 type Json = Record<string, unknown>;
 
 /**
- * Reads the facts; a file that is not there says nothing.
+ * Reads the facts; missing files are skipped.
  * @throws StoreError when the source fails; Refusal when a file is not a JSON object
  */
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {

@@ -4,7 +4,7 @@ import { type MemoryForecast, predictMemory } from './memory.js';
 import type { ModelPlan } from './plan.js';
 import { type MemoryInput, sessionKind, weightBytes } from './session-kind.js';
 
-/** What a model will cost on a CPU, in one weight format. */
+/** Predicted resources on a CPU, for one weight format. */
 export interface FormatForecast {
   dtype: Dtype;
   /** Bytes of all files that are needed. */
@@ -14,14 +14,14 @@ export interface FormatForecast {
   loadSeconds: number;
 }
 
-/** Most session threads that the server opens by itself. */
-export const MOST_WORKERS = 8;
+/** Most session threads that the server opens by default. */
+export const MAX_WORKERS = 8;
 
 export function defaultWorkers(cores: number = availableParallelism()): number {
-  return Math.min(Math.max(1, cores), MOST_WORKERS);
+  return Math.min(Math.max(1, cores), MAX_WORKERS);
 }
 
-/** The chosen format first, then every other that is there. Pure. */
+/** The chosen format first, then all others. Pure. */
 export function forecastFormats(
   { formats, facts }: Pick<ModelPlan, 'formats' | 'facts'>,
   workers: number,
@@ -37,18 +37,18 @@ export function forecastFormats(
   });
 }
 
-/** The machine that the rates below were measured on. */
+/** Machine of the rates below. */
 export const LOAD_MACHINE = '2 virtual x86-64 cores with AVX-512, weights in the page cache';
 
 const START_SECONDS = 0.8;
-/** Bytes a second, from the file to sessions that are ready. */
+/** Bytes per second from file to ready sessions. */
 const LOAD_RATES = { pool: 60e6, single: 90e6, decoder: 190e6, 'encoder-decoder': 80e6 } as const;
-/** A decoder of integer weights is tried row by row, and its matrices are packed one by one. */
+/** Slower, because a decoder with integer weights is tested row by row and its matrices are packed one by one. */
 const INTEGER_DECODER_RATE = 60e6;
-/** Entries of a vocabulary a second. */
+/** Vocabulary entries per second. */
 const ENTRY_RATE = 40e3;
 
-/** Seconds until ready on LOAD_MACHINE. Others differ by a factor; which model takes longer stays the same. */
+/** Seconds until ready on LOAD_MACHINE. Other machines differ by a factor; the order of models stays the same. */
 export function predictLoadSeconds(input: MemoryInput): number {
   const kind = sessionKind(input);
   const integers = kind === 'decoder' && !input.spec.dtype.startsWith('fp');

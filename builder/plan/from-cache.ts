@@ -4,7 +4,7 @@ import { folderSource } from '../../runtime/store/folder.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 
 /**
- * What a cache holds of a model, as a source: the commit that was asked for, else the one that was fetched last.
+ * A model's folder in the cache as a source: the requested commit, else the one fetched last.
  * @returns undefined when there is none
  */
 export async function cacheSource(
@@ -24,7 +24,7 @@ export async function cacheSource(
   };
 }
 
-/** Commits whose files lie in the folder, the last one first. */
+/** Commits in the folder, the latest first. */
 async function commitsIn(folder: string): Promise<string[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{40}$/.test(name));
   const times = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));

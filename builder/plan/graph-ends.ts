@@ -4,16 +4,16 @@ import { ProtobufError } from '../../runtime/onnx/protobuf.js';
 import type { ModelSource, RepoRef } from '../../runtime/store/source.js';
 import { withRetries } from '../../runtime/store/retry.js';
 
-/** What stands before the graph in a model: its format, and who wrote it. */
+/** Enough for the fields before the graph: format version and producer. */
 const HEAD_BYTES = 4096;
-/** Inputs, outputs and shapes of a large network come to less. */
+/** Enough for inputs, outputs and shapes of a large network. */
 const TAIL_BYTES = 2 ** 20;
 
 type Source = Pick<ModelSource, 'open'>;
 
 /**
- * What a large graph takes and gives, from its first and last bytes: weights are not moved. Undefined where these don't
- * tell, or where the source can't start in the middle.
+ * Reads inputs and outputs of a large graph from its first and last bytes, without the weights. Undefined if these don't
+ * have them, or if the source does not support ranges.
  * @throws StoreError
  */
 export async function readPortNames(
@@ -29,7 +29,7 @@ export async function readPortNames(
     const tail = await readPart(source, ref, { file, start: Math.max(start, end - TAIL_BYTES), end });
     return tail && portNamesInTail(tail);
   } catch (error) {
-    // No graph: the download's check says so, and why.
+    // Not a graph; the check after the download reports it.
     if (error instanceof ProtobufError) return undefined;
     throw error;
   }
@@ -41,7 +41,7 @@ interface Part {
   end: number;
 }
 
-/** Undefined where the source would send all that comes before, or ends early. */
+/** Undefined if the source does not support ranges, or ends early. */
 function readPart(source: Source, ref: RepoRef, part: Part): Promise<Buffer | undefined> {
   return withRetries(() => readOnce(source, ref, part), { attempts: 4, baseMs: 500 });
 }

@@ -7,24 +7,24 @@ import {
   varint,
 } from '../../runtime/onnx/protobuf.js';
 
-/** A tensor of weights in a graph. */
+/** A weight tensor of a graph. */
 export interface Weight {
   name: string;
   shape: string;
-  /** Parameters of the network that it holds, however they are packed. */
+  /** Number of parameters, independent of how they are packed. */
   count: number;
 }
 
-/** Element types that weights have: float, uint8, int8, float16, double, bfloat16, uint4, int4. */
+/** Element types of weights: float, uint8, int8, float16, double, bfloat16, uint4, int4. */
 const WEIGHT_TYPES: ReadonlySet<number> = new Set([1, 2, 3, 10, 11, 16, 21, 22]);
 const UINT8 = 2;
-/** What quantised weights come with; it is no part of the network. */
+/** Auxiliary tensors of quantized weights, which are not parameters. */
 const COMPANION = /(?:_scales?|_zero_points?|_zp|_absmax)$/i;
 
 /**
- * The weights of a graph with their original sizes. Reads shapes and skips all tensors' bytes. Field numbers are those
- * of onnx.proto.
- * @throws ProtobufError when the bytes are no graph
+ * The weights of a graph with their original sizes. Reads shapes but no tensor data. Field numbers are those of
+ * onnx.proto.
+ * @throws ProtobufError when the bytes are not a graph
  */
 export function graphWeights(reader: ByteReader): Weight[] {
   const tensors: Tensor[] = [];
@@ -99,7 +99,7 @@ function readInteger(reader: ByteReader, { start, end }: Field, into: Record<str
   }
 }
 
-/** What nodes say about tensors that hold several weights in one byte. */
+/** Packing of tensors with several weights per byte, from the nodes that use them. */
 interface Packing {
   counts: Map<string, number>;
   bits: Map<string, number>;

@@ -1,7 +1,7 @@
-/** What processes differ by from one machine to another: figures allow for the longest requests already. */
+/** Difference between machines. Figures already include the longest requests. */
 const HEADROOM = 1.05;
 
-/** Bytes that a server is given, by its limit or by a gateway's budget, whose peak came to so many. */
+/** Bytes to reserve for a server with this peak, as its limit or in a gateway's budget. */
 export function withHeadroom(peakBytes: number): number {
   return peakBytes * HEADROOM;
 }

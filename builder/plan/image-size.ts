@@ -7,12 +7,12 @@ import { planRuntimeImage, type RuntimeImage } from '../images/runtime-image.js'
 import { DEFAULT_BASE_IMAGE } from '../options.js';
 
 export interface ImageSize {
-  /** Bytes of the runtime image with its base, or null where nobody here knows. */
+  /** Bytes of the runtime image with its base; null when not known. */
   runtimeBytes: number | null;
-  /** Bytes of the model's files, which are in the image when it is built with --bake. */
+  /** Bytes of the model's files, which --bake adds to the image. */
   weightBytes: number;
   totalBytes: number | null;
-  /** measured: of the image that this engine holds. estimated: base image and files to add. unknown: see reason. */
+  /** measured: on the engine's image. estimated: base image plus files. unknown: see reason. */
   basis: 'measured' | 'estimated' | 'unknown';
   reason?: string;
 }
@@ -24,7 +24,7 @@ interface Request {
   cache: string;
 }
 
-/** Size on disk of an image with its weights. Asks the engine where there is one. */
+/** Predicts the size on disk of an image with its weights; uses the engine if it answers. */
 export async function predictImageSize(request: Request, deps: CommandDeps): Promise<ImageSize> {
   const weightBytes = totalBytes(request.spec);
   const runtime = await runtimeSize(request, deps);

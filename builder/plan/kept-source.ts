@@ -12,28 +12,28 @@ import { repoFile } from '../../runtime/store/spec-file.js';
 import { cacheSource } from './from-cache.js';
 
 export interface KeptOptions {
-  /** The hub. @param patient false: what is kept answers for it, so it is asked once and shortly */
+  /** The hub. @param patient false for one short try, because a cached copy exists */
   hub(patient: boolean): ModelSource;
-  /** Folder for downloads; what plans have read lies beside the models. */
+  /** Cache folder; files read for plans are stored beside the models. */
   cache: string;
-  /** The hub is never asked. */
+  /** Never connect to the hub. */
   offline: boolean;
-  /** Told when what is kept stands in for the hub. */
+  /** Called when the cache is used instead of the hub. */
   note(line: string): void;
 }
 
-/** Names of commits: what they stand for never changes. */
+/** Commits, whose content never changes. */
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /**
- * A hub whose listings and small files are kept, for plans: where it does not answer, a model is planned as it was the last
- * time. Listings lie under `<cache>/plans/<org>/<name>/<revision>.json`, files under `<commit>/` beside them. Where a
- * listing is not kept, the model's own folder in the cache stands in for it, as far as it was fetched.
+ * A hub with a cache of listings and small files, for plans without a connection. Listings are at
+ * `<cache>/plans/<org>/<name>/<revision>.json`, files in `<commit>/` beside them. Without a cached listing, the model's own
+ * folder in the cache is used.
  */
 export function keptSource(options: KeptOptions): ModelSource {
   const { hub, cache, offline, note } = options;
   const source = hub(true);
-  /** Folders that stand in for the hub, by their commits. */
+  /** Folders used instead of the hub, by commit. */
   const folders = new Map<string, ModelSource>();
 
   async function standIn(id: string, revision: string, error: StoreError): Promise<ModelInfo> {
@@ -102,7 +102,7 @@ const folderOf = (cache: string, id: string): string => path.join(cache, 'plans'
 const listingFile = (cache: string, id: string, revision: string): string =>
   path.join(folderOf(cache, id), `${encodeURIComponent(revision).slice(0, 200)}.json`);
 
-/** Undefined where there is none, or one that can't be read: the hub is asked then. */
+/** Undefined if there is none or it can't be read. */
 async function readListing(cache: string, id: string, revision: string): Promise<ModelInfo | undefined> {
   if (!isModelId(id)) return undefined;
   const text = await readFile(listingFile(cache, id, revision), 'utf8').catch(() => '{}');
@@ -114,12 +114,12 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut short, by a full disk say: as if it were not there.
+    // Damaged, for example by a full disk: treated as missing.
     return undefined;
   }
 }
 
-/** By the name that was asked for, which may be an older one of the repository, and by its commit. */
+/** Stored under the requested id, which may be a former name of the repository, by revision and by commit. */
 async function keepListing(cache: string, id: string, info: ModelInfo): Promise<void> {
   const text = `${JSON.stringify(info)}\n`;
   await keep(listingFile(cache, id, info.revision), text);
@@ -132,7 +132,7 @@ interface Origin {
   source: ModelSource;
 }
 
-/** All bytes of a small file, with the hash that the listing gives. */
+/** Content of a small file, verified against the hash of the listing. */
 async function keptBytes(file: RepoFile, { ref, cache, source }: Origin): Promise<Buffer> {
   const place = path.join(folderOf(cache, ref.id), ref.commit, ...file.path.split('/'));
   const kept = await readFile(place).catch(() => undefined);
@@ -148,12 +148,12 @@ function isWhole(bytes: Buffer, file: RepoFile): boolean {
   return !expected || startDigest(file).update(bytes).digest('hex') === expected.hex;
 }
 
-/** A cache that can't be written costs the next plan a request, and no plan. */
+/** Errors are ignored: without the cached copy, the next plan only makes one more request. */
 async function keep(file: string, content: string | Buffer): Promise<void> {
   try {
     await makeFolder(path.dirname(file));
     await replaceFile(file, content);
   } catch {
-    // The next plan asks again.
+    // See above.
   }
 }

@@ -25,9 +25,9 @@ import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
 export interface PlanRequest {
   source: ModelSource;
   id: string;
-  /** Branch, tag or commit; `main`. */
+  /** Branch, tag or commit; by default `main`. */
   revision?: string | undefined;
-  /** Overrides what the repository says about itself. */
+  /** Overrides the task of the repository. */
   task?: string | undefined;
   dtype?: Dtype | undefined;
 }
@@ -35,18 +35,18 @@ export interface PlanRequest {
 export interface ModelPlan {
   info: ModelInfo;
   facts: ModelFacts;
-  /** In the order and form of model.json. */
+  /** As written to model.json. */
   spec: ModelSpec;
-  /** Why this task, engine and weight format: one sentence each. */
+  /** Reasons for task, engine and weight format, one sentence each. */
   reasons: string[];
-  /** The model in every weight format that is there, the chosen one included. */
+  /** The model in all available weight formats, including the chosen one. */
   formats: ModelSpec[];
-  /** Of the network, whatever they are packed into; undefined where that is not known. */
+  /** Number of the network's parameters; undefined when not known. */
   parameters: number | undefined;
 }
 
 /**
- * Decides how a model is served. Reads the listing, small JSON files and small graphs; moves no weights.
+ * Decides how a model is served. Reads the listing, small JSON files and small graphs, but no weights.
  * @throws Refusal when it can't be served; StoreError when the source fails
  */
 export async function planModel(request: PlanRequest): Promise<ModelPlan> {
@@ -76,14 +76,14 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   };
 }
 
-/** Whether graphs of this architecture are made for the head, unless somebody had another wish. */
+/** True if the usual export of this architecture has the head. */
 function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
   const usual = possibleTasks(facts)?.[0];
   const task = usual && TASKS[usual];
   return task !== undefined && !isPlanned(task) && chooseEngine(task, facts.modelType).binding.head === head;
 }
 
-/** Chooses by names first, then again with what the chosen graphs say about their weights. */
+/** Chooses files by name, then again with the external files that the chosen graphs name. */
 async function choose(
   source: ModelSource,
   { ends, ...request }: ChooseRequest & { info: ModelInfo; ends: boolean },
@@ -100,7 +100,7 @@ async function choose(
   }
 }
 
-/** Complete exports in other weight formats, by their names alone. */
+/** Complete exports in other weight formats, by name only. */
 function otherFormats(request: ChooseRequest, chosen: Dtype): FileSelection[] {
   return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => {
     try {

@@ -1,6 +1,6 @@
 import { BuilderError } from '../exit.js';
 
-/** A model that can't be served, found out before any weight byte has moved: why, and the way out where there is one. */
+/** The model can't be served, known before any download. The message has the reason and, if possible, a remedy. */
 export class Refusal extends BuilderError {
   override name = 'Refusal';
 

@@ -5,39 +5,39 @@ import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memo
 import type { MemoryInput, SessionKind } from './session-kind.js';
 
 /**
- * Memory that the longest requests take beside a loaded model. Servers find out for themselves how much room their limit
- * leaves and refuse what would not fit (runtime/engines/sessions/available-memory.ts): with what is reckoned here they refuse nothing
- * that the model and the default limits allow, but for texts beyond these lengths.
+ * Memory of the longest requests beside a loaded model. Servers refuse requests that don't fit into their limit
+ * (runtime/engines/sessions/available-memory.ts); with this much they refuse nothing that the model and the default limits
+ * allow, except for texts beyond these lengths.
  */
 const PROMPT_TOKENS = 2048;
 const TEXT_TOKENS = 1024;
-/** Where a configuration names no longest text. */
+/** Assumed if the configuration has no maximum length. */
 const UNKNOWN_TOKENS = 512;
 /** Tokens of a run of several short texts, on every session. */
 const BATCH_TOKENS = 128;
 const PROMPT_CHUNK = 256;
 
-/** As runtime/media/decoding-memory.ts has it for a JPEG of rows in their order: one of all pixels, or a turned one of half. */
+/** Bytes per pixel to decode a baseline JPEG, as in runtime/media/decoding-memory.ts. */
 const PIXEL_BYTES = 3.6;
 const STRIP_BYTES = 16 * 2 ** 20;
 
-/** Patches of a usual network for 224 pixels, where the configuration tells none. */
+/** Patches of a usual network for 224 pixels; assumed if the configuration does not say. */
 const PICTURE_TOKENS = 197;
-/** Of convolutions the configuration says too little. */
+/** Minimum, since configurations say too little about convolutions. */
 const LEAST_RUN_BYTES = 16 * 2 ** 20;
 
-/** Bytes of a run of one picture. */
+/** Bytes of a run with one image. */
 export function pictureRunBytes(sizes: NetworkSizes): number {
   const tokens = sizes.patches || PICTURE_TOKENS;
   return runBytes(sizes, { tokens, attended: tokens });
 }
 
-/** Bytes of runs, caches and pictures. */
+/** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
   if (spec.profile !== 'text') {
     const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
-    // Runs of several small pictures may keep an eighth of the room (runtime/engines/encoders/tensor-encoder.ts).
+    // Runs of several small images may keep an eighth of the memory (runtime/engines/encoders/tensor-encoder.ts).
     const pixels = (Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES) * (8 / 7);
     return Math.round(pixels + sessions * run);
   }
@@ -52,7 +52,7 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
   }
   const tokens = length(TEXT_TOKENS);
   if (kind === 'encoder-decoder') {
-    // Keys and values of the text beside those of the answer.
+    // Keys and values of the input and of the answer.
     const shape = { sizes, perToken: 2 * perToken, chunk: Infinity, integers };
     return promptBytes(shape, tokens) + 2 * CACHE_COPIES * perToken * tokens;
   }
@@ -61,14 +61,14 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
   return kind === 'single' ? row : 2 * Math.max(row, workers * batch);
 }
 
-/** What V8 may come to hold (available-memory.ts), and what processes differ by between versions of Node.js and kernels. */
+/** Growth of V8's heap (available-memory.ts), and differences between versions of Node.js and kernels. */
 const HEAP_BYTES = 32 * 2 ** 20;
 const SPREAD_BYTES = 40 * 2 ** 20;
-/** Bodies under way, as runtime/worker/memory-limit.ts sets them aside. */
+/** Copies of request bodies, as in runtime/worker/memory-limit.ts. */
 const BODY_COPIES = 3;
 const BODY_SHARE = 1 / 32;
 
-/** The limit of a container that leaves so much to requests. */
+/** The container limit that leaves this much for requests. */
 export function limitFor(loadedBytes: number, requests: number, profile: Profile): number {
   const needed = loadedBytes + requests + HEAP_BYTES + SPREAD_BYTES;
   const body = defaultBodyBytes(profile);

@@ -6,7 +6,7 @@ import { SUPPORTED_TASKS, TASKS } from '../../runtime/tasks/registry.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
 
-/** The definition of a task that is served today. @throws Refusal when its issue has not landed */
+/** The definition of a task. @throws Refusal for tasks that are not implemented yet */
 export function supportedTask(id: TaskId): AnyTask {
   const task = TASKS[id];
   if (!isPlanned(task)) return task;
@@ -16,7 +16,7 @@ export function supportedTask(id: TaskId): AnyTask {
   );
 }
 
-/** Weight formats that are not served, by file name. */
+/** Unsupported weight formats, by file name. */
 const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
   [/\.safetensors$/, 'safetensors'],
   [/(?:\.bin|\.pt|\.pth|\.ckpt)$/, 'PyTorch'],
@@ -24,7 +24,7 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
   [/\.(?:h5|msgpack|ot|tflite)$/, 'TensorFlow, Flax or Rust'],
 ];
 
-/** @throws Refusal when the repository has no ONNX graph at all */
+/** @throws Refusal when the repository has no ONNX graph */
 export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void {
   if (files.some(({ path }) => path.endsWith('.onnx'))) return;
   const found = OTHER_WEIGHTS.filter(([pattern]) => files.some(({ path }) => pattern.test(path)));
@@ -38,7 +38,7 @@ export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void
   );
 }
 
-/** @throws Refusal when a file is missing without which the task's engine can't read its input */
+/** @throws Refusal when a file is missing that the task's engine needs to read its input */
 export function requireFiles(
   { id, files }: ModelInfo,
   { modality }: AnyTask,

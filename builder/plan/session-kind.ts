@@ -1,7 +1,7 @@
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 
-/** What memory is predicted from. */
+/** Input of memory predictions. */
 export interface MemoryInput {
   spec: Pick<ModelSpec, 'task' | 'engine' | 'profile' | 'dtype' | 'graphs' | 'files'>;
   sizes: NetworkSizes;
@@ -9,19 +9,19 @@ export interface MemoryInput {
   workers: number;
 }
 
-/** How sessions of this model are opened: see runtime/engines/sessions/session-pool.ts and generation/decoding/. */
+/** How sessions are opened; see runtime/engines/sessions/session-pool.ts and generation/decoding/. */
 export type SessionKind = 'pool' | 'single' | 'decoder' | 'encoder-decoder';
 
-/** Weights beyond this are not written once more for several sessions. */
-const LARGEST_SHARED = 4 * 2 ** 30;
+/** Larger weights are not prepared for sharing between sessions. */
+const MAX_SHARED_BYTES = 4 * 2 ** 30;
 
 export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
   if (spec.engine === 'generation') return 'model' in spec.graphs ? 'decoder' : 'encoder-decoder';
-  const shared = workers > 1 && weightBytes(spec) <= LARGEST_SHARED;
+  const shared = workers > 1 && weightBytes(spec) <= MAX_SHARED_BYTES;
   return shared ? 'pool' : 'single';
 }
 
-/** Bytes of graphs and of the files in which they keep their weights. */
+/** Bytes of graphs and their external weight files. */
 export function weightBytes({ files }: Pick<ModelSpec, 'files'>): number {
   const isWeight = (path: string) => /\.(?:onnx|onnx_data(?:_\d+)?|data|bin)$/.test(path);
   return files.reduce((sum, { path, size }) => sum + (isWeight(path) ? size : 0), 0);

@@ -6,18 +6,18 @@ export interface FitVerdict {
   fits: boolean;
   neededBytes: number;
   limitBytes: number;
-  /** A format that would fit, where the chosen one doesn't. */
+  /** A format that fits, if the chosen one does not. */
   instead?: Dtype;
   text: string;
 }
 
 export interface Limit {
   bytes: number;
-  /** Whose limit it is, as the sentence goes on: `this machine`. */
+  /** Name of the limit's owner within a sentence: `this machine`. */
   name: string;
 }
 
-/** Between the two, requests that are too long are refused. */
+/** Between peak and limit, the longest requests are refused. */
 function fitting({ memory }: FormatForecast, needs: string, limit: Limit): string {
   const full = megabytes(memory.limitBytes);
   if (memory.limitBytes <= limit.bytes)
@@ -25,7 +25,7 @@ function fitting({ memory }: FormatForecast, needs: string, limit: Limit): strin
   return `fits ${limit.name} for requests of usual size: ${needs}; the longest need ${full}, and are refused there`;
 }
 
-/** Whether the first format fits, and what to take instead. Pure. */
+/** Decides whether the first format fits, and which fits instead. Pure. */
 export function judgeFit([chosen, ...others]: readonly FormatForecast[], limit: Limit): FitVerdict {
   const neededBytes = chosen!.memory.peakBytes;
   const figures = { neededBytes, limitBytes: limit.bytes };

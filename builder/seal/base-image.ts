@@ -8,24 +8,24 @@ import { readText } from './image-files.js';
 import { debianPackages, type OperatingSystem, operatingSystem, type Package } from './packages.js';
 import type { NodeProgram } from './sbom.js';
 
-/** What an image has from its base: the system, its packages, and Node.js. */
+/** Contents of the base image: operating system, packages, Node.js. */
 export interface BaseParts {
   system: OperatingSystem | undefined;
   packages: Package[];
   node: NodeProgram | undefined;
 }
 
-/** Reads what lies in an image, and runs nothing of it. */
+/** Reads files of an image without running it. */
 export async function basePartsOf(docker: Docker, image: ImageDetails): Promise<BaseParts> {
   const read = (file: string) => readText(docker, { reference: image.id, path: file });
-  // The first of them is a link to the second, mostly, and a link has no text.
+  // The first is usually a link to the second, and reading a link gives no text.
   const release = (await read('/etc/os-release')) || (await read('/usr/lib/os-release')) || '';
   const system = operatingSystem(release);
   const status = (await read('/var/lib/dpkg/status')) ?? (await readStatusFolder(docker, image));
   return { system, packages: debianPackages(status, system), node: await nodeOf(docker, image) };
 }
 
-/** Images without a package manager name each package in a file of its own. */
+/** Distroless images list each package in a file of its own. */
 async function readStatusFolder(docker: Docker, { id }: ImageDetails): Promise<string> {
   const at = { reference: id, path: '/var/lib/dpkg/status.d' };
   const blocks = await docker.readImage(at, async (stream) => {
@@ -39,16 +39,16 @@ async function readStatusFolder(docker: Docker, { id }: ImageDetails): Promise<s
 
 const PATH = 'PATH=';
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** Links that one leads through, at most. */
-const MOST_LINKS = 4;
+/** Most links to follow. */
+const MAX_LINKS = 4;
 
-/** The Node.js that starts as `node`. */
+/** The Node.js that `node` starts. */
 async function nodeOf(docker: Docker, { id, env }: ImageDetails): Promise<NodeProgram | undefined> {
   const search = env.find((line) => line.startsWith(PATH))?.slice(PATH.length) ?? DEFAULT_PATH;
   const named = env.find((line) => line.startsWith('NODE_VERSION='))?.slice('NODE_VERSION='.length);
   for (const folder of search.split(':').filter((each) => each.startsWith('/'))) {
     let place = path.posix.join(folder, 'node');
-    for (let links = 0; links <= MOST_LINKS; links++) {
+    for (let links = 0; links <= MAX_LINKS; links++) {
       const found = await programAt(docker, { reference: id, path: place });
       if (found === undefined) break;
       if ('sha256' in found) return { path: place, sha256: found.sha256, version: found.version ?? named };
@@ -76,7 +76,7 @@ async function foundIn({ type, linkname, content }: Member): Promise<Found | und
   return type === 'file' ? scanned(content) : undefined;
 }
 
-/** Node.js holds the address of its own source, with its version. */
+/** The Node.js binary contains the URL of its source, with its version. */
 const ADDRESS = 'nodejs.org/download/release/v';
 const VERSION = /^\d+\.\d+\.\d+/;
 const LONGEST_VERSION = 20;
@@ -95,11 +95,11 @@ async function scanned(content: Readable): Promise<Extract<Found, { sha256: stri
   return { sha256: hash.digest('hex'), version: version ?? versionIn(tail, true) };
 }
 
-/** @param last nothing comes after these bytes */
+/** @param last true for the last window */
 function versionIn(bytes: Buffer, last = false): string | undefined {
   for (let at = bytes.indexOf(ADDRESS); at >= 0; at = bytes.indexOf(ADDRESS, at + 1)) {
     const start = at + ADDRESS.length;
-    // Cut off by the end of a chunk, it is whole in the next window.
+    // The version may be cut off here; the next window has all of it.
     if (!last && start + LONGEST_VERSION > bytes.length) return undefined;
     const found = VERSION.exec(bytes.toString('latin1', start, start + LONGEST_VERSION))?.[0];
     if (found !== undefined) return found;

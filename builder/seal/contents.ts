@@ -25,12 +25,12 @@ export interface ContentsOptions {
   plan: BuildPlan;
   context: ModelContext;
   notices: Notices;
-  /** What the layers below hold: those of the runtime image, and the weights. */
+  /** Files of the layers below: runtime image and weights. */
   layers: { runtime: readonly ContextEntry[]; weights: readonly ContextEntry[] };
   /** The image that is sealed. */
   image: ImageDetails;
   golden: Golden;
-  /** What sealing adds to that image's labels. */
+  /** Labels added by sealing. */
   labels: readonly (readonly [string, string])[];
   packageRoot: string;
 }
@@ -42,7 +42,7 @@ export interface SealContents {
   manifestSha256: string;
 }
 
-/** What the sealing layer holds: manifest, golden record, bill of materials, licence and model card. */
+/** The files of the sealing layer: manifest, golden record, bill of materials, licence and model card. */
 export async function sealContents(options: ContentsOptions, docker: Docker): Promise<SealContents> {
   const { plan, notices, layers, image, golden } = options;
   const weights = await hashLayerFiles(layers.weights);
@@ -80,7 +80,7 @@ async function bomOf(
     ...base.packages,
   ];
   const model = weights.filter((file) => !file.path.endsWith(`/${MANIFEST_NAME}`));
-  // Loaded here: commands that seal nothing start without the library behind it.
+  // Loaded here, because its library is not needed by other commands.
   const { sbomOf } = await import('./sbom.js');
   const parts = { spec: plan.spec, image: plan.image.repository, weights: model };
   return sbomOf({ ...parts, ...base, packages });

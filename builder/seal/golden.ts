@@ -14,9 +14,9 @@ const golden = z.object({
   response: z.object({
     status: z.literal(200),
     contentType: z.string(),
-    /** Of an answer in JSON. */
+    /** JSON answers only. */
     body: z.unknown().optional(),
-    /** Of any other answer. */
+    /** All other answers. */
     base64: z.string().optional(),
   }),
   /** Hash of the answer's bytes. */
@@ -24,7 +24,7 @@ const golden = z.object({
   recordedOn: z.object({ platform: z.string(), cpu: z.string() }),
 });
 
-/** One request and its answer, recorded without a network when the image was made. */
+/** A request and its answer, recorded without a network when the image was sealed. */
 export type Golden = z.output<typeof golden>;
 
 /** @throws Error when the text is no golden record */
@@ -36,21 +36,21 @@ export function formatGolden(record: Golden): string {
   return `${JSON.stringify(record, null, 1)}\n`;
 }
 
-/** Hash of an answer's bytes, as records have it. */
+/** Hash of an answer's bytes, as in the record. */
 export function answerDigest(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** What makes an answer short and the same each time, wherever a task takes it. */
-const STEADY = { do_sample: false, max_new_tokens: 16, seed: 0 };
+/** Parameters that make answers short and deterministic, where a task accepts them. */
+const DETERMINISTIC = { do_sample: false, max_new_tokens: 16, seed: 0 };
 
 /**
- * A request whose answer is the same each time.
- * @param example a request that the model answers, as its server names it in /status
+ * A request with a deterministic answer.
+ * @param example the model's example request, from its server's /status
  */
 export function goldenRequest(id: TaskId, example: Record<string, unknown>): Record<string, unknown> {
   const { params } = requestSchema(taskOf(id))['properties'] as { params?: { properties?: object } };
   const known = new Set(Object.keys(params?.properties ?? {}));
-  const steady = Object.fromEntries(Object.entries(STEADY).filter(([name]) => known.has(name)));
+  const steady = Object.fromEntries(Object.entries(DETERMINISTIC).filter(([name]) => known.has(name)));
   return { ...example, params: { ...(example['params'] as object | undefined), ...steady } };
 }

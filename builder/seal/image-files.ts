@@ -11,22 +11,22 @@ import { members } from '../archive/members.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 
-/** Where model images keep what was decided about the model; version 0.1.0 had it in the server's folder. */
-const SPEC_PLACES = ['/model.json', '/server/model.json'];
+/** Paths of model.json in model images; the second was used by version 0.1.0. */
+const SPEC_PATHS = ['/model.json', '/server/model.json'];
 
 /**
- * What an image of ours says about its model.
+ * Reads the spec from a model image.
  * @throws BuilderError `refused` when it holds no such file
  */
 export async function specOfImage(docker: Docker, reference: string): Promise<ModelSpec> {
-  for (const place of SPEC_PLACES) {
+  for (const place of SPEC_PATHS) {
     const found = await readText(docker, { reference, path: place });
     if (found !== undefined) return parseSpec(found);
   }
   throw new BuilderError('refused', `${reference} holds no model.json: it is no image that builder has made`);
 }
 
-/** The text of one file of an image, or undefined when it is not there. */
+/** Text of a file of an image; undefined if it does not exist. */
 export async function readText(
   docker: Docker,
   at: { reference: string; path: string },
@@ -41,9 +41,8 @@ export async function readText(
 }
 
 /**
- * Copies the model's files that an image (a baked or a committed one) holds to their paths below `into`. They are not
- * verified here.
- * @returns false when it holds none
+ * Copies the model's files from a baked or committed image to their paths in `into`, without verification.
+ * @returns false if the image has none
  */
 export async function extractWeights(
   docker: Docker,

@@ -9,8 +9,8 @@ export interface InsideAnswer {
 }
 
 /**
- * Runs inside the container: the request's body on stdin, the answer on stdout as one JSON line. The body's length is
- * given, for the end of stdin does not always come through an engine.
+ * Script that runs inside the container: reads the request's body from stdin, writes the answer to stdout as one JSON line.
+ * It gets the body's length, because engines don't always forward the end of stdin.
  */
 const ASK = `
 const [path, timeout, length] = process.argv.slice(-3);
@@ -31,8 +31,7 @@ process.stdin.destroy();
 `;
 
 /**
- * Asks the server of a container from inside it: with no network there is no other way, and it works on engines of
- * other machines, too.
+ * Sends a request to the server of a container from inside it, since it has no network. Also works with remote engines.
  * @throws BuilderError `failure` when nothing answers, or the container has ended
  */
 export async function askInside(
@@ -45,7 +44,7 @@ export async function askInside(
     ['node', '--input-type=module', '--eval', ASK, '--', ...given],
     {
       ...(sent === undefined ? {} : { stdin: sent }),
-      // What an image has its server preload is none of this program's.
+      // The image's own NODE_OPTIONS are for its server, not for this script.
       env: { NODE_OPTIONS: '' },
     },
   );
@@ -61,7 +60,7 @@ export async function askInside(
 
 const RUN_TIMEOUT_MS = 600_000;
 
-/** Asks the model, which may think for long. */
+/** Runs the model, which may take long. */
 export function runInside(container: IsolatedContainer, body: unknown): Promise<InsideAnswer> {
   return askInside(container, { path: '/run', body, timeoutMs: RUN_TIMEOUT_MS });
 }
@@ -74,7 +73,7 @@ function lastLine(text: string): string {
 export interface InsideStatus {
   state: string;
   reason: string | null;
-  /** A request that the model answers. */
+  /** Example request of the model. */
   example: Record<string, unknown>;
   [detail: string]: unknown;
 }
@@ -83,8 +82,8 @@ const POLL_MS = 300;
 
 /**
  * Waits until the server of a container is ready.
- * @returns what it says of itself in /status
- * @throws BuilderError `failure` with the reason when the model can't be loaded, the container ends, or time is up
+ * @returns its /status
+ * @throws BuilderError `failure` with the reason when loading fails, the container ends, or the time is up
  */
 export async function waitUntilReadyInside(
   container: IsolatedContainer,
@@ -94,7 +93,7 @@ export async function waitUntilReadyInside(
   const ended = container.wait().then((code) => {
     throw new BuilderError('failure', `the container ended with status ${code} before it was ready`);
   });
-  // It ends in any case once its work is done.
+  // Avoids an unhandled rejection: it also ends normally later.
   ended.catch(() => undefined);
   const isReady = (status: InsideStatus | undefined) => {
     if (status?.state === 'ready') return true;
@@ -110,14 +109,14 @@ export async function waitUntilReadyInside(
   return status!;
 }
 
-/** Undefined while nobody listens yet. */
+/** Undefined while the server does not listen. */
 async function statusInside(container: IsolatedContainer): Promise<InsideStatus | undefined> {
   const answer = await askInside(container, { path: '/status' }).catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   return (JSON.parse(answer.bytes.toString('utf8')) as { output: InsideStatus }).output;
 }
 
-/** Name of the processor that the container runs on. */
+/** Name of the container's CPU. */
 export async function cpuInside(container: IsolatedContainer): Promise<string> {
   const command = ['node', '--print', 'require("os").cpus()[0]?.model ?? ""'];
   const { stdout } = await container.exec(command, { env: { NODE_OPTIONS: '' } });

@@ -7,7 +7,7 @@ import type { ContextEntry } from '../images/tar.js';
 import type { Platform } from '../images/platform.js';
 import type { ContainerSettings } from './settings.js';
 
-/** Folder of a sealed image that says what was sealed. */
+/** Folder of the sealing layer's files. */
 export const SEALED_DIR = '/server/sealed';
 export const SEALED_MANIFEST = `${SEALED_DIR}/manifest.json`;
 export const SBOM_FILE = `${SEALED_DIR}/sbom.cdx.json`;
@@ -21,18 +21,18 @@ const manifest = z.object({
   commit: z.string(),
   task: z.string(),
   platform: z.string(),
-  /** How containers run: see sealedSettings. */
+  /** Container settings; see sealedSettings. */
   config: z.record(z.string(), z.unknown()),
-  /** Diff IDs of all layers below the sealing one, lowest first: those of the base and the runtime image, too. */
+  /** Diff IDs of all layers below the sealing layer, lowest first, base and runtime image included. */
   base: z.object({ layers: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)) }),
-  /** Every regular file that we have put into the image but the manifest itself, sorted by path. */
+  /** All regular files that we added to the image, except the manifest itself, sorted by path. */
   files: z.array(z.object({ path: absolute, size: z.int().min(0), sha256 })),
 });
 
 export type SealedManifest = z.output<typeof manifest>;
 export type SealedFile = SealedManifest['files'][number];
 
-/** @throws Error when the text is no manifest of a sealed image */
+/** @throws Error when the text is not a valid manifest */
 export function parseManifest(text: string): SealedManifest {
   return manifest.parse(JSON.parse(text));
 }
@@ -44,9 +44,9 @@ export function formatSealedManifest(content: SealedManifest): string {
 export interface SealedParts {
   spec: Pick<ModelSpec, 'id' | 'commit' | 'task'>;
   platform: Platform;
-  /** Of the sealed image. */
+  /** Settings of the sealed image. */
   config: ContainerSettings;
-  /** Diff IDs of the image that is sealed. */
+  /** Diff IDs of the image to be sealed. */
   layers: string[];
   files: readonly SealedFile[];
 }
@@ -64,18 +64,18 @@ export function sealedManifest({ spec, platform, config, layers, files }: Sealed
   };
 }
 
-/** The regular files of a layer's entries by their place in the image, hashed by what they hold now. */
+/** Hashes the regular files of a layer, with their paths in the image. */
 export async function hashLayerFiles(layer: readonly ContextEntry[]): Promise<SealedFile[]> {
   const files: SealedFile[] = [];
-  // One after the other: large files are hashed as fast as one core and one disk can.
+  // One after the other, since a large file already uses the disk fully.
   for (const { path, content } of layer) {
-    if (content !== undefined) files.push({ path: placeOf(path), ...(await measure(content)) });
+    if (content !== undefined) files.push({ path: imagePathOf(path), ...(await measure(content)) });
   }
   return files;
 }
 
-/** A layer's entries lie in a folder of the build context that is copied to the root. */
-function placeOf(path: string): string {
+/** Path in the image: entries are in a folder of the build context that is copied to the root. */
+function imagePathOf(path: string): string {
   return path.slice(path.indexOf('/'));
 }
 

@@ -1,7 +1,7 @@
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 
-/** Lines `name value` of /proc/<pid>/status of every process but its own, in kB. */
+/** Script that prints lines `name value` of /proc/<pid>/status for all other processes, in kB. */
 const READ = `
 const { readdirSync, readFileSync } = require('fs');
 const found = [];
@@ -17,24 +17,24 @@ console.log(JSON.stringify(found));
 
 /** Memory of one process in kB. */
 export interface ProcessMemory {
-  /** Most that it ever held. */
+  /** Peak resident memory. */
   peak: number;
-  /** What it holds now. */
+  /** Resident memory now. */
   now: number;
-  /** Pages of files (programs, libraries, mapped weights) that it holds now. */
+  /** File pages in it: programs, libraries, mapped weights. */
   files: number;
 }
 
 /**
- * Bytes that the processes of a container have held at most, as far as limits must allow for them: each page of a
- * file counts once, and the kernel's cache of files that were merely read not at all (a cgroup's own peak has it in).
+ * Peak bytes of a container's processes that a limit must allow for: shared file pages count once, and the page cache is
+ * not included (it is in the cgroup's own peak).
  */
 export function peakBytes(processes: readonly Omit<ProcessMemory, 'now'>[]): number {
   const own = processes.reduce((sum, { peak, files }) => sum + Math.max(0, peak - files), 0);
   return (own + Math.max(0, ...processes.map(({ files }) => files))) * 1024;
 }
 
-/** The same of what they hold now. */
+/** The same for the current memory. */
 export function steadyBytes(processes: readonly ProcessMemory[]): number {
   return peakBytes(processes.map(({ now, files }) => ({ peak: now, files })));
 }

@@ -1,18 +1,18 @@
 import type { RepoFile } from '../../runtime/core/spec.js';
 
-/** Licence texts, notices and the model card, as repositories name them at their root. */
+/** Names of licence texts, notices and model cards at a repository's root. */
 const NOTICE = /^(?:(?:un)?licen[cs]e|copying|notice|use_policy|readme|model_?card)(?:[-._][\w.-]*)?$/i;
-/** A model card without its pictures is text; what is larger is something else. */
-const LARGEST = 5e6;
+/** Larger files are not texts. */
+const MAX_BYTES = 5e6;
 
 /** Licence texts and model card of one model. */
 export interface Notices {
   files: readonly RepoFile[];
-  /** Folder that holds them. */
+  /** Folder with the files. */
   dir: string;
 }
 
-/** The files of a listing that travel with the weights: whoever passes a model on has to pass on its licence. */
+/** The notices in a listing. They go into the image, because a model must be passed on with its licence. */
 export function noticeFiles(files: readonly RepoFile[]): RepoFile[] {
-  return files.filter(({ path, size }) => NOTICE.test(path) && size <= LARGEST);
+  return files.filter(({ path, size }) => NOTICE.test(path) && size <= MAX_BYTES);
 }

@@ -7,11 +7,11 @@ import type { ContextEntry } from '../images/tar.js';
 export interface Package {
   name: string;
   version: string;
-  /** As its own manifest states it: an SPDX expression, mostly. */
+  /** From its own manifest; usually an SPDX expression. */
   license?: string | undefined;
   /** Package URL without name and version: `npm`, or `deb/debian`. */
   kind: string;
-  /** Of the package URL. */
+  /** Qualifiers of the package URL. */
   qualifiers?: Record<string, string>;
 }
 
@@ -21,7 +21,7 @@ const manifest = z.object({
   license: z.string().optional().catch(undefined),
 });
 
-/** Written beside the bundle by the build of the server. */
+/** Written by the build of the server. */
 const BUNDLED = 'dist/image/packages.json';
 
 /** npm packages inside the server's bundle. @throws when the server is not built */
@@ -33,7 +33,7 @@ export async function bundledPackages(packageRoot: string): Promise<Package[]> {
     .map((each) => ({ ...each, kind: 'npm' }));
 }
 
-/** npm packages that lie beside the bundle in a runtime image. */
+/** npm packages beside the bundle in a runtime image. */
 export async function shippedPackages(entries: readonly ContextEntry[]): Promise<Package[]> {
   const own = entries.filter((entry) =>
     /^packages\/server\/node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(entry.path),
@@ -46,14 +46,14 @@ export async function shippedPackages(entries: readonly ContextEntry[]): Promise
   );
 }
 
-/** What a base image is, by its os-release. */
+/** Operating system of a base image, from os-release. */
 export interface OperatingSystem {
   /** `debian`, `ubuntu`, … */
   id: string;
   version: string | undefined;
 }
 
-/** @returns undefined for a text that names none */
+/** @returns undefined if the text names none */
 export function operatingSystem(osRelease: string): OperatingSystem | undefined {
   const value = (name: string) => new RegExp(`^${name}="?([\\w.-]+)"?$`, 'm').exec(osRelease)?.[1];
   const id = value('ID');
@@ -61,8 +61,8 @@ export function operatingSystem(osRelease: string): OperatingSystem | undefined 
 }
 
 /**
- * Debian packages of a base image, from the text of its /var/lib/dpkg/status. Those that were removed don't count.
- * Processor, distribution and source package go along: scanners of vulnerabilities look for these.
+ * Installed Debian packages of a base image, from its /var/lib/dpkg/status. Includes architecture, distribution and source
+ * package, which vulnerability scanners need.
  */
 export function debianPackages(status: string, system?: OperatingSystem): Package[] {
   const distro = system && `${system.id}${system.version === undefined ? '' : `-${system.version}`}`;
@@ -79,7 +79,7 @@ export function debianPackages(status: string, system?: OperatingSystem): Packag
     });
 }
 
-/** Images without a package manager say nothing of it. */
+/** Distroless images have no status field. */
 function isInstalled(status: string | undefined): boolean {
   return status === undefined || status.endsWith(' installed');
 }

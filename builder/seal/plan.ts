@@ -5,16 +5,16 @@ import type { BuildPlan, ModelContext } from '../images/model-plan.js';
 import { shortCommit } from '../images/names.js';
 import type { Figures } from '../plan/figures.js';
 
-/** Goes up when sealing adds other files than before: older sealed images are then made anew. */
+/** Increase it when the files of the sealing layer change, so that older sealed images are rebuilt. */
 const SEALING = 3;
 
-/** What sealing one baked model image will give, as data. */
+/** Planned result of sealing a baked model image. */
 export interface SealPlan {
   /** `<repository>:sealed` first, then with the commit. */
   references: string[];
-  /** Hex SHA-256 of all that the sealed image depends on, its label `io.slipway.build`. */
+  /** Hex SHA-256 of all inputs of the sealed image, for its label `io.slipway.build`. */
   digest: string;
-  /** Licence texts and model card that go into it. */
+  /** Licence texts and model card to include. */
   notices: readonly RepoFile[];
 }
 
@@ -30,7 +30,7 @@ export function planSeal(plan: BuildPlan, context: ModelContext, notices: readon
   };
 }
 
-/** Labels of the sealed image beside those of the image that it seals, and beside that of its record. */
+/** Labels of the sealed image in addition to those of the model image; without the label of the manifest's hash. */
 export function sealLabels({ digest }: SealPlan, figures: Figures | undefined): [string, string][] {
   return [[LABEL.build, digest], [LABEL.sealed, 'true'], ...(figures ? figureLabels(figures) : [])];
 }

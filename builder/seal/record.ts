@@ -14,7 +14,7 @@ export interface RecordOptions {
   onOutput: (text: string) => void;
 }
 
-/** What running an image once has shown. */
+/** Result of running an image once. */
 export interface RecordedRun {
   golden: Golden;
   loadSeconds: number;
@@ -22,8 +22,8 @@ export interface RecordedRun {
 }
 
 /**
- * Starts an image without a network and records what it answers to its golden request, and what that took.
- * @throws BuilderError `failure` when it does not start, refuses the request, or answers it differently twice
+ * Starts an image without a network and records its answer to the golden request, with memory and times.
+ * @throws BuilderError `failure` when it does not start, refuses the request, or gives two different answers
  */
 export async function recordGolden(docker: Docker, options: RecordOptions): Promise<RecordedRun> {
   const { image, task, platform, onOutput } = options;

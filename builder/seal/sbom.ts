@@ -7,14 +7,14 @@ import type { OperatingSystem, Package } from './packages.js';
 export interface NodeProgram {
   /** In the image. */
   path: string;
-  /** Undefined where neither the program nor its image tells. */
+  /** Undefined if neither the binary nor the image says. */
   version: string | undefined;
   sha256: string;
 }
 
 export interface SbomParts {
   spec: ModelSpec;
-  /** Repository of the image that is described. */
+  /** Repository of the image. */
   image: string;
   /** The model's own files, hashed. */
   weights: readonly SealedFile[];
@@ -80,13 +80,13 @@ function packageOf({ name, version, license, kind, qualifiers }: Package): Model
   return new Models.Component(Enums.ComponentType.Library, name, { version, bomRef: purl, purl, licenses });
 }
 
-/** In the order that package URLs demand. */
+/** Qualifiers in the order required for package URLs. */
 function query(qualifiers: Record<string, string> = {}): string {
   const pairs = Object.entries(qualifiers).sort(([a], [b]) => (a < b ? -1 : 1));
   return pairs.map(([name, value], at) => `${at ? '&' : '?'}${name}=${encodeURIComponent(value)}`).join('');
 }
 
-/** With the names under which lists of vulnerabilities have it. */
+/** With the names that vulnerability databases use. */
 function nodeOf({ path, version, sha256 }: NodeProgram): Models.Component {
   const known = version !== undefined && {
     version,
@@ -112,14 +112,14 @@ function properties(values: Record<string, string>): Models.PropertyRepository {
   return new Models.PropertyRepository(all);
 }
 
-/** What is no SPDX id stays a name: the library recognises ids whatever their case. */
+/** Anything that is not an SPDX id (in any case) is kept as a name. */
 function licensesOf(license: string | undefined): Models.LicenseRepository {
   if (license === undefined || license === '') return new Models.LicenseRepository();
   const factory = new Contrib.License.Factories.LicenseFactory(refuseExpression);
   return new Models.LicenseRepository([factory.makeFromString(license)]);
 }
 
-/** Expressions like "MIT OR Apache-2.0" stay a name, too: a reader understands them, and nothing is lost. */
+/** Expressions like "MIT OR Apache-2.0" are kept as names, too. */
 function refuseExpression(): void {
   throw new Error('not read as an expression');
 }

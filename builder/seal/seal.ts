@@ -22,35 +22,35 @@ import type { RecordedRun } from './record.js';
 import { goldenOf, nativeGolden, type Stage, stageModel, stageName, type StageOptions } from './stage.js';
 
 export interface SealOptions extends StageOptions {
-  /** The same model for the engine's own platform, where the image is for another one that does not run there. */
+  /** The same model for the engine's own platform, if the image is for another platform. */
   native?: PlannedImages | undefined;
   notices: Notices;
   packageRoot: string;
 }
 
-/** What sealing gave, as `--json` prints it. */
+/** Result of sealing, as `--json` prints it. */
 export interface SealResult {
   image: string;
   references: string[];
-  /** Hash of the image's configuration, which covers every layer: what "builder verify --id" demands. */
+  /** Hash of the image's configuration, which covers all layers; for "builder verify --id". */
   id: string;
-  /** False when a sealed image of the same inputs was there. */
+  /** False if a sealed image of the same inputs existed. */
   built: boolean;
   bytes: number;
   /** Hex SHA-256 of /server/sealed/manifest.json. */
   manifest: string;
   notices: string[];
-  /** False when the image is for another platform: then its files are proven, and it has not been run. */
+  /** False if the image is for another platform; then only its files were verified. */
   ran: boolean;
   folder: string;
-  /** What a signature of it signs. */
+  /** The statement to be signed. */
   statement: string;
 }
 
 /**
- * Makes a sealed image from files: the model with its weights, started once without a network to record its golden
- * answer, and a layer that says what is in it. No container is ever committed, so nothing of an environment gets in. It
- * has its names only once it has passed its offline proof.
+ * Makes a sealed image: starts the baked image once without a network to record its golden answer, then adds the sealing
+ * layer. No container is committed, so nothing of an environment gets in. The image gets its names only after it has
+ * passed the offline proof.
  */
 export async function sealModel(options: SealOptions, docker: Docker): Promise<SealResult> {
   const { images, notices, report } = options;
@@ -58,7 +58,9 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
   const existing = await docker.inspectImage(seal.references[0]!);
   if (existing) refuseForeign(existing.labels[LABEL.model], images.plan);
   if (existing?.labels[LABEL.build] === seal.digest) {
-    const read = await demandProof(existing.id, { run: false }, { docker, report }).catch(otherwise(seal));
+    const read = await demandProof(existing.id, { run: false }, { docker, report }).catch(
+      refuseChangedImage(seal),
+    );
     await docker.tagImage(existing.id, seal.references[1]!);
     return withStatement(resultOf(options, seal, { image: existing, read, built: false }));
   }
@@ -73,14 +75,14 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
   }
 }
 
-/** The statement lies beside the other texts, so that other tools can sign it. */
+/** Writes the statement to the build folder, so that other tools can sign it. */
 async function withStatement(result: SealResult): Promise<SealResult> {
   await writeContext(result.folder, { files: { 'statement.json': result.statement } });
   return result;
 }
 
-/** The tag was moved to an image that was changed, which has the labels of what it was made from. */
-function otherwise({ references }: SealPlan): (error: Error) => never {
+/** The tag points to an image that was changed later but still has the labels of the original. */
+function refuseChangedImage({ references }: SealPlan): (error: Error) => never {
   return (error) => {
     if (!(error instanceof BuilderError)) throw error;
     const remedy = `remove what is there with "docker rmi ${references.join(' ')}", and seal again`;
@@ -114,7 +116,7 @@ function resultOf(
 
 interface Sealing extends Stage {
   seal: SealPlan;
-  /** Name of the sealed image until it is proven. */
+  /** Temporary name of the sealed image until it is verified. */
   sealed: string;
 }
 
@@ -139,7 +141,7 @@ async function sealStage(
   return { image: (await docker.inspectImage(seal.references[0]!))!, read };
 }
 
-/** Nothing was measured on another platform, nor on a GPU. */
+/** Measured figures; undefined for another platform or a GPU. */
 async function measured(
   { images, dir }: SealOptions,
   { memory, loadSeconds }: Partial<Omit<RecordedRun, 'golden'>>,
@@ -164,7 +166,7 @@ async function buildSealed(
   const template = await readFile(path.join(packageRoot, 'templates/sealed.Dockerfile.eta'), 'utf8');
   const all = labelArguments([...labels, [LABEL.manifest, contents.manifestSha256]]);
   const dockerfile = render(template, { from: stage, labels: all });
-  await writeContext(path.join(images.folder, 'sealed'), { files: readable(contents, dockerfile) });
+  await writeContext(path.join(images.folder, 'sealed'), { files: reviewFiles(contents, dockerfile) });
   const entries = [{ path: 'Dockerfile', content: dockerfile }, ...contents.entries];
   await report.step(`Sealed image ${seal.references[0]}`, async (onLine) => {
     const { platform } = await docker.info();
@@ -173,7 +175,7 @@ async function buildSealed(
   });
 }
 
-/** An image that does not pass its own proof gets no name. @throws BuilderError with what is wrong */
+/** Runs the offline proof. @throws BuilderError with the problems found */
 async function demandProof(
   image: string,
   options: { run: boolean },
@@ -187,8 +189,8 @@ async function demandProof(
   );
 }
 
-/** The texts of the sealing layer, for reading and review. */
-function readable({ entries }: SealContents, dockerfile: string): Record<string, string> {
+/** The text files of the sealing layer, for review. */
+function reviewFiles({ entries }: SealContents, dockerfile: string): Record<string, string> {
   const texts = entries.flatMap(({ path: name, content }) =>
     typeof content === 'string' ? [[path.posix.basename(name), content]] : [],
   );

@@ -1,25 +1,25 @@
 import { LABEL } from '../images/labels.js';
 
-/** What an image's configuration says of how containers of it run, in one form whatever engine has told it. */
+/** How containers of an image run, from its configuration, independent of the engine. */
 export type ContainerSettings = Record<string, unknown>;
 
-/** Stamped by engines while they build: the parent's id and the building container's name. They change no container. */
+/** Fields that engines set while building (parent id, name of the build container); they have no effect. */
 const STAMPED: ReadonlySet<string> = new Set(['Image', 'Hostname', 'Domainname']);
 
 /**
- * The form in which settings are recorded and compared: every field that says something, known here or not, and all
- * labels but the record's own hash, which the record can't hold.
+ * Normalizes settings for comparison: all fields with a value, known or not, and all labels except the manifest's own
+ * hash.
  */
 export function sealedSettings(config: ContainerSettings): ContainerSettings {
   const { Labels, ...rest } = config;
   const { [LABEL.manifest]: _, ...labels } = (Labels ?? {}) as ContainerSettings;
   const said = Object.entries({ ...rest, Labels: labels }).filter(
-    ([name, value]) => !STAMPED.has(name) && saysSomething(value),
+    ([name, value]) => !STAMPED.has(name) && hasValue(value),
   );
   return inOrder(Object.fromEntries(said)) as ContainerSettings;
 }
 
-/** The settings of an image with more labels. */
+/** The settings with additional labels. */
 export function withLabels(
   config: ContainerSettings,
   labels: readonly (readonly [string, string])[],
@@ -30,8 +30,8 @@ export function withLabels(
   };
 }
 
-/** Engines write what is not set as null, empty or false, or leave it out. */
-function saysSomething(value: unknown): boolean {
+/** False for unset values, which engines write as null, empty or false. */
+function hasValue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value !== null && value !== undefined && value !== '' && value !== false && value !== 0;
 }

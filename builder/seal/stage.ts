@@ -9,29 +9,29 @@ import type { Report } from '../report.js';
 import type { Golden } from './golden.js';
 import { type RecordedRun, recordGolden } from './record.js';
 
-/** What goes into an image before it is sealed. */
+/** Input of the image to be sealed. */
 export interface StageOptions {
-  /** Of a baked image. */
+  /** Plan of the baked image. */
   images: PlannedImages;
   /** Folder with the model's verified files and the notices. */
   dir: string;
-  /** Of the runtime image's build. */
+  /** Build arguments of the runtime image. */
   buildArgs: Record<string, string> | undefined;
   report: Report;
 }
 
 export interface Stage {
-  /** Name of the unsealed image while there is one. */
+  /** Temporary name of the unsealed image. */
   stage: string;
   docker: Docker;
 }
 
-/** A name that no other sealing has. */
+/** A unique temporary name. */
 export function stageName({ plan }: PlannedImages): string {
   return `${plan.image.repository}:sealing-${randomBytes(4).toString('hex')}`;
 }
 
-/** The baked image under a name of its own; a baked image of the same inputs that is there is taken. */
+/** Builds the baked image under the temporary name, or reuses one of the same inputs. */
 export async function stageModel(
   { images, dir, buildArgs, report }: StageOptions,
   { stage, docker }: Stage,
@@ -52,7 +52,7 @@ export async function stageModel(
   );
 }
 
-/** The golden answer of a staged image, and what the image took. */
+/** Records the golden answer and the figures of a staged image. */
 export function goldenOf(
   image: string,
   { plan }: PlannedImages,
@@ -63,7 +63,7 @@ export function goldenOf(
   );
 }
 
-/** An image of another platform can't be asked here: the same model and server on this one can. */
+/** For an image of another platform, records with the same model and server on this platform. */
 export async function nativeGolden(
   options: StageOptions,
   native: PlannedImages,

@@ -15,14 +15,14 @@ import type { Report } from '../report.js';
 import { extractWeights, specOfImage } from './image-files.js';
 import { noticeFiles, type Notices } from './notices.js';
 
-/** What is to be sealed. */
+/** What to seal. */
 export interface SealSubject {
   spec: ModelSpec;
   notices: RepoFile[];
-  /** The image that was named, when one was, and what its labels say that it takes. */
+  /** The given image, if one was given, and the figures of its labels. */
   image?: string;
   figures?: Figures | undefined;
-  /** How the model was decided, when no image was named. */
+  /** The model's plan, if no image was given. */
   model?: ModelPlan;
 }
 
@@ -32,7 +32,7 @@ export interface SubjectContext {
   deps: CommandDeps;
 }
 
-/** An image of ours by that name, else the model of that id. */
+/** The model image of that name, else the model of that id. */
 export async function readSealSubject(given: string, context: SubjectContext): Promise<SealSubject> {
   const { flags, report, deps } = context;
   await deps.docker.info();
@@ -50,7 +50,7 @@ export async function readSealSubject(given: string, context: SubjectContext): P
   return { spec: model.spec, model, notices: noticeFiles(model.info.files) };
 }
 
-/** An image does not hold the licence text; where no hub answers, it is sealed without. */
+/** Images don't hold licence texts; if the hub does not answer, the image is sealed without. */
 async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContext): Promise<RepoFile[]> {
   try {
     const { source } = planSource(flags, deps, report.note);
@@ -61,14 +61,14 @@ async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContex
   }
 }
 
-/** Runs `use` on the folder with the model's files: those of the image that was named, the cache, the hub. */
+/** Calls `use` with a folder of the model's files: from the given image, the cache or the hub. */
 export async function withWeights<T>(
   { spec, image }: SealSubject,
   { flags, report, deps }: SubjectContext,
   use: (dir: string) => Promise<T>,
 ): Promise<T> {
-  const fetch = (places: string[]) =>
-    fetchWeights({ id: spec.id, flags, report, model: { spec }, places, rehash: true }, deps);
+  const fetch = (folders: string[]) =>
+    fetchWeights({ id: spec.id, flags, report, model: { spec }, folders, rehash: true }, deps);
   if (image === undefined) return use(await fetch([]));
   const root = cacheFolder(flags, deps);
   await makeFolder(root);
@@ -81,7 +81,7 @@ export async function withWeights<T>(
   }
 }
 
-/** The folder with licence texts and model card. */
+/** Fetches licence texts and model card. */
 export async function fetchNotices(
   { spec, notices }: SealSubject,
   { flags, report, deps }: SubjectContext,

@@ -3,12 +3,12 @@ import type { Bundle } from '@sigstore/bundle';
 import { keyHint } from './keys.js';
 import { PAYLOAD_TYPE } from './statement.js';
 
-/** What signatures of an image are named after: `model.tar.gz.sigstore.json`. */
+/** Suffix of signature files: `model.tar.gz.sigstore.json`. */
 export const BUNDLE_SUFFIX = '.sigstore.json';
 
 /**
- * Signs a statement. The bundle is Sigstore's, version 0.3: a DSSE envelope and the name of the key; no certificate and
- * no log, so it is verified without a network.
+ * Signs a statement. The result is a Sigstore bundle 0.3: a DSSE envelope and a key hint, without certificate and log, so
+ * it can be verified offline.
  */
 export async function signStatement(statement: string, key: KeyObject): Promise<string> {
   const { toDSSEBundle, bundleToJSON } = await import('@sigstore/bundle');
@@ -20,17 +20,17 @@ export async function signStatement(statement: string, key: KeyObject): Promise<
     signature,
     keyHint: keyHint(key),
   });
-  // cosign takes the key that it is given, and skips signatures that name one.
+  // cosign skips signatures with a key id when it is given a key.
   for (const each of bundle.content.dsseEnvelope.signatures) each.keyid = '';
   return `${JSON.stringify(bundleToJSON(bundle), null, 1)}\n`;
 }
 
 export type OpenedBundle =
   | { statement: string }
-  /** Why nothing of it is believed. */
+  /** Why the bundle is rejected. */
   | { problem: 'no bundle' | 'no statement' | 'another key' | 'altered'; hint?: string };
 
-/** What a bundle says, where `key` has signed it. Times and logs that it may name are not looked at. */
+/** Opens a bundle signed by `key`. Timestamps and log entries are ignored. */
 export async function openBundle(text: string, key: KeyObject): Promise<OpenedBundle> {
   const bundle = await parseBundle(text);
   if (bundle === undefined) return { problem: 'no bundle' };
@@ -55,7 +55,7 @@ async function parseBundle(text: string): Promise<Bundle | undefined> {
   }
 }
 
-/** What a DSSE envelope signs: its payload with its type. */
+/** The bytes that a DSSE envelope signs: type and payload. */
 async function signedBytes(type: string, payload: Buffer): Promise<Buffer> {
   const { dsse } = await import('@sigstore/core');
   return dsse.preAuthEncoding(type, payload);

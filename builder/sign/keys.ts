@@ -9,13 +9,13 @@ import { readFile } from 'node:fs/promises';
 import { BuilderError } from '../exit.js';
 
 export interface KeyPair {
-  /** PKCS#8 in PEM, encrypted where a passphrase is given. */
+  /** PKCS#8 in PEM, encrypted if there is a passphrase. */
   privatePem: string;
   /** SubjectPublicKeyInfo in PEM. */
   publicPem: string;
 }
 
-/** A pair for ECDSA on P-256 with SHA-256: what cosign makes and reads. */
+/** A pair for ECDSA on P-256 with SHA-256, compatible with cosign. */
 export function generateKeyPair(passphrase: string | undefined): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const secret = passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase };
@@ -25,7 +25,7 @@ export function generateKeyPair(passphrase: string | undefined): KeyPair {
   };
 }
 
-/** Name of a public key as bundles carry it: Base64 of the hash of its DER form. */
+/** The key hint of bundles: Base64 of the hash of the key's DER form. */
 export function keyHint(key: KeyObject): string {
   const own = key.type === 'private' ? createPublicKey(key) : key;
   const der = own.export({ type: 'spki', format: 'der' });
@@ -34,8 +34,8 @@ export function keyHint(key: KeyObject): string {
 
 /**
  * Reads a private key in PEM.
- * @param passphrase asked for when the key is encrypted
- * @throws BuilderError `usage` that says what is wrong, never what the file holds
+ * @param passphrase called only for an encrypted key
+ * @throws BuilderError `usage` with the reason, without the file's content
  */
 export async function readPrivateKey(file: string, passphrase: () => string | undefined): Promise<KeyObject> {
   const pem = await readPem(file, '--sign-key');

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { SBOM_FILE, SEALED_MANIFEST } from '../seal/manifest.js';
 
-/** How in-toto and cosign know what kind of statement it is; cosign's --type takes it. */
+/** in-toto predicate type of the statement; for cosign's --type. */
 export const PREDICATE_TYPE = 'urn:io.slipway:sealed:v1';
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 
-/** Names of what a statement is about. */
+/** Names of the statement's subjects. */
 const SUBJECTS = { image: 'image', manifest: SEALED_MANIFEST, sbom: SBOM_FILE } as const;
 type SubjectName = keyof typeof SUBJECTS;
 
-/** What a signature says of an image: hex SHA-256 of its configuration and of two of its files. */
+/** Signed hashes of an image: hex SHA-256 of its configuration and of two of its files. */
 export type SignedHashes = Record<SubjectName, string>;
 
 export interface SignedModel {
@@ -28,7 +28,7 @@ const schema = z.object({
   ),
 });
 
-/** The statement that is signed, as in-toto has it. Equal parts give equal text. */
+/** The in-toto statement to be signed. Equal input gives equal text. */
 export function formatStatement(hashes: SignedHashes, about: SignedModel): string {
   const subject = Object.entries(SUBJECTS).map(([key, name]) => ({
     name,
@@ -39,7 +39,7 @@ export function formatStatement(hashes: SignedHashes, about: SignedModel): strin
   return `${JSON.stringify({ _type: STATEMENT_TYPE, subject, predicateType: PREDICATE_TYPE, predicate }, null, 1)}\n`;
 }
 
-/** What a statement names, or undefined for one of another kind. */
+/** The hashes in a statement; undefined for statements of another type. */
 export function parseStatement(text: string): Partial<SignedHashes> | undefined {
   const parsed = schema.safeParse(json(text));
   if (!parsed.success) return undefined;
@@ -65,7 +65,7 @@ const TOLD: Record<SubjectName, string> = {
   sbom: 'its bill of materials',
 };
 
-/** What is not as it was signed, a line each. */
+/** Differences from the signed hashes, a line each. */
 export function signatureDifferences(signed: Partial<SignedHashes>, found: SignedHashes): string[] {
   return (Object.keys(SUBJECTS) as SubjectName[])
     .filter((name) => signed[name] !== found[name])

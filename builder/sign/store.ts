@@ -4,12 +4,12 @@ import { replaceFile } from '../../runtime/store/replace-file.js';
 import { BuilderError } from '../exit.js';
 import { BUNDLE_SUFFIX } from './bundle.js';
 
-/** Where the signature of an image is kept on the machine that made it: an image can't hold its own. */
+/** File of an image's signature on the machine that made it; the image can't contain its own signature. */
 export function signatureFile(data: string, id: string): string {
   return path.join(data, 'signatures', `${id.replace(':', '-')}${BUNDLE_SUFFIX}`);
 }
 
-/** Writes a bundle, whole or not at all. @throws BuilderError `failure` */
+/** Writes a bundle atomically. @throws BuilderError `failure` */
 export async function writeBundle(file: string, text: string): Promise<void> {
   try {
     await mkdir(path.dirname(file), { recursive: true });
@@ -20,14 +20,14 @@ export async function writeBundle(file: string, text: string): Promise<void> {
   }
 }
 
-/** A bundle has a few kilobytes; what is larger is none. */
-const LARGEST = 2 ** 22;
+/** Bundles have a few kilobytes; larger files are not read. */
+const MAX_BYTES = 2 ** 22;
 
-/** @returns undefined when there is none. @throws BuilderError `failure` when it can't be read */
+/** @returns undefined if the file does not exist. @throws BuilderError `failure` when it can't be read */
 export async function readBundle(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
-    if (size > LARGEST) throw new BuilderError('failure', `${file} has ${size} bytes: it is no signature`);
+    if (size > MAX_BYTES) throw new BuilderError('failure', `${file} has ${size} bytes: it is no signature`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof BuilderError) throw error;

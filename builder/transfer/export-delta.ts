@@ -8,7 +8,7 @@ import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { fileArchive, isFile, onlyImage } from './sources.js';
 
-/** What the far side is expected to have. */
+/** What the target machine is expected to have. */
 export interface DeltaBase {
   id: string;
   name: string;
@@ -26,15 +26,15 @@ export async function findBase(docker: Docker, base: string): Promise<DeltaBase>
   throw new BuilderError('failure', `--base ${base} is neither an image of this engine nor a file`);
 }
 
-/** An archive of what `base` lacks, and what it says about itself. */
+/** An archive with the layers that `base` lacks, and its delta.json. */
 export interface DeltaExport {
   delta: Delta;
   open(): Readable;
 }
 
 /**
- * Reads the image twice: which layer is whose is told at the end of what engines save, and only then is it known which
- * ones to leave out.
+ * Reads the image twice: engines write the list of layers at the end of the archive, and only then is it known which
+ * layers to leave out.
  */
 export async function exportDelta(source: ArchiveSource, base: DeltaBase): Promise<DeltaExport> {
   const { images, layers: sizes } = await readArchive(source, async ({ size }) => size);
@@ -85,7 +85,7 @@ export const memberFor = (diffId: string): string => `${diffId.slice('sha256:'.l
 
 export const configFor = ({ id }: Pick<ArchiveImage, 'id'>): string => `${id.slice('sha256:'.length)}.json`;
 
-/** Name and text of the document by which engines find the parts of an image. */
+/** Name and text of the document in which engines look up the parts of an image. */
 export function manifestFor(
   image: Pick<ArchiveImage, 'id' | 'names' | 'layers'>,
   memberOf: (diffId: string) => string,

@@ -5,8 +5,8 @@ import { teeStream } from '../archive/streams.js';
 import { checkArchive } from './load.js';
 
 /**
- * What the engine saves, unchanged; the stream ends well only if every layer in it is what it should be.
- * @param onChecked gets the images of the archive before the stream ends
+ * The engine's archive, unchanged; the stream fails at its end if a layer is wrong or missing.
+ * @param onChecked called with the images of the archive before the stream ends
  */
 export async function exportFull(
   source: ArchiveSource,
@@ -15,7 +15,7 @@ export async function exportFull(
   const [read, written] = teeStream(await source.open());
   const checked = checkArchive({ ...source, open: async () => read });
   const check = checked.then(({ images }) => onChecked(images));
-  // Awaited below, but perhaps not before it has failed.
+  // Awaited below; avoids an unhandled rejection before that.
   check.catch(() => undefined);
   return Readable.from(afterCheck(written, check), { objectMode: false });
 }
@@ -24,7 +24,7 @@ async function* afterCheck(bytes: Readable, check: Promise<unknown>): AsyncGener
   try {
     for await (const chunk of bytes) yield chunk as Buffer;
   } catch (error) {
-    // Whatever ended the bytes, the check knows why.
+    // If the check failed, throw its error.
     await check;
     throw error;
   }

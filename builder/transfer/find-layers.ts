@@ -3,8 +3,8 @@ import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 
 /**
- * Images of the engine that together have the layers, as few as can be; the named base first. Where a layer stands in
- * an image does not matter.
+ * Few images of the engine that together have the layers; the named base is preferred. The position of a layer in an
+ * image does not matter.
  * @returns ids
  * @throws BuilderError that says which image to load first
  */

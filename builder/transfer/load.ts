@@ -9,15 +9,15 @@ import { BuilderError } from '../exit.js';
 import { configFor, manifestFor } from './export-delta.js';
 import { onlyImage, savedImage } from './sources.js';
 
-/** A file whose every layer has been read and is what it should be. */
+/** An archive whose layers have all been verified. */
 export interface CheckedArchive {
   source: ArchiveSource;
   images: ArchiveImage[];
-  /** Of a file that lacks layers. */
+  /** Set if the file is a delta. */
   delta: Delta | undefined;
 }
 
-/** Reads and hashes a whole archive. @throws BuilderError unless each layer is there, or needed, and right */
+/** Reads and hashes a whole archive. @throws BuilderError for a wrong layer, or one missing and not listed as needed */
 export async function checkArchive(source: ArchiveSource): Promise<CheckedArchive> {
   const archive = await readArchive(source, ({ content }) => diffIdOf(content));
   const delta = deltaOf(archive, source.name);
@@ -39,13 +39,13 @@ function demandCarried({ layers }: Archive<string>, delta: Delta, name: string):
 export interface Recomposition {
   /** Names that the loaded image gets. */
   names: string[];
-  /** Images of the engine whose layers are used where the file lacks them. */
+  /** Images of the engine that provide the missing layers. */
   bases: readonly string[];
 }
 
 /**
- * The complete archive of an image, for an engine to load: layers of the file, then layers of local images. Every layer
- * is hashed on its way; the stream fails before the image could be made when one is wrong or missing.
+ * Composes a complete archive from layers of the file and of local images. Every layer is hashed on the way; if one is
+ * wrong or missing, the stream fails before the engine creates the image.
  */
 export function recompose(
   docker: Docker,
@@ -76,8 +76,8 @@ export function recompose(
 }
 
 /**
- * Checks that the engine has the image, to the letter of its configuration.
- * @returns its id there, which engines with the containerd store count differently
+ * Checks that the engine has the image with exactly this configuration.
+ * @returns its id on the engine, which differs on engines with the containerd store
  */
 export async function confirmLoaded(docker: Docker, { id, names }: ArchiveImage): Promise<string> {
   const reference = names[0] ?? id;

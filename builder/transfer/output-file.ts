@@ -11,21 +11,21 @@ import { gzipBlocks } from './gzip.js';
 
 export interface WrittenFile {
   bytes: number;
-  /** Hex, of the file. */
+  /** Hex hash of the file. */
   sha256: string;
 }
 
-/** Opens what is written, when all is ready for it. */
+/** Opens the stream to write, called when the output is ready. */
 export type OpenStream = () => Promise<Readable>;
 
 export interface OutputTarget {
   /** Uncompressed when the name ends with .tar. */
   file: string;
-  /** Replace what is there. */
+  /** Replace an existing file. */
   force: boolean;
 }
 
-/** @throws BuilderError when the file is there, or its folder is not or is all but full */
+/** @throws BuilderError when the file exists, or its folder is missing or nearly full */
 export async function checkOutput({ file, force }: OutputTarget, expectedBytes: number): Promise<void> {
   if (!force && existsSync(file)) throw new BuilderError('usage', `${file} is there; --force replaces it`);
   const folder = path.dirname(path.resolve(file));
@@ -41,8 +41,8 @@ export async function checkOutput({ file, force }: OutputTarget, expectedBytes: 
 }
 
 /**
- * Writes a stream to a file and its checksum to `<file>.sha256`. Either name appears only when the file is complete and
- * on disk; what a killed export has left under its working name goes with the next one.
+ * Writes a stream to a file and its checksum to `<file>.sha256`. Both names appear only when the file is complete and
+ * synced; the next export removes leftovers of a killed one.
  */
 export async function writeOutput(
   source: OpenStream,

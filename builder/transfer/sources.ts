@@ -16,10 +16,10 @@ export function fileArchive(file: string): ArchiveSource {
   return { name: path.basename(file), open: () => openFile(file) };
 }
 
-/** @throws BuilderError when there is no such file or it can't be read */
+/** @throws BuilderError when the file does not exist or can't be read */
 export async function openFile(file: string): Promise<Readable> {
   try {
-    // Opened first, so that what is wrong is told here and not by a stream.
+    // Opened first, so that errors are thrown here and not by the stream.
     const handle = await open(file);
     return handle.createReadStream({ highWaterMark: 2 ** 20 });
   } catch (error) {
@@ -27,7 +27,7 @@ export async function openFile(file: string): Promise<Readable> {
   }
 }
 
-/** True for the path of a file: what names an image and a file is taken for the file. */
+/** True for the path of a file; a name that is both image and file counts as the file. */
 export async function isFile(text: string): Promise<boolean> {
   const found = await stat(text).catch(() => undefined);
   if (found === undefined && /\.(?:tar|tgz|gz|zst)$/.test(text))

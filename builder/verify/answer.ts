@@ -1,17 +1,17 @@
-/** How an answer compares with the recorded one. */
+/** Comparison of an answer with the recorded one. */
 export interface Comparison {
   /** Byte for byte. */
   exact: boolean;
-  /** Where it differs by more than the tolerance; undefined when it does not. */
+  /** Where it differs by more than the tolerance, if it does. */
   difference?: string;
 }
 
-/** Other processors compute the last digits differently. */
+/** Last digits differ between processors. */
 const TOLERANCE = 1e-3;
 
 /**
- * Compares JSON values: shape and strings must be equal, numbers within a thousandth (below 1, absolutely).
- * @returns the place of the first difference, e.g. `.output[0].score`, with both values
+ * Compares JSON values: shape and strings must be equal, numbers within a thousandth (absolute below 1).
+ * @returns the path of the first difference, e.g. `.output[0].score`, with both values
  */
 export function differenceOf(found: unknown, wanted: unknown, place = ''): string | undefined {
   if (typeof wanted === 'number' && typeof found === 'number')

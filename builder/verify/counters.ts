@@ -1,19 +1,19 @@
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
 
-/** Attempts to reach something outside of a container without a network, as its kernel has counted them. */
+/** Network attempts of a container without a network, from kernel counters. */
 export interface NetworkAttempts {
-  /** Packets and connects that no route led to, IPv4 and IPv6, name look-ups included. */
+  /** Packets and connects without a route, IPv4 and IPv6, DNS lookups included. */
   noRoute: number;
-  /** Connects on the container's own loopback that nobody in it has accepted, e.g. to a proxy. */
+  /** Refused connects on the container's own loopback, e.g. to a proxy. */
   refused: number;
-  /** Datagrams on its loopback that nobody in it has taken, e.g. to a name server. */
+  /** Unreceived datagrams on its loopback, e.g. to a name server. */
   datagrams: number;
 }
 
 /**
- * Reads the counters of the container's network from inside it, where they are on every engine.
- * @throws BuilderError `failure` when they can't be read: without them nothing is proven
+ * Reads the counters from inside the container, which works with every engine.
+ * @throws BuilderError `failure` when they can't be read, since the proof needs them
  */
 export async function readAttempts(container: IsolatedContainer): Promise<NetworkAttempts> {
   const show =
@@ -37,7 +37,7 @@ export function totalAttempts({ noRoute, refused, datagrams }: NetworkAttempts):
   return noRoute + refused + datagrams;
 }
 
-/** Two lines a protocol, names and values, in the one file; a name and a value a line in the other. */
+/** One file has two lines per protocol, names and values; the other has a name and a value per line. */
 function parseCounters(text: string): Map<string, number> {
   const counters = new Map<string, number>();
   const names = new Map<string, string[]>();

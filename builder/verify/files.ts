@@ -19,12 +19,12 @@ import type { SignedHashes } from '../sign/statement.js';
 import { type Step, stepOf } from './proof.js';
 import { settingsStep } from './settings.js';
 
-/** What an image's archive says, read without running anything of it. */
+/** Facts from an image's archive, read without running the image. */
 export interface ReadImage {
   image: ArchiveImage;
   manifest: SealedManifest;
   golden: Golden;
-  /** What a signature has to name. */
+  /** Hashes that a signature must have. */
   hashes: SignedHashes;
   steps: Step[];
 }
@@ -32,7 +32,7 @@ export interface ReadImage {
 const KEPT = new Set([SEALED_MANIFEST, GOLDEN_FILE]);
 
 /**
- * Hashes every file of a sealed image and compares them, and the image's configuration, with its manifest.
+ * Hashes all files of a sealed image and compares them and the image's configuration with its manifest.
  * @throws BuilderError `refused` when it is not sealed
  */
 export async function readSealed(source: ArchiveSource): Promise<ReadImage> {
@@ -106,10 +106,10 @@ function manifestProblems(files: FileSystem, label: string | undefined): string[
   return found === label ? [] : [`changed: ${SEALED_MANIFEST} (${found}, and the label says ${label})`];
 }
 
-/** Folders that lead to the files of the sealing layer. */
+/** Parent folders of the sealing layer's files. */
 const SEAL_FOLDERS = new Set(['/', '/server', SEALED_DIR]);
 
-/** The sealing layer is the last one, and all below it are as they were. */
+/** Checks that all layers below the sealing layer are unchanged and that it is the last. */
 function layerProblems(layers: readonly LayerIndex[], { base }: SealedManifest): string[] {
   const below = layers.slice(0, base.layers.length);
   const changed = base.layers

@@ -11,28 +11,28 @@ import { recorderOptions, targetsIn } from './recorder.js';
 export interface OfflineOptions {
   /** Name or id on the engine. */
   image: string;
-  /** Of the image itself. */
+  /** Environment of the image. */
   env: readonly string[];
   golden: Golden;
   say: (detail: string) => void;
 }
 
-/** What a run without a network gave. */
+/** Result of a run without a network. */
 export interface OfflineRun {
-  /** The answer to the golden request, or why there is none. */
+  /** The answer to the golden request, or the error. */
   answer: InsideAnswer | BuilderError;
-  /** Undefined when the container had ended. */
+  /** Undefined if the container had ended. */
   attempts: NetworkAttempts | undefined;
-  /** Where attempts led to, as far as a second run tells. */
+  /** Targets of the attempts, if a second run shows them. */
   targets: string[];
-  /** Processor of the engine's machine. */
+  /** CPU of the engine's machine. */
   cpu: string;
 }
 
-/** What a server does after an answer, it does soon. */
+/** Time for network attempts that follow an answer. */
 const SETTLE_MS = 500;
 
-/** Starts the image twice at most: as operators do, and to name the targets once attempts have been counted. */
+/** Runs the image as operators do; if attempts were counted, runs it again to find their targets. */
 export async function runOffline(docker: Docker, options: OfflineOptions): Promise<OfflineRun> {
   const run = await runOnce(docker, options, {});
   if (run.attempts === undefined || totalAttempts(run.attempts) === 0) return { ...run, targets: [] };
@@ -51,7 +51,7 @@ async function runOnce(docker: Docker, options: OfflineOptions, env: Record<stri
     log = (log + text).slice(-LONGEST_LOG);
     options.say(text.trimEnd());
   };
-  // Any KEY serves offline; nothing else of this environment reaches the container.
+  // Any KEY will do; nothing else of this environment is passed on.
   const container = await docker.startIsolated({
     image: options.image,
     env: { KEY: 'any', LOG_FORMAT: 'text', ...env },
@@ -78,7 +78,7 @@ async function runOnce(docker: Docker, options: OfflineOptions, env: Record<stri
 
 const LONGEST_LOG = 2 ** 20;
 
-/** A container that fails is a result; any other error is none. */
+/** The failure of a container is a result; other errors are thrown on. */
 function expected(error: unknown): BuilderError {
   if (error instanceof BuilderError && error.exit === 'failure') return error;
   throw error;
@@ -88,7 +88,7 @@ async function goldenAnswer(
   container: IsolatedContainer,
   { env, golden }: OfflineOptions,
 ): Promise<InsideAnswer> {
-  await untilListening(container, portOf(env));
+  await waitUntilListening(container, portOf(env));
   await waitUntilReadyInside(container);
   return runInside(container, golden.request);
 }
@@ -97,7 +97,7 @@ function portOf(env: readonly string[]): number {
   return Number(env.find((line) => line.startsWith('PORT='))?.slice('PORT='.length) || 80);
 }
 
-/** Runs inside: looks for a listening socket in the kernel's tables. */
+/** Script that runs inside: looks for a listening socket in the kernel's tables. */
 const LISTEN = `
 const port = ':' + Number(process.argv.at(-1)).toString(16).toUpperCase().padStart(4, '0');
 const listens = (file) => { try { return fs.readFileSync('/proc/net/' + file, 'utf8').split('\\n').some((line) => {
@@ -106,8 +106,8 @@ setInterval(() => (listens('tcp') || listens('tcp6')) && process.exit(0), 100);
 setTimeout(() => process.exit(1), 60_000);
 `;
 
-/** Waits without connecting: a connect that is refused would count as an attempt of the image's. */
-async function untilListening(container: IsolatedContainer, port: number): Promise<void> {
+/** Waits without connecting, since a refused connect would count as an attempt of the image. */
+async function waitUntilListening(container: IsolatedContainer, port: number): Promise<void> {
   const command = ['node', '--eval', LISTEN, '--', String(port)];
   const { code } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
   if (code === 0) return;

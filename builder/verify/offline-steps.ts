@@ -6,7 +6,7 @@ import { totalAttempts } from './counters.js';
 import type { OfflineRun } from './offline-run.js';
 import { type Step, stepOf } from './proof.js';
 
-/** The step that fails on any attempt to reach something. */
+/** The step that fails on any network attempt. */
 export function networkStep({ attempts, targets }: OfflineRun): Step {
   if (attempts === undefined)
     return stepOf('network', 'no network', ['the container has ended: nothing could be counted']);
@@ -27,13 +27,13 @@ export function networkStep({ attempts, targets }: OfflineRun): Step {
   );
 }
 
-/** How the answer compares, with the step that says so. */
+/** The golden step, and whether the answer was exactly equal. */
 export interface GoldenResult {
   exact: boolean;
   step: Step;
 }
 
-/** @param exact demand the same bytes, on whatever processor */
+/** @param exact require the same bytes on any CPU */
 export function goldenStep({ answer, cpu }: OfflineRun, golden: Golden, exact: boolean): GoldenResult {
   const on = `recorded on ${golden.recordedOn.cpu} (${golden.recordedOn.platform})`;
   if (answer instanceof BuilderError)

@@ -7,11 +7,11 @@ import { recompose } from '../transfer/load.js';
 export interface TarballImage {
   source: ArchiveSource;
   image: ArchiveImage;
-  /** Leave the image on the engine, under the names of the tarball that are free. */
+  /** Leave the image on the engine, under those names of the tarball that are free. */
   keep: boolean;
 }
 
-/** Has the image of a tarball on the engine while `use` runs, under a name of its own; no name there changes hands. */
+/** Loads the image of a tarball under a temporary name while `use` runs; existing names are not changed. */
 export async function withLoaded<T>(
   docker: Docker,
   { source, image, keep }: TarballImage,

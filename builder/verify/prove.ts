@@ -11,11 +11,11 @@ import { type Step, stepOf } from './proof.js';
 import { type RequiredSignature, signatureStep } from './signature.js';
 
 export interface ProveOptions {
-  /** Demand this id: `sha256:` and the hash of the image's configuration. */
+  /** Require this id: `sha256:` and the hash of the image's configuration. */
   id?: string | undefined;
-  /** Demand a signature: called once the image's id is known. */
+  /** Require a signature; called when the image's id is known. */
   signature?: ((id: string) => Promise<RequiredSignature>) | undefined;
-  /** Demand the recorded answer byte for byte. */
+  /** Require the recorded answer byte for byte. */
   exact?: boolean | undefined;
   /** Leave the image of a tarball on the engine. */
   keep?: boolean | undefined;
@@ -23,7 +23,7 @@ export interface ProveOptions {
   run?: boolean | undefined;
 }
 
-/** What a proof found; it has passed when every step has. */
+/** Result of a proof; it has passed when all steps have. */
 export interface Proof {
   read: ReadImage;
   steps: Step[];
@@ -46,13 +46,13 @@ export async function prove(
   const origin = await originSteps(read, options);
   const known = [...origin, ...read.steps];
   if (options.run === false) return { read, steps: known, exact: undefined };
-  // What somebody else has made is not started here.
+  // An image of the wrong origin is not started.
   if (origin.some(({ passed }) => !passed)) return { read, steps: [...known, ...notRun()], exact: undefined };
   const proven = await proveRun(subject, { read, options, report, docker });
   return { read, steps: [...known, ...proven.steps], exact: proven.exact };
 }
 
-/** Whether it is the image that the operator means: what an image says of itself can't tell. */
+/** Checks the image against the required id and signature, which its own content can't prove. */
 async function originSteps({ image, hashes }: ReadImage, { id, signature }: ProveOptions): Promise<Step[]> {
   const steps: Step[] = [];
   if (id !== undefined) {
@@ -84,7 +84,7 @@ async function subjectOf(given: string, docker: Docker): Promise<Subject> {
   const image = await docker.inspectImage(given);
   if (!image) throw new BuilderError('failure', `${given} is neither an image of this engine nor a file`);
   requireSealed(image.labels, given);
-  // By its id: the name may move while it is read.
+  // By id, because the name may be moved meanwhile.
   return { source: { ...savedImage(docker, image.id), name: given }, id: image.id };
 }
 

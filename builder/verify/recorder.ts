@@ -1,6 +1,6 @@
 /**
- * Loaded into every Node.js process of a second run, once attempts have been counted: says on stderr what they lead to.
- * It is text because it runs inside images, on their Node.js.
+ * Preloaded into every Node.js process of a second run, after attempts were counted: prints their targets on stderr. It is
+ * text because it runs inside images, on their Node.js.
  */
 const RECORDER = `
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -30,15 +30,15 @@ for (const name of ['send', 'connect'])
 syncBuiltinESMExports();
 `;
 
-/** Value of NODE_OPTIONS that loads the recorder, after what the image has there itself. */
+/** Value of NODE_OPTIONS that loads the recorder in addition to the image's own options. */
 export function recorderOptions(env: readonly string[]): string {
   const own = env.find((line) => line.startsWith('NODE_OPTIONS='))?.slice('NODE_OPTIONS='.length) ?? '';
   const recorder = `--import=data:text/javascript;base64,${Buffer.from(RECORDER).toString('base64')}`;
-  // First, so that it sees what other preloaded code does.
+  // First, so that it also sees attempts of other preloaded code.
   return `${recorder} ${own}`.trim();
 }
 
-/** Targets in a log that the recorder has written into, each once; requests of our own to the server are none. */
+/** Targets in a log with the recorder's output, without duplicates and without our own requests to the server. */
 export function targetsIn(log: string, serverPort: number): string[] {
   const found = [...log.matchAll(/slipway-attempt:([\w%.!~*'()-]+(?::[\w%.!~*'()-]+)*);/g)].map(([, text]) =>
     text!.split(':').map(decodeURIComponent),

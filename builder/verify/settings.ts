@@ -3,7 +3,7 @@ import type { SealedManifest } from '../seal/manifest.js';
 import { type ContainerSettings, sealedSettings } from '../seal/settings.js';
 import { type Step, stepOf } from './proof.js';
 
-/** The step that compares how containers of an image run with what was sealed. */
+/** The step that compares the image's container settings with the sealed ones. */
 export function settingsStep({ settings, platform }: ArchiveImage, manifest: SealedManifest): Step {
   const [found, sealed] = [sealedSettings(settings), manifest.config];
   const names = [...new Set([...Object.keys(sealed), ...Object.keys(found)])].sort();
@@ -31,7 +31,7 @@ function problemsOf(name: string, found: unknown, sealed: unknown): string[] {
   return [`changed: ${name} is ${short(found)}, and was ${short(sealed)}`];
 }
 
-/** Values of variables may be secrets: they are compared and never shown. */
+/** Values of variables may be secrets, so they are never shown. */
 function environmentProblems(found: readonly string[], sealed: readonly string[]): string[] {
   const byName = (lines: readonly string[]): ContainerSettings =>
     Object.fromEntries(lines.map((line) => /^([^=]*)=?(.*)$/s.exec(line)!.slice(1) as [string, string]));

@@ -4,17 +4,17 @@ import { keyHint } from '../sign/keys.js';
 import { signatureDifferences, parseStatement, type SignedHashes } from '../sign/statement.js';
 import { type Step, stepOf } from './proof.js';
 
-/** What a signature has to be of, and whose. */
+/** The signature that is required. */
 export interface RequiredSignature {
   key: KeyObject;
-  /** Name of the key's file, for people. */
+  /** Name of the key's file, for messages. */
   keyFile: string;
-  /** Where the signature should lie, and what is there. */
+  /** Expected file of the signature, and its content. */
   file: string;
   bundle: string | undefined;
 }
 
-/** The step that fails unless the key has signed this very image. */
+/** The step that fails unless the key has signed exactly this image. */
 export async function signatureStep(found: SignedHashes, demanded: RequiredSignature): Promise<Step> {
   const { key, keyFile, file, bundle } = demanded;
   if (bundle === undefined)

@@ -21,7 +21,7 @@ export async function build(
     });
   });
   const request = {
-    // Several `t` parameters are what the engine takes; the type of the library knows one only.
+    // The engine accepts several `t` parameters; the library's type allows only one.
     t: options.references as unknown as string,
     forcerm: true,
     abortSignal: abort.signal,

@@ -3,7 +3,7 @@ import type Dockerode from 'dockerode';
 import type { ContainerOptions, RunningContainer } from '../docker.js';
 import { isNotFound, type EngineError, withEngineErrors } from '../engine-errors.js';
 
-/** Creates and starts a container that answers on a port of the host. */
+/** Creates and starts a container with a published port. */
 export async function start(client: Dockerode, options: ContainerOptions): Promise<RunningContainer> {
   const container = await client.createContainer({
     Image: options.image,
@@ -16,7 +16,7 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
       ...(options.gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
     },
   });
-  // Both before the start: a container that ends at once and is removed would give neither output nor status.
+  // Both before the start, because a container that ends at once may be removed with its output and status.
   const output = options.onOutput && (await attach(client, container, options.onOutput));
   const listening = new AbortController();
   const ended = container.wait({

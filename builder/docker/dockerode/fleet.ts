@@ -16,7 +16,7 @@ export async function ensureNetwork(client: Dockerode, { name, labels, internal 
       Options: { 'com.docker.network.bridge.enable_icc': 'false' },
     })
     .catch((error: EngineError) => {
-      // Somebody was faster.
+      // Another process has created it.
       if (error.statusCode !== 409) throw error;
     });
 }
@@ -31,7 +31,7 @@ export async function startServer(client: Dockerode, options: ServerOptions): Pr
   const image = await client.getImage(options.image).inspect();
   const container = await client.createContainer(creation(options, image.Config));
   try {
-    // Before the start: the server waits for nothing else.
+    // Attach before the start, so that no input is lost.
     const stdin = (await container.attach({ stream: true, stdin: true, hijack: true })) as Duplex;
     try {
       await container.start();
@@ -69,7 +69,7 @@ export async function listServers(
 
 const RETRY_MS = 1000;
 
-/** Survives an engine that restarts under its containers. */
+/** Waits for the end of a server, also across a restart of the engine. */
 export async function serverEnd(client: Dockerode, id: string): Promise<string> {
   const container = client.getContainer(id);
   for (;;) {
@@ -99,7 +99,7 @@ export async function removeServer(client: Dockerode, id: string, graceSeconds: 
     await stop(container, graceSeconds);
     await container.remove({ force: true, v: true });
   } catch (error) {
-    // 409: somebody else takes it away just now.
+    // 409: it is being removed by another request.
     if (![404, 409].includes((error as EngineError).statusCode ?? 0))
       throw explainEngineError(error as EngineError);
   }

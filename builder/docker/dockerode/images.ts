@@ -36,7 +36,7 @@ export async function listImages(client: Dockerode, label?: string): Promise<Ima
     .sort((a, b) => b.created - a.created);
 }
 
-/** Old engines list nameless images under a placeholder. */
+/** Old engines list images without a name under a placeholder. */
 function names(tags: string[] | null | undefined): string[] {
   return (tags ?? []).filter((tag) => tag !== '<none>:<none>');
 }
@@ -52,7 +52,7 @@ export async function saveImages(client: Dockerode, references: readonly string[
   return explainedStream(await getImages.call(client, { names: references }));
 }
 
-/** The same bytes, with failures told as those of calls are. */
+/** Passes bytes through and explains errors as for other calls. */
 function explainedStream(source: Readable): Readable {
   const told = new PassThrough();
   source.once('error', (error) => told.destroy(explainEngineError(error)));
@@ -62,7 +62,7 @@ function explainedStream(source: Readable): Readable {
 
 const LOADED = /^Loaded image(?: ID)?: (\S+)/;
 
-/** Sends the tar to its end, or to its failure, which is then the failure of the load. */
+/** Sends the tar; if the tar stream fails, its error is the error of the load. */
 export async function loadImages(
   client: Dockerode,
   tar: Readable,
@@ -100,7 +100,7 @@ async function loadAndFollow(client: Dockerode, { tar, abort, onLine }: Load): P
   await followProgress({ client, stream, what: 'docker load', onLine });
 }
 
-/** A path of an image's file system as a tar, from a container that is never started. */
+/** Reads a path of an image's file system as a tar, from a container that is never started. */
 export async function readImage<T>(
   client: Dockerode,
   { reference, path }: { reference: string; path: string },

@@ -6,10 +6,10 @@ import { isNotFound, withEngineErrors } from '../engine-errors.js';
 import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
 import { attach, stop } from './containers.js';
 
-/** By this label an operator finds what a builder that was killed has left. */
+/** Label by which an operator finds containers that a killed builder left behind. */
 const TEMPORARY = 'io.slipway.temporary';
 
-/** Off by default without a network: attempts would then fail before the kernel counts them. */
+/** IPv6 is off by default without a network, and then attempts fail before the kernel counts them. */
 const IPV6_ON = { 'net.ipv6.conf.all.disable_ipv6': '0' };
 
 export async function startIsolated(client: Dockerode, options: IsolatedOptions): Promise<IsolatedContainer> {
@@ -101,7 +101,7 @@ async function exec(client: Dockerode, container: Dockerode.Container, options: 
 
 const LOOK_EVERY_MS = 2000;
 
-/** Engines leave the stream of a program open, once in a while, though it has ended and all it wrote has come. */
+/** Engines sometimes leave the stream of a program open after it has ended and all output has arrived. */
 async function endOf(started: Dockerode.Exec, stream: Duplex): Promise<void> {
   let quiet = true;
   stream.on('data', () => (quiet = false));

@@ -3,14 +3,14 @@ import { BuilderError } from '../../exit.js';
 
 export interface ProgressSource {
   client: Dockerode;
-  /** Answer of a build or load: one JSON document a line. */
+  /** Response of a build or load: one JSON document per line. */
   stream: NodeJS.ReadableStream;
-  /** Says in the error what has failed, e.g. `docker build`. */
+  /** Name of the operation for errors, e.g. `docker build`. */
   what: string;
   onLine: (line: string) => void;
 }
 
-/** Reads an answer of progress lines to its end. @throws BuilderError with the message of a line that tells a failure */
+/** Reads progress lines to the end. @throws BuilderError with the message of a line that reports a failure */
 export function followProgress({ client, stream, what, onLine }: ProgressSource): Promise<void> {
   return new Promise((resolve, reject) => {
     client.modem.followProgress(
@@ -33,7 +33,7 @@ interface Lines extends Pick<ProgressSource, 'what' | 'onLine'> {
   fail: (error: Error) => void;
 }
 
-/** A failure is a line in a stream that ends well. */
+/** Parses lines; a failure is reported by a line, while the stream itself ends normally. */
 function progressLines({ what, onLine, fail }: Lines) {
   return (event: ProgressEvent): void => {
     const error = event.errorDetail?.message ?? event.error;

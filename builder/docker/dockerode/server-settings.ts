@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import type Dockerode from 'dockerode';
 import { SECRETS, type ServerOptions } from '../fleet.js';
 
-/** What a server needs while it is root: to own its folder and to become somebody else. */
+/** Capabilities that a server needs while it is root: to change owners, and to drop its privileges. */
 const CAPABILITIES = ['CHOWN', 'SETUID', 'SETGID'];
 const MOST_PROCESSES = 1024;
-/** More than models log in an hour; older lines go. */
+/** Log rotation; enough for an hour of a model's log. */
 const LOG = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } };
 
 /**
- * Writes the lines `NAME=value` of its input to files of these names, then becomes the image's own command. Files of a
- * container that doesn't run yet can only be put into its own layer, where a commit would find them.
+ * Writes the lines `NAME=value` of its input to files of these names, then executes the image's own command. Copying files
+ * into a container before its start would put them into its layer, where a commit would include them.
  */
 const TAKE_SECRETS = [
   'umask 077',
@@ -23,7 +23,7 @@ interface ImageCommand {
   Cmd?: string[] | undefined;
 }
 
-/** The file system of the image is read-only: secrets lie in memory, and what the server writes in volumes. */
+/** The root file system is read-only; secrets are in memory, and the server writes to volumes only. */
 export function creation(options: ServerOptions, image: ImageCommand): Dockerode.ContainerCreateOptions {
   const { name, network, env, labels, memoryBytes, gpus, volume } = options;
   const command = [image.Entrypoint ?? [], image.Cmd ?? []].flat();
@@ -32,7 +32,7 @@ export function creation(options: ServerOptions, image: ImageCommand): Dockerode
     Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
     ...{ Entrypoint: ['/bin/sh', '-c', TAKE_SECRETS, 'sh', ...command], Cmd: [] },
     ...{ OpenStdin: true, StdinOnce: true },
-    // A gateway asks by itself, and without a process each time.
+    // The gateway probes by itself, without a process for each probe.
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       ...{ NetworkMode: network, Memory: memoryBytes, MemorySwap: memoryBytes },
@@ -45,7 +45,7 @@ export function creation(options: ServerOptions, image: ImageCommand): Dockerode
   };
 }
 
-/** On a disk, not in memory: prepared weights lie there while sessions open. It goes with the container. */
+/** Scratch volume on disk, since prepared weights are written there while sessions open. Removed with the container. */
 function scratch(labels: Record<string, string>): Dockerode.MountSettings {
   const VolumeOptions = { NoCopy: false, Labels: labels, DriverConfig: { Name: 'local', Options: {} } };
   return { Type: 'volume', Source: '', Target: '/tmp', VolumeOptions };
@@ -56,7 +56,7 @@ function mountOf({ name, path, labels }: NonNullable<ServerOptions['volume']>): 
   return { Type: 'volume', Source: name, Target: path, VolumeOptions };
 }
 
-/** @param stdin of a container that `creation` describes. @throws Error for a value that is no single line */
+/** @param stdin of a container made with `creation`. @throws Error for a value with line breaks */
 export async function sendSecrets(
   stdin: NodeJS.WritableStream,
   secrets: ServerOptions['secrets'],
