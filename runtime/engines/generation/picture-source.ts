@@ -1,9 +1,7 @@
 import type { LoadRequest } from '../../core/load-request.js';
-import { createPictureReader } from '../../media/picture-reader.js';
-import { createImageProcessor, type ProcessedImage } from '../processors/image/image-processor.js';
-import { readProcessorConfig } from '../processors/image/processor-config.js';
+import { openPictureInput } from '../pictures/picture-input.js';
+import type { ProcessedImage } from '../processors/image/image-processor.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
-import { availableMemory } from '../sessions/available-memory.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
@@ -19,19 +17,17 @@ export interface PictureSourceModel extends SourceModel<ProcessedImage> {
 export async function openPictureSourceModel(request: LoadRequest): Promise<PictureSourceModel> {
   const { dir } = request;
   const config = await readJson(dir, 'config.json');
-  const [tokenizer, generation, processing, decoder] = await Promise.all([
+  const [tokenizer, generation, pictures, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
-    readProcessorConfig(dir, config),
+    openPictureInput(request, config),
     openEncoderDecoder(request, config, openPictureEncoder),
   ]);
-  const processor = createImageProcessor(processing);
-  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
   return {
     ...{ decoder, tokenizer, config },
     repository: { ...(generation ?? config), ...ownEnds(config) },
     async readPicture(bytes, signal) {
-      const image = await pictures.read(bytes, processor.process, signal);
+      const image = await pictures.read(bytes, signal);
       pictures.hasRun();
       return image;
     },

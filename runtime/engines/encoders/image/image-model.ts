@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
-import { createPictureReader } from '../../../media/picture-reader.js';
-import { createImageProcessor, type ProcessedImage } from '../../processors/image/image-processor.js';
-import { readProcessorConfig } from '../../processors/image/processor-config.js';
+import { openPictureInput } from '../../pictures/picture-input.js';
+import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Port, Tensors } from '../../sessions/tensors.js';
@@ -43,15 +42,14 @@ export async function openImageModel(request: LoadRequest, ...needed: string[]):
   ]);
   checkImageInputs(inputs);
   requireOutputs(outputs, needed);
-  const { name, process } = createImageProcessor(await readProcessorConfig(request.dir, config));
-  const sample = sampler((picture) => imageRow(inputs, process(picture)));
+  const pictures = await openPictureInput(request, config, () => encoder.availableBytes);
+  const sample = sampler((picture) => imageRow(inputs, pictures.process(picture)));
   const encoder = await createTensorEncoder({ sessions }, { sample, memory: request.memory });
-  const pictures = createPictureReader({ ...request, availableBytes: () => encoder.availableBytes });
   return {
     config,
-    processor: name,
+    processor: pictures.processor,
     async run(bytes, signal) {
-      const { values, ...image } = await pictures.read(bytes, process, signal);
+      const { values, ...image } = await pictures.read(bytes, signal);
       const outputs = await encoder.forward(imageRow(inputs, { values, ...image }), signal);
       pictures.hasRun();
       return { outputs, image };

@@ -2,18 +2,11 @@ import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
-import { createPictureReader } from '../../../media/picture-reader.js';
-import { createRowBatcher } from '../../batching/row-batcher.js';
-import { numbersOf } from '../../batching/tensor-rows.js';
-import {
-  createImageProcessor,
-  type ImageProcessor,
-  type ProcessedImage,
-} from '../../processors/image/image-processor.js';
-import { readProcessorConfig } from '../../processors/image/processor-config.js';
+import { createSingleRuns } from '../../batching/single-runs.js';
+import { openPictureInput } from '../../pictures/picture-input.js';
+import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
-import { availableMemory } from '../../sessions/available-memory.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { imageRow } from '../image/image-inputs.js';
@@ -63,33 +56,27 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
     loadTokenizer(request.dir),
     openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
-  const { inputs, outputs, sessions } = opened;
+  const { inputs, outputs } = opened;
   const given = outputs.map(({ name }) => name);
   if (!needed.every((name) => given.includes(name)))
     throw new RunError('not_ready', `the graph gives ${given.join(', ')}, not ${needed.join(' and ')}`);
-  const processor: ImageProcessor = createImageProcessor(await readProcessorConfig(request.dir, config));
-  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
-  const queue = createRowBatcher<Tensors, Tensors>({
-    sessions,
-    // A request's texts and picture belong together: no two requests share a run.
-    limits: { tokens: 0, padding: 0 },
-    lengthOf: numbersOf,
-    compute: async ([feeds], run) => [await run(feeds!)],
-  });
+  const pictures = await openPictureInput(request, config);
+  // A request's texts and picture belong together.
+  const forward = createSingleRuns(opened);
   const pictureInputs = inputs.filter(({ name }) => name.startsWith('pixel_'));
   const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
   const pictureFeeds: JointModel['pictureFeeds'] = (picture) => imageRow(pictureInputs, picture);
   const textFeeds: JointModel['textFeeds'] = (rows, width = 0) =>
     createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer));
   async function run(feeds: Tensors, signal: AbortSignal): Promise<Tensors> {
-    const found = await queue.forward(feeds, signal);
+    const found = await forward(feeds, signal);
     pictures.hasRun();
     return found;
   }
   return {
     ...{ config, tokenizer, pictureFeeds, textFeeds, run },
-    process: processor.process,
-    readPicture: (bytes, signal) => pictures.read(bytes, processor.process, signal),
+    process: pictures.process,
+    readPicture: pictures.read,
     async *runTexts({ rows, picture, width = 0, signal }) {
       const count = textsPerRun(rows, width);
       for (let from = 0; from < rows.length; from += count) {

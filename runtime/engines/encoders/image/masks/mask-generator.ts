@@ -2,52 +2,41 @@ import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { createPictureReader } from '../../../../media/picture-reader.js';
-import { createRowBatcher, type RowBatcher } from '../../../batching/row-batcher.js';
-import { numbersOf } from '../../../batching/tensor-rows.js';
-import { createImageProcessor, type ProcessedImage } from '../../../processors/image/image-processor.js';
-import { readProcessorConfig } from '../../../processors/image/processor-config.js';
+import { createSingleRuns } from '../../../batching/single-runs.js';
+import { openPictureInput } from '../../../pictures/picture-input.js';
+import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import { readJson } from '../../../repository/model-folder.js';
 import { openSessionPool } from '../../../sessions/session-pool.js';
-import { availableMemory } from '../../../sessions/available-memory.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
 import { suppressOverlaps } from './non-maximum.js';
 import { pointGrid } from './point-grid.js';
 
-type Queue = RowBatcher<Tensors, Tensors>;
-
 /** SAM: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their scores). */
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
   const { dir } = request;
   const config = await readJson(dir, 'config.json');
-  const [encoder, decoder, processing] = await Promise.all([
-    openQueue(request, 'vision_encoder'),
-    openQueue(request, 'prompt_encoder_mask_decoder'),
-    readProcessorConfig(dir, config),
+  const [encode, decode, pictures] = await Promise.all([
+    openRuns(request, 'vision_encoder'),
+    openRuns(request, 'prompt_encoder_mask_decoder'),
+    openPictureInput(request, config),
   ]);
-  const processor = createImageProcessor(processing);
-  const pictures = createPictureReader({ ...request, availableBytes: () => availableMemory(request.memory) });
   return {
     async generate(bytes, options, signal) {
-      const image = await pictures.read(bytes, processor.process, signal);
+      const image = await pictures.read(bytes, signal);
       const { values, height, width } = image;
       const pixels = { type: 'float32', data: values, dims: [1, 3, height, width] };
-      const embeddings = await encoder.forward({ pixel_values: pixels }, signal);
+      const embeddings = await encode({ pixel_values: pixels }, signal);
       pictures.hasRun();
-      return generate(decoder, { image, embeddings, options, signal });
+      return generate(decode, { image, embeddings, options, signal });
     },
   };
 }
 
-async function openQueue(request: LoadRequest, role: string): Promise<Queue> {
-  const { sessions } = await openSessionPool(request, join(request.dir, request.spec.graphs[role]!));
-  return createRowBatcher<Tensors, Tensors>({
-    sessions,
-    limits: { tokens: 0, padding: 0 },
-    lengthOf: numbersOf,
-    compute: async ([feeds], run) => [await run(feeds!)],
-  });
+type RunGraph = ReturnType<typeof createSingleRuns>;
+
+async function openRuns(request: LoadRequest, role: string): Promise<RunGraph> {
+  return createSingleRuns(await openSessionPool(request, join(request.dir, request.spec.graphs[role]!)));
 }
 
 interface Generation {
@@ -66,17 +55,14 @@ interface Candidate {
 /** Points of a run, whatever was asked: each takes some 20 MB in a model of usual size, and none depends on the others. */
 const MOST_POINTS = 16;
 
-async function generate(decoder: Queue, generation: Generation): Promise<GeneratedMasks> {
+async function generate(decode: RunGraph, generation: Generation): Promise<GeneratedMasks> {
   const { image, options, signal } = generation;
   const { original: picture, content, width, height } = image;
   const points = pointGrid(options.pointsPerSide, picture, Math.max(content.width, content.height));
   const step = 2 * Math.min(options.pointsPerRun, MOST_POINTS);
   const candidates: Candidate[] = [];
   for (let from = 0; from < points.length; from += step) {
-    const outputs = await decoder.forward(
-      promptOf(points.slice(from, from + step), generation.embeddings),
-      signal,
-    );
+    const outputs = await decode(promptOf(points.slice(from, from + step), generation.embeddings), signal);
     const sizes = { padded: { height, width }, content, picture };
     candidates.push(...(await stableMasks(outputs, sizes, generation)));
   }
