@@ -8,20 +8,20 @@ export interface RunEvent {
 }
 
 export interface Analytics {
-  /** Hands over one event and returns at once. */
+  /** Queues one event and returns at once. */
   record(event: RunEvent): void;
 }
 
-/** Events that may wait, and go together; more are dropped. */
+/** Most queued events, which are sent in one request; further ones are dropped. */
 const MAX_WAITING = 1000;
 
-/** Between two requests: however busy a server is, it is one caller among many there. */
+/** Pause between two requests, to limit the load of the endpoint. */
 const PAUSE_MS = 1000;
 
 /**
- * Sends metadata of finished requests to the operator's endpoint: never bodies, never in anyone's way. One request at
- * a time; what can't be sent is dropped.
- * @param key goes along in Authorization, so that the endpoint knows whose events these are
+ * Sends metadata of finished requests, never bodies, to the operator's endpoint, one request at a time. Events that can't
+ * be sent are dropped.
+ * @param key sent in Authorization, so that the endpoint can identify the sender
  */
 export function createAnalytics(
   url: string | undefined,
@@ -39,7 +39,7 @@ export function createAnalytics(
       const body = JSON.stringify({ events });
       const headers = { 'content-type': 'application/json', authorization: `Key ${key}` };
       const signal = AbortSignal.timeout(5000);
-      // Best effort by contract: an endpoint that is away must not be noticed.
+      // Best effort: errors of the endpoint are ignored.
       await fetch(url!, { method: 'POST', body, headers, signal })
         .then((response) => response.body?.cancel())
         .catch(() => {});

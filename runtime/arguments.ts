@@ -1,12 +1,12 @@
 import { ConfigError } from './config.js';
 
-/** What an image is asked to do by the arguments behind its name in `docker run`. */
+/** The command given by the arguments of `docker run <image>`. */
 export type ImageCommand = { name: 'serve' } | { name: 'fetch'; verify: boolean };
 
 const CHOICES =
   'nothing (serve the model), "fetch" (download and verify its files, then end), "fetch --verify" (hash all of them again)';
 
-/** @throws ConfigError that lists what there is */
+/** @throws ConfigError that lists the commands */
 export function parseArguments(args: readonly string[]): ImageCommand {
   const [name, ...flags] = args;
   if (name === undefined) return { name: 'serve' };

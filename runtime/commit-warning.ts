@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { ServerSettings } from './config.js';
 
 /**
- * A line for the log when a download goes into the container's own layer, which `docker commit` stores, while secrets
- * stand in the environment, which it stores, too. Undefined where one of the two is not so.
+ * A warning for the log when weights are downloaded into the container's own layer while the environment holds secrets:
+ * `docker commit` would store both. Undefined if one of the two is not the case.
  */
 export function commitWarning(
   { RUN_AS, exposed }: Pick<ServerSettings, 'RUN_AS' | 'exposed'>,
@@ -24,12 +24,12 @@ function isOwnLayer(dir: string): boolean {
   try {
     return mountPointOf(nearest(dir), readFileSync('/proc/self/mountinfo', 'utf8')) === '/';
   } catch {
-    // No Linux, so no container.
+    // Not Linux, so not a container.
     return false;
   }
 }
 
-/** The real path of a folder, or of the nearest one above it that exists. */
+/** The real path of a folder, or of its nearest existing parent. */
 function nearest(dir: string): string {
   try {
     return realpathSync(dir);
@@ -39,7 +39,7 @@ function nearest(dir: string): string {
   }
 }
 
-/** Where the file system that holds `path` is mounted. @param mountinfo text as in /proc/self/mountinfo */
+/** Mount point of the file system of `path`. @param mountinfo text as in /proc/self/mountinfo */
 export function mountPointOf(path: string, mountinfo: string): string {
   const points = mountinfo
     .split('\n')

@@ -4,7 +4,7 @@ import { hubEndpoint, settingsSchema } from './settings-schema.js';
 import { hubAddress } from './store/hub-address.js';
 import { readSecretFile } from './store/secret-file.js';
 
-/** A setting that is missing or wrong. The message is one line that says what to do. */
+/** A missing or invalid setting. The message is one line that says what to do. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -13,16 +13,16 @@ export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 
 type Secret = 'KEY' | 'KEY_FILE' | 'HF_TOKEN' | 'HF_TOKEN_FILE' | 'HF_ENDPOINT' | 'HF_ENDPOINT_FILE';
 
-/** All settings but the key, which only a server needs. */
+/** All settings except the key, which only a server needs. */
 export type ServerSettings = Readonly<
   Omit<z.output<typeof settingsSchema>, Secret | 'SEALED_MANIFEST'> & {
     HF_ENDPOINT: string;
     HF_TOKEN: string | undefined;
-    /** The image holds all weights: neither a hub nor an update notice is asked. */
+    /** The image holds all weights: no hub is contacted and no updates are checked. */
     sealed: boolean;
-    /** Where the record of what was sealed lies, if it is there. */
+    /** Path of the sealed record, which may not exist. */
     sealedRecord: string;
-    /** Names of the secrets whose values stand in the environment, where `docker commit` keeps them. */
+    /** Names of secrets in the environment, where `docker commit` would store them. */
     exposed: readonly string[];
   }
 >;
@@ -32,14 +32,14 @@ export type ServerConfig = ServerSettings & Readonly<{ KEY: string }>;
 
 /**
  * Reads, checks and freezes the settings.
- * @throws ConfigError naming the variable; never its value, which may be a secret
+ * @throws ConfigError that names the variable, never its value, which may be a secret
  */
 export function readServerConfig(env: NodeJS.ProcessEnv): ServerConfig {
   const settings = readServerSettings(env);
   return Object.freeze({ ...settings, KEY: readKey(env.KEY, env.KEY_FILE || undefined) });
 }
 
-/** As readServerConfig, for what serves nobody and so needs no KEY. An empty value counts as absent. */
+/** As readServerConfig, for commands that need no KEY. An empty value counts as absent. */
 export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = settingsSchema.safeParse(given);

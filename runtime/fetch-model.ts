@@ -6,9 +6,9 @@ import { dropPrivileges } from './privileges.js';
 import { parseSpec, readSpecText } from './store/spec-file.js';
 
 /**
- * `docker run <image> fetch`: has the model's files in place, verified, and ends: with 0 when they are there, with 1
- * and the reason on stderr when they can't be had. Complete files cost no request. For init containers.
- * @param verify hash all files, also those that were verified before; always so in a sealed image
+ * `docker run <image> fetch`, for init containers: downloads and verifies the model's files, then exits with 0, or with 1
+ * and the reason on stderr. Complete files need no request.
+ * @param verify hash all files, even those that were verified before; always done in a sealed image
  */
 export async function fetchModel(config: ServerSettings, { verify }: { verify: boolean }): Promise<void> {
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
@@ -23,7 +23,7 @@ export async function fetchModel(config: ServerSettings, { verify }: { verify: b
     logger.info({ dir }, `${spec.id} at ${spec.commit} is complete`);
   } catch (error) {
     const { message, cause } = error as Error;
-    // The cause names paths; only an unforeseen one is an Error.
+    // Only the cause of an unexpected error is an Error.
     const bug = cause instanceof Error && !stop.signal.aborted;
     const text = typeof cause === 'string' ? cause : bug ? String(cause.stack) : message;
     process.stderr.write(`slipway: ${text}\n`);
@@ -31,7 +31,7 @@ export async function fetchModel(config: ServerSettings, { verify }: { verify: b
   }
 }
 
-/** A stopped download gives its lock back; the exit code then is that of the signal. */
+/** A stopped download releases its lock; the exit code is then that of the signal. */
 function stopOnSignals() {
   const controller = new AbortController();
   let exitCode = 1;

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { type ServerConfig, ConfigError } from './config.js';
 
-/** @throws ConfigError that says which setting to change */
+/** @throws ConfigError that names the setting to change */
 export function listen(server: Server, { PORT: port, HOST: host }: ServerConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ConfigError(portProblem(error, port))));

@@ -5,9 +5,9 @@ import { createOutbox, type Outbox } from './core/outbox.js';
 export type { Logger };
 
 /**
- * JSON lines for machines, or plain lines for a person at a terminal. Request bodies, keys and tokens are never given
- * to it; the redaction is the second lock on that door.
- * @param jsonTo stderr for programs whose stdout is a result; plain lines always go there
+ * JSON lines, or plain lines for terminals. Callers never log request bodies, keys and tokens; the redaction is a second
+ * safeguard.
+ * @param jsonTo stderr for programs that print results on stdout; plain lines always go to stderr
  */
 export function createLogger(
   format: 'json' | 'text',
@@ -24,7 +24,7 @@ export function createLogger(
   return pino(options, { write: format === 'json' ? WRITE_JSON[jsonTo] : writeText });
 }
 
-/** One system call for the lines of one turn of the event loop; none is lost when the process exits. */
+/** Writes the lines of one turn of the event loop with one system call; none is lost when the process exits. */
 function jsonWriter(dest: 1 | 2): (line: string) => void {
   let outbox: Outbox<string> | undefined;
   const open = () => {

@@ -52,7 +52,7 @@ async function serve(): Promise<void> {
   const spec = parseSpec(specText);
   const task = taskOf(spec.task);
   const env = engineEnvironment(process.env, spec.engine === 'transformers');
-  // For INLINE, where the engine shares this process; a child gets it with its environment.
+  // For INLINE, where the engine runs in this process; a child gets it in its environment.
   Object.assign(process.env, NO_TELEMETRY);
   const preparation: PreparationStatus = {
     progress: undefined,
@@ -72,7 +72,7 @@ async function serve(): Promise<void> {
     open,
     onState(state) {
       logState(logger, state);
-      // It never fails; what it finds it tells.
+      // It never fails; problems go to onAltered.
       if (state.name === 'ready') void check?.afterLoad();
     },
   });
@@ -117,7 +117,7 @@ async function serve(): Promise<void> {
   logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
   stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
   if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
-  // Opening a GPU takes seconds: the port is open by now. A device that was asked for and can't be had ends the server.
+  // After listening, since opening a GPU takes seconds. If a required device is not available, the server ends.
   const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
   preparation.device = { asked: config.DEVICE, used: device, reason };
   logger.info(`computes on ${device}: ${reason}`);
@@ -131,30 +131,30 @@ async function serve(): Promise<void> {
     device,
     ...parallelism(config),
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
-    // Of a GPU's own memory nothing is known.
+    // The memory of GPUs is not known.
     memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
     maxPixels: config.MAX_PIXELS,
   }));
-  // Nobody waits for either.
+  // Both run in the background.
   void announceUpdate(config, logger);
   void announceStanding(config, spec, logger);
 }
 
-/** Rows of an encoder share runs, so many may be under way; a generation holds its cache all the while. */
+/** Many for encoders, whose rows share runs; few for generations, each of which holds a KV cache. */
 function defaultConcurrency({ engine, profile }: ModelSpec): number {
   return engine === 'transformers' && profile === 'text' ? DEFAULTS.encoderConcurrency : DEFAULTS.concurrency;
 }
 
-/** More sessions side by side than this gain little, and each has its own working memory. */
-const MOST_WORKERS = 8;
+/** More concurrent sessions gain little, and each needs its own working memory. */
+const MAX_WORKERS = 8;
 
 function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig) {
   const threads = THREADS ?? usableThreads();
-  const workers = WORKERS ?? Math.min(threads, MOST_WORKERS);
+  const workers = WORKERS ?? Math.min(threads, MAX_WORKERS);
   return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
 }
 
-/** Tasks without media need neither the guarded fetch nor its memory. */
+/** Tasks without media don't load the code that fetches media. */
 async function resolverFor(config: ServerConfig, kind: Modality): Promise<ResolveMedia> {
   if (kind === 'text' || kind === 'messages' || kind === 'none') return refuseMedia;
   const { createFetchMedia } = await import('./media/fetch-media.js');

@@ -1,9 +1,9 @@
 const PATIENCE_MS = 5000;
 
-/** Versions as people number them. */
+/** Plausible version numbers. */
 const VERSION = /^[\w.-]{1,40}$/;
 
-/** The version that the update endpoint names, when it is newer than ours. Never fails. @param key goes along in Authorization */
+/** The version from the update endpoint, if it is newer. Never fails. @param key sent in Authorization */
 export async function findNewerVersion(
   url: string,
   current: string,
@@ -15,7 +15,7 @@ export async function findNewerVersion(
   return version.localeCompare(current, 'en', { numeric: true }) > 0 ? version : undefined;
 }
 
-/** What the endpoint says of our key; undefined when it says nothing. Never fails. */
+/** The endpoint's answer about our key; undefined if there is none. Never fails. */
 export async function checkKeyStatus(
   url: string,
   key: string,
@@ -27,7 +27,7 @@ export async function checkKeyStatus(
   return answer?.status === 200 ? 'accepted' : undefined;
 }
 
-/** Best effort by contract: an endpoint that is away, or says nothing sensible, must not be noticed. */
+/** Best effort: errors and invalid answers of the endpoint are ignored. */
 async function askOnce(
   url: string,
   init: RequestInit,

@@ -7,7 +7,7 @@ import { taskOf } from './tasks/registry.js';
 
 type Schema = Record<string, unknown>;
 
-/** JSON Schema (draft 2020-12, as OpenAPI 3.1 wants it) of what a task takes, with the keys that all tasks share. */
+/** JSON Schema (draft 2020-12, as in OpenAPI 3.1) of a task's request, with the keys that all tasks share. */
 export function requestSchema(task: AnyTask): Schema {
   const own = toSchema(task.input, 'input');
   const shared = task.streams
@@ -17,7 +17,7 @@ export function requestSchema(task: AnyTask): Schema {
   return { ...own, properties, ...('url' in properties ? ONE_OF_MEDIA : {}) };
 }
 
-/** Tasks check it by a function, which a schema can't show. */
+/** Tasks check this by a function, which is missing in the generated schema. */
 const ONE_OF_MEDIA = { anyOf: [{ required: ['url'] }, { required: ['base64'] }] };
 
 export function outputSchema(task: AnyTask): Schema {
@@ -53,7 +53,7 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   return rest;
 }
 
-/** OpenAPI 3.1 document of the server that holds this one model. */
+/** OpenAPI 3.1 document of the server of this model. */
 export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, version: string): object {
   const task = taskOf(spec.task);
   return {
@@ -119,7 +119,7 @@ function errorResponses(): Schema {
   return rows;
 }
 
-/** Codes that POST /run never answers with. */
+/** Error codes that POST /run never returns. */
 const NOT_FROM_RUN = new Set(['not_found', 'method_not_allowed', 'rate_limited', 'cancelled']);
 
 function errorResponse(description: string): Schema {

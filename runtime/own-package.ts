@@ -6,7 +6,7 @@ export interface OwnPackage {
   version: string;
 }
 
-/** The nearest package.json above a folder of this program: that of the checkout, or of the installed package. */
+/** The nearest package.json above a folder of this program: of the checkout, or of the installed package. */
 export function ownPackage(from: string): OwnPackage {
   const file = path.join(from, 'package.json');
   if (!existsSync(file)) return ownPackage(path.dirname(from));

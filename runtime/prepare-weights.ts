@@ -13,38 +13,38 @@ import { ensureWeights } from './store/weights.js';
 export interface PrepareWeightsOptions {
   config: ServerSettings;
   spec: ModelSpec;
-  /** Progress is written here. */
+  /** Updated while preparing. */
   preparation: Pick<PreparationStatus, 'progress' | 'offline'>;
   logger: Logger;
   signal: AbortSignal;
-  /** Hash every file, also those that were verified before. */
+  /** Hash every file, even those that were verified before. */
   rehash?: boolean;
 }
 
 /**
- * Finds the model's files, or downloads what is missing. A complete folder costs no request at all, so a server
- * without a network starts as fast as one with it.
- * @returns the folder that holds the files
- * @throws an Error whose message names no path of this machine: callers see it; its cause does, for the log
+ * Finds the model's files, or downloads what is missing. A complete folder needs no request, so a server also starts
+ * without a network.
+ * @returns the folder with the files
+ * @throws Error whose message is for callers and names no paths of this machine; its cause is for the log
  */
 export async function prepareWeights(options: PrepareWeightsOptions): Promise<string> {
   try {
     return await findOrDownload(options);
   } catch (error) {
-    throw withoutPlaces(error as Error, options.config);
+    throw withoutLocations(error as Error, options.config);
   }
 }
 
-/** The same in every image: no secret, and what an operator has to see. */
-const KNOWN_PLACES: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
+/** Default values, which may be shown. */
+const DEFAULT_LOCATIONS: ReadonlySet<string> = new Set([DEFAULT_ENDPOINT, DEFAULT_MODEL_DIR]);
 
-/** Names the settings that hold folders and the hub's address, instead of their values. */
-function withoutPlaces(error: Error, config: ServerSettings): Error {
+/** Replaces folders and the hub's address in the message by the names of their settings. */
+function withoutLocations(error: Error, config: ServerSettings): Error {
   const message = (['MODEL_DIR', 'HF_HOME', 'HF_ENDPOINT'] as const).reduce((text, name) => {
     const value = name === 'HF_ENDPOINT' ? hubAddress(config[name]).url : config[name];
-    return value === undefined || KNOWN_PLACES.has(value) ? text : text.replaceAll(value, name);
+    return value === undefined || DEFAULT_LOCATIONS.has(value) ? text : text.replaceAll(value, name);
   }, error.message);
-  // A foreseen error says all in its message; of any other the log needs the stack.
+  // Expected errors need only their message in the log, others their stack trace.
   return new Error(message, { cause: error instanceof StoreError ? error.message : error });
 }
 

@@ -1,11 +1,10 @@
 import { accessSync, chownSync, constants, mkdirSync, statSync } from 'node:fs';
 
 /**
- * Started as root (the default of an image), makes the weights folder writable for the unprivileged user, which is
- * what Docker's root-owned bind mounts need, and then becomes that user for good. Started as anyone else
- * (`--user N`), or without a user to become (outside of an image), does nothing.
- * @param user numeric id (RUN_AS); a base image need not know a name for it
- * @returns what was done or could not be done, for the log
+ * If started as root (the default of images), gives the weights folder to the unprivileged user, which root-owned bind
+ * mounts need, and permanently switches to that user. Does nothing for other users (`--user N`) or outside of an image.
+ * @param user numeric id (RUN_AS), which may have no name in the image
+ * @returns a line for the log about what was done or failed
  */
 export function dropPrivileges(user: number | undefined, modelDir: string): string | undefined {
   if (user === undefined || process.getuid?.() !== 0) return undefined;

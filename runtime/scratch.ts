@@ -2,18 +2,18 @@ import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Begin of the names of all folders that engines make for a while. */
+/** Prefix of temporary folders of engines. */
 export const SCRATCH = 'slipway-weights-';
 
-/** Begin of the names of those that one process makes. */
+/** Prefix of temporary folders of one process. */
 export const scratchOf = (pid: number): string => `${SCRATCH}${pid}-`;
 
-/** Removes what a process has left behind that was killed while it loaded. */
+/** Removes the temporary folders of a process that was killed while loading. */
 export function clearScratch(pid: number, folder = tmpdir()): void {
   try {
     for (const name of readdirSync(folder))
       if (name.startsWith(scratchOf(pid))) rmSync(join(folder, name), { recursive: true, force: true });
   } catch {
-    // No such folder: a container without a /tmp. Then nothing was left there.
+    // The folder does not exist, as in a container without /tmp.
   }
 }

@@ -9,14 +9,14 @@ import type { Scheduler } from './worker/scheduler.js';
 import type { EngineState } from './worker/engine-state.js';
 import type { Supervisor } from './worker/supervisor.js';
 
-/** What the composition root learns while it prepares the model. */
+/** State of the preparation, updated by the composition root. */
 export interface PreparationStatus {
-  /** Share of the download, while there is one. */
+  /** Progress of the download, 0 to 1. */
   progress: number | undefined;
   device: { asked: string; used: string | null; reason: string | null };
   offline: boolean;
   sealed: boolean;
-  /** Of sealed images: how far their check has come. */
+  /** State of the check; sealed images only. */
   weights?: WeightsStatus | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ServiceParts {
   preparation: PreparationStatus;
 }
 
-/** The model as the HTTP side sees it: a queue in front of a supervised engine. */
+/** The model for the HTTP side: a queue in front of a supervised engine. */
 export function createService(parts: ServiceParts): ModelService & { drain(): Promise<void> } {
   const { spec, task, scheduler, supervisor, preparation } = parts;
   let draining = false;
@@ -96,7 +96,7 @@ function detailsOf({
   };
 }
 
-/** A request that this model answers, without media of the web; known once it is ready. */
+/** An example request for this model, without web addresses; null until it is ready. */
 function exampleOf(task: AnyTask, state: EngineState): Record<string, unknown> | null {
   return state.name === 'ready' ? runnableExample({ example: state.example ?? task.example }) : null;
 }

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULTS } from './core/limits.js';
 
-/** Where an image keeps weights. */
+/** Folder for weights in images. */
 export const DEFAULT_MODEL_DIR = '/server/model';
 
 const positive = z
@@ -13,7 +13,7 @@ const positive = z
 
 const wholeNumber = (otherwise: number) => positive.default(otherwise);
 
-/** Timers of Node count to 2^31 - 1 milliseconds; more of them would fire at once. */
+/** Node's timers fire at once beyond 2^31 - 1 milliseconds. */
 const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 const seconds = (otherwiseMs: number) =>
@@ -34,7 +34,7 @@ const port = z
   .refine((value) => value >= 1 && value <= 65535, 'must be from 1 to 65535')
   .default(80);
 
-/** Without a port or a scheme: those would never match. */
+/** Refuses ports and schemes, which would never match. */
 function isHostOrNetwork(entry: string): boolean {
   return ipaddr.isValid(entry) || ipaddr.isValidCIDR(entry) || /^[a-z\d_][\w.-]*$/i.test(entry);
 }
@@ -50,21 +50,21 @@ export const settingsSchema = z.object({
   KEY: z.string().optional(),
   KEY_FILE: z.string().optional(),
   PORT: port,
-  /** Address to listen on; all of them unless set. */
+  /** Address to listen on; by default all. */
   HOST: z.string().optional(),
   DEVICE: z.enum(['auto', 'cuda', 'cpu'], { error: 'must be auto, cuda or cpu' }).default('auto'),
   REQUIRE_KEY: flag,
   HF_HOME: z.string().optional(),
   HF_TOKEN: z.string().optional(),
   HF_TOKEN_FILE: z.string().optional(),
-  /** Of a hub or a mirror; may hold a user and a password. */
+  /** Address of the hub or a mirror; may have a user and a password. */
   HF_ENDPOINT: hubEndpoint.optional(),
   HF_ENDPOINT_FILE: z.string().optional(),
   HF_HUB_OFFLINE: flag,
   MODEL_SPEC: z.string().default('/model.json'),
-  /** Only sealed images have it: there no address is asked that the operator's requests don't name. */
+  /** Exists in sealed images only, which connect to nothing except addresses in requests. */
   SEALED_MANIFEST: z.string().default('/server/sealed/manifest.json'),
-  /** Of sealed images: when the weights are hashed. */
+  /** When to hash the weights; sealed images only. */
   CHECK_WEIGHTS: z
     .enum(['auto', 'first', 'background'], { error: 'must be auto, first or background' })
     .default('auto'),
@@ -80,19 +80,19 @@ export const settingsSchema = z.object({
   ANALYTICS_URL: address,
   UPDATE_URL: address,
   VALIDATE_URL: address,
-  /** Set by the images: the user that a server started as root becomes. */
+  /** Set by images: the user to switch to if started as root. */
   RUN_AS: positive.optional(),
   THREADS: positive.optional(),
   WORKERS: positive.refine((value) => value <= 64, 'must be at most 64').optional(),
-  /** Its default is a share of the memory that the weights leave. */
+  /** Default: a share of the memory beside the weights. */
   CACHE_BYTES: positive.optional(),
-  /** Its default depends on the engine. */
+  /** Default: depends on the engine. */
   CONCURRENCY: positive.optional(),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),
-  /** Its default depends on the task: tasks with media take longer bodies. */
+  /** Default: depends on the task; longer for media. */
   MAX_BODY_BYTES: positive.optional(),
   MAX_BODY_VALUES: wholeNumber(DEFAULTS.maxBodyValues),
-  /** Its default is a share of the memory. */
+  /** Default: a share of the memory. */
   MAX_PENDING_BYTES: positive.optional(),
   MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
   MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
@@ -103,6 +103,6 @@ export const settingsSchema = z.object({
   LOG_FORMAT: z.enum(['json', 'text']).default('json'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   INLINE: flag,
-  /** Set by `builder serve`: whoever started this holds its stdin open, and it ends with them. */
+  /** Set by `builder serve`: end when stdin closes, that is, when the parent ends. */
   UNTIL_STDIN_ENDS: flag,
 });

@@ -12,8 +12,8 @@ export interface Stoppable {
 }
 
 /**
- * On SIGTERM or SIGINT: not healthy any more, no new requests, what is under way may finish within the grace time,
- * then the end. A second signal ends at once.
+ * On SIGTERM or SIGINT: reports unhealthy, refuses new requests, lets running ones finish within the grace time, then ends
+ * the process. A second signal ends it at once.
  */
 export function stopOnSignals(parts: Stoppable): void {
   let stopping = false;
@@ -34,12 +34,12 @@ async function stop(
   const grace = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), graceMs));
   const late = (await Promise.race([service.drain(), grace])) === 'late';
   if (late) logger.warn('some requests did not finish within SHUTDOWN_GRACE');
-  // A download gives its lock back, and answers that have just been written still have to leave.
-  const tidied = supervisor.stop();
+  // Downloads release their locks, and answers just written are sent.
+  const stopped = supervisor.stop();
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  await Promise.race([Promise.all([tidied, closed]), new Promise((resolve) => setTimeout(resolve, 500))]);
-  // Answers are recorded at the end of their turn.
+  await Promise.race([Promise.all([stopped, closed]), new Promise((resolve) => setTimeout(resolve, 500))]);
+  // Finished calls are recorded at the end of their turn.
   await nextTurn();
   process.exit(0);
 }

@@ -1,15 +1,15 @@
-/** Bytes that those under way share; who finds too few free waits in line, first come, first served. */
+/** A semaphore for bytes; waiters are served first in, first out. */
 export interface ByteSemaphore {
   /**
-   * Waits until so many bytes are free and takes them.
-   * @returns gives some of them back, or all that are left
-   * @throws the signal's reason when it aborts before
+   * Waits until this many bytes are free and takes them.
+   * @returns a function that releases some of them, or all that are left
+   * @throws the abort reason
    */
   acquire(bytes: number, signal?: AbortSignal): Promise<(some?: number) => void>;
   readonly total: number;
-  /** Bytes that are taken. */
+  /** Bytes taken. */
   readonly taken: number;
-  /** How many wait. */
+  /** Number of waiters. */
   readonly waiting: number;
 }
 
@@ -18,14 +18,14 @@ interface Waiting {
   go(): void;
 }
 
-/** @param total what asks for more waits for all of it */
+/** @param total a request for more waits until all of it is free */
 export function createByteSemaphore(total: number): ByteSemaphore {
-  const line: Waiting[] = [];
+  const queue: Waiting[] = [];
   let taken = 0;
 
   function advance(): void {
-    while (line.length > 0 && (taken === 0 || taken + line[0]!.bytes <= total)) {
-      const next = line.shift()!;
+    while (queue.length > 0 && (taken === 0 || taken + queue[0]!.bytes <= total)) {
+      const next = queue.shift()!;
       taken += next.bytes;
       next.go();
     }
@@ -37,13 +37,13 @@ export function createByteSemaphore(total: number): ByteSemaphore {
       return taken;
     },
     get waiting() {
-      return line.length;
+      return queue.length;
     },
     acquire(bytes, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error);
         const leave = () => {
-          line.splice(line.indexOf(waiting), 1);
+          queue.splice(queue.indexOf(waiting), 1);
           reject(signal!.reason as Error);
           advance();
         };
@@ -51,16 +51,16 @@ export function createByteSemaphore(total: number): ByteSemaphore {
           bytes,
           go() {
             signal?.removeEventListener('abort', leave);
-            let left = bytes;
-            resolve((some = left) => {
-              taken -= Math.min(some, left);
-              left -= Math.min(some, left);
+            let remaining = bytes;
+            resolve((some = remaining) => {
+              taken -= Math.min(some, remaining);
+              remaining -= Math.min(some, remaining);
               advance();
             });
           },
         };
         signal?.addEventListener('abort', leave, { once: true });
-        line.push(waiting);
+        queue.push(waiting);
         advance();
       });
     },

@@ -1,6 +1,6 @@
 /**
- * An output that an engine has written as JSON already. The server sends it as it is: millions of numbers would take some
- * ten times as much memory as values, and the event loop would stand still while they become text.
+ * An output that the engine has encoded as JSON; the server sends it unchanged. Millions of numbers would take ten times
+ * the memory as values, and encoding them would block the event loop.
  */
 export interface EncodedJson {
   /** JSON in UTF-8, in pieces. */
@@ -21,18 +21,18 @@ export function encodedJson(pieces: Iterable<string | Uint8Array>): EncodedJson 
 
 const [OPEN, CLOSE, COMMA, ZERO] = [0x5b, 0x5d, 0x2c, 0x30];
 
-/** Bytes of each number with the comma or bracket behind it. */
+/** Bytes of a number with the comma or bracket after it. */
 const lengthOf = (value: number): number => (value < 10 ? 2 : value < 100 ? 3 : 4);
 
 /**
- * Writes numbers of 0 to 255 as an array of rows, `[[0,1],[1,0]]`.
+ * Encodes numbers from 0 to 255 as an array of rows, `[[0,1],[1,0]]`.
  * @param values row by row, a multiple of `width`
  */
 export function encodeRows(values: Uint8Array, width: number): Uint8Array {
   const rows = values.length / width;
   let length = 2 + 2 * rows;
   for (const value of values) length += lengthOf(value);
-  // Every row opens with a bracket, ends with one in place of its last comma, and all but the last have a comma behind it.
+  // Each row has an opening bracket, a closing one instead of its last comma, and all but the last a comma after it.
   const json = new Uint8Array(rows === 0 ? 2 : length);
   let at = 0;
   json[at++] = OPEN;

@@ -1,4 +1,4 @@
-/** HTTP status of every error that a caller can see. Nothing else in the code chooses a status. */
+/** HTTP status of every error that a caller can see. No other code chooses a status. */
 export const STATUS = {
   invalid_input: 400,
   unauthorized: 401,
@@ -13,13 +13,13 @@ export const STATUS = {
   not_ready: 503,
   overloaded: 503,
   timeout: 504,
-  /** The caller went away: nobody reads the answer, the status is for the log and the metrics. */
+  /** The caller has left; the status is for log and metrics only. */
   cancelled: 499,
 } as const satisfies Record<string, number>;
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Codes whose answer tells the caller to come back: they carry Retry-After. */
+/** Codes whose answers have Retry-After. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'engine_crashed',
@@ -29,13 +29,13 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 
 export interface RunErrorOptions {
   cause?: unknown;
-  /** Seconds for the Retry-After header; retryable codes get 1 when it is not given. */
+  /** Seconds for the Retry-After header; 1 by default for retryable codes. */
   retryAfter?: number;
 }
 
 /**
- * The one error that crosses rooms and the process border. The message is for the caller: it names the field or
- * the limit and never holds a path, a secret or a stack.
+ * The error for callers, also passed between the processes. The message names the field or the limit and never holds a
+ * path, a secret or a stack trace.
  */
 export class RunError extends Error {
   readonly code: ErrorCode;
@@ -53,7 +53,7 @@ export class RunError extends Error {
   }
 }
 
-/** How an error travels between the two processes. */
+/** A RunError as a message between the two processes. */
 export interface WireError {
   code: ErrorCode;
   message: string;
@@ -73,7 +73,7 @@ export function fromWireError(error: WireError): RunError {
   return new RunError(error.code, error.message, { cause: error.detail });
 }
 
-/** The text of whatever was thrown. */
+/** Text of any thrown value. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.stack ?? error.message;

@@ -1,9 +1,9 @@
-/** The bits of half precision, not copied: what newer versions of Node.js call Float16Array is read as them. */
+/** The bits of half precision values, without a copy; newer versions of Node.js use Float16Array for them. */
 export function bitsOf(data: ArrayBufferView & { readonly length: number }): Uint16Array {
   return data instanceof Uint16Array ? data : new Uint16Array(data.buffer, data.byteOffset, data.length);
 }
 
-/** The number that 16 bits of IEEE half precision stand for. */
+/** Converts 16 bits of IEEE half precision to a number. */
 export function halfBitsToNumber(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;

@@ -3,25 +3,25 @@ import type { Device, ModelSpec } from './spec.js';
 export interface MemoryLimits {
   /** Bytes that both processes may hold. */
   limit: number;
-  /** Bytes of those that bodies of requests may come to take. */
+  /** The part of it that request bodies may take. */
   bodies: number;
 }
 
 export interface LoadRequest {
   spec: ModelSpec;
-  /** Folder that holds the spec's files. */
+  /** Folder with the spec's files. */
   dir: string;
   device: Device;
-  /** Threads that all sessions together may keep busy. */
+  /** Threads for all sessions together. */
   threads: number;
-  /** Runs of an encoder side by side, each on a thread of this process; 0: on its main thread, one at a time. */
+  /** Concurrent runs of an encoder, each on a worker thread; 0: one at a time on the main thread. */
   workers: number;
-  /** True: as many workers even where each has to hold the weights anew. */
+  /** True: use all workers even if each needs its own copy of the weights. */
   copyWeights: boolean;
-  /** Bytes that the caches of all generations under way may take. */
+  /** Bytes for the KV caches of all running generations. */
   cacheBytes: number;
-  /** Absent: there is no end. */
+  /** No limits if absent. */
   memory?: MemoryLimits | undefined;
-  /** Most pixels that a picture may have. */
+  /** Most pixels of an image. */
   maxPixels: number;
 }

@@ -1,18 +1,18 @@
-/** What config.json says about the size of a network; families call the same thing by several names. */
+/** Sizes of a network from config.json, where model families use different names. */
 export interface NetworkSizes {
-  /** Entries of the vocabulary. */
+  /** Vocabulary entries. */
   vocabulary: number;
   /** Width of the hidden states. */
   hidden: number;
-  /** Width inside the feed-forward layers. */
+  /** Width of the feed-forward layers. */
   intermediate: number;
   layers: number;
   heads: number;
   /** Longest input in tokens. */
   positions: number;
-  /** Width of the keys of a layer, all heads together; values are as wide. */
+  /** Width of a layer's keys over all heads; the same for values. */
   keys: number;
-  /** Tokens of a picture: one for each patch, and one more. */
+  /** Tokens of an image: one per patch, and one more. */
   patches: number;
 }
 
@@ -25,7 +25,7 @@ const NAMES: Record<Exclude<keyof NetworkSizes, 'keys' | 'patches'>, readonly st
   positions: ['max_position_embeddings', 'n_positions', 'n_ctx'],
 };
 
-/** Sizes as config.json tells them; 0 where it doesn't. */
+/** Reads the sizes; 0 for unknown ones. */
 export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes {
   const nested = config['text_config'];
   const inner = typeof nested === 'object' && nested !== null ? (nested as Record<string, unknown>) : {};

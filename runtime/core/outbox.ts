@@ -1,12 +1,12 @@
 export interface Outbox<T> {
   put(message: T): void;
-  /** Sends at once what waits. */
+  /** Sends queued messages at once. */
   flush(): void;
 }
 
 /**
- * Sends what is said within one turn of the event loop together: each sending is a system call, for messages also in
- * the process that reads it, and the answers of a batch come all at once.
+ * Sends all messages of one turn of the event loop together, since each send is a system call here and in the receiving
+ * process, and the answers of a batch come in the same turn.
  */
 export function createOutbox<T>(send: (messages: T[]) => void): Outbox<T> {
   let waiting: T[] = [];
@@ -24,7 +24,7 @@ export function createOutbox<T>(send: (messages: T[]) => void): Outbox<T> {
   };
 }
 
-/** Records what is told of answers after those that go out in the same turn: nobody waits for records. */
+/** Records messages after the answers of the same turn are sent, so that recording delays no answer. */
 export function recordLater<T>(record: (message: T) => void): Outbox<T> {
   return createOutbox((messages) => messages.forEach((message) => record(message)));
 }

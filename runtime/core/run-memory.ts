@@ -1,26 +1,25 @@
 import type { NetworkSizes } from './network-sizes.js';
 
 /**
- * Working memory of runs on a CPU, as ONNX Runtime's arena comes to hold it. Measured on Llama (130 million parameters, fp32,
- * q8, q4) and on encoders of MiniLM's and BERT's size: docs/measurements.md. The same figures are what `builder plan`
- * predicts and what a server admits by.
+ * Working memory of runs on a CPU, as held by ONNX Runtime's arena. Measured on Llama (130 million parameters, fp32, q8, q4)
+ * and on encoders of MiniLM's and BERT's size: docs/measurements.md. Used by `builder plan` and by the server's admission.
  */
 export interface RunShape {
-  /** Tokens that a run computes, over all rows. */
+  /** Tokens of a run, over all rows. */
   tokens: number;
-  /** Most tokens that each of them looks at. */
+  /** Most tokens that each of them attends to. */
   attended: number;
 }
 
 const FLOAT = 4;
-/** Scores of attention and what is made of them are there at once. */
+/** Attention scores and their softmax are in memory together. */
 const SCORES = 2;
-/** Integer kernels hand sums on as whole numbers and as floats. */
+/** Integer kernels keep sums as integers and as floats. */
 const INTEGER_STATES = 4;
-/** What the arena holds beyond what is in use, since pieces of many sizes leave gaps. */
+/** Fragmentation of the arena. */
 const GAPS = 1.25;
 
-/** Bytes of one run through an encoder, or through a decoder without its cache. */
+/** Bytes of one run of an encoder, or of a decoder without its cache. */
 export function runBytes(
   { hidden, intermediate, heads }: NetworkSizes,
   { tokens, attended }: RunShape,
@@ -30,18 +29,18 @@ export function runBytes(
   return Math.round(GAPS * FLOAT * tokens * (states + SCORES * heads * attended));
 }
 
-/** How a decoder gets its prompts. */
+/** How a decoder reads prompts. */
 export interface DecoderShape {
   sizes: NetworkSizes;
-  /** Bytes of cache for each token. */
+  /** Cache bytes per token. */
   perToken: number;
-  /** Most tokens of a prompt in one run; Infinity: the prompt is fed whole. */
+  /** Most prompt tokens per run; Infinity: the whole prompt in one run. */
   chunk: number;
   /** Integer weights. */
   integers: boolean;
 }
 
-/** Caches of new tokens come out of a run and are put beside those of the run; older ones are widened on their way. */
+/** The run's output caches exist in addition to its inputs while they are merged. */
 const FRESH = 2;
 const WIDENED = 1.3;
 
@@ -53,16 +52,15 @@ export function promptBytes({ sizes, perToken, chunk, integers }: DecoderShape, 
 }
 
 /**
- * What a byte of reserved cache comes to: a batch holds up to as much again in unused places, and joining it or growing
- * copies.
+ * Memory per byte of reserved cache: a batch has up to as much again in unused slots, and joining or growing it copies.
  */
 export const CACHE_COPIES = 3;
 
-/** The largest number up to `most` for which `bytesOf`, which never falls, is at most `bytes`. */
-export function largestWithin(bytes: number, most: number, bytesOf: (count: number) => number): number {
+/** The largest count up to `limit` for which the monotonic `bytesOf` is at most `bytes`. */
+export function largestWithin(bytes: number, limit: number, bytesOf: (count: number) => number): number {
   let low = 0;
-  let high = Math.min(most, 2 ** 24);
-  if (bytesOf(high) <= bytes) return most;
+  let high = Math.min(limit, 2 ** 24);
+  if (bytesOf(high) <= bytes) return limit;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (bytesOf(middle) <= bytes) low = middle;

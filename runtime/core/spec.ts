@@ -1,14 +1,14 @@
 import type { TaskId } from './task-ids.js';
 
-/** Which runtime image a model needs: what native code lies beside the server. */
+/** Runtime images, which differ in their native packages. */
 export const PROFILES = ['text', 'vision', 'media'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** How a family of models is computed: one run for an answer (transformers), or many (generation). */
+/** How models are computed: one run per answer (transformers), or many (generation). */
 export const ENGINE_IDS = ['transformers', 'generation'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];
 
-/** Weight formats by the names that ONNX exports on the hub carry. */
+/** Weight formats, by their names in ONNX exports on the hub. */
 export const DTYPES = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
 export type Dtype = (typeof DTYPES)[number];
 
@@ -24,13 +24,13 @@ export interface RepoFile {
   gitOid?: string;
 }
 
-/** What a source (hub or folder) says about a repository at one commit. */
+/** Facts from a source (hub or folder) about a repository at one commit. */
 export interface ModelInfo {
-  /** `org/name`, spelled as the source spells it. */
+  /** `org/name`, in the source's spelling. */
   id: string;
-  /** What was asked for: a branch, a tag or a commit. */
+  /** The requested branch, tag or commit. */
   revision: string;
-  /** The commit that `revision` named at the time of asking. */
+  /** The commit that `revision` pointed to. */
   commit: string;
   pipelineTag?: string;
   libraryName?: string;
@@ -41,7 +41,7 @@ export interface ModelInfo {
   files: RepoFile[];
 }
 
-/** What was decided about a model at build time. Written as model.json and never decided again at run time. */
+/** Decisions about a model, made at build time and written to model.json; the server only reads them. */
 export interface ModelSpec {
   specVersion: 1;
   id: string;
@@ -54,9 +54,9 @@ export interface ModelSpec {
   architecture?: string;
   modelType?: string;
   license?: string;
-  /** Graph role (`model`, `encoder_model`, …) to the path of its ONNX file. */
+  /** Graph role (`model`, `encoder_model`, …) -> path of its ONNX file. */
   graphs: Record<string, string>;
-  /** Every file that the model needs, and no other, sorted by path. */
+  /** All files that the model needs, and no others, sorted by path. */
   files: RepoFile[];
 }
 

@@ -1,17 +1,17 @@
-/** Why an answer ended: by itself (an end token, a stop string), or because there was no room or time for more. */
+/** Why an answer ended: an end token or stop string (`stop`), or a limit of length or time (`length`). */
 export type FinishReason = 'stop' | 'length';
 
-/** What a request came to, where the model counts tokens. */
+/** Tokens of a request, for models that count them. */
 export interface Usage {
-  /** Tokens of the text that the model read: special ones are counted, what was cut off is not. */
+  /** Tokens read, including special ones, excluding truncated ones. */
   tokensIn: number;
-  /** Tokens that all answers together were made of, those that ended them included; absent where none are made. */
+  /** Tokens generated for all answers, end tokens included; absent if the task generates none. */
   tokensOut?: number;
   /** One for each answer. */
   finish?: FinishReason[];
 }
 
-/** Headers of a JSON answer that say it. */
+/** Headers of JSON answers with the usage. */
 export const USAGE_HEADERS = {
   tokensIn: 'inference-tokens-in',
   tokensOut: 'inference-tokens-out',

@@ -16,15 +16,15 @@ import { type RunDependencies, runHandler } from './run.js';
 export interface AppDependencies extends RunDependencies {
   metrics: Metrics;
   logger: Logger;
-  /** OpenAPI document of this very model. */
+  /** OpenAPI document of this model. */
   openapi: object;
-  /** Demands this key on /run. */
+  /** Key required on /run. */
   requiredKey: string | undefined;
-  /** Told of each finished /run, for analytics. */
+  /** Called after each /run, for analytics. */
   onRun?: (event: { status: number; milliseconds: number }) => void;
 }
 
-/** The HTTP face of one model. Builds the application only; listening is the caller's. */
+/** Builds the application that serves one model. The caller makes it listen. */
 export function createServerApp(dependencies: AppDependencies): RequestListener {
   const { service, metrics, logger, requiredKey } = dependencies;
   const openapi = JSON.stringify(dependencies.openapi);
@@ -37,7 +37,7 @@ export function createServerApp(dependencies: AppDependencies): RequestListener 
     sendJson(response, 200, openapi);
   });
   const run = [...(requiredKey === undefined ? [] : [authorize(requiredKey)]), runHandler(dependencies)];
-  // For what goes to the router all the same: a proxy may send the whole address instead of its path.
+  // For requests that the direct route does not match: a proxy may send an absolute URL instead of a path.
   app.post('/run', ...run);
   const fail = errorHandler(logger);
   app.use(notFound, fail);
@@ -58,7 +58,7 @@ function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Response
   }).put;
 }
 
-/** Method, route, status and time of each answer; health checks only when debugging. Never a body or a header. */
+/** Logs method, route, status and time of each answer; health checks at debug level. Never bodies or headers. */
 function log(
   logger: Logger,
   { requestId, method, route, path, status, code, milliseconds }: ResponseSummary,

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { RunError } from '../core/errors.js';
 import { readBearerKey, keysMatch } from '../wire/key.js';
 
-/** Demands the key on each call. */
+/** Requires the key on each call. */
 export function authorize(key: string): RequestHandler {
   return (request, _response, next) => {
     if (!keysMatch(readBearerKey(request.headers.authorization), key))

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { sendEnvelope } from '../wire/respond.js';
 import type { ModelService, ServiceStatus } from './service.js';
 
-/** /health (ready to answer?), /livez (is the process alive?) and /status (all that an operator may want to know). */
+/** /health (ready to answer?), /livez (is the process alive?) and /status (details for operators). */
 export function healthRoutes(service: ModelService): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));

@@ -7,9 +7,9 @@ export interface ServerMetricsSources {
   queued(): number;
   ready(): boolean;
   restarts(): number;
-  /** Runs of its graphs that the model has begun. */
+  /** Graph runs that the model has started. */
   graphRuns(): number;
-  /** Bytes of bodies and media that requests under way hold. */
+  /** Bytes of bodies and media held by running requests. */
   pendingBytes(): number;
 }
 
@@ -20,7 +20,7 @@ export interface Metrics {
   handler: RequestHandler;
 }
 
-/** Metrics of this server. Labels are routes, statuses and error codes: never anything that a caller wrote. */
+/** Metrics of this server. Labels are routes, statuses and error codes; never text from callers. */
 export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   const registry = new Registry();
   const base = { registers: [registry] };

@@ -17,7 +17,7 @@ export interface RunDependencies {
   body: JsonBodyOptions;
 }
 
-/** POST /run: body -> schema -> media -> the model -> envelope or text stream. */
+/** POST /run: reads the body, checks it against the schema, fetches media, runs the model, sends envelope or stream. */
 export function runHandler(dependencies: RunDependencies): RequestHandler {
   const { service } = dependencies;
   return async (request, response) => {
@@ -29,7 +29,7 @@ export function runHandler(dependencies: RunDependencies): RequestHandler {
   };
 }
 
-/** A function of its own, so that nothing keeps a picture's text once there are its bytes. */
+/** A separate function, so that an image's Base64 text can be garbage-collected after decoding. */
 async function inputOf(
   request: Request,
   response: Response,
@@ -62,7 +62,7 @@ async function streamed(
       onUsage: (told) => (usage = told),
     });
   } catch (error) {
-    // Before the first piece this is an ordinary error answer.
+    // Before the first chunk, the error is sent as a normal answer.
     if (response.headersSent) writer.fail(asRunError(error));
     throw error;
   }

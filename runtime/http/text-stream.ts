@@ -4,19 +4,19 @@ import type { RunError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
 import { usageEvent } from './usage.js';
 
-/** Writes a text answer piece by piece. The status line waits for the first piece. */
+/** Streams a text answer. The status line is sent with the first chunk. */
 export interface StreamWriter {
   write(text: string): void;
   /** The answer is complete. */
   end(output: unknown, usage?: Usage): void;
-  /** The answer broke off after its first piece: says so where the format can. The connection is cut elsewhere. */
+  /** Reports an error after the first chunk, if the format can. The caller closes the connection. */
   fail(error: RunError): void;
 }
 
-/** Plain text chunks, or server-sent events where the client asks for them. */
+/** Writes plain text, or server-sent events if the client accepts them. */
 export function createStreamWriter(request: Request, response: Response): StreamWriter {
-  const wanted = accepts(request).type(['text/plain', 'text/event-stream']);
-  return wanted === 'text/event-stream' ? eventStream(response) : plainStream(response);
+  const acceptsEvents = accepts(request).type(['text/plain', 'text/event-stream']);
+  return acceptsEvents === 'text/event-stream' ? eventStream(response) : plainStream(response);
 }
 
 function open(response: Response, type: string): void {
@@ -28,7 +28,7 @@ function open(response: Response, type: string): void {
   response.flushHeaders();
 }
 
-/** No framing and no end marker: a cut connection is the only sign of an error that came late. */
+/** Without framing and end marker: a broken connection is the only sign of a late error. */
 function plainStream(response: Response): StreamWriter {
   const type = 'text/plain; charset=utf-8';
   return {

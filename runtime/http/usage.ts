@@ -1,14 +1,14 @@
 import type { Response } from 'express';
 import { type Usage, USAGE_HEADERS } from '../core/usage.js';
 
-/** Says in headers what a JSON answer came to. */
+/** Sets the usage headers of a JSON answer. */
 export function setUsageHeaders(response: Response, { tokensIn, tokensOut, finish }: Usage): void {
   response.setHeader(USAGE_HEADERS.tokensIn, String(tokensIn));
   if (tokensOut !== undefined) response.setHeader(USAGE_HEADERS.tokensOut, String(tokensOut));
   if (finish) response.setHeader(USAGE_HEADERS.finish, finish.join(', '));
 }
 
-/** The same in the final event of a stream, which has one answer. */
+/** The usage for the final event of a stream, which has one answer. */
 export function usageEvent({ tokensIn, tokensOut, finish }: Usage): Record<string, unknown> {
   return { tokens_in: tokensIn, tokens_out: tokensOut, finish_reason: finish?.[0] };
 }

@@ -5,40 +5,40 @@ import { StoreError } from '../store/errors.js';
 import { hashOnThread } from './hash-thread.js';
 import { alteredWeights, type FileCheck, sealedFileChecks, type SealedModel } from './record.js';
 
-/** What /status says of the weights of a sealed image. */
+/** State of the check of a sealed image's weights, for /status. */
 export interface WeightsStatus {
   checked: 'pending' | 'verified' | 'failed';
-  /** `first`: before the model is opened. `background`: while it answers already. */
+  /** `first`: before the model is opened. `background`: while it serves requests. */
   when: 'first' | 'background';
   bytes: number;
-  /** That it took; null until it is done. */
+  /** Duration; null until it is done. */
   seconds: number | null;
 }
 
-/** Half a second's work where nothing helps the processor; loading takes longer. */
+/** Larger weights are checked in the background. Takes half a second on a CPU without SHA extensions. */
 export const MOST_BYTES_FIRST = 256 * 2 ** 20;
 
 export interface SealedCheckOptions {
   config: Pick<ServerSettings, 'sealedRecord' | 'CHECK_WEIGHTS'>;
   model: Omit<SealedModel, 'dir'>;
   logger: Logger;
-  /** Ends the server's answers: the weights that it has loaded are not what was sealed. */
+  /** Called when loaded weights were altered; must stop the server from answering. */
   onAltered: (error: Error) => void;
 }
 
 export interface SealedCheck {
   readonly status: WeightsStatus;
   /**
-   * Hashes small weights, and notes where large ones lie.
-   * @param find gives the folder with the weights
-   * @returns that folder. @throws StoreError for altered ones, what `find` throws, or the signal's reason
+   * Hashes small weights; large ones are left to `afterLoad`.
+   * @param find returns the folder with the weights
+   * @returns that folder. @throws StoreError for altered weights, errors of `find`, or the abort reason
    */
   beforeLoad(find: () => Promise<string>, signal: AbortSignal): Promise<string>;
-  /** Hashes large weights, once. Never fails: altered ones are told to `onAltered`. */
+  /** Hashes large weights, once. Never fails; calls `onAltered` for altered ones. */
   afterLoad(): Promise<void>;
 }
 
-/** Holds the weights of a sealed image against its record at each start: altered ones are not served. */
+/** Compares the weights of a sealed image with its record at each start; altered weights are not served. */
 export function createSealedCheck({ config, model, logger, onAltered }: SealedCheckOptions): SealedCheck {
   const bytes = totalBytes(model.spec);
   const first =

@@ -5,8 +5,8 @@ import type { FileCheck } from './record.js';
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * Reads and hashes files, one after the other. It holds its thread all the while: it is for one of its own.
- * @returns what is wrong with the first one that is not what it has to be
+ * Hashes files one after the other. Synchronous, so it needs a thread of its own.
+ * @returns a description of the first mismatch; undefined if there is none
  */
 export function findMismatch(files: readonly FileCheck[]): string | undefined {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -5,22 +5,22 @@ import type { FileCheck } from './record.js';
 
 export interface HashRequest {
   files: readonly FileCheck[];
-  /** Leave the processor to whoever else wants it. */
+  /** Run with low priority. */
   quietly: boolean;
 }
 
-/** What the thread says. */
+/** Message of the thread. */
 export interface HashResult {
-  /** Of the first file that is not what it has to be. */
+  /** The first mismatch. */
   problem: string | undefined;
 }
 
-/** Script of the worker thread: beside the bundle, or beside this module when it is not bundled. */
+/** Script of the worker thread: beside the bundle, or beside this module if it is not bundled. */
 const SCRIPT = import.meta.url.endsWith('.mjs') ? './hash-thread.mjs' : './thread.js';
 
 /**
- * Hashes files on a thread of their own: the server answers meanwhile.
- * @returns what is wrong with the first one that is not what it has to be. @throws the signal's reason
+ * Hashes files on a worker thread, while the server answers.
+ * @returns a description of the first mismatch, if any. @throws the abort reason
  */
 export async function hashOnThread(hashing: HashRequest, signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted();
@@ -28,10 +28,10 @@ export async function hashOnThread(hashing: HashRequest, signal: AbortSignal): P
     workerData: hashing,
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
   });
-  // A server that ends does not wait for it.
+  // The thread does not keep the process alive.
   worker.unref();
   try {
-    // Rejects with what the thread throws, too.
+    // Also rejects with errors of the thread.
     const [{ problem }] = (await once(worker, 'message', { signal })) as [HashResult];
     return problem;
   } finally {

@@ -6,18 +6,18 @@ import type { ModelSpec } from '../core/spec.js';
 import { StoreError } from '../store/errors.js';
 import { downloadDir } from '../store/paths.js';
 
-/** Where a sealed image has what its record calls by these names, wherever the server finds it. */
+/** Paths in the sealed record. */
 const MODEL_JSON = '/model.json';
 const MODEL_DIR = '/server/model';
 
-/** As much of the sealed record as the server itself looks at; the whole of it is for "builder verify". */
+/** The part of the sealed record that the server uses; "builder verify" checks all of it. */
 const record = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string() })),
 });
 
-/** A file, and what it has to be. */
+/** A file and its expected hash. */
 export interface FileCheck {
-  /** In its repository. */
+  /** Path in its repository. */
   name: string;
   path: string;
   size: number;
@@ -26,15 +26,15 @@ export interface FileCheck {
 
 export interface SealedModel {
   spec: ModelSpec;
-  /** The text that the spec was read from. */
+  /** Text of model.json. */
   specText: string;
   /** Folder with its files. */
   dir: string;
 }
 
 /**
- * What the files of a sealed image's model have to be.
- * @throws StoreError when the record can't be read, or is one of another model
+ * Expected hashes of the model's files in a sealed image.
+ * @throws StoreError when the record can't be read or belongs to another model
  */
 export function sealedFileChecks(recordFile: string, { spec, specText, dir }: SealedModel): FileCheck[] {
   const hashes = new Map(readRecord(recordFile).map(({ path, sha256 }) => [path, sha256]));
@@ -56,7 +56,7 @@ function readRecord(file: string): { path: string; sha256: string }[] {
   }
 }
 
-/** The sentence that callers see; the cause is for the log. */
+/** The message is shown to callers; the cause is for the log. */
 export function alteredWeights(cause: string): StoreError {
   const reason = 'this image is sealed, and its weights are not what was sealed';
   return new StoreError('corrupt', reason, {

@@ -3,9 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { findMismatch } from './hash-files.js';
 import type { HashResult, HashRequest } from './hash-thread.js';
 
-/** Worker thread: hashes what it is given, says what is wrong, and ends. */
+/** Worker thread: hashes files, posts the result, and ends. */
 const { files, quietly } = workerData as HashRequest;
-// Of this thread alone: Linux has a priority for each.
+// On Linux this sets the priority of this thread only.
 if (quietly) setPriority(19);
 const port = parentPort!;
 port.postMessage({ problem: findMismatch(files) } satisfies HashResult);

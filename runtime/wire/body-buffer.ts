@@ -6,7 +6,7 @@ import { clientClosedRequest } from './lifetime.js';
 
 export interface BodyLimits {
   maxBytes: number;
-  /** The variable that sets it. */
+  /** The variable that sets it, for error messages. */
   setting: string | undefined;
   hold: ReserveBytes;
 }
@@ -16,26 +16,26 @@ export function bodyTooLarge({ maxBytes, setting }: Omit<BodyLimits, 'hold'>): R
   return new RunError('payload_too_large', `the body is larger than ${maxBytes} bytes${where}`);
 }
 
-/** Bytes that come in pieces, in one buffer: pieces of one byte each would take a hundred times their size. */
+/** Collects pieces in one buffer, since pieces of one byte each would take a hundred times their size. */
 export interface BodyBuffer {
-  /** @throws RunError when they are more than may be, or more than may be held */
+  /** @throws RunError when the limit of the body or of the budget is exceeded */
   add(piece: Buffer): void;
   bytes(): Buffer;
 }
 
 const LEAST = 2 ** 14;
 
-/** So many bytes have to come before it is believed how many there will be. */
-const BELIEVED_FROM = 2 ** 19;
+/** The announced length is trusted only after this many bytes have arrived. */
+const TRUST_AFTER = 2 ** 19;
 
-/** @param announced how many bytes there will be, as somebody says */
+/** @param announced the announced length in bytes, not verified */
 export function createBodyBuffer(limits: BodyLimits, announced = 0): BodyBuffer {
   const { maxBytes, hold } = limits;
   let buffer: Buffer = Buffer.alloc(0);
   let size = 0;
-  /** Copies of large bodies keep everybody waiting: one is made, where it is known how large it will be. */
+  /** Copying large bodies blocks the event loop, so with a known length the buffer grows only once. */
   const roomFor = (bytes: number) =>
-    Math.min(maxBytes, bytes >= BELIEVED_FROM && announced >= bytes ? announced : Math.max(2 * bytes, LEAST));
+    Math.min(maxBytes, bytes >= TRUST_AFTER && announced >= bytes ? announced : Math.max(2 * bytes, LEAST));
 
   return {
     add(piece) {
@@ -59,7 +59,7 @@ function enlarged(bytes: Buffer, size: number): Buffer {
   return larger;
 }
 
-/** So many pieces may be of any size; each costs as much as some hundred bytes. */
+/** This many pieces may have any size; each costs as much as some hundred bytes. */
 const FREE_PIECES = 5000;
 const LEAST_PIECE = 64;
 
@@ -67,7 +67,7 @@ function announcedBy({ headers }: Request): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-/** By events: an iterator would be most of what a short body costs. */
+/** Uses events, because an iterator would be most of the cost of a short body. */
 export function readBodyBytes(
   request: Request,
   response: ServerResponse,
@@ -78,18 +78,18 @@ export function readBodyBytes(
   return new Promise((resolve, reject) => {
     const left = () => reject(clientClosedRequest());
     if (request.destroyed) return left();
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       try {
         gathered.add(chunk);
         size += chunk.length;
-        if (++pieces > FREE_PIECES && size < pieces * LEAST_PIECE) throw inCrumbs(request, response);
+        if (++pieces > FREE_PIECES && size < pieces * LEAST_PIECE) throw refuseTinyPieces(request, response);
       } catch (error) {
-        // The rest flows on and is thrown away: a client that is still sending would miss the answer otherwise.
-        request.off('data', take);
+        // The rest is read and discarded; otherwise a client that is still sending would miss the answer.
+        request.off('data', onData);
         reject(error);
       }
     };
-    request.on('data', take);
+    request.on('data', onData);
     request.once('close', left);
     request.once('end', () => {
       request.off('close', left);
@@ -98,8 +98,8 @@ export function readBodyBytes(
   });
 }
 
-/** What follows is not even thrown away: that would cost as much. */
-function inCrumbs(request: Request, response: ServerResponse): RunError {
+/** Closes the connection: discarding such tiny pieces would cost as much as reading them. */
+function refuseTinyPieces(request: Request, response: ServerResponse): RunError {
   request.pause();
   response.setHeader('Connection', 'close');
   return new RunError(

@@ -3,20 +3,20 @@ import { RunError } from '../core/errors.js';
 import { clientClosedRequest, releaseOnClose } from './lifetime.js';
 
 /**
- * Adds bytes that a request has brought, or is about to; fewer than none are given back.
- * @throws RunError 503 when too many are held already, `cancelled` when the response is over
+ * Reserves bytes for a request; a negative number releases some.
+ * @throws RunError 503 when the budget is used up, `cancelled` when the response is closed
  */
 export type ReserveBytes = (bytes: number) => void;
 
-/** Memory that requests under way may fill with what callers send: a burst is a 503, not the end of the process. */
+/** Limits the memory for request bodies of all running requests, so that a burst gets 503s and does not end the process. */
 export interface ByteBudget {
-  /** Begins an account that is closed with the response. */
+  /** Opens an account; its bytes are released when the response closes. */
   open(response: ServerResponse): ReserveBytes;
   /** Bytes of all accounts. */
   readonly held: number;
 }
 
-/** @param maxBytes limit over all requests (MAX_PENDING_BYTES); the first one is let in whatever it brings */
+/** @param maxBytes limit over all requests (MAX_PENDING_BYTES); a single request may exceed it */
 export function createByteBudget(maxBytes: number): ByteBudget {
   let held = 0;
   return {
@@ -24,20 +24,20 @@ export function createByteBudget(maxBytes: number): ByteBudget {
       return held;
     },
     open(response) {
-      let mine = 0;
-      let over = false;
+      let reserved = 0;
+      let isClosed = false;
       releaseOnClose(response, () => {
-        held -= mine;
-        over = true;
+        held -= reserved;
+        isClosed = true;
       });
       return (bytes) => {
-        if (over && bytes < 0) return;
-        if (over) throw clientClosedRequest();
-        if (bytes > 0 && held > mine && held + bytes > maxBytes) {
+        if (isClosed && bytes < 0) return;
+        if (isClosed) throw clientClosedRequest();
+        if (bytes > 0 && held > reserved && held + bytes > maxBytes) {
           const message = `the requests under way hold ${held} bytes already (MAX_PENDING_BYTES)`;
           throw new RunError('overloaded', message, { retryAfter: 2 });
         }
-        mine += bytes;
+        reserved += bytes;
         held += bytes;
       };
     },

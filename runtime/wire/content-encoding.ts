@@ -5,7 +5,7 @@ import { RunError } from '../core/errors.js';
 import { createBodyBuffer, type BodyLimits } from './body-buffer.js';
 import { clientClosedRequest, releaseOnClose } from './lifetime.js';
 
-/** Gives the bytes of a body as they were before compression. */
+/** Decompresses a body. */
 export type DecodeBody = (
   bytes: Buffer,
   response: ServerResponse,
@@ -20,12 +20,12 @@ const OPEN: Record<string, () => Transform> = {
   br: () => createBrotliDecompress(PIECE),
 };
 
-/** No text or picture is packed as tightly; a bomb is. */
+/** Higher ratios only occur in decompression bombs. */
 const MAX_RATIO = 200;
-/** Less than this does no harm, whatever it was packed into. */
+/** Bodies up to this size may have any ratio. */
 const SMALL = 2 ** 20;
 
-/** @throws RunError 415 for what is none of them */
+/** @throws RunError 415 for an unknown encoding */
 export function contentDecoder(encoding = 'identity'): DecodeBody {
   const name = encoding.trim().toLowerCase();
   if (name === 'identity') return (bytes) => bytes;
@@ -41,10 +41,10 @@ interface Inflating {
   limits: BodyLimits;
 }
 
-/** Every piece is counted when it is there: what is too much ends the work, wherever it has got to. */
+/** Counts every piece and stops as soon as a limit is exceeded. */
 function inflate(stream: Transform, packed: Buffer, { name, response, limits }: Inflating): Promise<Buffer> {
   const gathered = createBodyBuffer(limits);
-  const most = Math.max(SMALL, packed.length * MAX_RATIO);
+  const maxBytes = Math.max(SMALL, packed.length * MAX_RATIO);
   let size = 0;
   return new Promise((resolve, reject) => {
     const fail = (error: RunError) => {
@@ -55,7 +55,7 @@ function inflate(stream: Transform, packed: Buffer, { name, response, limits }: 
       try {
         gathered.add(piece);
         size += piece.length;
-        if (size > most) throw bomb(name);
+        if (size > maxBytes) throw bomb(name);
       } catch (error) {
         fail(error as RunError);
       }

@@ -2,11 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 
 export interface DirectRoute {
-  /** The requests that are meant. */
+  /** True for the requests to handle. */
   matches(request: IncomingMessage): boolean;
-  /** What a router would be mounted on. */
+  /** The path that a router would be mounted on. */
   baseUrl: string;
-  /** In their order; each either throws or leaves the request to the next. */
+  /** Called in order; each either throws or calls `next`. */
   handlers: readonly RequestHandler[];
   onError: ErrorRequestHandler;
   /** Answers all other requests. */
@@ -14,14 +14,14 @@ export interface DirectRoute {
 }
 
 /**
- * Requests for models are nearly all that a server answers. They go to their handlers without a router: that gives each
- * request and response other prototypes, which makes all later work on them slow (bench/gateway.mjs).
+ * Calls the handlers of model requests, which are nearly all requests, without a router: a router changes the prototypes of
+ * request and response, which slows down all later work on them (bench/gateway.mjs).
  */
-export function routeDirectly(way: DirectRoute): RequestListener {
-  const { matches: takes, fallback: otherwise } = way;
+export function routeDirectly(route: DirectRoute): RequestListener {
+  const { matches, fallback } = route;
   return (request, response) => {
-    if (takes(request)) void answer(request, response, way);
-    else otherwise(request, response);
+    if (matches(request)) void answer(request, response, route);
+    else fallback(request, response);
   };
 }
 
@@ -30,16 +30,16 @@ async function answer(
   response: ServerResponse,
   { baseUrl, handlers, onError }: DirectRoute,
 ): Promise<void> {
-  const asked = Object.assign(request, {
+  const expressRequest = Object.assign(request, {
     ...{ originalUrl: request.url!, baseUrl, path: request.url!.split('?', 1)[0]! },
   }) as Request;
-  const answered = Object.assign(response, { locals: {} }) as unknown as Response;
+  const expressResponse = Object.assign(response, { locals: {} }) as unknown as Response;
   try {
-    for (const handler of handlers) await handler(asked, answered, ignored);
+    for (const handler of handlers) await handler(expressRequest, expressResponse, next);
   } catch (error) {
-    onError(error, asked, answered, ignored);
+    onError(error, expressRequest, expressResponse, next);
   }
 }
 
-/** Handlers are called one after the other; what they would hand on, they throw. */
-const ignored = (): void => {};
+/** The `next` of the handlers, which are called in a loop; errors are thrown instead of passed to it. */
+const next = (): void => {};

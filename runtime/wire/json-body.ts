@@ -13,10 +13,10 @@ export interface JsonBodyOptions {
   maxBytes: number;
   /** Arrays, objects and what is in them (MAX_BODY_VALUES). */
   maxValues?: number;
-  /** The variable that sets `maxBytes`, for whoever meets it; none where it is fixed. */
+  /** The variable that sets `maxBytes`, for the error message; absent for fixed limits. */
   setting?: string;
   budget: ByteBudget;
-  /** A long medium in Base64 stays as it came: as a string it would be as much memory again. */
+  /** Keep long Base64 media as bytes, since strings would take as much memory again. */
   mediaApart?: boolean;
 }
 
@@ -24,16 +24,16 @@ export interface JsonBodyOptions {
 export interface JsonBody {
   /** `{}` for no body. */
   json: unknown;
-  /** Media that were left apart, by what stands in their place. */
+  /** Media kept as bytes, by their placeholder in `json`. */
   media: ReadonlyMap<string, LongText>;
-  /** To be called when the value is needed no more, where that is before the end of the response. */
+  /** Releases the reserved bytes before the response closes, when the value is not needed any more. */
   release(): void;
 }
 
 /**
- * Reads a JSON body. Every byte is counted when it comes, what it would become is counted before anything is made of
- * it, and no step takes longer than a few milliseconds: neither a burst of bodies, nor an announced length that never
- * comes, nor a body of a million objects fills the memory, the budget or the time of the others.
+ * Reads a JSON body. Bytes are counted as they arrive, values are counted before they are parsed, and no step blocks the
+ * event loop for more than a few milliseconds. So neither a burst of bodies, nor a false announced length, nor a body of a
+ * million objects uses up memory, budget or time of other requests.
  */
 export async function readJsonBody(
   request: Request,
@@ -46,15 +46,15 @@ export async function readJsonBody(
     ...{ ...options, hold },
     ...(options.mediaApart ? { media } : {}),
   });
-  // Media that were left apart are still there.
+  // Media kept as bytes still refer to the buffer.
   const text = media.size > 0 ? bytes.length : 0;
   hold(text - bytes.length);
   return { json, media, release: () => hold(-cost - text) };
 }
 
 /**
- * The same for those who pass the body on.
- * @param check is shown the value, with no more than the beginnings of strings of 64 KiB and more; what it throws is thrown
+ * Reads and checks a JSON body that is passed on unchanged.
+ * @param check called with the value, in which strings of 64 KiB and more are truncated; its errors are thrown on
  * @returns the body's text as UTF-8
  */
 export async function readCheckedJsonBody(
@@ -67,7 +67,7 @@ export async function readCheckedJsonBody(
   return bytes;
 }
 
-/** A function of its own, so that nothing keeps the value once it has been looked at. */
+/** A separate function, so that the value can be garbage-collected after the check. */
 async function checked(
   bytes: Buffer,
   response: Response,
@@ -96,14 +96,14 @@ async function readBytes(
 
 const NOTHING = Buffer.from('{}');
 
-/** Then the body comes when it is asked for; who is refused before that has not sent it in vain. */
+/** With `Expect: 100-continue` the client sends the body on request, so a refused one is not sent at all. */
 function expectsContinue({ headers, httpVersion }: Request): boolean {
   return httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue';
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;(?:.*\bcharset="?([\w-]+))?|$)/i;
 
-/** No content type counts as JSON. */
+/** A missing content type counts as JSON. */
 function checkType(type = 'application/json'): void {
   const found = JSON_TYPE.exec(type.trim());
   if (!found) throw new RunError('unsupported_media', 'the content type must be application/json');
@@ -111,21 +111,21 @@ function checkType(type = 'application/json'): void {
     throw new RunError('unsupported_media', 'the body must be UTF-8');
 }
 
-/** What is shorter can't become much, and is parsed at once. */
-const SHORT = 2 ** 13;
+/** Shorter texts are parsed at once. */
+const SHORT_BYTES = 2 ** 13;
 
-/** What a value takes beside its text, at most. */
+/** Most memory of a value in addition to its text. */
 const VALUE_BYTES = 64;
 
 type Parsing = JsonBodyOptions & { hold: ReserveBytes; cut?: boolean; media?: Map<string, LongText> };
 
-/** @returns the value, and the bytes that are held for it beside those of the text */
+/** @returns the value, and the bytes reserved for it in addition to the text */
 async function parse(
   bytes: Buffer,
   response: Response,
   { maxValues = DEFAULTS.maxBodyValues, hold, ...how }: Parsing,
 ): Promise<{ json: unknown; cost: number }> {
-  if (bytes.length <= Math.min(SHORT, maxValues)) {
+  if (bytes.length <= Math.min(SHORT_BYTES, maxValues)) {
     hold(bytes.length);
     return { json: parseShort(bytes), cost: bytes.length };
   }

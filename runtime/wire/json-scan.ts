@@ -2,19 +2,19 @@ import { RunError } from '../core/errors.js';
 import { DEFAULTS } from '../core/limits.js';
 import type { YieldTurn } from './turns.js';
 
-/** A string of a JSON text by the places of its quotes: the first one's, and that of the second. */
+/** A string in a JSON text, by the offsets of its two quotes. */
 export interface StringSpan {
   start: number;
   end: number;
 }
 
-/** What was found in a JSON text before anything is made of it. */
+/** Result of scanning a JSON text before it is parsed. */
 export interface JsonScan {
-  /** Arrays, objects and what is in them, at most. */
+  /** Upper bound of the number of arrays, objects and their items. */
   values: number;
-  /** Values that are strings of LONG bytes and more, in their order. */
+  /** Strings of LONG_BYTES and more, in order. */
   long: StringSpan[];
-  /** Bytes beside those. */
+  /** Bytes outside of those strings. */
   rest: number;
 }
 
@@ -23,22 +23,22 @@ export interface ScanLimits {
   maxValues: number;
 }
 
-/** A picture in Base64, or a text as long: read in pieces, since nobody is served while one of them is read. */
-const LONG = 2 ** 16;
+/** Longer strings, such as images in Base64, are decoded in pieces to keep the event loop free. */
+const LONG_BYTES = 2 ** 16;
 
-/** Bytes of all that is no long string, read in one piece. */
-const MAX_REST = DEFAULTS.maxBatchBodyBytes;
+/** Most bytes outside of long strings, which are parsed at once. */
+const MAX_REST_BYTES = DEFAULTS.maxBatchBodyBytes;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const SPACE = 0x20;
 
-/** Steps between two looks at the clock. */
+/** Steps between two checks of the clock. */
 const STEPS = 2 ** 13;
 
 /**
- * Counts what a JSON text would become, in one pass that makes nothing: a kilobyte may hold five hundred objects, and a
- * hundred kilobytes may be nested a hundred thousand deep. Whether it is JSON at all is for the parser to say.
+ * Counts the values of a JSON text in one pass without allocations: a kilobyte may hold five hundred objects, and a hundred
+ * kilobytes may be nested a hundred thousand deep. Does not check the syntax; the parser does.
  * @throws RunError 400 or 413 that names the limit
  */
 export async function scanJson(
@@ -57,7 +57,7 @@ export async function scanJson(
     afterLong = false;
     if (byte === QUOTE) {
       const end = await endOfString(bytes, at + 1, pause);
-      if (end - at > LONG) {
+      if (end - at > LONG_BYTES) {
         long.push({ start: at, end });
         rest -= end - at;
         afterLong = true;
@@ -70,11 +70,11 @@ export async function scanJson(
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
     if (values > maxValues) throw tooMany(maxValues);
   }
-  if (rest > MAX_REST) throw tooMuch();
+  if (rest > MAX_REST_BYTES) throw tooMuch();
   return { values, long, rest };
 }
 
-/** Place of the quote that ends a string; the end of the text where there is none. */
+/** Offset of the quote that ends a string, or the end of the text. */
 async function endOfString(bytes: Buffer, from: number, pause: YieldTurn): Promise<number> {
   let at = from;
   for (;;) {
@@ -84,7 +84,7 @@ async function endOfString(bytes: Buffer, from: number, pause: YieldTurn): Promi
     while (before > at && bytes[before - 1] === BACKSLASH)
       if ((quote - --before) % STEPS === 0) await pause();
     if ((quote - before) % 2 === 0) return quote;
-    // Where one is escaped there may be millions; bytes are then cheaper than searches.
+    // After an escaped quote there may be millions more; then checking bytes is cheaper than searching.
     const until = Math.min(bytes.length, quote + 1 + STEPS);
     for (at = quote + 1; at < until && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
     if (bytes[at] === QUOTE && at < until) return at;
@@ -105,10 +105,10 @@ function tooMany(most: number): RunError {
 }
 
 function tooMuch(): RunError {
-  const message = `the body has more than ${MAX_REST} bytes beside its strings of ${LONG} bytes and more`;
+  const message = `the body has more than ${MAX_REST_BYTES} bytes beside its strings of ${LONG_BYTES} bytes and more`;
   return new RunError('payload_too_large', message);
 }
 
 function tooLongName(): RunError {
-  return new RunError('invalid_input', `a name in the body is longer than ${LONG} bytes`);
+  return new RunError('invalid_input', `a name in the body is longer than ${LONG_BYTES} bytes`);
 }

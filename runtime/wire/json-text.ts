@@ -4,30 +4,30 @@ import type { JsonScan, StringSpan } from './json-scan.js';
 import type { YieldTurn } from './turns.js';
 
 const PIECE = 2 ** 20;
-/** What is left of a string that is cut. */
-const CUT = 2 ** 16;
+/** Length of a truncated string. */
+const CUT_LENGTH = 2 ** 16;
 const BACKSLASH = 0x5c;
 
-/** A long string that has not been made of its bytes. */
+/** A long string that is not decoded yet. */
 export interface LongText {
-  /** Of bytes, in the JSON text: as many characters at most. */
+  /** Bytes in the JSON text; an upper bound of the number of characters. */
   length: number;
-  /** @throws RunError 400 for what is no JSON in UTF-8 */
+  /** Decodes it. @throws RunError 400 for invalid UTF-8 or JSON */
   pieces(): Iterable<string>;
 }
 
 export interface ParseOptions {
   pause: YieldTurn;
-  /** Keeps the beginnings of long strings only: all of them is as much memory again. */
+  /** Truncate long strings to save memory. */
   cut?: boolean;
-  /** Keeps a mark in place of a long medium, and puts the medium in here by its mark. */
+  /** Replace long media by placeholders, and add the media here. */
   media?: Map<string, LongText>;
 }
 
 /**
- * The value of a JSON text that has been scanned. Long strings are read piece by piece and put where they belong; what
- * is left is short.
- * @throws RunError 400 for what is no JSON in UTF-8
+ * Parses a scanned JSON text. Long strings are replaced by short placeholders before parsing, decoded in pieces, and
+ * inserted afterwards.
+ * @throws RunError 400 for invalid UTF-8 or JSON
  */
 export async function parseScanned(
   bytes: Buffer,
@@ -48,7 +48,7 @@ export async function parseScanned(
   return withTexts(value, (name) => texts.get(name));
 }
 
-/** Marks where a task takes a medium: under its names, at the top or one step below (`input`). */
+/** Placeholders at fields for media: by their names, at the top level or in `input`. */
 function mediaMarks(value: unknown, mark: string): Set<string> {
   const top = Object(value) as Record<string, unknown>;
   const input = Object(top['input']) as Record<string, unknown>;
@@ -56,13 +56,13 @@ function mediaMarks(value: unknown, mark: string): Set<string> {
   return new Set(places.filter((place) => typeof place === 'string' && place.startsWith(mark)) as string[]);
 }
 
-/** In one piece. A byte order mark at its start is none of the text. @throws RunError 400 for what is no JSON in UTF-8 */
+/** Parses at once; skips a byte order mark. @throws RunError 400 for invalid UTF-8 or JSON */
 export function parseShort(bytes: Buffer): unknown {
-  return orNoJson(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+  return withJsonError(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
 }
 
-/** What the parser says quotes the text. */
-function orNoJson<T>(read: () => T): T {
+/** Replaces the parser's error, which quotes the text. */
+function withJsonError<T>(read: () => T): T {
   try {
     return read();
   } catch {
@@ -70,7 +70,7 @@ function orNoJson<T>(read: () => T): T {
   }
 }
 
-/** The text with a short string in place of each long one; nobody can know the mark. */
+/** The text with a placeholder for each long string. Callers can't guess the random mark. */
 function withMarks(bytes: Buffer, long: readonly StringSpan[], mark: string): Buffer {
   let from = 0;
   const parts = long.flatMap(({ start, end }, i) => {
@@ -88,7 +88,7 @@ function longText(bytes: Buffer, { start, end }: StringSpan): LongText {
       const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
       for (let from = start + 1; from < end;) {
         const to = from + PIECE < end ? cutBefore(bytes, from, from + PIECE) : end;
-        yield orNoJson(() => JSON.parse(`"${decoder.decode(bytes.subarray(from, to))}"`) as string);
+        yield withJsonError(() => JSON.parse(`"${decoder.decode(bytes.subarray(from, to))}"`) as string);
         from = to;
       }
     },
@@ -99,17 +99,17 @@ async function textOf(text: LongText, { pause, cut }: { pause: YieldTurn; cut: b
   const pieces: string[] = [];
   for (const piece of text.pieces()) {
     if (!cut) pieces.push(piece);
-    else if (pieces.length === 0) pieces.push(piece.slice(0, CUT));
+    else if (pieces.length === 0) pieces.push(piece.slice(0, CUT_LENGTH));
     await pause();
   }
   return pieces.join('');
 }
 
-/** The last place before `to` that is neither within a character nor within an escape. */
+/** The last offset before `to` that splits neither a character nor an escape. */
 function cutBefore(bytes: Buffer, from: number, to: number): number {
   let cut = to;
   while ((bytes[cut]! & 0xc0) === 0x80) cut--;
-  // An escape is six bytes at most, `\u` and four digits: one that begins earlier has ended.
+  // An escape has at most six bytes (`\u` and four digits), so earlier ones have ended.
   for (let at = cut - 1; at >= cut - 5; at--) {
     if (bytes[at] !== BACKSLASH) continue;
     let first = at;
@@ -121,7 +121,7 @@ function cutBefore(bytes: Buffer, from: number, to: number): number {
   return cut;
 }
 
-/** Puts the texts in place of their marks; as many values as a body may have. */
+/** Replaces placeholders by their texts; the number of values is limited. */
 function withTexts(value: unknown, textOf: (mark: string) => string | undefined): unknown {
   if (typeof value === 'string') return textOf(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Takes the key out of `<key>`, `Key <key>` or `Bearer <key>`. */
+/** Extracts the key from `<key>`, `Key <key>` or `Bearer <key>`. */
 export function readBearerKey(header: string | undefined): string {
   return (header ?? '')
     .trim()
@@ -8,7 +8,7 @@ export function readBearerKey(header: string | undefined): string {
     .trim();
 }
 
-/** Compares in a time that depends on neither value. */
+/** Compares in constant time. */
 export function keysMatch(given: string, expected: string): boolean {
   const digest = (value: string) => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(given), digest(expected));

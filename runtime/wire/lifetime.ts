@@ -2,22 +2,22 @@ import type { ServerResponse } from 'node:http';
 import { RunError } from '../core/errors.js';
 
 /**
- * Calls `release` once when the response is over: answered, or its caller gone. At once where that has happened before:
- * whatever is acquired after an `await` is acquired for a response that may be closed by then, and `close` comes once.
+ * Calls `release` once when the response closes, after the answer or when the caller leaves. Calls it at once if the
+ * response is closed already, which may happen during any `await` before; the `close` event is not emitted again.
  */
 export function releaseOnClose(response: ServerResponse, release: () => void): void {
   if (response.closed) release();
   else response.once('close', release);
 }
 
-/** What callers who have left are told: nobody reads it, but it ends the work. */
+/** Ends the work for a caller who has left. */
 export function clientClosedRequest(): RunError {
   return new RunError('cancelled', 'the caller went away');
 }
 
 /**
- * Writes a piece of an answer; settles when it has left this process.
- * @throws RunError `cancelled` when the connection closes before: Node calls no one back about what it threw away
+ * Writes a chunk of an answer; resolves when it has left this process.
+ * @throws RunError `cancelled` when the connection closes before, since Node then never calls back
  */
 export function writeChunk(response: ServerResponse, text: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -5,19 +5,19 @@ import type { Logger } from '../log.js';
 import { clientClosedRequest, releaseOnClose } from './lifetime.js';
 import { asRunError, sendEnvelope, sendError } from './respond.js';
 
-/** Gives each request an id, for the log and for whoever complains. */
+/** Gives each request an id, for the log and for support. */
 export const assignRequestId: RequestHandler = (_request, response, next) => {
   response.locals['requestId'] = randomUUID();
   response.setHeader('X-Request-Id', response.locals['requestId'] as string);
   next();
 };
 
-/** Express hands back what it finds no path in (`GET http://[`), before any handler of ours. */
+/** Answers requests whose URL Express can't parse (`GET http://[`); our handlers don't get them. */
 export function sendInvalidAddress(response: Response): void {
   sendEnvelope(response, 400, { error: 'the address of the request is not valid', output: null });
 }
 
-/** The only place that answers errors, in the envelope or as `send` words them. */
+/** Answers all errors, in the envelope or in the format of `send`. */
 export function errorHandler(logger: Logger, send: typeof sendError = sendError): ErrorRequestHandler {
   return (thrown, _request, response, _next) => {
     const error = asRunError(thrown);
@@ -36,7 +36,7 @@ export function errorHandler(logger: Logger, send: typeof sendError = sendError)
 /** Aborts when the client leaves before its answer is complete. */
 export const abortSignalOf = (response: Response): AbortSignal => abortControllerOf(response).signal;
 
-/** As `gone`, for those who may give up for other reasons: one controller a call, which costs more than it looks. */
+/** The controller behind `abortSignalOf`, for code that also aborts for other reasons. One per call, as each is costly. */
 export function abortControllerOf(response: Response): AbortController {
   const controller = new AbortController();
   releaseOnClose(response, () => {

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { ErrorCode, RunError } from '../core/errors.js';
 
-/** What is known of one answer, for the log, the metrics and the analytics: nothing that the caller wrote but a path. */
+/** Facts about a finished response, for log, metrics and analytics. Of the caller's data it holds only the path. */
 export interface ResponseSummary {
   requestId: string;
   method: string;
@@ -15,16 +15,16 @@ export interface ResponseSummary {
   milliseconds: number;
 }
 
-/** Calls `tell` once for each request, when its answer has gone out or its caller has left. */
+/** Calls `onFinished` once for each request, when the answer is sent or the caller has left. */
 export function observeResponses(
   routes: ReadonlySet<string>,
-  tell: (answer: ResponseSummary, response: Response) => void,
+  onFinished: (answer: ResponseSummary, response: Response) => void,
 ): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();
     const { method, path } = request;
     response.once('close', () =>
-      tell(
+      onFinished(
         {
           requestId: response.locals['requestId'] as string,
           ...{ method, path, route: routes.has(path) ? path : undefined },

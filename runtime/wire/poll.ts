@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PollOptions {
-  /** Between an answer and the next question. */
+  /** Pause between an answer and the next request. */
   everyMs: number;
   signal?: AbortSignal;
 }
 
 /**
- * Asks again and again until an answer will do.
- * @param isDone told of each answer; ends the wait by throwing, too
- * @returns the answer that will do
- * @throws what `ask` and `isDone` throw, and the signal's reason
+ * Polls until `isDone` returns true.
+ * @param isDone called with each answer; may throw to end the polling
+ * @returns the last answer
+ * @throws errors of `ask` and `isDone`, and the abort reason
  */
 export async function poll<Answer>(
   ask: () => Promise<Answer>,

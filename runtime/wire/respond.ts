@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { type EncodedJson, isEncodedJson } from '../core/encoded-json.js';
 import { fromWireError, RunError, toWireError } from '../core/errors.js';
 
-/** The exact value matters: an official client takes errors of bare `application/json` for something else. */
+/** With the charset, because an official client does not recognize errors of plain `application/json`. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface Envelope {
@@ -10,7 +10,7 @@ export interface Envelope {
   output: unknown;
 }
 
-/** The one shape of every JSON answer: both keys, always. */
+/** The shape of all JSON answers; always with both keys. */
 export function envelope({ error, output }: Envelope): string {
   return JSON.stringify({ error, output: output ?? null });
 }
@@ -20,7 +20,7 @@ export function sendEnvelope(response: Response, status: number, content: Envelo
   sendJson(response, status, envelope(content));
 }
 
-/** The envelope around an output that is JSON already; its pieces are not copied. */
+/** Sends an output that is encoded already, in the envelope, without copying it. */
 function sendEncoded(response: Response, status: number, { encodedJson }: EncodedJson): void {
   const pieces = [Buffer.from('{"error":null,"output":'), ...encodedJson, Buffer.from('}')];
   response.statusCode = status;
@@ -33,19 +33,19 @@ function sendEncoded(response: Response, status: number, { encodedJson }: Encode
   response.end();
 }
 
-/** @param text JSON, ready to go */
+/** @param text JSON */
 export function sendJson(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', JSON_TYPE);
   response.end(text);
 }
 
-/** Whatever was thrown, as the error a caller may see. */
+/** Converts any error to one that the caller may see. */
 export function asRunError(error: unknown): RunError {
   return error instanceof RunError ? error : fromWireError(toWireError(error));
 }
 
-/** In whole seconds. */
+/** Sets Retry-After in whole seconds. */
 export function setRetryAfter(response: Response, { retryAfter }: RunError): void {
   if (retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfter)));
 }

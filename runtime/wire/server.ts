@@ -11,17 +11,17 @@ import { envelope, JSON_TYPE } from './respond.js';
 export interface ServerTimes {
   /** Longest time from a connection's or request's first byte to the end of its headers. */
   headersMs: number;
-  /** Longest time for a whole request to arrive. How long its answer takes is not counted. */
+  /** Longest time for a whole request to arrive; the time of the answer is not limited. */
   requestMs: number;
-  /** A client that takes none of the bytes that wait for it for so long is cut off. */
+  /** A client that reads no pending bytes for this long is disconnected. */
   stallMs: number;
 }
 
 const TIMES: ServerTimes = { headersMs: 60_000, requestMs: 300_000, stallMs: 60_000 };
 
 /**
- * Node's HTTP server around the application. What Node refuses before there is a request (broken HTTP, headers that
- * are too long or too slow) is answered in the envelope as well.
+ * Node's HTTP server with the application. Requests that Node itself refuses (invalid HTTP, headers that are too long or
+ * too slow) are also answered in the envelope.
  */
 export function createHttpServer(app: RequestListener, times: Partial<ServerTimes> = {}): Server {
   const { headersMs, requestMs, stallMs } = { ...TIMES, ...times };
@@ -29,7 +29,7 @@ export function createHttpServer(app: RequestListener, times: Partial<ServerTime
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs),
-    // There are no virtual hosts here; Node's own refusal would be no envelope.
+    // The Host header is not needed, and Node's own refusal would not be in the envelope.
     requireHostHeader: false,
   };
   const server = createServer(
@@ -39,24 +39,24 @@ export function createHttpServer(app: RequestListener, times: Partial<ServerTime
       app(request, response);
     }),
   );
-  // Whoever reads the body asks for it.
+  // The code that reads the body sends 100 Continue.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  // An expectation that we don't know may be ignored (RFC 9110, 10.1.1).
+  // Unknown expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuse(socket, 405, 'CONNECT is not allowed here'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || answering(socket)) socket.destroy();
+    if (!socket.writable || isAnswering(socket)) socket.destroy();
     else refuse(socket, ...(REFUSALS[error.code ?? ''] ?? BROKEN));
   });
   return server;
 }
 
-/** Requests that may be sent ahead on one connection, before those before them are answered. */
-const MOST_AHEAD = 64;
+/** Most pipelined requests of one connection. */
+const MAX_PIPELINED = 64;
 
 /**
- * Requests of one connection, one after the other. Node hands over all that have been sent at once, and is silent about
- * the responses whose turn has not come when the connection closes: what they hold would be held for ever.
+ * Handles pipelined requests of a connection one after the other. Node emits all of them at once, but emits no `close` for
+ * pending responses when the connection closes, so their resources would never be released.
  */
 function oneAtATime(app: RequestListener): RequestListener {
   const ahead = new WeakMap<Duplex, number>();
@@ -65,7 +65,7 @@ function oneAtATime(app: RequestListener): RequestListener {
     if (response.socket) return app(request, response);
     const waiting = (ahead.get(socket) ?? 0) + 1;
     ahead.set(socket, waiting);
-    if (waiting > MOST_AHEAD) return void socket.destroy();
+    if (waiting > MAX_PIPELINED) return void socket.destroy();
     response.once('socket', () => {
       ahead.set(socket, ahead.get(socket)! - 1);
       app(request, response);
@@ -80,9 +80,9 @@ const REFUSALS: Record<string, [number, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'the address or the headers are longer than 16384 bytes'],
 };
 
-/** True when a part of an answer has gone out on this connection: more bytes would be taken for the rest of it. */
-function answering(socket: Duplex): boolean {
-  // Node keeps the answer under way here and looks at it for the same purpose.
+/** True when part of an answer was sent on this connection, so that nothing else may be written to it. */
+function isAnswering(socket: Duplex): boolean {
+  // Node keeps the current response here and uses it for the same check.
   return (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent ?? false;
 }
 

@@ -3,21 +3,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { clientClosedRequest } from './lifetime.js';
 
-/** Longest time that work in turns keeps everybody else waiting at once. */
+/** Longest time that this work blocks the event loop. */
 const TURN_MS = 4;
 
-/** Lets the event loop turn where the work has lasted long enough. @throws RunError `cancelled` when the caller has left */
+/** Yields to the event loop when the turn is used up. @throws RunError `cancelled` when the caller has left */
 export type YieldTurn = () => Promise<void> | undefined;
 
-/** One for all: side by side, each would take a turn before anybody else is served. */
-const one = pLimit(1);
+/** Shared by all requests: concurrent jobs would each block the event loop in turn. */
+const oneAtATime = pLimit(1);
 
 /**
- * Does the work that a caller's bytes cause in short turns of the event loop, one such work after the other: however
- * many large bodies have come, whoever asks for health waits for one turn.
+ * Runs a job in short turns of the event loop, one job at a time, so that other requests wait for one turn at most, however
+ * many large bodies arrive.
  */
 export function inTurns<T>(response: ServerResponse, work: (pause: YieldTurn) => Promise<T>): Promise<T> {
-  return one(async () => {
+  return oneAtATime(async () => {
     let since = 0;
     const rest = async () => {
       await nextTurn();

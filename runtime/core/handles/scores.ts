@@ -3,6 +3,6 @@ export interface Classification {
   /** One logit per label, in the model's order. */
   logits: Float32Array;
   labels: readonly string[];
-  /** What the checkpoint was trained for (config.problem_type, else guessed from the number of labels). */
+  /** Kind of training: config.problem_type, else guessed from the number of labels. */
   problem: 'single_label' | 'multi_label' | 'regression';
 }
