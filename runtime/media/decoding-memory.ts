@@ -2,7 +2,7 @@
 export interface PictureHeader {
   width: number;
   height: number;
-  /** jpeg, png, webp, gif, heif, tiff. */
+  /** jpeg, png, webp, gif, heif, tiff, bmp. */
   format: string;
   channels: number;
   /** Bytes of a sample. */
@@ -14,11 +14,11 @@ export interface PictureHeader {
   /** EXIF orientation that turns rows into columns or upside down. */
   turned: boolean;
   /** What the samples are, where that decides how they become colours. */
-  kind: 'grey16' | 'cmyk' | 'other';
+  kind: 'grey16' | 'cmyk' | 'bmp' | 'other';
 }
 
 /** Bytes of each pixel once it is decoded: RGB, beside what it is made of where that is more than a strip. */
-const DECODED = { other: 3.6, grey16: 6.2, cmyk: 7.2 } as const;
+const DECODED = { other: 3.6, bmp: 3.6, grey16: 6.2, cmyk: 7.2 } as const;
 /** Formats whose decoders hold the whole picture. */
 const WHOLE: Record<string, number> = { webp: 7.2, gif: 4.2, heif: 17 };
 const TURNED = 3;

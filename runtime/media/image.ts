@@ -1,6 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
 import { RunError } from '../core/errors.js';
+import { decodeBmp, isBmp, readBmpHeader } from './bmp.js';
 import type { PictureHeader } from './decoding-memory.js';
+import { opaqueGif } from './gif.js';
 import type { Picture } from './picture.js';
 
 // One picture at a time on this thread, and no cache of decoded pictures: the model is what the memory is for.
@@ -37,10 +39,12 @@ export async function readHeader(bytes: Uint8Array, maxPixels: number): Promise<
  */
 export async function decodePixels(
   bytes: Uint8Array,
-  { kind, width, height }: PictureHeader,
+  { kind, format, width, height }: PictureHeader,
 ): Promise<Picture> {
+  if (kind === 'bmp') return decodeBmp(bytes, readBmpHeader(bytes));
   try {
-    return await DECODERS[kind](sharp(bytes, { ...OPTIONS, limitInputPixels: width * height }).autoOrient());
+    const given = format === 'gif' ? opaqueGif(bytes) : bytes;
+    return await DECODERS[kind](sharp(given, { ...OPTIONS, limitInputPixels: width * height }).autoOrient());
   } catch (cause) {
     throw new RunError('unprocessable', 'the picture is broken or cut short', { cause });
   }
@@ -52,7 +56,19 @@ const OPTIONS = { failOn: 'error', animated: false, ignoreIcc: true } as const;
 const FIRST_TURNED = 3;
 const WIDE_SAMPLES = /^(?:u?short)$/;
 
+const BMP = {
+  format: 'bmp',
+  kind: 'bmp',
+  channels: 3,
+  depth: 1,
+  progressive: false,
+  subsampling: undefined,
+  turned: false,
+} as const;
+
 async function headerOf(bytes: Uint8Array): Promise<PictureHeader> {
+  // sharp is built without a reader of BMP.
+  if (isBmp(bytes)) return { ...readBmpHeader(bytes), ...BMP };
   try {
     // The limit is ours to check, with a message that names it.
     const found = await sharp(bytes, { ...OPTIONS, limitInputPixels: false }).metadata();
@@ -70,7 +86,7 @@ async function headerOf(bytes: Uint8Array): Promise<PictureHeader> {
   }
 }
 
-const DECODERS: Record<PictureHeader['kind'], (image: Sharp) => Promise<Picture>> = {
+const DECODERS: Record<Exclude<PictureHeader['kind'], 'bmp'>, (image: Sharp) => Promise<Picture>> = {
   async other(image) {
     const { data, info } = await image
       .toColourspace('srgb')

@@ -1,13 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 
 /** Picture formats that we know by their signature but can't read, so that the answer can name them. */
-const UNREADABLE = new Set([
-  'image/bmp',
-  'image/heic',
-  'image/heif',
-  'image/vnd.adobe.photoshop',
-  'image/jxl',
-]);
+const UNREADABLE = new Set(['image/heic', 'image/heif', 'image/vnd.adobe.photoshop', 'image/jxl']);
 
 /** Media type by the bytes' own signature: what a client claims is not believed. Undefined where nothing is known. */
 export async function sniff(bytes: Uint8Array): Promise<string | undefined> {
