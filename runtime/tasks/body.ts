@@ -4,7 +4,7 @@ import { DEFAULTS } from '../core/limits.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { AnyTask } from './define.js';
 
-/** Keys of the request body that any task may look at. All others are ignored. */
+/** Keys of the request body that tasks use. All others are ignored. */
 const KEYS = [
   ...['text', 'messages', 'url', 'base64', 'question', 'context', 'candidate_labels', 'image'],
   ...['stream', 'params'],
@@ -15,15 +15,15 @@ const MAX_DEPTH = DEFAULTS.maxBodyDepth;
 type Body = Partial<Record<(typeof KEYS)[number], unknown>>;
 
 export interface RunRequest {
-  /** Validated input of the task; url and base64 still in it. */
+  /** Validated input of the task, still with url and base64. */
   input: Record<string, unknown>;
-  /** Text as it comes; false where the task can't stream. */
+  /** True to stream text; false if the task can't. */
   stream: boolean;
 }
 
 /**
- * Turns a parsed JSON body into what the task takes: the `input` shorthand is spread, unknown keys are dropped, null
- * counts as absent, the task's schema decides the rest. Used by the server and by the gateway, before anything is started or fetched.
+ * Converts a parsed JSON body to the task's input: spreads the `input` shorthand, drops unknown keys, treats null as absent,
+ * and applies the task's schema. Used by server and gateway before anything is started or fetched.
  * @throws RunError 400 that names the field
  */
 export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
@@ -54,7 +54,7 @@ function deeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((item) => deeperThan(levels - 1, item));
 }
 
-/** Explicit top-level keys win over what `input` says. */
+/** Explicit top-level keys take precedence over those in `input`. */
 function withShorthand(task: AnyTask, body: Record<string, unknown>): Record<string, unknown> {
   const short = Object.hasOwn(body, 'input') ? fromInput(task, body['input']) : {};
   const merged = { ...knownKeys(short), ...knownKeys(body) };
@@ -70,7 +70,7 @@ function fromInput(task: AnyTask, input: unknown): Record<string, unknown> {
   return mediaKey(input);
 }
 
-/** `image` is another name of url and base64 for tasks that take a picture. */
+/** `image` is an alias of url and base64 for tasks that take an image. */
 function withImageAlias({ image, ...body }: Body): Body {
   if (image === undefined || body.url !== undefined || body.base64 !== undefined) return body;
   if (typeof image !== 'string') throw new RunError('invalid_input', 'image: must be a URL or a data URL');
@@ -81,7 +81,7 @@ function mediaKey(value: string): Body {
   return /^https?:/i.test(value) ? { url: value } : { base64: value };
 }
 
-/** One line about the first thing that is wrong, naming the field. */
+/** Describes the first problem in one line, with the field's name. */
 function firstProblem(id: TaskId, body: Body, error: z.ZodError): string {
   const issue = deepest(error.issues[0]!);
   const field = issue.path.join('.');
@@ -95,7 +95,7 @@ function firstProblem(id: TaskId, body: Body, error: z.ZodError): string {
   return field === '' ? `${id}: ${issue.message}` : `${field}: ${issue.message}`;
 }
 
-/** Of a union that nothing fits, the branch that came furthest says most. */
+/** For a union without a matching branch, returns the issue of the branch that matched most. */
 export function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const found = issue.errors.map((issues) => issues[0]).filter((first) => first !== undefined);

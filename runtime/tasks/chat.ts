@@ -13,12 +13,12 @@ const textBlock = z.union([
 /** A string, an array of blocks and strings, or a single block. The chat task takes text blocks only. */
 const content = z.union([z.string(), z.array(textBlock), textBlock.transform((block) => [block])]);
 
-/** The last text of a message, which is what the model goes on with. */
+/** The last text of a message, which the model continues. */
 function textOf(from: z.output<typeof content> | null | undefined): string {
   return Array.isArray(from) ? (from.at(-1)?.text ?? '') : (from ?? '');
 }
 
-/** Further keys (name, tool_calls, …) reach the template as they are. */
+/** Other keys (name, tool_calls, …) are passed on to the template unchanged. */
 const message = z
   .looseObject({ role: z.string().min(1), content: content.nullish() })
   .refine((given) => given.content != null || given.role === 'assistant', {

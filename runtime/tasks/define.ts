@@ -4,10 +4,10 @@ import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
 import type { Usage } from '../core/usage.js';
 
-/** Bytes of a picture, sound or film that the request named by url or base64. */
+/** Bytes of an image, sound or video that the request gave by url or base64. */
 export interface Media {
   bytes: Uint8Array;
-  /** What the bytes are by their own signature, e.g. `image/png`. */
+  /** Type detected from the bytes, e.g. `image/png`. */
   mediaType: string;
 }
 
@@ -15,28 +15,28 @@ export interface Media {
 export type Resolved<Input> = Omit<Input, 'url' | 'base64'> & { media: Media };
 
 export interface RunContext {
-  /** Aborts when the caller went away or the deadline passed; checked between steps. */
+  /** Aborts when the caller leaves or the deadline passes; checked between steps. */
   signal: AbortSignal;
-  /** Takes what the request came to, before its output. */
+  /** Records the usage; called before the output is returned. */
   count(usage: Usage): void;
 }
 
 /** How one engine serves a task. */
 export interface EngineBinding<H extends Head, Input, Output> {
-  /** Values of `model_type` in config.json that this engine serves; absent: all. */
+  /** Values of `model_type` in config.json that this engine serves; all if absent. */
   modelTypes?: readonly string[];
-  /** What to load. */
+  /** The head to load. */
   head: H;
-  /** Graph roles that the engine opens; the store looks for one ONNX file each. */
+  /** Graph roles that the engine opens, one ONNX file each. */
   graphs: readonly string[];
-  /** Other sets of roles that serve as well, where that one is not there. */
+  /** Alternative sets of roles, used if that one is missing. */
   otherGraphs?: readonly (readonly string[])[];
-  /** Other files of the repository that this task reads, as names or `*.ext` patterns, where they exist. */
+  /** Other files of the repository that this task reads if they exist, as names or `*.ext` patterns. */
   files: readonly string[];
-  /** A request that suits this very model, where the task's example may not; with its url, for tasks that take media. */
+  /** An example request for this model, if the task's may not suit it; with a url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**
-   * An async function, or an async generator that yields text and returns the output. Large outputs may come as JSON
+   * An async function, or an async generator that yields text and returns the output. Large outputs may be encoded as JSON
    * already.
    */
   run(
@@ -46,7 +46,7 @@ export interface EngineBinding<H extends Head, Input, Output> {
   ): Promise<Output | EncodedJson> | AsyncGenerator<string, Output>;
 }
 
-/** What kind of value fills the request's main field, which decides how the `input` shorthand is read. */
+/** Kind of the request's main field, which decides how the `input` shorthand is read. */
 export type Modality = 'text' | 'messages' | 'image' | 'audio' | 'video' | 'none';
 
 export interface TaskDefinition<Input = unknown, Output = unknown> {
@@ -54,21 +54,21 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   /** One sentence for the generated pages. */
   summary: string;
   modality: Modality;
-  /** True when `stream: true` streams text; elsewhere the flag is ignored. */
+  /** True if `stream: true` streams text; otherwise the flag is ignored. */
   streams: boolean;
-  /** Why this request has no answer as a stream, for a task that streams. */
+  /** For a task that streams: why this request can't be streamed, if so. */
   unstreamable?(input: Input): string | undefined;
   profile: Profile;
-  /** The request body, less the keys that every task shares (stream, json). */
+  /** The request body without the keys that all tasks share (stream, json). */
   input: z.ZodType<Input>;
   output: z.ZodType<Output>;
-  /** A request body that works, for the documents. Media are replaced by a synthetic one when it warms up a model. */
+  /** An example request body, for the documents. For the golden request, its media are replaced by a synthetic image. */
   example: Record<string, unknown>;
-  /** Of several engines the first one that serves a model's type is taken. */
+  /** The first engine that serves the model's type is used. */
   engines: Partial<{ [E in EngineId]: { [H in Head]: EngineBinding<H, Input, Output> }[Head] }>;
 }
 
-/** A task of the interface whose issue has not landed yet. */
+/** A task of the interface that is not implemented yet. */
 export interface PlannedTask {
   title: string;
   planned: true;

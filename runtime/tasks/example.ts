@@ -10,7 +10,7 @@ export const PICTURE = [
   'ewa8Lnzx9hMDXhe+/vCVAa8L333+AQCv7PAQ9BjHwAAAAABJRU5ErkJggg==',
 ].join('');
 
-/** The task's example as a request that works anywhere: a picture in place instead of an address on the web. */
+/** The task's example as a request without web addresses: an image is given in Base64 instead. */
 export function runnableExample({ example }: Pick<AnyTask, 'example'>): Record<string, unknown> {
   const { url, base64, ...rest } = example;
   return url === undefined && base64 === undefined ? rest : { base64: PICTURE, ...rest };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Names that Python looks up in upper case, whatever case they come in. */
+/** Names that are accepted in any case, as in Python. */
 export function anyCase<T extends z.ZodEnum>(names: T) {
   return z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), names);
 }
@@ -15,19 +15,19 @@ export const topK = z.int().min(1).nullable().optional();
 
 export const labelScore = z.object({ label: z.string(), score: z.number().nullable() });
 
-/** How logits become scores; absent: what the checkpoint was trained for. */
+/** How logits become scores; by default according to the training of the checkpoint. */
 export const functionToApply = anyCase(z.enum(['softmax', 'sigmoid', 'none'])).nullish();
 
-/** What every model that reads text needs beside its graph. */
+/** Files that every model for text needs besides its graph. */
 export const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
 
-/** A picture, sound or film by address or in place. url wins when both are there. */
+/** An image, sound or video by address or in Base64. url takes precedence if both are given. */
 export const media = {
   url: z.string().min(1).optional().describe('http(s) address of the file'),
   base64: z.string().min(1).optional().describe('the file as a data URL or bare Base64'),
 };
 
-/** Requires one of url and base64. */
+/** Requires url or base64. */
 export function withMedia<S extends z.ZodRawShape>(shape: S) {
   return z
     .object({ ...media, ...shape })
@@ -58,7 +58,7 @@ export const maxLength = z
   .nullish()
   .describe('longest input in tokens; the model’s limit by default');
 
-/** Long texts are always cut, as Python does when told so; it fails on them otherwise. */
+/** Long texts are always truncated, as with truncation in Python, which fails without it. */
 export const truncation = z
   .union([z.literal(true), z.enum(['longest_first', 'only_first'])])
   .nullish()

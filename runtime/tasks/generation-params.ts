@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { truncation } from './fragments.js';
 
 const count = z.int().min(0).nullish();
-/** No vocabulary is as large. */
+/** Larger than any vocabulary. */
 const MAX_ITEMS = 2 ** 19;
 const tokens = z.array(z.int().min(0)).max(MAX_ITEMS);
 const positive = z.number().positive().nullish();
@@ -27,7 +27,7 @@ export const promptParams = {
     .describe('keep the end of a prompt that leaves no room within the tokenizer’s limit'),
 };
 
-/** Arguments of generate() that we honour, under their Python names. Ranges are Python's. */
+/** Supported arguments of generate(), with Python's names and ranges. */
 export const generationParams = {
   max_new_tokens: z
     .int()

@@ -25,7 +25,7 @@ import visualQuestionAnswering from './visual-question-answering.js';
 import zeroShotClassification from './zero-shot-classification.js';
 import zeroShotImageClassification from './zero-shot-image-classification.js';
 
-/** Every task of the interface: a missing one does not compile. All else (checks, documents, choices) is derived. */
+/** All tasks of the interface. Checks, documents and choices are derived from it. */
 export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-generation': textGeneration,
   chat,
@@ -63,10 +63,10 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-to-video': planned('Text to video'),
 };
 
-/** Ids of the tasks that are served today. */
+/** Ids of the tasks that are implemented. */
 export const SUPPORTED_TASKS: readonly TaskId[] = TASK_IDS.filter((id) => !isPlanned(TASKS[id]));
 
-/** @throws RunError when the task is of the interface but not served yet. */
+/** @throws RunError for a task that is not implemented yet */
 export function taskOf(id: TaskId): AnyTask {
   const task = TASKS[id];
   if (!isPlanned(task)) return task;

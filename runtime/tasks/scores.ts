@@ -2,7 +2,7 @@ import type { Classification } from '../core/handles/index.js';
 
 export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
 
-/** Python's rule (TextClassificationPipeline): regression stays raw, several answers are sigmoids, one is a softmax. */
+/** As in Python (TextClassificationPipeline): none for regression, sigmoid for multi-label, else softmax. */
 export function defaultFunction(result: Classification): ScoreFunction {
   if (result.problem === 'regression') return 'none';
   return result.problem === 'multi_label' || result.logits.length === 1 ? 'sigmoid' : 'softmax';
@@ -23,12 +23,12 @@ function scoresOf(logits: Float32Array, how: ScoreFunction): number[] {
   return Array.from(logits);
 }
 
-/** JSON has no NaN or Infinity: they are null on the wire. */
+/** NaN and Infinity become null, since JSON has neither. */
 export function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** A vector for the wire. By index: Array.from(vector, …) asks an iterator for each number, six times as slow. */
+/** A vector for JSON. Uses indexes, because Array.from(vector, …) with its iterator is six times as slow. */
 export function finiteList(vector: Float32Array): (number | null)[] {
   const list = new Array<number | null>(vector.length);
   for (let i = 0; i < vector.length; i++) list[i] = finite(vector[i]!);
@@ -42,7 +42,7 @@ export interface LabelScore {
 
 /** Labels with scores, best first; ties keep the model's order, as a stable sort does in Python. */
 export function ranked(result: Classification, how: ScoreFunction, limit: number | null): LabelScore[] {
-  // Single precision, as in Python: what is equal there has to be equal here, or the order differs.
+  // Single precision, as in Python: otherwise the order of equal scores would differ.
   const rows = scoresOf(result.logits, how).map((score, i) => ({
     label: result.labels[i] ?? `LABEL_${i}`,
     score: Math.fround(score),
