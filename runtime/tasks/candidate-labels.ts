@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import { formatOne, strip } from './python-text.js';
 
-/** Each of them is a row that the model computes. */
+/** Each label is a row of the model's run. */
 const MOST_LABELS = 1000;
 
 export const candidateLabels = z
@@ -20,8 +20,8 @@ export const candidateLabels = z
   .describe('at most 1000 labels, as an array or in one string with commas between them');
 
 /**
- * The template with each label in its place.
- * @throws RunError 400 for a template without one
+ * Inserts each label into the template.
+ * @throws RunError 400 for a template without a placeholder
  */
 export function hypothesesOf(candidates: readonly string[], template: string): string[] {
   const fill = formatOne(template);
