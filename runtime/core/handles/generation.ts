@@ -98,7 +98,7 @@ export interface GeneratedText {
   /** Tokens that were made, the one that ended the text included. */
   tokensOut: number;
   finish: FinishReason;
-  /** Every token that was chosen, but for the one that ended the text; where they were asked for. */
+  /** The chosen tokens without the one that ended the text; only where requested. */
   logprobs?: { content: TokenLogprob[] } | undefined;
 }
 
@@ -165,5 +165,5 @@ export interface DocumentQuestionAnswerer {
    * @returns undefined where the model gives no answer
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
    */
-  answer(asked: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<string | undefined>;
+  answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<string | undefined>;
 }

@@ -32,5 +32,5 @@ export interface VisualQuestionAnswerer {
    * Scores every answer that the model knows.
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long; the signal's reason
    */
-  answer(asked: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<Classification>;
+  answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<Classification>;
 }

@@ -110,7 +110,7 @@ export interface ExtractedAnswer {
 
 export interface AnswerOptions {
   topK: number;
-  /** Longest answer in tokens. */
+  /** Maximum answer length in tokens. */
   maxAnswerLength: number;
   /** Tokens of a window, the question included; 384 or the model's limit by default. */
   maxLength?: number | undefined;
@@ -124,7 +124,7 @@ export interface AnswerOptions {
 
 export interface QuestionAnswerer {
   /**
-   * Stretches of the context that answer the question, best first.
+   * Spans of the context that answer the question, best first.
    * @throws RunError 400 a stride beyond the window; 422 a question that leaves the context no room
    */
   answer(
@@ -145,9 +145,9 @@ export interface EmbedOptions {
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
-  /** Takes the text out of the queue when it aborts. */
+  /** Removes the text from the queue when it aborts. */
   signal?: AbortSignal | undefined;
-  /** Told how many tokens the model reads. */
+  /** Called with the number of tokens that the model reads. */
   onTokens?: ((count: number) => void) | undefined;
 }
 
@@ -160,9 +160,9 @@ export interface EncodeOptions {
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
-  /** Takes the text out of the queue when it aborts. */
+  /** Removes the text from the queue when it aborts. */
   signal?: AbortSignal | undefined;
-  /** Told how many tokens the model reads. */
+  /** Called with the number of tokens that the model reads. */
   onTokens?: ((count: number) => void) | undefined;
 }
 
