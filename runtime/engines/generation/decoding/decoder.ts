@@ -1,7 +1,8 @@
-/** What a decoder is fed before its first new token. An object: readers of pictures and sounds add embeddings to it. */
-export interface Prompt {
-  tokens: readonly number[];
-}
+import type { Graph } from '../../../onnx/graph.js';
+import type { TokenEmbedder } from './embeddings/token-embedder.js';
+import type { Prompt } from './prompt.js';
+
+export type { Prompt } from './prompt.js';
 
 /** The state of one generation under way: rows of equal length, one row at first. */
 export interface Decoding {
@@ -29,6 +30,15 @@ export interface DecodingRequest {
   /** Waits for a reservation; only for callers that hold none meanwhile. */
   waits?: boolean;
   signal: AbortSignal;
+}
+
+/** The graph of a decoder, before it is opened. */
+export interface DecoderFile {
+  graph: Graph;
+  /** Its file, beside which its weights lie. */
+  path: string;
+  /** For a graph that takes embeddings. */
+  embedder: TokenEmbedder | undefined;
 }
 
 /** A language model without an encoder. */

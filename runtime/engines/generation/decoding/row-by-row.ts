@@ -9,7 +9,8 @@ export interface ForkableDecoding extends Decoding {
 
 /** True for a graph that takes exactly one row. */
 export function hasSingleRow(session: InferenceSession): boolean {
-  return shapeOf(session, 'input_ids')[0] === 1;
+  const tokens = session.inputNames.includes('input_ids') ? 'input_ids' : 'inputs_embeds';
+  return shapeOf(session, tokens)[0] === 1;
 }
 
 /** Decodes any number of rows with a graph that takes one row at a time. */

@@ -4,6 +4,7 @@ import { createBatchRuns, type Sequence } from './batch-runs.js';
 import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js';
 import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding } from '../decoder.js';
+import { isFeature } from '../prompt.js';
 import { copyPrefix, kvBytesPerToken, emptySequenceCache } from '../cache/kv-cache.js';
 import { createPrefixCache } from '../cache/prefix-cache.js';
 import { reserveCache } from '../cache/reservation.js';
@@ -44,16 +45,16 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   function join(sequence: Sequence): void {
     if (sequence.rows.length > 0) return;
-    const { batch, row } = batches.join(sequence.cache!);
+    const { batch, row } = batches.join(sequence.cache!, sequence.prompt.positions?.shift);
     Object.assign(sequence, { batch, rows: [row], cache: undefined });
   }
 
   /** @returns how many tokens of the prompt the prefix cache had; never all of them */
-  function reusePrefix(sequence: Sequence, tokens: readonly number[]): number {
-    const found = chunkedPrefill ? prefixes.lookUp(tokens) : undefined;
+  function reusePrefix(sequence: Sequence, keys: readonly number[]): number {
+    const found = chunkedPrefill ? prefixes.lookUp(keys) : undefined;
     if (!found) return 0;
     sequence.cache = copyPrefix(layout, found.cache, found.length);
-    sequence.tokens = tokens.slice(0, found.length);
+    sequence.tokens = keys.slice(0, found.length);
     return found.length;
   }
 
@@ -74,13 +75,16 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   function decodingOf(sequence: Sequence): Decoding {
     return {
-      async prefill({ tokens }) {
-        const reused = reusePrefix(sequence, tokens);
+      async prefill(prompt) {
+        const { tokens, keys = tokens } = prompt;
+        sequence.prompt = prompt;
+        const reused = reusePrefix(sequence, keys);
         const rest = tokens.slice(reused);
         // One token after a reused prefix is a step like those of others.
-        if (reused > 0 && rest.length === 1) return (await step(sequence, rest))[0]!;
+        if (reused > 0 && rest.length === 1 && !isFeature(prompt, reused))
+          return (await step(sequence, rest))[0]!;
         const [scores] = await loop.prefill(sequence, rest);
-        noteFed(sequence, rest);
+        noteFed(sequence, keys.slice(reused));
         return scores!;
       },
       step: (tokens) => step(sequence, tokens),
@@ -122,6 +126,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
         batch: undefined,
         rows: [],
         tokens: [],
+        prompt: { tokens: [] },
         branched: false,
       };
       return decodingOf({ ...fresh, reservation, request });

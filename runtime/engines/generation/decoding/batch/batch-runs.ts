@@ -1,7 +1,8 @@
 import type { Reservation } from '../cache/cache-budget.js';
+import { gatherRows } from '../gather-rows.js';
 import type { Batches } from './batches.js';
 import type { LoopOptions, PrefillJob, StepJob } from './decode-loop.js';
-import type { DecodingRequest } from '../decoder.js';
+import type { DecodingRequest, Prompt } from '../decoder.js';
 import { appendTokens, type SequenceCache } from '../cache/kv-cache.js';
 import type { BatchCache, BatchRow } from '../cache/batch-cache.js';
 import type { StepSession } from './step-session.js';
@@ -12,7 +13,9 @@ export interface Sequence {
   cache: SequenceCache | undefined;
   batch: BatchCache | undefined;
   rows: BatchRow[];
-  /** Tokens that it has been fed; those of the first row once there are several. */
+  /** What it began with; without tokens until it is fed. */
+  prompt: Prompt;
+  /** Tokens that it has been fed, by their keys; those of the first row once there are several. */
   tokens: number[];
   /** True once it has been more than one row. */
   branched: boolean;
@@ -29,7 +32,7 @@ export function createBatchRuns(
     const { sequence, tokens, resolve, reject } = job;
     try {
       sequence.request.signal.throwIfAborted();
-      const { scores, newEntries } = await session.prefill(part, sequence.cache!);
+      const { scores, newEntries } = await session.prefill(sequence.prompt, part.length, sequence.cache!);
       sequence.cache = appendTokens(session.layout, sequence.cache!, newEntries);
       if (tokens.length === 0) resolve(scores);
       return tokens.length > 0;
@@ -49,11 +52,17 @@ export function createBatchRuns(
   /** One token for every row. Rows that no job asks for are computed, too, and their result is dropped. */
   async function runBatch(batch: BatchCache, jobs: StepJob<Sequence>[]): Promise<void> {
     try {
-      const tokens = batch.rows.map(() => 0);
-      for (const { sequence, tokens: next } of jobs) {
-        sequence.rows.forEach(({ index }, i) => (tokens[index] = next[i]!));
-      }
+      const wanted = jobs.flatMap(({ tokens }) => tokens);
+      const embedded = session.embed ? await session.embed(wanted) : undefined;
+      // Rows join and leave while one waits: from here to the run nobody does.
+      const places = batch.rows.map(() => 0);
+      let next = 0;
+      for (const { index } of jobs.flatMap(({ sequence }) => sequence.rows)) places[index] = next++;
       batch.growIfFull();
+      const tokens = {
+        ids: places.map((place) => wanted[place]!),
+        embedded: embedded && gatherRows(embedded, places),
+      };
       const { scores, newEntries } = await session.step(tokens, batch);
       const rows = jobs.flatMap(({ sequence }) => sequence.rows);
       batch.append(rows, newEntries);

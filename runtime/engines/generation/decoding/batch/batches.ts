@@ -3,8 +3,8 @@ import { createBatchCache, type BatchCache, type BatchRow } from '../cache/batch
 
 /** The batches under way. Rows of very different lengths go into different batches. */
 export interface Batches {
-  /** Puts a row with this cache into a batch. */
-  join(cache: SequenceCache): { batch: BatchCache; row: BatchRow };
+  /** Puts a row with this cache into a batch. `shift` as in BatchRow. */
+  join(cache: SequenceCache, shift?: number): { batch: BatchCache; row: BatchRow };
   /** Takes rows out; a batch without rows is dropped. */
   leave(batch: BatchCache, rows: Iterable<BatchRow>): void;
   [Symbol.iterator](): Iterator<BatchCache>;
@@ -28,9 +28,9 @@ export function createBatches(layout: CacheLayout, bytesPerToken: number, shares
   }
 
   return {
-    join(cache) {
+    join(cache, shift) {
       const batch = (sharesRuns && batchFor(cache.length)) || createBatchCache(layout);
-      const row = batch.add(cache);
+      const row = batch.add(cache, shift);
       batches.add(batch);
       return { batch, row };
     },

@@ -1,5 +1,5 @@
 import type { Json } from '../../../repository/model-folder.js';
-import { createBatchCache } from '../cache/batch-cache.js';
+import { type BatchCache, createBatchCache } from '../cache/batch-cache.js';
 import { appendTokens, emptySequenceCache } from '../cache/kv-cache.js';
 import { nearlyEqual, trialTokens } from '../trial.js';
 import type { StepOutput, StepSession } from './step-session.js';
@@ -31,30 +31,35 @@ async function trial(session: StepSession, config: Json): Promise<DecoderAbiliti
   const tokens = trialTokens(config);
   const [long, short] = [tokens(9, 11), tokens(5, 61)];
   const [next] = tokens(1, 7) as [number];
-  const whole = await session.prefill(long, emptySequenceCache(layout));
+  const whole = await session.prefill({ tokens: long }, 9, emptySequenceCache(layout));
   const caches = [
     appendTokens(layout, emptySequenceCache(layout), whole.newEntries),
     appendTokens(
       layout,
       emptySequenceCache(layout),
-      (await session.prefill(short, emptySequenceCache(layout))).newEntries,
+      (await session.prefill({ tokens: short }, 5, emptySequenceCache(layout))).newEntries,
     ),
   ] as const;
-  const alone = [await session.prefill([next], caches[0]), await session.prefill([next], caches[1])] as const;
+  const alone = [
+    await session.prefill({ tokens: [...long, next] }, 1, caches[0]),
+    await session.prefill({ tokens: [...short, next] }, 1, caches[1]),
+  ] as const;
 
+  const step = async (tokens: readonly number[], batch: BatchCache) =>
+    session.step({ ids: tokens, embedded: await session.embed?.(tokens) }, batch);
   const single = createBatchCache(layout);
   single.add(caches[1]);
-  if (!same(alone[1], await session.step([next], single), 0)) return undefined;
+  if (!same(alone[1], await step([next], single), 0)) return undefined;
 
   const both = createBatchCache(layout);
   for (const cache of caches) both.add(cache);
-  const together = await session.step([next, next], both);
+  const together = await step([next, next], both);
   const sharesRuns = same(alone[0], together, 0) && same(alone[1], together, 1);
 
   const partial = appendTokens(
     layout,
     emptySequenceCache(layout),
-    (await session.prefill(long.slice(0, 4), emptySequenceCache(layout))).newEntries,
+    (await session.prefill({ tokens: long }, 4, emptySequenceCache(layout))).newEntries,
   );
-  return { sharesRuns, chunkedPrefill: same(whole, await session.prefill(long.slice(4), partial), 0) };
+  return { sharesRuns, chunkedPrefill: same(whole, await session.prefill({ tokens: long }, 5, partial), 0) };
 }

@@ -1,13 +1,14 @@
 import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { type Graph, writeGraph } from '../../../../onnx/graph.js';
+import { writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { openSession, type SessionOptions } from '../../../sessions/session.js';
 import { planDecoderMemory } from '../cache/decoder-memory.js';
 import { kvBytesPerToken } from '../cache/kv-cache.js';
-import type { Decoder } from '../decoder.js';
+import type { Decoder, DecoderFile } from '../decoder.js';
+import { EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
 import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
 import { cacheLayoutOf, maxPositionsOf } from '../graph/decoder-layout.js';
 import { withScalesPerRow } from '../graph/row-scales.js';
@@ -18,22 +19,22 @@ import { createStepSession } from './step-session.js';
 
 /**
  * Opens a graph with continuous batching.
- * @param path of the graph's file, beside which its weights lie
  * @returns undefined where batches can't be made of it
  */
 export async function openBatchDecoder(
   request: LoadRequest,
   config: Json,
-  { graph, path }: { graph: Graph; path: string },
+  { graph, path, embedder }: DecoderFile,
 ): Promise<Decoder | undefined> {
   const layout = cacheLayoutOf(graph, config);
-  if (!layout) return undefined;
+  const takesEmbeddings = graph.inputs.some(({ name }) => name === EMBEDDINGS_INPUT);
+  if (!layout || takesEmbeddings !== (embedder !== undefined)) return undefined;
   const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
   const options = { ...request, arena: true, weightsIn: dirname(path) };
   for (const form of new Set([withScalesPerRow(changed), changed])) {
     const native = await openForm(writeGraph(form), options);
     if (!native) continue;
-    const session = createStepSession(native, layout);
+    const session = createStepSession(native, layout, embedder);
     const abilities = await tryDecoder(session, config);
     if (abilities) {
       const chunk = prefillChunkOf(config);

@@ -6,6 +6,9 @@ import { type Elements, elementsOf } from '../../../sessions/elements.js';
 import { SLOTS_INPUT } from '../graph/decoder-graph.js';
 import { lastScores } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
+import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
+import { positionAxes, positionTensor } from '../position-input.js';
+import { positionsOf, type Prompt } from '../prompt.js';
 
 /** What a run of the changed graph gives. */
 export interface StepOutput {
@@ -15,16 +18,31 @@ export interface StepOutput {
   newEntries: Elements[];
 }
 
+/** The next token of each row. */
+export interface StepTokens {
+  ids: readonly number[];
+  /** [rows, 1, width], where the session embeds. */
+  embedded?: Tensor | undefined;
+}
+
 /** A decoder's session whose cache outputs hold new tokens only (decoder-graph.ts). */
 export interface StepSession {
   readonly layout: CacheLayout;
-  /** Feeds tokens to one sequence; its cache stays as it is. */
-  prefill(tokens: readonly number[], cache: SequenceCache): Promise<StepOutput>;
-  /** Feeds one token to each row of the batch; the rows stay as they are. */
-  step(tokens: readonly number[], batch: BatchCache): Promise<StepOutput>;
+  /** Feeds the next tokens of a prompt, after those of the cache, which stays as it is. */
+  prefill(prompt: Prompt, count: number, cache: SequenceCache): Promise<StepOutput>;
+  /** What a step takes of tokens, [tokens, 1, width]. Absent where it takes the tokens. */
+  readonly embed: ((tokens: readonly number[]) => Promise<Tensor>) | undefined;
+  /** Feeds one token to each row of the batch, which is read before this returns; the rows stay as they are. */
+  step(tokens: StepTokens, batch: BatchCache): Promise<StepOutput>;
 }
 
-export function createStepSession(session: InferenceSession, layout: CacheLayout): StepSession {
+/** @param embedder for a graph that takes embeddings */
+export function createStepSession(
+  session: InferenceSession,
+  layout: CacheLayout,
+  embedder?: TokenEmbedder,
+): StepSession {
+  const axes = positionAxes(session);
   // Attention that updates the cache in place takes the mask's width for the length of the longest text, which must stay
   // within its table of positions.
   const inPlace = session.inputNames.includes(SLOTS_INPUT);
@@ -39,23 +57,31 @@ export function createStepSession(session: InferenceSession, layout: CacheLayout
 
   return {
     layout,
-    prefill(tokens, cache) {
-      const [past, count] = [cache.length, tokens.length];
-      const positions = tokens.map((_, i) => past + i);
+    async prefill(prompt, count, cache) {
+      const past = cache.length;
+      const rows = [prompt.tokens.slice(past, past + count)];
       const tensors = layout.ports.map((port, i) => [
         port.past,
         cacheTensor(layout.type, cache.data[i]!, [1, port.heads, past, port.width]),
       ]);
       const feeds = inputsOf(session, {
-        ...{ tokens, positions, rows: 1 },
+        tokens: rows,
+        embedded: embedder && (await embedPrompt(embedder, prompt, { from: past, rows })),
+        positions: [positionsOf(prompt, { from: past, count, axes })],
+        slots: Array.from({ length: count }, (_, i) => past + i),
         mask: new BigInt64Array(past + count).fill(1n),
       });
       return run({ ...feeds, ...(Object.fromEntries(tensors) as Record<string, Tensor>) });
     },
-    step(tokens, batch) {
-      const positions = batch.rows.map(({ length }) => length);
-      const mask = maskOf(batch, inPlace ? Math.max(...positions) : batch.capacity);
-      const feeds = inputsOf(session, { tokens, positions, rows: tokens.length, mask });
+    embed: embedder && ((tokens) => embedder.embed(tokens.map((token) => [token]))),
+    step({ ids, embedded }, batch) {
+      const slots = batch.rows.map(({ length }) => length);
+      const mask = maskOf(batch, inPlace ? Math.max(...slots) : batch.capacity);
+      const tokens = ids.map((token) => [token]);
+      const positions = batch.rows.map(({ length, shift }) =>
+        Array.from({ length: axes }, () => [length + shift]),
+      );
+      const feeds = inputsOf(session, { tokens, embedded, positions, slots, mask });
       return run({ ...feeds, ...batch.feeds() });
     },
   };
@@ -73,26 +99,30 @@ function maskOf({ rows }: BatchCache, capacity: number): BigInt64Array {
 }
 
 interface Inputs {
-  /** Row after row. */
-  tokens: readonly number[];
-  /** Position of each token in its sequence. */
-  positions: readonly number[];
-  rows: number;
+  /** Of each row, equally many. */
+  tokens: readonly (readonly number[])[];
+  /** The same as the decoder takes them, where it takes no tokens. */
+  embedded: Tensor | undefined;
+  /** For each row the positions on each axis. */
+  positions: readonly (readonly (readonly number[])[])[];
+  /** Place of each token in its sequence, row after row. */
+  slots: readonly number[];
   mask: BigInt64Array;
 }
 
 function inputsOf(
   session: InferenceSession,
-  { tokens, positions, rows, mask }: Inputs,
+  { tokens, embedded, positions, slots, mask }: Inputs,
 ): Record<string, Tensor> {
-  const count = tokens.length / rows;
+  const [rows, count] = [tokens.length, tokens[0]!.length];
   const values: Record<string, () => Tensor> = {
-    input_ids: () => integers(session, 'input_ids', [...tokens], [rows, count]),
+    input_ids: () => integers(session, 'input_ids', tokens.flat(), [rows, count]),
+    inputs_embeds: () => embedded!,
     attention_mask: () => integers(session, 'attention_mask', mask, [rows, mask.length / rows]),
-    position_ids: () => integers(session, 'position_ids', [...positions], [rows, count]),
+    position_ids: () => positionTensor(session, positions),
     num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
     logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
-    [SLOTS_INPUT]: () => new ort.Tensor('int64', BigInt64Array.from(positions, BigInt), [rows, 1, count, 1]),
+    [SLOTS_INPUT]: () => new ort.Tensor('int64', BigInt64Array.from(slots, BigInt), [rows, 1, count, 1]),
   };
   const wanted = session.inputNames.filter((name) => name in values);
   return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));

@@ -15,6 +15,8 @@ export interface BatchRow {
   index: number;
   /** Tokens in its cache. */
   length: number;
+  /** How far its next tokens stand from their place. */
+  readonly shift: number;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface BatchCache {
   readonly rows: readonly BatchRow[];
   /** Tokens that a row may hold. */
   readonly capacity: number;
-  add(cache: SequenceCache): BatchRow;
+  add(cache: SequenceCache, shift?: number): BatchRow;
   /** A new row with the cache of another one. */
   duplicate(row: BatchRow): BatchRow;
   remove(row: BatchRow): void;
@@ -64,11 +66,11 @@ export function createBatchCache(layout: CacheLayout): BatchCache {
     capacity = newCapacity;
   }
 
-  function addRow(length: number): BatchRow {
+  function addRow(length: number, shift: number): BatchRow {
     const wanted = Math.max(capacity, roundUp(length + 1));
     if (rows.length === allocatedRows || wanted > capacity)
       resize(Math.max(allocatedRows, rows.length + 1), wanted);
-    const row = { index: rows.length, length };
+    const row = { index: rows.length, length, shift };
     rows.push(row);
     return row;
   }
@@ -86,8 +88,8 @@ export function createBatchCache(layout: CacheLayout): BatchCache {
     get capacity() {
       return capacity;
     },
-    add(cache) {
-      const row = addRow(cache.length);
+    add(cache, shift = 0) {
+      const row = addRow(cache.length, shift);
       ports.forEach((port, i) => {
         const target = { to: data[i]!, toStart: startOf(port, row.index), toStride: capacity };
         copyTokens(port, cache.length, {
@@ -100,7 +102,7 @@ export function createBatchCache(layout: CacheLayout): BatchCache {
       return row;
     },
     duplicate(row) {
-      const copy = addRow(row.length);
+      const copy = addRow(row.length, row.shift);
       copyRow(row.index, copy.index);
       return copy;
     },

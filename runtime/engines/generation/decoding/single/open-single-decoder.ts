@@ -9,7 +9,8 @@ import { openSession } from '../../../sessions/session.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
 import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
 import { startWithReservation } from '../cache/reservation.js';
-import type { Decoder } from '../decoder.js';
+import type { Decoder, DecoderFile } from '../decoder.js';
+import { checkEmbeddings, EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
 import { withLastScores } from '../graph/decoder-graph.js';
 import { hasBranches, maxPositionsOf, ropeSwitchLength } from '../graph/decoder-layout.js';
 import { prefillChunkOf } from '../prefill-chunk.js';
@@ -24,12 +25,16 @@ import { allowsChunkedPrefill } from './single-trial.js';
 export async function openSingleDecoder(
   request: LoadRequest,
   config: Json,
-  { graph: whole, path }: { graph: Graph; path: string },
+  { graph: whole, path, embedder }: DecoderFile,
 ): Promise<Decoder> {
   const session = await openLastScores(path, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);
-  const graph: SingleGraph = { session, caches, ropeSwitchLength: ropeSwitchLength(whole, config) };
+  checkEmbeddings(session, embedder);
+  const graph: SingleGraph = {
+    ...{ session, caches, embedder },
+    ropeSwitchLength: ropeSwitchLength(whole, config),
+  };
   const [bytesPerToken, contextLength] = [cacheInputBytesPerToken(caches), contextLengthOf(config)];
   const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
   const memory = planDecoderMemory(request, { config, contextLength, bytesPerToken, chunk });
@@ -65,7 +70,7 @@ async function canChunkPrefill(graph: SingleGraph, whole: Graph, config: Json): 
 }
 
 const KNOWN_INPUTS = new Set([
-  ...['input_ids', 'attention_mask', 'position_ids', 'use_cache_branch'],
+  ...['input_ids', EMBEDDINGS_INPUT, 'attention_mask', 'position_ids', 'use_cache_branch'],
   ...['num_logits_to_keep', 'logits_to_keep'],
 ]);
 

@@ -3,18 +3,25 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
 import { type CacheInput, emptyCacheTensors } from './cache-inputs.js';
 import type { Decoding } from '../decoder.js';
+import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
+import { positionAxes, positionTensor } from '../position-input.js';
+import { positionsOf, type Prompt } from '../prompt.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
 import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
 export interface SingleGraph {
   session: InferenceSession;
   caches: readonly CacheInput[];
+  /** For a graph that takes embeddings. */
+  embedder?: TokenEmbedder | undefined;
   /** A text that grows beyond this many tokens is computed again from its beginning; Infinity where none is. */
   ropeSwitchLength: number;
 }
 
 /** Rows that share a run: their tokens, equally many, and their caches. Never changed in place. */
 interface Rows {
+  /** What all of them begin with. */
+  prompt: Prompt;
   tokens: number[][];
   tensors: Record<string, Tensor>;
 }
@@ -27,7 +34,10 @@ export interface PrefillOptions {
 
 /** Starts one row with an empty cache. */
 export function startSingleDecoding(graph: SingleGraph, prefill: PrefillOptions): Decoding {
-  const rows = decodingOf({ graph, prefill }, { tokens: [[]], tensors: emptyCacheTensors(graph.caches, 1) });
+  const rows = decodingOf(
+    { graph, prefill },
+    { prompt: { tokens: [] }, tokens: [[]], tensors: emptyCacheTensors(graph.caches, 1) },
+  );
   return hasSingleRow(graph.session) ? decodeRowByRow(rows) : rows;
 }
 
@@ -38,12 +48,14 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
   async function feed(newTokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const { outputs, tokens } = await advance(graph, rows, newTokens);
     const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
-    rows = { tokens, tensors: Object.fromEntries(tensors) };
+    rows = { prompt: rows.prompt, tokens, tensors: Object.fromEntries(tensors) };
     return lastScores(outputs['logits']!);
   }
 
   return {
-    async prefill({ tokens }) {
+    async prefill(prompt) {
+      const { tokens } = prompt;
+      rows = { ...rows, prompt };
       let scores: Float32Array[] = [];
       for (let at = 0; at < tokens.length; at += prefill.chunk) {
         prefill.signal.throwIfAborted();
@@ -57,22 +69,22 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
     },
     fork: () => decodingOf(given, rows),
     end() {
-      rows = { tokens: [], tensors: {} };
+      rows = { prompt: { tokens: [] }, tokens: [], tensors: {} };
     },
   };
 }
 
-async function advance(
-  { session, caches, ropeSwitchLength }: SingleGraph,
-  rows: Rows,
-  newTokens: readonly (readonly number[])[],
-) {
+async function advance(graph: SingleGraph, rows: Rows, newTokens: readonly (readonly number[])[]) {
+  const { session, caches, ropeSwitchLength } = graph;
   const past = rows.tokens[0]!.length;
   const tokens = rows.tokens.map((row, i) => row.concat(newTokens[i]!));
   const again = past > 0 && past <= ropeSwitchLength && tokens[0]!.length > ropeSwitchLength;
   const feeds = again
-    ? { ...tokenFeeds(session, tokens, 0), ...emptyCacheTensors(caches, tokens.length) }
-    : { ...tokenFeeds(session, newTokens, past), ...rows.tensors };
+    ? {
+        ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens }, 0)),
+        ...emptyCacheTensors(caches, tokens.length),
+      }
+    : { ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens: newTokens }, past)), ...rows.tensors };
   return { outputs: await session.run(feeds), tokens };
 }
 
@@ -81,23 +93,32 @@ function gatherAll(rows: Rows, from: readonly number[]): Rows {
   const tensors = Object.entries(rows.tensors).map(
     ([name, tensor]) => [name, gatherRows(tensor, from)] as const,
   );
-  return { tokens: from.map((source) => rows.tokens[source]!), tensors: Object.fromEntries(tensors) };
+  return {
+    prompt: rows.prompt,
+    tokens: from.map((source) => rows.tokens[source]!),
+    tensors: Object.fromEntries(tensors),
+  };
 }
 
-function tokenFeeds(
-  session: InferenceSession,
-  rows: readonly (readonly number[])[],
+async function tokenFeeds(
+  { session, embedder }: SingleGraph,
+  { prompt, tokens: rows }: { prompt: Prompt; tokens: readonly (readonly number[])[] },
   past: number,
-): Record<string, Tensor> {
+): Promise<Record<string, Tensor>> {
   const [batch, length] = [rows.length, rows[0]!.length];
   const total = past + length;
+  const embedded = embedder && (await embedPrompt(embedder, prompt, { from: past, rows }));
   const values: Record<string, () => Tensor> = {
     input_ids: () => integers(session, 'input_ids', rows.flat(), [batch, length]),
+    inputs_embeds: () => embedded!,
     attention_mask: () =>
       integers(session, 'attention_mask', new BigInt64Array(batch * total).fill(1n), [batch, total]),
     position_ids: () => {
-      const positions = rows.flatMap((row) => row.map((_, i) => past + i));
-      return integers(session, 'position_ids', positions, [batch, length]);
+      const positions = positionsOf(prompt, { from: past, count: length, axes: positionAxes(session) });
+      return positionTensor(
+        session,
+        rows.map(() => positions),
+      );
     },
     use_cache_branch: () => new ort.Tensor('bool', [past > 0], [1]),
     num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),

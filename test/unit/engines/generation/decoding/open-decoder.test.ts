@@ -35,7 +35,9 @@ const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores));
 /** A decoder with one generation a run. */
 function openSingle(given: typeof request, repository: Record<string, unknown>): Promise<Decoder> {
   const file = join(given.dir, given.spec.graphs['model']!);
-  return openSingleDecoder(given, repository, { path: file, graph: readGraph(file) });
+  return openSingleDecoder(given, repository, {
+    ...{ path: file, graph: readGraph(file), embedder: undefined },
+  });
 }
 
 /** A session of the changed graph, as batches want it. */
@@ -69,7 +71,7 @@ async function branches(decoder: Decoder): Promise<number[][]> {
 test('the changed graph gives new keys, values and last scores, and the same numbers', async () => {
   const session = await openSteps();
   const { layout } = session;
-  const { scores, newEntries } = await session.prefill(tokens(6, 3), {
+  const { scores, newEntries } = await session.prefill({ tokens: tokens(6, 3) }, 6, {
     length: 0,
     data: layout.ports.map(() => new Float32Array()),
   });
@@ -124,9 +126,9 @@ test('a prompt that begins like an earlier text is fed from where they part', as
   const fed: number[] = [];
   const counting: StepSession = {
     ...session,
-    prefill(part, cache) {
-      fed.push(part.length);
-      return session.prefill(part, cache);
+    prefill(prompt, count, cache) {
+      fed.push(count);
+      return session.prefill(prompt, count, cache);
     },
   };
   const decoder = createBatchDecoder({

@@ -14,12 +14,13 @@ function counting() {
   });
   const session: StepSession = {
     layout,
-    async prefill(tokens) {
-      runs.push(`prompt ${tokens.join()}`);
-      return output(1, tokens.length);
+    async prefill({ tokens }, count, { length }) {
+      runs.push(`prompt ${tokens.slice(length, length + count).join()}`);
+      return output(1, count);
     },
-    async step(tokens, { rows }) {
-      runs.push(`step ${tokens.join()}`);
+    embed: undefined,
+    async step({ ids }, { rows }) {
+      runs.push(`step ${ids.join()}`);
       return output(rows.length, 1);
     },
   };
@@ -53,4 +54,20 @@ test('rows that are dropped leave the batch, those that branch join it', async (
   await decoding.step([4]);
   decoding.end();
   expect(runs).toEqual(['prompt 1', 'step 2,3', 'step 4']);
+});
+
+test('prompts of the same tokens and other pictures share what stands before the pictures', async () => {
+  const { runs, start } = counting();
+  const words = Array.from({ length: 20 }, (_, i) => i);
+  const tokens = [...words, 99, 99, 7];
+  const fed = async (keys: number[], shift: number) => {
+    const decoding = await start();
+    await decoding.prefill({ tokens, keys, positions: { axes: [words], shift } });
+    await decoding.step([8]);
+    decoding.end();
+    return runs.splice(0);
+  };
+  expect(await fed([...words, -1, -2, 7], 0)).toEqual([`prompt ${tokens.join()}`, 'step 8']);
+  expect(await fed([...words, -3, -4, 7], 0)).toEqual(['prompt 99,99,7', 'step 8']);
+  expect(await fed([...words, -3, -4, 7], 0)).toEqual(['step 7', 'step 8']);
 });

@@ -1,0 +1,49 @@
+import type { TensorLike } from '../../sessions/tensors.js';
+
+/** What a decoder is fed before its first new token. */
+export interface Prompt {
+  /** As Python has them: a picture is its token again and again. */
+  tokens: readonly number[];
+  /** What stands in place of embedded tokens, in the order of the prompt. Only for decoders that take embeddings. */
+  spans?: readonly FeatureSpan[] | undefined;
+  /** What tokens are known by in the prefix cache: the same for the same features only. Absent: the tokens. */
+  keys?: readonly number[] | undefined;
+  /** Absent: each token stands at its place. */
+  positions?: PromptPositions | undefined;
+}
+
+/** What an encoder made of a picture. */
+export interface FeatureSpan {
+  /** Place of the first one in the prompt. */
+  start: number;
+  count: number;
+  /** [count, width], in the type of the decoder's embeddings. */
+  features: TensorLike;
+}
+
+/** Positions on several axes (M-RoPE). */
+export interface PromptPositions {
+  /** For each axis the position of each token. */
+  axes: readonly (readonly number[])[];
+  /** How far tokens after the prompt stand from their place, on every axis. */
+  shift: number;
+}
+
+/** Positions on this many axes of the tokens [from, from + count) of a sequence that begins with a prompt. */
+export function positionsOf(
+  { tokens, positions }: Prompt,
+  { from, count, axes }: { from: number; count: number; axes: number },
+): number[][] {
+  const shift = positions?.shift ?? 0;
+  return Array.from({ length: axes }, (_, axis) =>
+    Array.from({ length: count }, (__, i) => {
+      const place = from + i;
+      return place < tokens.length ? (positions?.axes[axis]?.[place] ?? place) : place + shift;
+    }),
+  );
+}
+
+/** True for a place that features stand at. */
+export function isFeature({ spans = [] }: Prompt, place: number): boolean {
+  return spans.some(({ start, count }) => place >= start && place < start + count);
+}
