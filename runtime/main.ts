@@ -92,7 +92,7 @@ async function serve(): Promise<void> {
   const app = createServerApp({
     service,
     logger,
-    resolveMedia: await resolverFor(config, task.modality),
+    resolveMedia: await resolverFor(config, task.blocks ?? task.modality),
     metrics: createServerMetrics({
       running: () => scheduler.running,
       queued: () => scheduler.queued,

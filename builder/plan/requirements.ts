@@ -41,7 +41,7 @@ export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void
 /** @throws Refusal when a file is missing that the task's engine needs to read its input */
 export function requireFiles(
   { id, files }: ModelInfo,
-  { modality }: AnyTask,
+  { modality, blocks }: AnyTask,
   { files: named }: Pick<EngineBinding<never, never, never>, 'files'>,
 ): void {
   const has = (path: string) => files.some((file) => file.path === path);
@@ -52,7 +52,7 @@ export function requireFiles(
     );
   }
   const picture = ['preprocessor_config.json', 'processor_config.json'];
-  if (modality === 'image' && named.includes(picture[0]!) && !picture.some(has)) {
+  if ((blocks ?? modality) === 'image' && named.includes(picture[0]!) && !picture.some(has)) {
     throw new Refusal(
       `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
       'copy that file from the model that it was exported from and give the folder with --from',

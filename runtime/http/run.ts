@@ -44,7 +44,7 @@ async function inputOf(
   const hold = body.budget.open(response);
   const work: MediaLimits = { signal, media, onBytes: hold, inTurns: (each) => inTurns(response, each) };
   const resolved = await withMediaResolved(input, (source) => resolveMedia(source, work));
-  if (resolved.media) release();
+  if (resolved.media || media.size > 0) release();
   return { resolved, stream };
 }
 

@@ -1,12 +1,8 @@
 import { RunError } from '../core/errors.js';
+import { mapMessageMedia, type MediaSource } from '../core/message-media.js';
 import type { Media, Resolved } from '../tasks/define.js';
 import { decodeBase64, type TextPieces } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
-
-export interface MediaSource {
-  url?: string;
-  base64?: string;
-}
 
 /** What the request allows the work on its media. */
 export interface MediaLimits {
@@ -53,15 +49,28 @@ export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOption
   };
 }
 
-/** Replaces url and base64 of a validated input by `media`, where it has one of them. */
+/** Replaces url and base64 of a validated input, and of the blocks of its messages, by `media`. */
 export async function withMediaResolved(
   input: Record<string, unknown>,
   resolve: (source: MediaSource) => Promise<Media>,
 ): Promise<Resolved<unknown>> {
-  const { url, base64, ...rest } = input as MediaSource;
+  const { url, base64, ...rest } = input as MediaSource & { messages?: unknown };
+  if (rest.messages !== undefined) rest.messages = await messagesResolved(rest.messages, resolve);
   if (url === undefined && base64 === undefined) return rest as Resolved<unknown>;
   const source = url === undefined ? { base64: base64! } : { url };
   return { ...rest, media: await resolve(source) };
+}
+
+async function messagesResolved(
+  messages: unknown,
+  resolve: (source: MediaSource) => Promise<Media>,
+): Promise<unknown> {
+  const sources: MediaSource[] = [];
+  mapMessageMedia(messages, (source) => ({ index: sources.push(source) }));
+  const found: Media[] = [];
+  for (const source of sources) found.push(await resolve(source));
+  let next = 0;
+  return mapMessageMedia(messages, () => ({ media: found[next++]! }));
 }
 
 /** For tasks that take no media; their schemas never let one through. */

@@ -66,7 +66,7 @@ function chooseGraphs(request: ChooseRequest): { set: GraphSet; reason: string }
   const alias = sets.length === 0 ? mergedDecoder(info.files, roles) : [];
   const all = [...sets, ...alias].sort(compareSets);
   const available = DTYPES.filter((format) => all.some((set) => set.dtype === format));
-  if (all.length === 0) throw noGraphs(info, roles);
+  if (all.length === 0) throw noGraphs(info, fewest([roles, ...otherGraphs]));
   if (dtype === undefined) return { set: all[0]!, reason: reasonOf(all[0]!, available) };
   const set = all.find((candidate) => candidate.dtype === dtype);
   if (set) return { set, reason: `dtype ${dtype}: asked for` };
@@ -112,6 +112,11 @@ function reasonOf({ dtype, rank, graphs }: GraphSet, available: readonly Dtype[]
   if (dtype === 'fp32') return 'dtype fp32: gives the same answers as Python';
   if (available.length === 1) return `dtype ${dtype}: the only one that is there`;
   return `dtype ${dtype}: the most exact of ${available.join(', ')}; fp32 is not there`;
+}
+
+/** Where several sets serve, what is missing is best said of the smallest one. */
+function fewest(sets: readonly (readonly string[])[]): readonly string[] {
+  return sets.reduce((least, set) => (set.length < least.length ? set : least));
 }
 
 function noGraphs({ id, files }: ChooseRequest['info'], roles: readonly string[]): StoreError {

@@ -13,9 +13,29 @@ const textBlock = z.union([
 /** A string, an array of blocks and strings, or a single block. The chat task takes text blocks only. */
 const content = z.union([z.string(), z.array(textBlock), textBlock.transform((block) => [block])]);
 
-/** The last text of a message, which the model continues. */
-function textOf(from: z.output<typeof content> | null | undefined): string {
-  return Array.isArray(from) ? (from.at(-1)?.text ?? '') : (from ?? '');
+/** Arguments of conversations. */
+export const conversationParams = {
+  chat_template_kwargs: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('more variables for the chat template'),
+  continue_final_message: z
+    .boolean()
+    .nullish()
+    .describe('go on with the last message; true by default where it is the assistant’s'),
+};
+
+interface Begun {
+  role: string;
+  content?: string | readonly { type: string; text?: string }[] | null | undefined;
+}
+
+/** The last text of the last message, where the model goes on with it. */
+export function begunText(messages: readonly Begun[], continues: boolean | null | undefined): string {
+  const last = messages.at(-1)!;
+  if (!(continues ?? last.role === 'assistant')) return '';
+  const { content: from } = last;
+  return typeof from === 'string' ? from : (from?.findLast(({ type }) => type === 'text')?.text ?? '');
 }
 
 /** Other keys (name, tool_calls, …) are passed on to the template unchanged. */
@@ -50,14 +70,7 @@ export default defineTask({
         .describe('tool schemas for the chat template'),
       documents: z.array(z.record(z.string(), z.unknown())).nullish(),
       enable_thinking: z.boolean().nullish(),
-      chat_template_kwargs: z
-        .record(z.string(), z.unknown())
-        .nullish()
-        .describe('more variables for the chat template'),
-      continue_final_message: z
-        .boolean()
-        .nullish()
-        .describe('go on with the last message; true by default where it is the assistant’s'),
+      ...conversationParams,
     }),
   }),
   output: z.union([answer, z.array(answer)]),
@@ -73,8 +86,7 @@ export default defineTask({
         const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
         const found = yield* handle.chat(messages, variables, generation, signal);
         count(generationUsage(found));
-        const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
-        const begun = continues ? textOf(messages.at(-1)!.content) : '';
+        const begun = begunText(messages, options.continue_final_message);
         return singleAnswer(
           found.map((one) => ({
             role: 'assistant' as const,

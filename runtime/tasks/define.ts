@@ -54,6 +54,8 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   /** One sentence for the generated pages. */
   summary: string;
   modality: Modality;
+  /** Media that blocks of messages may contain. */
+  blocks?: 'image' | 'audio' | 'video';
   /** True if `stream: true` streams text; otherwise the flag is ignored. */
   streams: boolean;
   /** For a task that streams: why this request can't be streamed, if so. */

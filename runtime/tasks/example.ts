@@ -1,3 +1,4 @@
+import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask } from './define.js';
 
 /** A 32 x 32 grey-scale ramp as PNG in Base64. */
@@ -13,5 +14,7 @@ export const PICTURE = [
 /** The task's example as a request without web addresses: an image is given in Base64 instead. */
 export function runnableExample({ example }: Pick<AnyTask, 'example'>): Record<string, unknown> {
   const { url, base64, ...rest } = example;
+  if (rest['messages'])
+    return { ...rest, messages: mapMessageMedia(rest['messages'], () => ({ base64: PICTURE })) };
   return url === undefined && base64 === undefined ? rest : { base64: PICTURE, ...rest };
 }

@@ -10,6 +10,7 @@ import objectDetection from './object-detection.js';
 import imageFeatureExtraction from './image-feature-extraction.js';
 import depthEstimation from './depth-estimation.js';
 import imageSegmentation from './image-segmentation.js';
+import imageTextToText from './image-text-to-text.js';
 import imageToText from './image-to-text.js';
 import documentQuestionAnswering from './document-question-answering.js';
 import questionAnswering from './question-answering.js';
@@ -52,7 +53,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'zero-shot-object-detection': zeroShotObjectDetection,
   'text-to-image': planned('Text to image'),
   'unconditional-image-generation': planned('Unconditional image generation'),
-  'image-text-to-text': planned('Image-text to text'),
+  'image-text-to-text': imageTextToText,
   'audio-classification': planned('Audio classification'),
   'automatic-speech-recognition': planned('Speech recognition'),
   'text-to-speech': planned('Text to speech'),

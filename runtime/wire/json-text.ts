@@ -48,12 +48,22 @@ export async function parseScanned(
   return withTexts(value, (name) => texts.get(name));
 }
 
-/** Placeholders at fields for media: by their names, at the top level or in `input`. */
+/** Placeholders at fields for media: by their names, at the top level, in `input`, or in blocks of messages. */
 function mediaMarks(value: unknown, mark: string): Set<string> {
   const top = Object(value) as Record<string, unknown>;
   const input = Object(top['input']) as Record<string, unknown>;
-  const places = [top['base64'], top['image'], top['input'], input['base64'], input['image']];
+  const blocks = [top['messages'], input, input['messages']].flatMap(blocksOf);
+  const holders = [top, input, ...blocks];
+  const places = [top['input'], ...holders.flatMap((one) => [one['base64'], one['image']])];
   return new Set(places.filter((place) => typeof place === 'string' && place.startsWith(mark)) as string[]);
+}
+
+/** Blocks of what may be messages; a single one may stand for an array of them. */
+function blocksOf(messages: unknown): Record<string, unknown>[] {
+  if (!Array.isArray(messages)) return [];
+  return messages
+    .flatMap((message) => (Object(message) as Record<string, unknown>)['content'])
+    .map((block) => Object(block) as Record<string, unknown>);
 }
 
 /** Parses at once; skips a byte order mark. @throws RunError 400 for invalid UTF-8 or JSON */

@@ -1,3 +1,4 @@
+import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask, Resolved } from '../tasks/define.js';
 import { PICTURE, runnableExample } from '../tasks/example.js';
 
@@ -11,5 +12,7 @@ export function goldenInput(task: AnyTask, example = task.example): Resolved<unk
   const { params, ...rest } = runnableExample({ example });
   const short = task.streams ? { params: { ...(params as object), max_new_tokens: 2 } } : { params };
   const { base64: _, ...input } = task.input.parse({ ...rest, ...short }) as Record<string, unknown>;
-  return { ...input, media: { bytes: Buffer.from(PICTURE, 'base64'), mediaType: 'image/png' } };
+  const media = { bytes: Buffer.from(PICTURE, 'base64'), mediaType: 'image/png' };
+  const { messages } = input;
+  return { ...input, ...(messages ? { messages: mapMessageMedia(messages, () => ({ media })) } : {}), media };
 }

@@ -102,14 +102,6 @@ describe('errors have OpenAI’s shape', () => {
     expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
   });
 
-  test('a task of a later version', async () => {
-    const { status, error } = await post(await dialect(), 'chat/completions', {
-      ...chat,
-      model: 'org/image-text-to-text',
-    });
-    expect([status, error['type']]).toEqual([503, 'server_error']);
-  });
-
   test.each([
     ['chat/completions', { ...chat, tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools'],
     ['chat/completions', { ...chat, tool_choice: 'auto' }, 'tool_choice'],

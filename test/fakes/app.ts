@@ -64,7 +64,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     resolveMedia: createResolveMedia({
       fetchMedia: options.fetchMedia ?? noNetwork,
       maxBytes: options.maxMediaBytes ?? 2 ** 20,
-      kind: task.modality,
+      kind: task.blocks ?? task.modality,
     }),
     metrics: idleMetrics(),
     logger: createLogger('json', 'silent'),

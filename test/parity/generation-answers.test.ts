@@ -4,7 +4,14 @@ import { type Answer, fixtureSpec, type ServedModel, serveInline } from './load.
 import { type ZooModel, zooModels } from './zoo.js';
 
 const models = await zooModels();
-const STREAMING = ['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'];
+const STREAMING = [
+  'text-generation',
+  'chat',
+  'text2text-generation',
+  'summarization',
+  'translation',
+  'image-text-to-text',
+];
 
 const serve = (model: ZooModel) =>
   serveInline(fixtureSpec(model.task as TaskId, model.about.id, model.repo), model.repo);
@@ -58,7 +65,15 @@ describe.each(
   }, 60_000);
 
   test('draws several answers, again from the same seed', async () => {
-    const params = { do_sample: true, temperature: 2, num_return_sequences: 3, num_beams: 1, seed: 5 };
+    const params = {
+      do_sample: true,
+      temperature: 2,
+      top_k: 50,
+      top_p: 1,
+      num_return_sequences: 3,
+      num_beams: 1,
+      seed: 5,
+    };
     const { status, body } = await ask(params);
     expect([status, body.error]).toEqual([200, null]);
     expect(body.output).toHaveLength(3);

@@ -49,7 +49,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
   const fetchMedia = createFetchMedia({ allowPrivate: [], maxBytes: 2 ** 25, timeoutMs: 5000 });
   const app = createServerApp({
     service,
-    resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.modality }),
+    resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.blocks ?? task.modality }),
     metrics: idleMetrics(),
     logger: createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),

@@ -40,6 +40,7 @@ for (const model of await zooModels()) {
       const found = await Promise.all(
         crowd.map(async ({ request, expect: wanted, compare }) => {
           const { body } = await served.run(request);
+          if (body.error) return body.error;
           return difference(body.output, wanted, compare);
         }),
       );

@@ -160,6 +160,26 @@ export interface ImageCaptioner {
   ): AsyncGenerator<string, GeneratedText[]>;
 }
 
+/** A message whose content may hold pictures; their bytes are those of the file. */
+export interface PictureMessage extends Omit<ChatMessage, 'content'> {
+  content?:
+    string | ({ type: 'text'; text: string } | { type: 'image'; image: Uint8Array })[] | null | undefined;
+}
+
+export interface PictureChat {
+  /**
+   * Goes on with a conversation that holds pictures. Yields and returns as TextGenerator.chat does.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture, prompt too long or an option that this
+   * model can't do
+   */
+  chat(
+    messages: PictureMessage[],
+    variables: Record<string, unknown>,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, GeneratedText[]>;
+}
+
 export interface DocumentQuestionAnswerer {
   /**
    * @returns undefined where the model gives no answer

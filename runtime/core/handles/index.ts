@@ -6,6 +6,7 @@
 import type {
   DocumentQuestionAnswerer,
   ImageCaptioner,
+  PictureChat,
   Seq2SeqGenerator,
   TextGenerator,
 } from './generation.js';
@@ -51,6 +52,7 @@ export interface Handles {
   'image-text-matching': ImageTextMatcher;
   'text-guided-detection': TextGuidedDetector;
   'visual-question-answering': VisualQuestionAnswerer;
+  'image-text-to-text': PictureChat;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

@@ -4,21 +4,9 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
-import type { Decoder, DecodingRequest } from './decoding/decoder.js';
 import { openDecoder } from './decoding/open-decoder.js';
-import { generate, maxRowsOf } from './generate.js';
+import { generateFromPrompt, type PromptModel, type PromptRequest } from './generate-from-prompt.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
-import { mergeSettings } from './settings/settings.js';
-import { withStopTokens } from './settings/stop-tokens.js';
-
-interface Model {
-  decoder: Decoder;
-  tokenizer: TextTokenizer;
-  /** generation_config.json, or config.json where there is none, under the task's own parameters. */
-  repository: Json;
-  contextLength: number | undefined;
-  hardLimit: boolean;
-}
 
 /** Decoder-only language models with a key-value cache (…ForCausalLM). */
 export async function loadTextGenerator(request: LoadRequest): Promise<TextGenerator> {
@@ -30,7 +18,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
   const ownParams = taskParams(config);
-  const model: Model = {
+  const model: PromptModel = {
     ...{ decoder, tokenizer },
     repository: { ...(generation ?? config), ...ownParams },
     ...contextLimitOf(config, decoder),
@@ -70,58 +58,26 @@ const truncationLength = (tokenizer: TextTokenizer, { truncation }: GenerateOpti
   truncation ? tokenizer.modelMaxLength : undefined;
 
 /** generate() begins an empty prompt with BOS. */
-function withStartToken(ids: number[], { repository }: Model): number[] {
+function withStartToken(ids: number[], { repository }: PromptModel): number[] {
   if (ids.length > 0) return ids;
   const bos = repository['bos_token_id'];
   if (typeof bos === 'number') return [bos];
   throw new RunError('invalid_input', 'text: is empty, and this model has no start token');
 }
 
-interface Request {
+interface Request extends Omit<PromptRequest, 'prompt'> {
   prompt: number[];
-  /** Tokens of what the repository or the request puts before the text. */
-  prefixLength?: number;
-  options: GenerateOptions;
-  signal: AbortSignal;
 }
 
-async function* generateFrom(
-  model: Model,
-  { prompt: given, prefixLength, options, signal }: Request,
-): AsyncGenerator<string, GeneratedText[]> {
-  const { decoder, tokenizer } = model;
-  const prompt = truncatePrompt({ prompt: given, prefixLength, options, model });
-  const settings = mergeSettings({
-    ...model,
-    request: withStopTokens(tokenizer, options),
-    promptLength: prompt.length,
-    prefixLength,
-    sourceTokens: prompt,
-  });
-  const request: DecodingRequest = {
-    maxRows: maxRowsOf(settings),
-    maxLength: prompt.length + settings.maxNewTokens,
-    promptLength: prompt.length,
-    // A guided text reserves twice, and must not wait while it holds the first reservation.
-    waits: settings.guidanceScale === 1,
-    signal,
-  };
-  return yield* generate({
-    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal },
-    start: () => decoder.start(request),
-  });
+function generateFrom(model: PromptModel, request: Request): AsyncGenerator<string, GeneratedText[]> {
+  return generateFromPrompt(model, { ...request, prompt: { tokens: truncatePrompt(model, request) } });
 }
 
 /**
  * The end of a prompt that leaves no room for the answer, where the request wants that (`handle_long_generation`).
  * @throws RunError 422 when the answer alone takes all the room
  */
-function truncatePrompt({
-  prompt,
-  prefixLength,
-  options,
-  model,
-}: Omit<Request, 'signal'> & { model: Model }): number[] {
+function truncatePrompt(model: PromptModel, { prompt, prefixLength, options }: Request): number[] {
   const limit = model.tokenizer.modelMaxLength ?? Infinity;
   if (options.handle_long_generation !== 'hole') return prompt;
   const { repository } = model;

@@ -66,7 +66,7 @@ export function createImageProcessor(config: Json): ImageProcessor {
  * Python takes a first axis of length 1 or 3 for the colour channels: it fails on pictures of one row, and reads the
  * rows of a picture of three as its colours.
  */
-function asPythonSees(picture: Picture): Picture {
+export function asPythonSees(picture: Picture): Picture {
   const { width, height, channels, data } = picture;
   if (height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
   if (height !== 3) return picture;
@@ -145,7 +145,7 @@ function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Paddin
   const values = new Float32Array(plane * channels);
   for (let c = 0; c < channels; c++) {
     const source = settings.do_flip_channel_order ? channels - 1 - c : c;
-    const table = Float32Array.from({ length: 256 }, (_, level) => scaled(level, c, settings));
+    const table = levelTable(c, settings);
     if (padding?.when === 'pixels') values.fill(table[0]!, c * plane, (c + 1) * plane);
     const first = c * plane + (padding?.top ?? 0) * to.width + (padding?.left ?? 0);
     for (let y = 0; y < height; y++) {
@@ -156,8 +156,24 @@ function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Paddin
   return values;
 }
 
+/** What rescaling and normalising make of each 8-bit level of a channel. */
+export function levelTable(channel: number, settings: LevelSettings): Float32Array {
+  return Float32Array.from({ length: 256 }, (_, level) => scaled(level, channel, settings));
+}
+
+export type LevelSettings = Pick<
+  ProcessorSettings,
+  | 'do_rescale'
+  | 'rescale_factor'
+  | 'rescale_offset'
+  | 'do_normalize'
+  | 'image_mean'
+  | 'image_std'
+  | 'include_top'
+>;
+
 /** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
-function scaled(level: number, channel: number, settings: ProcessorSettings): number {
+function scaled(level: number, channel: number, settings: LevelSettings): number {
   let value = settings.do_rescale ? Math.fround(level * settings.rescale_factor) : level;
   if (settings.do_rescale && settings.rescale_offset) value -= 1;
   const std = settings.image_std[channel]!;

@@ -1,0 +1,59 @@
+import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js';
+import type { Json } from '../repository/model-folder.js';
+import type { TextTokenizer } from '../tokenizers/tokenizer.js';
+import type { Decoder, DecodingRequest, Prompt } from './decoding/decoder.js';
+import { generate, maxRowsOf } from './generate.js';
+import { mergeSettings } from './settings/settings.js';
+import { withStopTokens } from './settings/stop-tokens.js';
+
+/** A language model without an encoder. */
+export interface PromptModel {
+  decoder: Decoder;
+  tokenizer: TextTokenizer;
+  /** generation_config.json, or config.json where there is none, under the task's own parameters. */
+  repository: Json;
+  contextLength: number | undefined;
+  hardLimit: boolean;
+}
+
+export interface PromptRequest {
+  prompt: Prompt;
+  /** Tokens of what the repository or the request puts before the text. */
+  prefixLength?: number | undefined;
+  options: GenerateOptions;
+  /** Whether decoding joins punctuation where the request doesn't say; default true. */
+  cleanUp?: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Goes on with a prompt. Yields and returns as `generate` does.
+ * @throws RunError 422 a prompt too long, or an option that such models can't do
+ */
+export async function* generateFromPrompt(
+  model: PromptModel,
+  { prompt, prefixLength, options, cleanUp, signal }: PromptRequest,
+): AsyncGenerator<string, GeneratedText[]> {
+  const { decoder, tokenizer } = model;
+  const { length } = prompt.tokens;
+  const settings = mergeSettings({
+    ...model,
+    request: withStopTokens(tokenizer, options),
+    promptLength: length,
+    prefixLength,
+    sourceTokens: prompt.tokens,
+    cleanUp,
+  });
+  const request: DecodingRequest = {
+    maxRows: maxRowsOf(settings),
+    maxLength: length + settings.maxNewTokens,
+    promptLength: length,
+    // A guided text reserves twice, and must not wait while it holds the first reservation.
+    waits: settings.guidanceScale === 1,
+    signal,
+  };
+  return yield* generate({
+    ...{ prompt, settings, tokenizer, signal },
+    start: () => decoder.start(request),
+  });
+}

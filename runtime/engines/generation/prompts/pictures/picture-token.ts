@@ -1,0 +1,19 @@
+import { RunError } from '../../../../core/errors.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+
+/**
+ * The token of pictures, as configurations name it.
+ * @throws RunError not_ready where there is none
+ */
+export function pictureToken({
+  config,
+  processor,
+  tokenizer,
+}: FamilyFiles): Pick<PictureFamily, 'placeholder' | 'tokenId'> {
+  const named = config['image_token_id'] ?? config['image_token_index'];
+  const text = typeof processor['image_token'] === 'string' ? processor['image_token'] : '<image>';
+  const tokenId = typeof named === 'number' ? named : tokenizer.idOf(text);
+  const placeholder = tokenId === undefined ? undefined : tokenizer.tokenOf(tokenId);
+  if (tokenId !== undefined && placeholder) return { placeholder, tokenId };
+  throw new RunError('not_ready', 'the model names no token of pictures (image_token_id)');
+}
