@@ -31,7 +31,7 @@ interface Zoom {
 }
 
 function zoomed(picture: Picture, { square, to, factor }: Zoom): Float32Array {
-  const across = weightsOf(square.width, to.width);
+  const across = flatten(weightsOf(square.width, to.width));
   const down = targetsOf(weightsOf(square.height, to.height), square.height);
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
@@ -102,19 +102,47 @@ function targetsOf(weights: Weights[], length: number): Weights[] {
   return found;
 }
 
+/** All weights of an axis in a row, since they are read for each pixel. */
+interface FlatWeights {
+  /** Where those of each target begin; one more at the end. */
+  starts: Int32Array;
+  sources: Int32Array;
+  weights: Float64Array;
+}
+
+function flatten(all: Weights[]): FlatWeights {
+  const starts = new Int32Array(all.length + 1);
+  for (const [i, own] of all.entries()) starts[i + 1] = starts[i]! + own.length;
+  return {
+    starts,
+    sources: Int32Array.from(all.flatMap((own) => own.map(([source]) => source))),
+    weights: Float64Array.from(all.flatMap((own) => own.map(([, weight]) => weight))),
+  };
+}
+
 function blurRow(
   { data, width, channels }: Picture,
   y: number,
-  { across, factor, row }: { across: Weights[]; factor: number; row: Float32Array },
+  { across, factor, row }: { across: FlatWeights; factor: number; row: Float32Array },
 ): void {
-  const from = y * width * channels;
-  for (const [x, sources] of across.entries()) {
-    for (let c = 0; c < 3; c++) {
-      let sum = 0;
-      for (const [source, weight] of sources)
-        sum += weight * (source < width ? data[from + source * channels + c]! * factor : PADDING);
-      row[c * across.length + x] = sum;
+  const { starts, sources, weights } = across;
+  const count = starts.length - 1;
+  for (let x = 0; x < count; x++) {
+    let [red, green, blue, beyond] = [0, 0, 0, 0];
+    for (let k = starts[x]!; k < starts[x + 1]!; k++) {
+      const [source, weight] = [sources[k]!, weights[k]!];
+      if (source >= width) {
+        beyond += weight;
+        continue;
+      }
+      const from = (y * width + source) * channels;
+      red += weight * data[from]!;
+      green += weight * data[from + 1]!;
+      blue += weight * data[from + 2]!;
     }
+    row[x] = red * factor + beyond * PADDING;
+    row[count + x] = green * factor + beyond * PADDING;
+    row[2 * count + x] = blue * factor + beyond * PADDING;
   }
 }
 
