@@ -7,16 +7,18 @@ import { readJson, readOptionalJson } from '../repository/model-folder.js';
 import { tokenText } from '../tokenizers/tokenizer-json.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openDecoder } from './decoding/open-decoder.js';
+import { loadFlorenceChat } from './florence-chat.js';
 import { generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
 import { createPictureFamily } from './prompts/pictures/families.js';
 import { expandPictures, picturePrompt } from './prompts/pictures/picture-prompt.js';
 import { type EncodedPicture, openVisionEncoder } from './prompts/pictures/vision-encoder.js';
 import { contextLimitOf } from './settings/answer-length.js';
 
-/** Decoder-only language models that read pictures among words. */
+/** Language models that read pictures among words. */
 export async function loadPictureChat(request: LoadRequest): Promise<PictureChat> {
   const { dir } = request;
   const config = await readJson(dir, 'config.json');
+  if (config['model_type'] === 'florence2') return loadFlorenceChat(request, config);
   const [tokenizer, generation, processing, processor] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),

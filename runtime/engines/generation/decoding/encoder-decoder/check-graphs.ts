@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
+import { checkEmbeddings, EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
 import { CACHE_INPUT, presentName } from './cross-cache.js';
 import type { DecoderGraphs } from './cross-decoding.js';
 
@@ -11,12 +12,20 @@ export function checkGraphInputs(session: InferenceSession, known: (name: string
 }
 
 const DECODER_INPUTS = new Set([
-  ...['input_ids', 'encoder_attention_mask', 'encoder_hidden_states', 'use_cache_branch', 'attention_mask'],
+  ...[
+    'input_ids',
+    EMBEDDINGS_INPUT,
+    'encoder_attention_mask',
+    'encoder_hidden_states',
+    'use_cache_branch',
+    'attention_mask',
+  ],
 ]);
 
 /** @throws RunError not_ready for decoders that can't be run with a cache */
-export function checkDecoderGraphs({ first, next }: DecoderGraphs): void {
+export function checkDecoderGraphs({ first, next, embedder }: DecoderGraphs): void {
   for (const session of [first, next]) {
+    checkEmbeddings(session, embedder);
     checkGraphInputs(session, (name) => DECODER_INPUTS.has(name) || CACHE_INPUT.test(name));
   }
   const cached = next.inputNames.filter((name) => CACHE_INPUT.test(name));

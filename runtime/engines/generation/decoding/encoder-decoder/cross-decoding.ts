@@ -3,6 +3,7 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
 import { CACHE_INPUT, isCrossAttention, presentName } from './cross-cache.js';
 import type { Decoding } from '../decoder.js';
+import type { TokenEmbedder } from '../embeddings/token-embedder.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
 import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
@@ -12,6 +13,8 @@ export interface DecoderGraphs {
   first: InferenceSession;
   /** Takes one token and the cache. */
   next: InferenceSession;
+  /** For graphs that take embeddings. */
+  embedder: TokenEmbedder | undefined;
 }
 
 /**
@@ -32,7 +35,8 @@ interface CrossState {
   cache?: Record<string, Tensor> | undefined;
 }
 
-function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): ForkableDecoding {
+function decodingOf(graphs: DecoderGraphs, initial: CrossState): ForkableDecoding {
+  const { first, next, embedder } = graphs;
   let { states, cache } = initial;
   const inputs = next.inputNames.filter((name) => CACHE_INPUT.test(name));
   const growing = inputs.filter((name) => !isCrossAttention(name));
@@ -40,9 +44,11 @@ function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): Forkab
   const feedsOf = (
     session: InferenceSession,
     rows: readonly (readonly number[])[],
+    embedded: Tensor | undefined,
   ): Record<string, Tensor> => {
     const all: Record<string, () => Tensor> = {
       input_ids: () => integers(session, 'input_ids', rows.flat(), [rows.length, rows[0]!.length]),
+      inputs_embeds: () => embedded!,
       encoder_attention_mask: () => {
         const [, length] = states.dims as [number, number];
         const ones = new Array<number>(rows.length * length).fill(1);
@@ -64,7 +70,8 @@ function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): Forkab
   async function feed(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const session = cache ? next : first;
     const kept = cache ? growing : inputs;
-    const feeds = { ...feedsOf(session, rows), ...(cache ?? initial.empty) };
+    const embedded = embedder ? await embedder.embed(rows) : undefined;
+    const feeds = { ...feedsOf(session, rows, embedded), ...(cache ?? initial.empty) };
     const outputs = await session.run(feeds, ['logits', ...kept.map(presentName)]);
     const presents = Object.fromEntries(kept.map((name) => [name, outputs[presentName(name)]!]));
     cache = { ...cache, ...presents };
@@ -86,7 +93,7 @@ function decodingOf({ first, next }: DecoderGraphs, initial: CrossState): Forkab
       );
       cache &&= Object.fromEntries(kept);
     },
-    fork: () => decodingOf({ first, next }, { ...initial, states, cache }),
+    fork: () => decodingOf(graphs, { ...initial, states, cache }),
     end() {
       cache = undefined;
     },

@@ -8,18 +8,30 @@ import { createCacheBudget } from '../cache/cache-budget.js';
 import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
 import { type CacheFootprint, startWithReservation } from '../cache/reservation.js';
 import type { EncoderDecoder, DecodingRequest } from '../decoder.js';
+import { openTokenEmbedder, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { checkDecoderGraphs } from './check-graphs.js';
 import { crossCacheBytesPerToken, emptyCrossCache } from './cross-cache.js';
 import { type DecoderGraphs, startCrossDecoding } from './cross-decoding.js';
 import type { Encoder } from './encoder.js';
 
+/** @param embedder the table of tokens, for models whose graphs take embeddings */
+type OpenEncoder<Source> = (
+  request: LoadRequest,
+  config: Json,
+  embedder: TokenEmbedder | undefined,
+) => Promise<Encoder<Source>>;
+
 /** Opens a sequence-to-sequence model: its encoder, and its decoder, merged or as a pair. */
 export async function openEncoderDecoder<Source>(
   request: LoadRequest,
   config: Json,
-  openEncoder: (request: LoadRequest, config: Json) => Promise<Encoder<Source>>,
+  openEncoder: OpenEncoder<Source>,
 ): Promise<EncoderDecoder<Source>> {
-  const [encoder, graphs] = await Promise.all([openEncoder(request, config), openDecoderGraphs(request)]);
+  const embedder = await openTokenEmbedder(request);
+  const [encoder, graphs] = await Promise.all([
+    openEncoder(request, config, embedder),
+    openDecoderGraphs(request, embedder),
+  ]);
   const empty = emptyCrossCache(graphs.first, config);
   const { self, cross } = crossCacheBytesPerToken(empty);
   const memory = planDecoderMemory(request, {
@@ -40,7 +52,10 @@ export async function openEncoderDecoder<Source>(
   };
 }
 
-async function openDecoderGraphs(request: LoadRequest): Promise<DecoderGraphs> {
+async function openDecoderGraphs(
+  request: LoadRequest,
+  embedder: TokenEmbedder | undefined,
+): Promise<DecoderGraphs> {
   const open = (role: string) =>
     openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
   const merged = 'decoder_model_merged' in request.spec.graphs;
@@ -48,7 +63,7 @@ async function openDecoderGraphs(request: LoadRequest): Promise<DecoderGraphs> {
     open(merged ? 'decoder_model_merged' : 'decoder_model'),
     merged ? undefined : open('decoder_with_past_model'),
   ]);
-  const graphs = { first, next: next ?? first };
+  const graphs = { first, next: next ?? first, embedder };
   checkDecoderGraphs(graphs);
   return graphs;
 }

@@ -1,0 +1,70 @@
+import { RunError } from '../../core/errors.js';
+import type { PictureChat, PictureMessage } from '../../core/handles/index.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import { readProcessorConfig } from '../processors/image/processor-config.js';
+import { type Json, readOptionalJson, textConfig } from '../repository/model-folder.js';
+import { encoderPositions } from '../repository/sequence-lengths.js';
+import { tokenText } from '../tokenizers/tokenizer-json.js';
+import { loadTokenizer } from '../tokenizers/tokenizer.js';
+import { openEmbeddingEncoder } from './decoding/encoder-decoder/embedding-encoder.js';
+import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
+import { decoderStartToken, generateFromSource } from './generate-from-source.js';
+import { florenceSentence } from './prompts/pictures/florence2.js';
+import { createLlavaFamily } from './prompts/pictures/llava.js';
+import { picturePrompt } from './prompts/pictures/picture-prompt.js';
+import { openVisionEncoder } from './prompts/pictures/vision-encoder.js';
+
+/** Florence-2: an encoder reads one picture and a sentence about it; conversations it can't hold. */
+export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<PictureChat> {
+  const { dir } = request;
+  const [tokenizer, generation, processing, processor, decoder] = await Promise.all([
+    loadTokenizer(dir),
+    readOptionalJson(dir, 'generation_config.json'),
+    readProcessorConfig(dir, config),
+    readOptionalJson(dir, 'processor_config.json'),
+    openEncoderDecoder(request, textConfig(config), openEmbeddingEncoder),
+  ]);
+  // A picture of one size, whose features stand in a row: as in LLaVA.
+  const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
+  const vision = await openVisionEncoder(request, family);
+  const text = textConfig(config);
+  const model = { decoder, tokenizer, config: text, repository: generation ?? config };
+  const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
+  const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
+  return {
+    async *chat(messages, _, options, signal) {
+      const asked = questionOf(messages);
+      const sentence = florenceSentence(asked.text);
+      const start = [decoderStartToken(options, model.repository)];
+      const picture = await vision.encode(asked.image, signal);
+      const written = `${family.expand(picture.count, picture)}${bos}${sentence}${eos}`;
+      const { ids } = tokenizer.encode(written, { specialTokens: false });
+      checkLength(ids.length, encoderPositions(text));
+      const source = picturePrompt(family, ids, [picture]);
+      const asking = { source, sourceTokens: ids, prompt: start };
+      return yield* generateFromSource(model, { ...asking, options, cleanUp, signal });
+    },
+  };
+}
+
+/** @throws RunError 422 other than one message with one picture */
+function questionOf(messages: readonly PictureMessage[]): { image: Uint8Array; text: string } {
+  const [message] = messages;
+  const blocks = Array.isArray(message?.content) ? message.content : [];
+  const images = blocks.flatMap((block) => (block.type === 'image' ? [block.image] : []));
+  if (messages.length !== 1 || message?.role !== 'user' || images.length !== 1)
+    throw new RunError(
+      'unprocessable',
+      'this model reads one message of the user, with one picture and a text',
+    );
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return { image: images[0]!, text: texts.join('') };
+}
+
+function checkLength(tokens: number, most: number): void {
+  if (tokens <= most) return;
+  throw new RunError(
+    'unprocessable',
+    `picture and text have ${tokens} tokens; this model takes ${most}: shorten the text`,
+  );
+}
