@@ -51,7 +51,7 @@ describeWithDocker('a container that may use exactly the memory that was predict
   });
 
   test('with less, a picture that would not fit is refused by what it lacks, and others are answered', async () => {
-    const container = await limited(workshop.hub.models.image, { less: 100e6 });
+    const container = await limited(workshop.hub.models.image, { less: 300e6 });
     const { status, envelope } = await container.run({ base64: await photo(8160, 6120, false) });
     expect(status).toBe(413);
     expect(envelope.error).toMatch(
