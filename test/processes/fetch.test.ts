@@ -138,7 +138,7 @@ test('builder fetch stopped by Ctrl-C: exit 130, the lock is given back, and the
   child.kill('SIGINT');
   expect(await ended).toMatchObject({
     code: 130,
-    stderr: expect.stringMatching(/stopped by SIGINT; .* goes on\n$/),
+    stderr: expect.stringMatching(/stopped by SIGINT; .* run it again to continue\n$/),
   });
   expect(readdirSync(dir)).not.toContain('.slipway.lock');
   expect(await start().ended).toMatchObject({ code: 0 });
