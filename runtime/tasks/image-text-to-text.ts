@@ -4,25 +4,13 @@ import type { PictureMessage } from '../core/handles/index.js';
 import { DEFAULTS } from '../core/limits.js';
 import { defineTask, type Media } from './define.js';
 import { params, PROCESSOR_FILES } from './fragments.js';
-import { generationUsage, logprobs, singleAnswer, unstreamable } from './generated.js';
+import { generationUsage, unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
-import { conversationParams, begunText } from './chat.js';
+import { asAssistant, conversationAnswer, conversationParams, messageWith } from './conversation.js';
 import { content, MAX_PICTURES, type PictureContent } from './picture-blocks.js';
 import { GENERATION_FILES } from './text-generation.js';
 
-/** Further keys (name, …) reach the template as they are. */
-const message = z
-  .looseObject({ role: z.string().min(1), content: content.nullish() })
-  .refine((given) => given.content != null || given.role === 'assistant', {
-    message: 'is required',
-    path: ['content'],
-  });
-
-const answer = z.object({
-  role: z.literal('assistant'),
-  content: z.string(),
-  logprobs: logprobs.optional(),
-});
+const message = messageWith(content);
 
 const PICTURE = 'https://example.com/harbour.jpg';
 
@@ -43,7 +31,7 @@ export default defineTask({
       }),
     params: params({ ...generationParams, ...conversationParams }),
   }),
-  output: z.union([answer, z.array(answer)]),
+  output: conversationAnswer,
   example: {
     messages: [
       {
@@ -68,14 +56,7 @@ export default defineTask({
         checkLength(given);
         const found = yield* handle.chat(given, chat_template_kwargs ?? {}, generation, signal);
         count(generationUsage(found));
-        const begun = begunText(given, options.continue_final_message);
-        return singleAnswer(
-          found.map((one) => ({
-            role: 'assistant' as const,
-            content: begun + one.text,
-            ...(one.logprobs ? { logprobs: one.logprobs } : {}),
-          })),
-        );
+        return asAssistant(found, given, options.continue_final_message);
       },
     },
   },

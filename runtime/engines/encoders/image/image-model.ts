@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
-import type { Port, Tensors } from '../../sessions/tensors.js';
+import { requireOutputs } from '../../sessions/require-outputs.js';
+import type { Tensors } from '../../sessions/tensors.js';
 import { createTensorEncoder } from '../tensor-encoder.js';
 import { samplePicture } from './sample-picture.js';
 import { checkImageInputs, imageRow } from './image-inputs.js';
@@ -55,13 +55,6 @@ export async function openImageModel(request: LoadRequest, ...needed: string[]):
       return { outputs, image };
     },
   };
-}
-
-/** @throws RunError `not_ready` for a graph that lacks one of these outputs */
-function requireOutputs(outputs: readonly Port[], needed: readonly string[]): void {
-  const names = outputs.map(({ name }) => name);
-  if (needed.every((name) => names.includes(name))) return;
-  throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
 }
 
 /** Makes rows of two pictures in turn, each with memory of its own. */

@@ -3,6 +3,7 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import { labelsOf } from '../../repository/labels.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { cornerBox, sigmoid } from '../boxes.js';
+import { probabilities } from '../probabilities.js';
 import { openImageModel } from './image-model.js';
 
 /** A query of the model and the class that it may be, with its score. */
@@ -49,11 +50,9 @@ export async function loadObjectDetector(request: LoadRequest): Promise<ObjectDe
 function* bestOfQuery(logits: Float32Array, classes: number): Generator<Candidate> {
   for (let query = 0; query < logits.length / classes; query++) {
     const row = logits.subarray(query * classes, (query + 1) * classes);
-    const max = row.reduce((most, value) => Math.max(most, value), -Infinity);
-    const sum = row.reduce((total, value) => total + Math.exp(value - max), 0);
     let label = 0;
     for (let i = 1; i < classes - 1; i++) if (row[i]! > row[label]!) label = i;
-    yield { query, label, score: Math.fround(Math.exp(row[label]! - max) / sum) };
+    yield { query, label, score: probabilities(row)[label]! };
   }
 }
 

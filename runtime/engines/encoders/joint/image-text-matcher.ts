@@ -1,18 +1,13 @@
+import { createByteCache } from '../../../core/byte-cache.js';
 import { RunError } from '../../../core/errors.js';
 import type { ImageTextMatcher } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
 import { samplePicture } from '../image/sample-picture.js';
 import { type JointModel, openJointModel } from './joint-model.js';
-import {
-  createEmbeddingCache,
-  dot,
-  embeddingsOf,
-  findLogitScale,
-  type LogitScale,
-} from './text-embeddings.js';
+import { dot, embeddingsOf, findLogitScale, type LogitScale } from './text-embeddings.js';
 
 /** Tokens of every text of SigLIP, which was trained on rows of this length and takes no mask. */
 const SIGLIP_TOKENS = 64;
@@ -45,7 +40,7 @@ interface Texts {
 
 /** @throws RunError 422 for a text that is too long */
 function createTextEncode({ tokenizer, config }: JointModel, isSiglip: boolean): (text: string) => Encoding {
-  const most = isSiglip ? SIGLIP_TOKENS : (textPositions(config) ?? Infinity);
+  const most = isSiglip ? SIGLIP_TOKENS : (contextLengthOf(config) ?? Infinity);
   return (text) => {
     const row = tokenizer.encode(text, isSiglip ? { maxLength: most } : {});
     if (row.ids.length <= most) return row;
@@ -54,10 +49,6 @@ function createTextEncode({ tokenizer, config }: JointModel, isSiglip: boolean):
       `a label has ${row.ids.length} tokens with its template; the model takes ${most}`,
     );
   };
-}
-
-function textPositions(config: Json): number | undefined {
-  return firstNumber((config['text_config'] ?? {}) as Json, 'max_position_embeddings');
 }
 
 /** Texts that every tokenizer knows something of. */
@@ -84,7 +75,10 @@ function matchWhole(model: JointModel, { encode, width }: Texts): Match {
 
 /** Only texts that are new are in a run; the graph wants one at least. */
 function matchWithCache(model: JointModel, { encode, width }: Texts, { scale, bias }: LogitScale): Match {
-  const cache = createEmbeddingCache(CACHE_BYTES);
+  const cache = createByteCache<Float32Array>(
+    CACHE_BYTES,
+    (text, { byteLength }) => 2 * text.length + byteLength,
+  );
   return async (image, texts, signal) => {
     const known = new Map(texts.map((text) => [text, cache.get(text)] as const));
     const missing = [...known.keys()].filter((text) => known.get(text) === undefined);

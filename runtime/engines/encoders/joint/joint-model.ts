@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
@@ -7,6 +6,7 @@ import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
+import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { imageRow } from '../image/image-inputs.js';
@@ -57,9 +57,7 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
     openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
   ]);
   const { inputs, outputs } = opened;
-  const given = outputs.map(({ name }) => name);
-  if (!needed.every((name) => given.includes(name)))
-    throw new RunError('not_ready', `the graph gives ${given.join(', ')}, not ${needed.join(' and ')}`);
+  requireOutputs(outputs, needed);
   const pictures = await openPictureInput(request, config);
   // A request's texts and picture belong together.
   const forward = createSingleRuns(opened);

@@ -48,37 +48,3 @@ export function dot(a: Float32Array, b: Float32Array): number {
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }
-
-export interface EmbeddingCache {
-  get(text: string): Float32Array | undefined;
-  set(text: string, embedding: Float32Array): void;
-}
-
-/** Keeps the embeddings that were asked for last. @param maxBytes of the vectors and their texts */
-export function createEmbeddingCache(maxBytes: number): EmbeddingCache {
-  const known = new Map<string, Float32Array>();
-  let bytes = 0;
-  const sizeOf = (text: string, embedding: Float32Array) => 2 * text.length + embedding.byteLength;
-  const drop = (text: string) => {
-    const embedding = known.get(text);
-    if (embedding) bytes -= sizeOf(text, embedding);
-    known.delete(text);
-  };
-  return {
-    get(text) {
-      const embedding = known.get(text);
-      // The one that was asked for last is the last of the map.
-      if (embedding && known.delete(text)) known.set(text, embedding);
-      return embedding;
-    },
-    set(text, embedding) {
-      drop(text);
-      known.set(text, embedding);
-      bytes += sizeOf(text, embedding);
-      for (const oldest of known.keys()) {
-        if (bytes <= maxBytes) return;
-        drop(oldest);
-      }
-    },
-  };
-}

@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Detection, TextGuidedDetector } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { type Json, firstNumber } from '../../repository/model-folder.js';
+import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { cornerBox, type Scale, sigmoid } from '../boxes.js';
 import { openJointModel } from './joint-model.js';
@@ -10,7 +10,7 @@ import { openJointModel } from './joint-model.js';
 export async function loadTextGuidedDetector(request: LoadRequest): Promise<TextGuidedDetector> {
   const model = await openJointModel(request, 'logits', 'pred_boxes');
   const { config, tokenizer } = model;
-  const most = firstNumber((config['text_config'] ?? {}) as Json, 'max_position_embeddings') ?? Infinity;
+  const most = contextLengthOf(config) ?? Infinity;
   // OWLv2 pads pictures to squares, and its boxes are relative to those.
   const isSquare = config['model_type'] === 'owlv2';
   return {

@@ -7,7 +7,8 @@ import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { lowerLimit } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
 import { vectorAt } from './vector-at.js';
-import { probabilities, topScores } from './token-scores.js';
+import { topScores } from './token-scores.js';
+import { probabilities } from '../probabilities.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
 export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {

@@ -10,7 +10,7 @@ import { mapInSlices } from '../../batching/row-slices.js';
 import { padToLength } from './encoder/pad-row.js';
 import { openTextModel } from './encoder/text-encoder.js';
 import { vectorAt } from './vector-at.js';
-import { probabilities } from './token-scores.js';
+import { probabilities } from '../probabilities.js';
 
 /** *ForTokenClassification: logits [1, tokens, labels]. */
 export async function loadTokenClassifier(request: LoadRequest): Promise<TokenClassifier> {

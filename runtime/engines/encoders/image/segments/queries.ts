@@ -1,6 +1,7 @@
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { bilinear, type Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
+import { probabilities } from '../../probabilities.js';
 
 /** What models that find masks by queries give: each query's classes, and its mask. */
 export interface Queries {
@@ -26,19 +27,12 @@ export function readQueries(outputs: Tensors, maskSize?: number): Queries | unde
     ...{ height, width: columns },
   }));
   return {
-    classes: rows.map((query) => softmax(scores.subarray(query * width, (query + 1) * width))),
+    classes: rows.map((query) => probabilities(scores.subarray(query * width, (query + 1) * width))),
     masks: maskSize === undefined ? planes : planes.map((plane) => bilinear(plane, square(maskSize))),
   };
 }
 
 const square = (edge: number) => ({ height: edge, width: edge });
-
-function softmax(logits: Float32Array): Float32Array {
-  const max = logits.reduce((most, value) => Math.max(most, value), -Infinity);
-  const exp = logits.map((value) => Math.exp(value - max));
-  const sum = exp.reduce((total, value) => total + value, 0);
-  return exp.map((value) => value / sum);
-}
 
 /** Probabilities of a mask's pixels. */
 export const maskProbabilities = ({ values, height, width }: Plane): Plane => ({
@@ -49,10 +43,10 @@ export const maskProbabilities = ({ values, height, width }: Plane): Plane => ({
 /** Scores of each class for each pixel: the sum over all queries of what both say. "Nothing" is no class. */
 export function classPlanes({ classes, masks }: Queries): Plane[] {
   const { height, width } = masks[0]!;
-  const probabilities = masks.map(maskProbabilities);
+  const maskPlanes = masks.map(maskProbabilities);
   return Array.from({ length: classes[0]!.length - 1 }, (_, label) => {
     const values = new Float32Array(height * width);
-    for (const [query, { values: mask }] of probabilities.entries()) {
+    for (const [query, { values: mask }] of maskPlanes.entries()) {
       const weight = classes[query]![label]!;
       for (let i = 0; i < values.length; i++) values[i]! += weight * mask[i]!;
     }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
+import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { type PooledSession, type SessionPool, openSessionPool } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
@@ -46,7 +47,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
-  requireOutputs(encoder, ...needed);
+  requireOutputs(encoder.outputs, needed);
   return { config, tokenizer, encoder, limits };
 }
 
@@ -92,13 +93,6 @@ function endCounter(config: Json, tokenizer: TextTokenizer): ((row: Encoding) =>
   if (config['is_encoder_decoder'] !== true) return undefined;
   const end = firstNumber(config, 'eos_token_id') ?? tokenizer.namedId('eos_token');
   return ({ ids }) => ids.filter((id) => id === end).length;
-}
-
-/** @throws RunError `not_ready` for a graph that lacks one of these outputs */
-function requireOutputs({ outputs }: TextEncoder, ...needed: string[]): void {
-  const names = outputs.map(({ name }) => name);
-  if (needed.every((name) => names.includes(name))) return;
-  throw new RunError('not_ready', `the graph gives ${names.join(', ')}, not ${needed.join(' and ')}`);
 }
 
 const SAMPLES = ['The quick brown fox jumps over the lazy dog. ', 'Ships in the harbour wait for the tide; '];

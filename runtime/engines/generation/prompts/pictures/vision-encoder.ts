@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { createByteCache } from '../../../../core/byte-cache.js';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { createPictureReader } from '../../../../media/picture-reader.js';
@@ -41,30 +42,14 @@ export async function openVisionEncoder(
     ...request,
     availableBytes: () => availableMemory(request.memory),
   });
-  /** The oldest first. */
-  const kept = new Map<string, EncodedPicture>();
+  const kept = createByteCache<EncodedPicture>(KEPT_BYTES, (_, { features }) => features.data.length * 4);
   let lastId = 0;
-
-  function keep(hash: string, picture: EncodedPicture): void {
-    kept.set(hash, picture);
-    let bytes = [...kept.values()].reduce((sum, { features }) => sum + features.data.length * 4, 0);
-    for (const [oldest, { features }] of kept) {
-      if (bytes <= KEPT_BYTES) break;
-      bytes -= features.data.length * 4;
-      kept.delete(oldest);
-    }
-  }
 
   return {
     async encode(bytes, signal) {
       const hash = createHash('sha256').update(bytes).digest('base64');
       const known = kept.get(hash);
-      if (known) {
-        // The one that was used last goes last.
-        kept.delete(hash);
-        kept.set(hash, known);
-        return known;
-      }
+      if (known) return known;
       const { feeds, ...rest } = await pictures.read(bytes, prepare, signal);
       const wanted = inputs.map(({ name }) => {
         const tensor = feeds[name];
@@ -76,7 +61,7 @@ export async function openVisionEncoder(
       const width = features.dims.at(-1)!;
       const count = features.data.length / width;
       const encoded = { ...rest, id: ++lastId, count, features: { ...features, dims: [count, width] } };
-      keep(hash, encoded);
+      kept.set(hash, encoded);
       return encoded;
     },
   };

@@ -1,7 +1,4 @@
-import {
-  createEmbeddingCache,
-  findLogitScale,
-} from '../../../../../runtime/engines/encoders/joint/text-embeddings.js';
+import { findLogitScale } from '../../../../../runtime/engines/encoders/joint/text-embeddings.js';
 
 const tensor = (values: number[], dims: number[]) => ({
   type: 'float32',
@@ -26,21 +23,4 @@ test('logits that follow from something else have none', () => {
     logits_per_image: tensor([5, 5], [1, 2]),
   };
   expect(findLogitScale(alike)).toBeUndefined();
-});
-
-test('the cache keeps what was asked for last, within its bytes', () => {
-  // 2 bytes a character and 4 a number: 10 for each.
-  const cache = createEmbeddingCache(30);
-  const vector = () => Float32Array.of(1, 2);
-  for (const text of ['a', 'b', 'c']) cache.set(text, vector());
-  cache.get('a');
-  cache.set('d', vector());
-  expect(['a', 'b', 'c', 'd'].map((text) => cache.get(text) !== undefined)).toEqual([
-    true,
-    false,
-    true,
-    true,
-  ]);
-  cache.set('too long for all of it', vector());
-  expect(['a', 'c', 'd', 'too long for all of it'].some((text) => cache.get(text))).toBe(false);
 });

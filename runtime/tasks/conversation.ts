@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { GeneratedText } from '../core/handles/index.js';
+import { logprobs, singleAnswer } from './generated.js';
+
+/** Arguments of conversations. */
+export const conversationParams = {
+  chat_template_kwargs: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('more variables for the chat template'),
+  continue_final_message: z
+    .boolean()
+    .nullish()
+    .describe('go on with the last message; true by default where it is the assistant’s'),
+};
+
+interface Begun {
+  role: string;
+  content?: string | readonly { type: string; text?: string }[] | null | undefined;
+}
+
+/** The last text of the last message, where the model goes on with it. */
+function begunText(messages: readonly Begun[], continues: boolean | null | undefined): string {
+  const last = messages.at(-1)!;
+  if (!(continues ?? last.role === 'assistant')) return '';
+  const { content: from } = last;
+  return typeof from === 'string' ? from : (from?.findLast(({ type }) => type === 'text')?.text ?? '');
+}
+
+/** A message. Other keys (name, tool_calls, …) are passed on to the template unchanged. */
+export function messageWith<Content extends z.ZodType>(content: Content) {
+  return z
+    .looseObject({ role: z.string().min(1), content: content.nullish() })
+    .refine((given) => given.content != null || given.role === 'assistant', {
+      message: 'is required',
+      path: ['content'],
+    });
+}
+
+const answer = z.object({
+  role: z.literal('assistant'),
+  content: z.string(),
+  logprobs: logprobs.optional(),
+});
+
+/** One message, or several where several answers were asked for. */
+export const conversationAnswer = z.union([answer, z.array(answer)]);
+
+/** What was generated as the assistant's message, behind the text that it goes on with. */
+export function asAssistant(
+  found: readonly GeneratedText[],
+  messages: readonly Begun[],
+  continues: boolean | null | undefined,
+): z.output<typeof conversationAnswer> {
+  const begun = begunText(messages, continues);
+  return singleAnswer(
+    found.map((one) => ({
+      role: 'assistant' as const,
+      content: begun + one.text,
+      ...(one.logprobs ? { logprobs: one.logprobs } : {}),
+    })),
+  );
+}
