@@ -47,7 +47,13 @@ const ARCHITECTURES: Row[] = [
     'document-question-answering',
     'visual-question-answering',
   ],
-  [/^Blip2?\w*ForConditionalGeneration$/, 'image-to-text', 'visual-question-answering', 'image-text-to-text'],
+  [/^BlipForConditionalGeneration$/, 'image-to-text', 'image-text-to-text'],
+  [
+    /^\w*Blip\w*ForConditionalGeneration$/,
+    'image-to-text',
+    'visual-question-answering',
+    'image-text-to-text',
+  ],
   [
     /^(?:SmolVLM|Qwen\d\w*VL|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
     'image-text-to-text',

@@ -43,6 +43,8 @@ const LOADERS: Record<EngineId, Loaders> = {
     'image-to-text': async () => (await import('./generation/image-captioner.js')).loadImageCaptioner,
     'document-question-answering': async () =>
       (await import('./generation/document-question-answerer.js')).loadDocumentQuestionAnswerer,
+    'visual-answer-writing': async () =>
+      (await import('./generation/visual-answer-writer.js')).loadVisualAnswerWriter,
     'image-text-to-text': async () => (await import('./generation/picture-chat.js')).loadPictureChat,
     'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
   },

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params, PROCESSOR_FILES, withMedia } from './fragments.js';
 import { generatedText, generationUsage, textAnswer } from './generated.js';
@@ -11,7 +12,12 @@ export default defineTask({
   modality: 'image',
   streams: false,
   profile: 'vision',
-  input: withMedia({ params: params(textless) }),
+  input: withMedia({
+    params: params({
+      ...textless,
+      prompt: z.string().nullish().describe('what the description begins with; for BLIP'),
+    }),
+  }),
   output: generatedText,
   example: { url: 'https://example.com/harbour.jpg', params: { max_new_tokens: 20 } },
   engines: {

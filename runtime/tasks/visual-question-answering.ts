@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
 import { params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';
+import { generationUsage } from './generated.js';
 import { ranked } from './scores.js';
+import { seq2seqFiles } from './seq2seq.js';
 
 const PHOTO = 'https://example.com/harbour.jpg';
 const MOST_ANSWERS = 5;
@@ -15,12 +17,29 @@ export default defineTask({
   input: withMedia({
     question: z.string().min(1),
     params: params({
-      top_k: z.int().min(1).nullish().describe('rows in the answer, 5 by default'),
+      top_k: z
+        .int()
+        .min(1)
+        .nullish()
+        .describe('rows in the answer, 5 by default; models that write have one'),
     }),
   }),
-  output: z.array(z.object({ score: z.number().nullable(), answer: z.string() })),
+  output: z.array(z.object({ score: z.number().nullable().optional(), answer: z.string() })),
   example: { url: PHOTO, question: 'How many ships are there?' },
   engines: {
+    generation: {
+      modelTypes: ['blip'],
+      head: 'visual-answer-writing',
+      ...seq2seqFiles,
+      files: [...seq2seqFiles.files, ...PROCESSOR_FILES],
+      example: () => ({ url: PHOTO, question: 'a' }),
+      async run(handle, { media, question }, { signal, count }) {
+        const found = await handle.answer({ image: media.bytes, question }, signal);
+        count(generationUsage([found]));
+        // One answer whatever top_k says, as in Python.
+        return [{ answer: found.text }];
+      },
+    },
     transformers: {
       head: 'visual-question-answering',
       graphs: ['model'],

@@ -155,9 +155,14 @@ export interface ImageCaptioner {
    */
   describe(
     image: Uint8Array,
-    options: GenerateOptions,
+    options: GenerateOptions & CaptionOptions,
     signal: AbortSignal,
   ): AsyncGenerator<string, GeneratedText[]>;
+}
+
+export interface CaptionOptions {
+  /** What the description begins with. */
+  prompt?: string | null | undefined;
 }
 
 /** A message whose content may hold pictures; their bytes are those of the file. */
@@ -178,6 +183,14 @@ export interface PictureChat {
     options: GenerateOptions,
     signal: AbortSignal,
   ): AsyncGenerator<string, GeneratedText[]>;
+}
+
+export interface VisualAnswerWriter {
+  /**
+   * Writes the answer to a question about a picture.
+   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
+   */
+  answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<GeneratedText>;
 }
 
 export interface DocumentQuestionAnswerer {

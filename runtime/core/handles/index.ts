@@ -9,6 +9,7 @@ import type {
   PictureChat,
   Seq2SeqGenerator,
   TextGenerator,
+  VisualAnswerWriter,
 } from './generation.js';
 import type {
   ImageClassifier,
@@ -52,6 +53,7 @@ export interface Handles {
   'image-text-matching': ImageTextMatcher;
   'text-guided-detection': TextGuidedDetector;
   'visual-question-answering': VisualQuestionAnswerer;
+  'visual-answer-writing': VisualAnswerWriter;
   'image-text-to-text': PictureChat;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;

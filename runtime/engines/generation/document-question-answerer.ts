@@ -2,14 +2,15 @@ import { RunError } from '../../core/errors.js';
 import type { DocumentQuestionAnswerer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
-import { generateFromSource } from './generate-from-source.js';
+import { generateFromSource, lastOf } from './generate-from-source.js';
+import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
 import { openPictureSourceModel } from './picture-source.js';
 
 const ANSWER = /<s_answer>(.*)<\/s_answer>/;
 
 /** Donut: the question is the beginning of what the decoder writes. */
 export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promise<DocumentQuestionAnswerer> {
-  const model = await openPictureSourceModel(request);
+  const model = await openPictureSourceModel(request, openPictureEncoder);
   const { tokenizer, config } = model;
   const most = decoderPositions(config);
   return {
@@ -27,13 +28,6 @@ export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promis
       return answerIn((await lastOf(answers))[0]!.text, model.repository, tokenizer);
     },
   };
-}
-
-async function lastOf<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
-  for (;;) {
-    const next = await generator.next();
-    if (next.done) return next.value;
-  }
 }
 
 type Tokenizer = Awaited<ReturnType<typeof openPictureSourceModel>>['tokenizer'];

@@ -71,3 +71,11 @@ export function decoderStartToken(
   if (found.length === 1 && typeof id === 'number') return id;
   throw new RunError('not_ready', 'the model names no decoder_start_token_id');
 }
+
+/** What a generator returns; what it yields is left. */
+export async function lastOf<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
+  for (;;) {
+    const next = await generator.next();
+    if (next.done) return next.value;
+  }
+}

@@ -1,17 +1,31 @@
+import { RunError } from '../../core/errors.js';
 import type { ImageCaptioner } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
+import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
 import { decoderStartToken, generateFromSource } from './generate-from-source.js';
-import { openPictureSourceModel } from './picture-source.js';
+import { openPictureSourceModel, type PictureSourceModel } from './picture-source.js';
 
 /** VisionEncoderDecoderModel (ViT-GPT2, TrOCR), BlipForConditionalGeneration. */
 export async function loadImageCaptioner(request: LoadRequest): Promise<ImageCaptioner> {
-  const model = await openPictureSourceModel(request);
+  const model = await openPictureSourceModel(request, openPictureEncoder);
   const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {
-    async *describe(image, options, signal) {
-      const prompt = [decoderStartToken(options, model.repository)];
+    async *describe(image, { prompt: text, ...options }, signal) {
+      const start = decoderStartToken(options, model.repository);
+      const prompt = [start, ...continuedTokens(model, text)];
       const source = await model.readPicture(image, signal);
       return yield* generateFromSource(model, { source, sourceTokens: [], prompt, options, cleanUp, signal });
     },
   };
+}
+
+/** A text that the description goes on with: its tokens less the special ones at either end, as BLIP reads it. */
+function continuedTokens(
+  { tokenizer, config }: PictureSourceModel<unknown>,
+  text: string | null | undefined,
+): number[] {
+  if (text === undefined || text === null) return [];
+  const type = String(config['model_type']);
+  if (type === 'blip') return tokenizer.encode(text).ids.slice(1, -1);
+  throw new RunError('unprocessable', `params.prompt: models of type ${type} can't go on with a text`);
 }

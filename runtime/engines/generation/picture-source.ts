@@ -3,25 +3,27 @@ import { openPictureInput } from '../pictures/picture-input.js';
 import type { ProcessedImage } from '../processors/image/image-processor.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
-import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
-import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
+import { type OpenEncoder, openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import type { SourceModel } from './generate-from-source.js';
 
-/** An encoder of pictures with a decoder that writes text. */
-export interface PictureSourceModel extends SourceModel<ProcessedImage> {
+/** An encoder of pictures, or of questions about them, with a decoder that writes text. */
+export interface PictureSourceModel<Source> extends SourceModel<Source> {
   /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
   readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
 }
 
 /** Opens *EncoderDecoderModel and *ForConditionalGeneration over pictures. */
-export async function openPictureSourceModel(request: LoadRequest): Promise<PictureSourceModel> {
+export async function openPictureSourceModel<Source>(
+  request: LoadRequest,
+  openEncoder: OpenEncoder<Source>,
+): Promise<PictureSourceModel<Source>> {
   const { dir } = request;
   const config = await readJson(dir, 'config.json');
   const [tokenizer, generation, pictures, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
     openPictureInput(request, config),
-    openEncoderDecoder(request, config, openPictureEncoder),
+    openEncoderDecoder(request, config, openEncoder),
   ]);
   return {
     ...{ decoder, tokenizer, config },
@@ -34,7 +36,7 @@ export async function openPictureSourceModel(request: LoadRequest): Promise<Pict
   };
 }
 
-/** BLIP's captions begin and end with tokens of the text model, whatever generation_config.json says. */
+/** BLIP's texts begin and end with tokens of the text model, whatever generation_config.json says. */
 function ownEnds(config: Json): Json {
   if (config['model_type'] !== 'blip') return {};
   const text = (config['text_config'] ?? {}) as Json;

@@ -108,6 +108,8 @@ test.each([
   ['BertForTokenClassification', 'token-classification'],
   ['RobertaForQuestionAnswering', 'question-answering'],
   ['ViltForQuestionAnswering', 'visual-question-answering'],
+  ['BlipForQuestionAnswering', 'visual-question-answering'],
+  ['BlipForConditionalGeneration', 'image-to-text'],
   ['LayoutLMv2ForQuestionAnswering', 'document-question-answering'],
   ['T5ForConditionalGeneration', 'text2text-generation'],
   ['MT5ForConditionalGeneration', 'text2text-generation'],

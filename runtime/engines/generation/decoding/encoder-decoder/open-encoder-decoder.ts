@@ -15,7 +15,7 @@ import { type DecoderGraphs, startCrossDecoding } from './cross-decoding.js';
 import type { Encoder } from './encoder.js';
 
 /** @param embedder the table of tokens, for models whose graphs take embeddings */
-type OpenEncoder<Source> = (
+export type OpenEncoder<Source> = (
   request: LoadRequest,
   config: Json,
   embedder: TokenEmbedder | undefined,

@@ -16,15 +16,23 @@ export async function openPictureEncoder(
   const path = join(request.dir, request.spec.graphs['encoder_model']!);
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => name === 'pixel_values');
-  const stride = patchStride(partOf(config, 'encoder'));
   const [output] = session.outputNames;
   return {
-    maxLength: statesOf(imageSize(partOf(config, 'encoder')), stride),
-    lengthOf: (image) => statesOf(image, stride),
+    ...pictureLengths(config),
     async encode({ values, height, width }) {
       const pixels = new ort.Tensor('float32', values, [1, 3, height, width]);
       return (await session.run({ pixel_values: pixels }, [output!]))[output!]!;
     },
+  };
+}
+
+/** How many states pictures have, and most of them. */
+export function pictureLengths(config: Json): Pick<Encoder<Size>, 'maxLength' | 'lengthOf'> {
+  const encoder = partOf(config, 'encoder');
+  const stride = patchStride(encoder);
+  return {
+    maxLength: statesOf(imageSize(encoder), stride),
+    lengthOf: (image) => statesOf(image, stride),
   };
 }
 

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import type { Tensor } from 'onnxruntime-node';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import type { ProcessedImage } from '../../../processors/image/image-processor.js';
+import type { Json } from '../../../repository/model-folder.js';
+import { decoderPositions } from '../../../repository/sequence-lengths.js';
+import { openSession } from '../../../sessions/session.js';
+import { integers } from '../../../sessions/tensors.js';
+import { checkGraphInputs } from './check-graphs.js';
+import type { Encoder } from './encoder.js';
+import { pictureLengths } from './picture-encoder.js';
+
+/** A picture, and the tokens of a question about it. */
+export interface PictureQuestion {
+  image: ProcessedImage;
+  question: readonly number[];
+}
+
+const INPUTS = ['pixel_values', 'input_ids', 'attention_mask'];
+
+/** Opens an encoder that reads a question with its eye on a picture: a state for each token of the question. */
+export async function openQuestionEncoder(
+  request: LoadRequest,
+  config: Json,
+): Promise<Encoder<PictureQuestion>> {
+  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const session = await openSession(path, { ...request, arena: true });
+  checkGraphInputs(session, (name) => INPUTS.includes(name));
+  const [output] = session.outputNames;
+  const picture = pictureLengths(config);
+  return {
+    // Memory is needed for the states of the picture, too.
+    maxLength: picture.maxLength + decoderPositions(config),
+    lengthOf: ({ image, question }) => picture.lengthOf(image) + question.length,
+    async encode({ image: { values, height, width }, question }) {
+      const dims = [1, question.length];
+      const all: Record<string, () => Tensor> = {
+        pixel_values: () => new ort.Tensor('float32', values, [1, 3, height, width]),
+        input_ids: () => integers(session, 'input_ids', [...question], dims),
+        attention_mask: () =>
+          integers(
+            session,
+            'attention_mask',
+            question.map(() => 1),
+            dims,
+          ),
+      };
+      const feeds = Object.fromEntries(session.inputNames.map((name) => [name, all[name]!()]));
+      return (await session.run(feeds, [output!]))[output!]!;
+    },
+  };
+}
