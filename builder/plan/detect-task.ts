@@ -23,6 +23,7 @@ const ALIASES: Record<string, TaskId> = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',
   embeddings: 'feature-extraction',
+  'background-removal': 'image-segmentation',
   vqa: 'visual-question-answering',
   'audio-to-text': 'automatic-speech-recognition',
 };

@@ -6,7 +6,8 @@ const share = z.number().min(0).max(1).nullish();
 
 export default defineTask({
   title: 'Image segmentation',
-  summary: 'Finds which pixels of a picture belong to which object or class.',
+  summary:
+    'Finds which pixels of a picture belong to which object or class, or how much of each is foreground where the model removes backgrounds.',
   modality: 'image',
   streams: false,
   profile: 'vision',
@@ -27,7 +28,9 @@ export default defineTask({
     z.object({
       label: z.string(),
       score: z.number().nullable(),
-      mask_png: base64Png.describe('grey PNG of the picture’s size in Base64: 255 where it is'),
+      mask_png: base64Png.describe(
+        'grey PNG of the picture’s size in Base64: 255 where it is; levels between for a foreground',
+      ),
     }),
   ),
   example: { url: 'https://example.com/harbour.jpg' },

@@ -24,9 +24,13 @@ function maskOf({ height, width, content }: ProcessedImage, { type }: Port): Ten
   return { type: Narrow ? type : 'int64', data, dims: [1, height, width] };
 }
 
+/** What a graph's input is in Python's names: exporters of networks that are not in transformers name the only one freely. */
+const inputName = ({ name }: Port, inputs: readonly Port[]): string =>
+  inputs.length === 1 && inputs[0]!.shape.length === 4 ? 'pixel_values' : name;
+
 /** @throws RunError `not_ready` for a graph that wants more than a picture */
 export function checkImageInputs(inputs: readonly Port[]): void {
-  const names = inputs.map(({ name }) => name);
+  const names = inputs.map((port) => inputName(port, inputs));
   const unknown = names.filter((name) => !(name in INPUTS));
   if (unknown.length === 0 && names.includes('pixel_values')) return;
   throw new RunError(
@@ -39,5 +43,5 @@ export function checkImageInputs(inputs: readonly Port[]): void {
 
 /** A row for a graph: every input has memory of its own. */
 export function imageRow(inputs: readonly Port[], image: ProcessedImage): Tensors {
-  return Object.fromEntries(inputs.map((port) => [port.name, INPUTS[port.name]!(image, port)]));
+  return Object.fromEntries(inputs.map((port) => [port.name, INPUTS[inputName(port, inputs)]!(image, port)]));
 }

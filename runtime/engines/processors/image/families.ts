@@ -1,5 +1,6 @@
 import {
   convNextResize,
+  generalResize,
   levitResize,
   longestEdgeResize,
   plainResize,
@@ -179,5 +180,7 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
     cropsItself: true,
     defaults: {},
   },
+  // ImageFeatureExtractor, which Python does not have.
+  Image: { number: 'shortest', resize: generalResize, defaults: {} },
   EfficientNet: square({ size: 346, resample: NEAREST, crop_size: 289, include_top: true }),
 };

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { resizeLikePillow } from './pillow-resize.js';
-import { type Edges, longestEdge } from './sizes.js';
+import { type Edges, longestEdge, shortestEdgeWithin } from './sizes.js';
 import type { Picture } from '../../../media/picture.js';
 
 /** `longest_edge` beside the shortest one is a limit. */
@@ -89,6 +89,18 @@ export function longestEdgeResize(picture: Picture, settings: ResizeSettings): P
   if (!('longest_edge' in size) || size.longest_edge === undefined) return plainResize(picture, settings);
   const { height, width } = longestEdge(picture, size.longest_edge);
   return resizeLikePillow(picture, width, height, resample);
+}
+
+/** transformers.js's general class, which networks from outside of transformers name: edges down to multiples, one at least. */
+export function generalResize(
+  picture: Picture,
+  settings: ResizeSettings & { size_divisibility: number },
+): Picture {
+  const { size, size_divisibility: of, resample } = settings;
+  if (!('shortest_edge' in size)) return plainResize(picture, settings);
+  const { height, width } = shortestEdgeWithin(picture, size.shortest_edge, size.longest_edge);
+  const edge = (length: number) => Math.max(1, Math.floor(length / of)) * of;
+  return resizeLikePillow(picture, edge(width), edge(height), resample);
 }
 
 /** ViLT: the longest edge has 1333 pixels where the shortest has 800, at most; both are multiples of `size_divisor`. */

@@ -106,6 +106,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
       (config['pad_and_return_pixel_mask'] as boolean | undefined) ??
       value('do_pad', family.pad !== undefined),
     size_divisor: value('size_divisor', 32),
+    size_divisibility: value('size_divisibility', 1),
     keep_aspect_ratio: value('keep_aspect_ratio', false),
     ensure_multiple_of: value('ensure_multiple_of', 1),
     do_thumbnail: value('do_thumbnail', true),

@@ -18,6 +18,8 @@ export interface ProcessorSettings extends ResizeSettings {
   do_pad: boolean;
   /** Edges become multiples of it. */
   size_divisor: number;
+  /** The same in transformers.js's files. */
+  size_divisibility: number;
   keep_aspect_ratio: boolean;
   ensure_multiple_of: number;
   do_thumbnail: boolean;

@@ -5,11 +5,13 @@ import { encodePng } from '../../../../media/encode-png.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { labelsOf } from '../../../repository/labels.js';
+import type { Json } from '../../../repository/model-folder.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { openImageModel } from '../image-model.js';
+import { foregroundPicture } from './foreground.js';
 import { instanceMap } from './instance.js';
 import { panopticMap } from './panoptic.js';
-import { classPlanes, type Queries, readQueries } from './queries.js';
+import { classPlanes, enlargeMasks, type Queries, readQueries } from './queries.js';
 import { type SegmentMap, segmentPixels } from './segment-map.js';
 import { semanticMap } from './semantic.js';
 
@@ -18,65 +20,85 @@ const MASK_SIZES: Record<string, number> = { Mask2Former: 384 };
 /** Processors for which an instance is a panoptic segment. */
 const ALIKE = /^(?:Detr|ConditionalDetr)$/;
 
-/** *ForSemanticSegmentation, *ForInstanceSegmentation, *ForUniversalSegmentation, DetrForSegmentation. */
+/** Processors that make segments of what a model gives; Python refuses models with another one. */
+const SEGMENTING =
+  /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|Segformer)$/;
+/** What the one part of a picture is called that networks without classes find. */
+const FOREGROUND = 'foreground';
+
+/**
+ * *ForSemanticSegmentation, *ForInstanceSegmentation, *ForUniversalSegmentation, DetrForSegmentation; networks that transformers
+ * does not have and that give one plane, which is the foreground.
+ */
 export async function loadImageSegmenter(request: LoadRequest): Promise<ImageSegmenter> {
   const model = await openImageModel(request);
-  const segment = async (outputs: Tensors, size: Edges, options: Settings): Promise<SegmentMap> => {
-    const queries = readQueries(outputs, MASK_SIZES[model.processor]);
-    const subtask = options.subtask ?? (queries ? 'panoptic' : 'semantic');
-    if (subtask === 'semantic')
-      return semanticMap(queries ? classPlanes(queries) : planesOf(outputs), size, options.signal);
-    return byQueries(requireQueries(queries, subtask), size, {
-      ...options,
-      alike: ALIKE.test(model.processor),
-      subtask,
-    });
-  };
   return {
     async segment(bytes, options, signal) {
       const { outputs, image } = await model.run(bytes, signal);
-      const map = await segment(outputs, image.original, { ...options, signal });
-      const labels = labelsOf(
-        model.config,
-        map.segments.reduce((most, { label }) => Math.max(most, label + 1), 0),
-      );
-      const parts: SegmentedPart[] = [];
-      // One after the other: each is a picture of its own.
-      for (const { id, label, score } of map.segments) {
-        signal.throwIfAborted();
-        const { width, height } = map;
-        const png = await encodePng({ data: segmentPixels(map, id), width, height, channels: 1 });
-        parts.push({ label: labels[label]!, score, png });
-      }
-      return parts;
+      const settings = { ...options, signal };
+      const queries = readQueries(outputs);
+      const planes = queries ? [] : planesOf(outputs);
+      if (planes.length === 1 && !SEGMENTING.test(model.processor))
+        return [await foreground(planes[0]!, image.original, settings)];
+      const map = queries
+        ? await queryMap(queries, image.original, { ...settings, processor: model.processor })
+        : await planeMap(planes, image.original, settings);
+      return partsOf(map, model.config, signal);
     },
   };
 }
 
 type Settings = SegmentOptions & { signal: AbortSignal };
 
-async function byQueries(
-  queries: Queries,
+async function queryMap(
+  found: Queries,
   size: Edges,
-  { subtask, alike, ...options }: Settings & { alike: boolean },
+  { processor, ...options }: Settings & { processor: string },
 ): Promise<SegmentMap> {
-  return subtask === 'instance' && !alike
+  const { signal, subtask } = options;
+  const edge = MASK_SIZES[processor];
+  const queries = edge ? await enlargeMasks(found, edge, signal) : found;
+  if (subtask === 'semantic') return semanticMap(await classPlanes(queries, signal), size, signal);
+  return subtask === 'instance' && !ALIKE.test(processor)
     ? instanceMap(queries, size, options)
     : panopticMap(queries, size, options);
 }
 
-function requireQueries(queries: Queries | undefined, subtask: string): Queries {
-  if (queries) return queries;
-  throw new RunError(
-    'unprocessable',
-    `params.subtask: the model does semantic segmentation only, not ${subtask}`,
+async function planeMap(planes: readonly Plane[], size: Edges, options: Settings): Promise<SegmentMap> {
+  if (options.subtask && options.subtask !== 'semantic')
+    throw otherSubtask('the model does semantic segmentation only', options.subtask);
+  return semanticMap(planes, size, options.signal);
+}
+
+async function foreground(plane: Plane, size: Edges, { subtask, signal }: Settings): Promise<SegmentedPart> {
+  if (subtask) throw otherSubtask('the model tells the foreground from its background', subtask);
+  const png = await encodePng(await foregroundPicture(plane, size, signal));
+  return { label: FOREGROUND, score: undefined, png };
+}
+
+const otherSubtask = (what: string, subtask: string): RunError =>
+  new RunError('unprocessable', `params.subtask: ${what}, not ${subtask}`);
+
+async function partsOf(map: SegmentMap, config: Json, signal: AbortSignal): Promise<SegmentedPart[]> {
+  const labels = labelsOf(
+    config,
+    map.segments.reduce((most, { label }) => Math.max(most, label + 1), 0),
   );
+  const parts: SegmentedPart[] = [];
+  // One after the other: each is a picture of its own.
+  for (const { id, label, score } of map.segments) {
+    signal.throwIfAborted();
+    const { width, height } = map;
+    const png = await encodePng({ data: segmentPixels(map, id), width, height, channels: 1 });
+    parts.push({ label: labels[label]!, score, png });
+  }
+  return parts;
 }
 
 /** logits [1, classes, h, w] */
 function planesOf(outputs: Tensors): Plane[] {
   const logits = outputs['logits'] ?? Object.values(outputs)[0]!;
-  const [classes, height, width] = logits.dims.slice(-3) as [number, number, number];
+  const [classes, height, width] = [1, ...logits.dims].slice(-3) as [number, number, number];
   const values = toFloat32(logits);
   return Array.from({ length: classes }, (_, label) => ({
     values: values.subarray(label * height * width, (label + 1) * height * width),

@@ -20,7 +20,7 @@ export async function instanceMap(
   size: Edges,
   { threshold, signal }: { threshold: number; signal: AbortSignal },
 ): Promise<SegmentMap> {
-  const instances = instancesOf(queries).filter(
+  const instances = (await instancesOf(queries, signal)).filter(
     ({ score, mask }) => score >= threshold && mask.values.some(isIn),
   );
   const ids = new Int16Array(size.height * size.width).fill(-1);
@@ -42,15 +42,18 @@ export async function instanceMap(
 
 const isIn = (logit: number): boolean => logit > 0;
 
-function instancesOf({ classes, masks }: Queries): Instance[] {
+async function instancesOf({ classes, masks }: Queries, signal: AbortSignal): Promise<Instance[]> {
   const pairs = classes.flatMap((row, query) =>
     Array.from(row.subarray(0, -1), (probability, label) => ({ query, label, probability })),
   );
   pairs.sort((a, b) => b.probability - a.probability);
-  return pairs.slice(0, masks.length).map(({ query, label, probability }) => {
+  const instances: Instance[] = [];
+  await eachRow(Math.min(masks.length, pairs.length), signal, (i) => {
+    const { query, label, probability } = pairs[i]!;
     const mask = masks[query]!;
-    return { label, mask, score: Math.fround(probability * meanInside(mask)) };
+    instances.push({ label, mask, score: Math.fround(probability * meanInside(mask)) });
   });
+  return instances;
 }
 
 /** Mean probability of the pixels of a mask. */

@@ -1,5 +1,5 @@
 import type { Edges } from '../../../processors/image/sizes.js';
-import { bilinearRows } from '../../../processors/image/interpolate.js';
+import { bilinearRows, type RowSampler } from '../../../processors/image/interpolate.js';
 import { maskProbabilities, type Queries } from './queries.js';
 import type { SegmentOptions } from '../../../../core/handles/index.js';
 import { eachRow } from '../../each-row.js';
@@ -24,7 +24,10 @@ export async function panopticMap(
     const score = row[label]!;
     return label < row.length - 1 && score > Math.fround(threshold) ? [{ query, label, score }] : [];
   });
-  const samplers = kept.map(({ query }) => bilinearRows(maskProbabilities(masks[query]!), size));
+  const samplers: RowSampler[] = [];
+  await eachRow(kept.length, signal, (k) => {
+    samplers.push(bilinearRows(maskProbabilities(masks[kept[k]!.query]!), size));
+  });
   const ids = new Int16Array(size.height * size.width).fill(-1);
   if (kept.length === 0) return { ...size, ids, segments: [] };
   const [row, best] = [new Float32Array(size.width), new Float32Array(size.width)];

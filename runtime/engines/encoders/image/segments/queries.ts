@@ -1,6 +1,7 @@
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { bilinear, type Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
+import { eachRow } from '../../each-row.js';
 import { probabilities } from '../../probabilities.js';
 
 /** What models that find masks by queries give: each query's classes, and its mask. */
@@ -12,7 +13,7 @@ export interface Queries {
 }
 
 /** Undefined for outputs that are none of queries. */
-export function readQueries(outputs: Tensors, maskSize?: number): Queries | undefined {
+export function readQueries(outputs: Tensors): Queries | undefined {
   const [logits, found] = [
     outputs['class_queries_logits'] ?? outputs['logits'],
     outputs['masks_queries_logits'] ?? outputs['pred_masks'],
@@ -28,11 +29,18 @@ export function readQueries(outputs: Tensors, maskSize?: number): Queries | unde
   }));
   return {
     classes: rows.map((query) => probabilities(scores.subarray(query * width, (query + 1) * width))),
-    masks: maskSize === undefined ? planes : planes.map((plane) => bilinear(plane, square(maskSize))),
+    masks: planes,
   };
 }
 
-const square = (edge: number) => ({ height: edge, width: edge });
+/** The same queries with masks of `edge` x `edge` pixels. */
+export async function enlargeMasks(queries: Queries, edge: number, signal: AbortSignal): Promise<Queries> {
+  const masks: Plane[] = [];
+  await eachRow(queries.masks.length, signal, (query) => {
+    masks.push(bilinear(queries.masks[query]!, { height: edge, width: edge }));
+  });
+  return { ...queries, masks };
+}
 
 /** Probabilities of a mask's pixels. */
 export const maskProbabilities = ({ values, height, width }: Plane): Plane => ({
@@ -41,15 +49,18 @@ export const maskProbabilities = ({ values, height, width }: Plane): Plane => ({
 });
 
 /** Scores of each class for each pixel: the sum over all queries of what both say. "Nothing" is no class. */
-export function classPlanes({ classes, masks }: Queries): Plane[] {
+export async function classPlanes({ classes, masks }: Queries, signal: AbortSignal): Promise<Plane[]> {
   const { height, width } = masks[0]!;
-  const maskPlanes = masks.map(maskProbabilities);
-  return Array.from({ length: classes[0]!.length - 1 }, (_, label) => {
-    const values = new Float32Array(height * width);
-    for (const [query, { values: mask }] of maskPlanes.entries()) {
-      const weight = classes[query]![label]!;
-      for (let i = 0; i < values.length; i++) values[i]! += weight * mask[i]!;
-    }
-    return { values, height, width };
-  });
+  const planes = Array.from({ length: classes[0]!.length - 1 }, () => ({
+    ...{ height, width },
+    values: new Float32Array(height * width),
+  }));
+  for (const [query, mask] of masks.entries()) {
+    const { values: probability } = maskProbabilities(mask);
+    await eachRow(planes.length, signal, (label) => {
+      const [weight, { values }] = [classes[query]![label]!, planes[label]!];
+      for (let i = 0; i < values.length; i++) values[i]! += weight * probability[i]!;
+    });
+  }
+  return planes;
 }

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suppressOverlaps } from '../../../../../runtime/engines/encoders/image/masks/non-maximum.js';
 import { panopticMap } from '../../../../../runtime/engines/encoders/image/segments/panoptic.js';
-import { classPlanes, readQueries } from '../../../../../runtime/engines/encoders/image/segments/queries.js';
+import {
+  classPlanes,
+  enlargeMasks,
+  readQueries,
+} from '../../../../../runtime/engines/encoders/image/segments/queries.js';
 import { semanticMap } from '../../../../../runtime/engines/encoders/image/segments/semantic.js';
 import { bicubicRows, bilinearRows } from '../../../../../runtime/engines/processors/image/interpolate.js';
 
@@ -63,13 +67,11 @@ test.each(cases.suppress)(
 
 test.each(cases.segments)('$processor: $subtask segments above $threshold', async (given) => {
   const { classes, masks, size, subtask, processor, ids, segments } = given;
-  const queries = readQueries(
-    {
-      class_queries_logits: { type: 'float32', data: Float32Array.from(classes), dims: [1, 6, 5] },
-      masks_queries_logits: { type: 'float32', data: Float32Array.from(masks), dims: [1, 6, 8, 10] },
-    },
-    processor === 'Mask2Former' ? 384 : undefined,
-  )!;
+  const found = readQueries({
+    class_queries_logits: { type: 'float32', data: Float32Array.from(classes), dims: [1, 6, 5] },
+    masks_queries_logits: { type: 'float32', data: Float32Array.from(masks), dims: [1, 6, 8, 10] },
+  })!;
+  const queries = processor === 'Mask2Former' ? await enlargeMasks(found, 384, signal) : found;
   const edges = { height: size[0], width: size[1] };
   const options = {
     threshold: given.threshold,
@@ -79,7 +81,7 @@ test.each(cases.segments)('$processor: $subtask segments above $threshold', asyn
   };
   const map =
     subtask === 'semantic'
-      ? await semanticMap(classPlanes(queries), edges, signal)
+      ? await semanticMap(await classPlanes(queries, signal), edges, signal)
       : await panopticMap(queries, edges, options);
   if (segments) {
     expect(map.segments).toEqual(
