@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -22,6 +23,8 @@ export interface CheckDeps {
   docker: Docker;
   packageRoot: string;
   nodeVersion: string;
+  /** The program, by its usual name unless given. */
+  ffmpeg?: string;
 }
 
 type Check = (deps: CheckDeps) => Promise<Omit<CheckResult, 'check'>>;
@@ -57,6 +60,15 @@ const CHECKS: Record<string, Check> = {
         'start Docker; "builder plan" and "builder serve" work without it',
       );
     }
+  },
+
+  async ffmpeg({ ffmpeg = 'ffmpeg' }) {
+    const version = await versionOf(ffmpeg);
+    if (version !== undefined) return ok(version);
+    return warn(
+      'not installed',
+      'install ffmpeg to run models for sound and video with "builder serve"; images have their own',
+    );
   },
 
   async cache({ config }) {
@@ -105,6 +117,15 @@ const CHECKS: Record<string, Check> = {
     return free ? ok(`${PORT} is free`) : warn(`${PORT} is taken`, 'give another one with --port');
   },
 };
+
+/** What an installed ffmpeg calls itself, or undefined without one. */
+function versionOf(ffmpeg: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(ffmpeg, ['-version'], (error, stdout) =>
+      resolve(error ? undefined : (/^ffmpeg version \S+/.exec(stdout)?.[0] ?? 'ffmpeg')),
+    );
+  });
+}
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -134,6 +134,7 @@ async function serve(): Promise<void> {
     // The memory of GPUs is not known.
     memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
     maxPixels: config.MAX_PIXELS,
+    maxSeconds: config.MAX_MEDIA_SECONDS,
   }));
   // Both run in the background.
   void announceUpdate(config, logger);

@@ -98,5 +98,5 @@ function detailsOf({
 
 /** An example request for this model, without web addresses; null until it is ready. */
 function exampleOf(task: AnyTask, state: EngineState): Record<string, unknown> | null {
-  return state.name === 'ready' ? runnableExample({ example: state.example ?? task.example }) : null;
+  return state.name === 'ready' ? runnableExample({ ...task, example: state.example ?? task.example }) : null;
 }

@@ -96,6 +96,7 @@ export const settingsSchema = z.object({
   MAX_PENDING_BYTES: positive.optional(),
   MAX_MEDIA_BYTES: wholeNumber(DEFAULTS.maxMediaBytes),
   MAX_PIXELS: wholeNumber(DEFAULTS.maxPixels),
+  MAX_MEDIA_SECONDS: wholeNumber(DEFAULTS.maxMediaSeconds),
   REQUEST_TIMEOUT: seconds(DEFAULTS.requestTimeoutMs),
   CANCEL_GRACE: seconds(DEFAULTS.cancelGraceMs),
   SHUTDOWN_GRACE: seconds(DEFAULTS.shutdownGraceMs),

@@ -115,7 +115,17 @@ function apiServer({ alone }) {
   }
 }
 
+/** Sound and video are read with the ffmpeg of this machine; images have their own. */
+function ffmpeg() {
+  const { status } = spawnSync('bash', ['scripts/ffmpeg.sh'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0 && process.env.REQUIRE_FFMPEG === '1') {
+    total.failed++;
+    console.log('FAILED: no ffmpeg, and REQUIRE_FFMPEG is set');
+  }
+}
+
 const asked = process.argv.slice(2);
+if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name))) ffmpeg();
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
 const alone = asked.filter((name) => name !== 'check' && !together.includes(name));
 // Tests that wait leave time for what only computes.

@@ -38,7 +38,9 @@ export async function runtimeFiles(
     }),
   );
   const healthcheck = await readFile(path.join(source.packageRoot, 'templates/healthcheck.mjs'));
+  const ffmpeg = await readFile(path.join(source.packageRoot, 'templates/ffmpeg.sh'));
   return [
+    ...(profile === 'media' ? [{ path: 'ffmpeg.sh', content: ffmpeg }] : []),
     ...(await serverFiles(source.packageRoot)),
     { path: `${SERVER}/healthcheck.mjs`, content: healthcheck },
     MODEL_FOLDER,

@@ -59,6 +59,7 @@ export async function planRuntimeImage(source: PackageSource, choice: RuntimeCho
 export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice, provider: string): string {
   return render(template, {
     base: choice.baseImage,
+    media: choice.profile === 'media',
     cudaBase: CUDA_BASE,
     providerUrl: provider,
     labels: labelArguments([

@@ -23,6 +23,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   entailment: gives('logits'),
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
+  'audio-classification': gives('logits'),
   'image-classification': gives('logits'),
   'image-segmentation': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),
   'depth-estimation': gives('predicted_depth'),

@@ -23,6 +23,8 @@ export const DEFAULTS = {
   /** Bytes of an image, sound or video, decoded from Base64 or fetched. */
   maxMediaBytes: 32 * 2 ** 20,
   maxPixels: 50_000_000,
+  /** Seconds of a sound or video: half an hour of speech at 16 kHz takes 115 MB. */
+  maxMediaSeconds: 1800,
   maxQueue: 256,
   concurrency: 16,
   encoderConcurrency: 128,

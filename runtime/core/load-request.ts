@@ -24,4 +24,6 @@ export interface LoadRequest {
   memory?: MemoryLimits | undefined;
   /** Most pixels of an image. */
   maxPixels: number;
+  /** Longest sound or video. */
+  maxSeconds: number;
 }

@@ -20,6 +20,8 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./encoders/text/token-classifier.js')).loadTokenClassifier,
     'question-answering': async () =>
       (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
+    'audio-classification': async () =>
+      (await import('./encoders/audio/audio-classifier.js')).loadAudioClassifier,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
     'object-detection': async () => (await import('./encoders/image/object-detector.js')).loadObjectDetector,

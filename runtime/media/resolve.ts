@@ -25,6 +25,15 @@ export interface ResolveOptions {
   kind: string;
 }
 
+/** A file of sound may be a container for video, and an animated picture is a video. */
+const KINDS: Readonly<Record<string, RegExp>> = {
+  audio: /^(?:audio|video)\/|\/ogg$/,
+  video: /^video\/|^image\/gif$|\/ogg$/,
+};
+
+const isOfKind = (kind: string, mediaType: string): boolean =>
+  KINDS[kind]?.test(mediaType) ?? mediaType.startsWith(`${kind}/`);
+
 /** Characters of Base64 that keep nobody waiting. */
 const SHORT = 2 ** 16;
 
@@ -44,7 +53,7 @@ export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOption
       url !== undefined ? await fetchMedia(url, work.signal, work.onBytes) : await inPlace(base64!, work);
     const { sniff } = await import('./sniff.js');
     const mediaType = await sniff(bytes);
-    if (mediaType?.startsWith(`${kind}/`)) return { bytes, mediaType };
+    if (mediaType !== undefined && isOfKind(kind, mediaType)) return { bytes, mediaType };
     throw new RunError('unsupported_media', `expected ${kind} data, got ${mediaType ?? 'something unknown'}`);
   };
 }

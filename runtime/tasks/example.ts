@@ -1,5 +1,6 @@
 import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask } from './define.js';
+import { sampleSound } from './sample-sound.js';
 
 /** A 32 x 32 grey-scale ramp as PNG in Base64. */
 export const PICTURE = [
@@ -11,10 +12,25 @@ export const PICTURE = [
   'ewa8Lnzx9hMDXhe+/vCVAa8L333+AQCv7PAQ9BjHwAAAAABJRU5ErkJggg==',
 ].join('');
 
-/** The task's example as a request without web addresses: an image is given in Base64 instead. */
-export function runnableExample({ example }: Pick<AnyTask, 'example'>): Record<string, unknown> {
-  const { url, base64, ...rest } = example;
-  if (rest['messages'])
-    return { ...rest, messages: mapMessageMedia(rest['messages'], () => ({ base64: PICTURE })) };
-  return url === undefined && base64 === undefined ? rest : { base64: PICTURE, ...rest };
+type ExampleOf = Pick<AnyTask, 'example' | 'modality' | 'blocks'>;
+
+/** A small medium of the kind that the task takes, in Base64. */
+export function sampleMedium({ modality, blocks }: Omit<ExampleOf, 'example'>): SampleMedium {
+  const kind = blocks ?? modality;
+  return kind === 'audio'
+    ? { base64: sampleSound(), mediaType: 'audio/wav' }
+    : { base64: PICTURE, mediaType: 'image/png' };
+}
+
+export interface SampleMedium {
+  base64: string;
+  mediaType: string;
+}
+
+/** The task's example as a request without web addresses: media are given in Base64 instead. */
+export function runnableExample(task: ExampleOf): Record<string, unknown> {
+  const { url, base64, ...rest } = task.example;
+  const medium = { base64: sampleMedium(task).base64 };
+  if (rest['messages']) return { ...rest, messages: mapMessageMedia(rest['messages'], () => medium) };
+  return url === undefined && base64 === undefined ? rest : { ...medium, ...rest };
 }

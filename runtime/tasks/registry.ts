@@ -1,5 +1,6 @@
 import { RunError } from '../core/errors.js';
 import { TASK_IDS, type TaskId } from '../core/task-ids.js';
+import audioClassification from './audio-classification.js';
 import chat from './chat.js';
 import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
 import featureExtraction from './feature-extraction.js';
@@ -54,7 +55,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-to-image': planned('Text to image'),
   'unconditional-image-generation': planned('Unconditional image generation'),
   'image-text-to-text': imageTextToText,
-  'audio-classification': planned('Audio classification'),
+  'audio-classification': audioClassification,
   'automatic-speech-recognition': planned('Speech recognition'),
   'text-to-speech': planned('Text to speech'),
   'text-to-audio': planned('Text to audio'),

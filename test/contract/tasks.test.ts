@@ -18,6 +18,7 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
     [
       ...[
         'chat',
+        'audio-classification',
         'feature-extraction',
         'fill-mask',
         'image-classification',

@@ -65,6 +65,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     copyWeights: false,
     cacheBytes: 2 ** 28,
     maxPixels: 50_000_000,
+    maxSeconds: 1800,
   }));
   await supervisor.ready(AbortSignal.timeout(60_000));
   return {

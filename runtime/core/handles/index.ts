@@ -3,6 +3,7 @@
  * Handles live in the engine process. Every method may be called while another call is under way.
  */
 
+import type { AudioClassifier } from './audio.js';
 import type {
   DocumentQuestionAnswerer,
   ImageCaptioner,
@@ -29,6 +30,7 @@ import type {
   TokenClassifier,
 } from './text.js';
 
+export type * from './audio.js';
 export type * from './generation.js';
 export type * from './image.js';
 export type * from './joint.js';
@@ -42,6 +44,7 @@ export interface Handles {
   entailment: EntailmentClassifier;
   'token-classification': TokenClassifier;
   'question-answering': QuestionAnswerer;
+  'audio-classification': AudioClassifier;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
   'image-to-text': ImageCaptioner;

@@ -26,6 +26,13 @@ describe('doctor', () => {
     expect(await stateOf('node', { nodeVersion })).toMatchObject({ state });
   });
 
+  test('without ffmpeg there is a remedy, and the check passes', async () => {
+    expect(await stateOf('ffmpeg', { ffmpeg: path.join(folder, 'none') })).toMatchObject({
+      state: 'warn',
+      remedy: expect.stringContaining('install ffmpeg'),
+    });
+  });
+
   test('an engine that does not answer fails with a remedy', async () => {
     const docker = { ...fakeDocker(), info: () => Promise.reject(new BuilderError('docker', 'no engine')) };
     expect(await stateOf('docker', { docker })).toMatchObject({

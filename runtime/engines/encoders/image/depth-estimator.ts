@@ -3,7 +3,7 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import { encodePng } from '../../../media/encode-png.js';
 import { bicubicRows, type Plane, type RowSampler } from '../../processors/image/interpolate.js';
 import { toFloat32 } from '../../sessions/tensors.js';
-import { eachRow } from '../each-row.js';
+import { eachRow } from '../../../core/each-row.js';
 import { openImageModel } from './image-model.js';
 
 /** *ForDepthEstimation: pixel_values -> predicted_depth [1, h, w]. */

@@ -1,6 +1,6 @@
 import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinear, bilinearRows, cropPlane, type Plane } from '../../../processors/image/interpolate.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import type { PixelBox } from './non-maximum.js';
 
 /** A mask as runs: numbers of pixels, row by row, that are alternately out of it and in it. */

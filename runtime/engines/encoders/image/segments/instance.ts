@@ -2,7 +2,7 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
 import type { Queries } from './queries.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import type { Segment, SegmentMap } from './segment-map.js';
 
 interface Instance {

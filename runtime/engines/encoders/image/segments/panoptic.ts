@@ -2,7 +2,7 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinearRows, type RowSampler } from '../../../processors/image/interpolate.js';
 import { maskProbabilities, type Queries } from './queries.js';
 import type { SegmentOptions } from '../../../../core/handles/index.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import type { Segment, SegmentMap } from './segment-map.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Edges } from '../../../processors/image/sizes.js';
 import { bilinearRows, type Plane } from '../../../processors/image/interpolate.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import type { SegmentMap } from './segment-map.js';
 
 /**

@@ -15,7 +15,7 @@ function requestFor(
   const dir = join(ZOO, task, name, 'repo');
   return {
     ...{ spec: fixtureSpec(task, `zoo/${name}`, dir), dir, device: 'cpu', threads: 1, workers: 0 },
-    ...{ copyWeights: false, cacheBytes: 2 ** 28, maxPixels: 1e8 },
+    ...{ copyWeights: false, cacheBytes: 2 ** 28, maxPixels: 1e8, maxSeconds: 1 },
   };
 }
 

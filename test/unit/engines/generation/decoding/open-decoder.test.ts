@@ -26,7 +26,7 @@ const path = join(dir, 'onnx/model.onnx');
 const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
 const request = {
   ...{ spec: fixtureSpec('text-generation', 'zoo/llama', dir), dir, device: 'cpu' as const, threads: 1 },
-  ...{ workers: 0, copyWeights: false, cacheBytes: 2 ** 28, maxPixels: 1 },
+  ...{ workers: 0, copyWeights: false, cacheBytes: 2 ** 28, maxPixels: 1, maxSeconds: 1 },
 };
 const tokens = (count: number, seed: number) =>
   Array.from({ length: count }, (_, i) => (seed + 31 * i) % 500);

@@ -18,7 +18,13 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const load = (task: 'sentence-similarity' | 'feature-extraction') => {
   const settings = { device: 'cpu' as const, threads: 1, workers: 0, copyWeights: false, cacheBytes: 0 };
-  const request: LoadRequest = { spec: fixtureSpec(task, 'a/b', dir), dir, ...settings, maxPixels: 0 };
+  const request: LoadRequest = {
+    spec: fixtureSpec(task, 'a/b', dir),
+    dir,
+    ...settings,
+    maxPixels: 0,
+    maxSeconds: 0,
+  };
   return loadTextEmbedder(request);
 };
 

@@ -16,7 +16,7 @@ const ROW = SOURCE.length * (TOKEN + 48 * 4);
 
 const requestOf = (cacheBytes: number) => ({
   ...{ spec: fixtureSpec('text2text-generation', 'zoo/t5', dir), dir, device: 'cpu' as const, threads: 1 },
-  ...{ workers: 0, copyWeights: false, cacheBytes, maxPixels: 1 },
+  ...{ workers: 0, copyWeights: false, cacheBytes, maxPixels: 1, maxSeconds: 1 },
 });
 
 const open = (cacheBytes: number, own = {}) =>

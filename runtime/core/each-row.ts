@@ -1,10 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
-/** Longest time that a large picture keeps other requests waiting at once. */
+/** Longest time that a large one keeps other requests waiting at once. */
 const SLICE_MS = 8;
 
 /**
- * Calls `use` for each row of a picture, in short slices of the event loop: work over all pixels of a large one takes
+ * Calls `use` for each row of a picture or frame of a sound, in short slices of the event loop: work over all of a large one takes
  * seconds. Rejects with the signal's reason when that aborts between two slices.
  */
 export async function eachRow(height: number, signal: AbortSignal, use: (y: number) => void): Promise<void> {
@@ -12,7 +10,7 @@ export async function eachRow(height: number, signal: AbortSignal, use: (y: numb
   let since = performance.now();
   for (let y = 0; y < height; y++) {
     if (performance.now() - since > SLICE_MS) {
-      await nextTurn();
+      await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
       since = performance.now();
     }

@@ -1,0 +1,17 @@
+import type { AudioClassifier } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { labelsOf, problemOf } from '../../repository/labels.js';
+import { toFloat32 } from '../../sessions/tensors.js';
+import { openAudioModel } from './audio-model.js';
+
+/** *ForSequenceClassification over sounds: input_values or input_features -> logits [1, labels]. */
+export async function loadAudioClassifier(request: LoadRequest): Promise<AudioClassifier> {
+  const { config, samples, run } = await openAudioModel(request, 'logits');
+  return {
+    async classify(bytes, signal) {
+      const outputs = await run(await samples(bytes, signal), signal);
+      const logits = toFloat32(outputs['logits']!);
+      return { logits, labels: labelsOf(config, logits.length), problem: problemOf(config) };
+    },
+  };
+}

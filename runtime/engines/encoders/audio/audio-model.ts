@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { RunError } from '../../../core/errors.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { largestWithin } from '../../../core/run-memory.js';
+import type { SoundFeatures } from '../../processors/audio/sound-features.js';
+import { type Json, readJson } from '../../repository/model-folder.js';
+import { requireOutputs } from '../../sessions/require-outputs.js';
+import { openSessionPool } from '../../sessions/session-pool.js';
+import type { Tensors } from '../../sessions/tensors.js';
+import { openSoundInput } from '../../sounds/sound-input.js';
+import { createTensorEncoder } from '../tensor-encoder.js';
+import { soundRunBytes } from './sound-memory.js';
+import { checkSoundInputs, soundRow } from './sound-row.js';
+
+export interface AudioModel {
+  /** config.json */
+  config: Json;
+  /** Samples per second. */
+  rate: number;
+  /**
+   * Samples of one channel, at the model's rate.
+   * @throws RunError 413 too long, 422 no sound that can be decoded; the signal's reason
+   */
+  samples(bytes: Uint8Array, signal: AbortSignal): Promise<Float32Array>;
+  /**
+   * Runs the graph over samples.
+   * @throws RunError 413 for more than there is memory for, 422 a sound that Python's extractor fails on; the signal's reason
+   */
+  run(samples: Float32Array, signal: AbortSignal): Promise<Tensors>;
+}
+
+/**
+ * Opens what every head over an encoder of sounds needs; the graph is `model`.
+ * @param needed outputs that the head reads
+ */
+export async function openAudioModel(request: LoadRequest, ...needed: string[]): Promise<AudioModel> {
+  const [config, { inputs, outputs, sessions }] = await Promise.all([
+    readJson(request.dir, 'config.json'),
+    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+  ]);
+  requireOutputs(outputs, needed);
+  const sounds = await openSoundInput(request, config, () => encoder.availableBytes);
+  const { extractor } = sounds;
+  const rows = await sampleRows(extractor.extract.bind(extractor), extractor.rate);
+  checkSoundInputs(inputs, rows[0]!);
+  const encoder = await createTensorEncoder(
+    { sessions },
+    { sample: (seed) => soundRow(inputs, copyOf(rows[seed % rows.length]!)), memory: request.memory },
+  );
+  return {
+    config,
+    rate: extractor.rate,
+    samples: sounds.samples,
+    async run(samples, signal) {
+      requireRoom(config, samples.length, { rate: extractor.rate, bytes: encoder.availableBytes });
+      return encoder.forward(soundRow(inputs, await extractor.extract(samples, signal)), signal);
+    },
+  };
+}
+
+/** Sounds of a second to try graphs with. */
+function sampleRows(
+  extract: (samples: Float32Array, signal: AbortSignal) => Promise<SoundFeatures>,
+  rate: number,
+): Promise<SoundFeatures[]> {
+  const signal = new AbortController().signal;
+  return Promise.all(
+    [7, 11].map((step) =>
+      extract(
+        Float32Array.from({ length: rate }, (_, i) => Math.sin(i / step) / 2),
+        signal,
+      ),
+    ),
+  );
+}
+
+const copyOf = (features: SoundFeatures): SoundFeatures => ({ ...features, values: features.values.slice() });
+
+function requireRoom(config: Json, samples: number, { rate, bytes }: { rate: number; bytes: number }): void {
+  if (soundRunBytes(config, samples) <= bytes) return;
+  const longest = largestWithin(bytes, Math.ceil(samples / rate), (seconds) =>
+    soundRunBytes(config, seconds * rate),
+  );
+  throw new RunError(
+    'payload_too_large',
+    `the sound has ${Math.ceil(samples / rate)} s, and there is memory for ${longest}: send a part of it, or give the server more memory`,
+  );
+}

@@ -1,0 +1,57 @@
+import type { Json } from '../../repository/model-folder.js';
+import { RunError } from '../../../core/errors.js';
+import type { FeatureExtractor } from './sound-features.js';
+import { createKaldiSpectrogram, FRAME, HOP } from './kaldi.js';
+
+/** Kaldi takes samples of 16 bits. */
+const SIXTEEN_BITS = 2 ** 15;
+
+/**
+ * Kaldi's mel spectrogram, each filter with mean 0 and variance 1, `stride` frames side by side
+ * (SeamlessM4TFeatureExtractor).
+ */
+export function createSeamlessExtractor(config: Json): FeatureExtractor {
+  const {
+    sampling_rate = 16_000,
+    num_mel_bins = 80,
+    stride = 2,
+    padding_value = 0,
+  } = config as Record<string, number>;
+  const spectrogram = createKaldiSpectrogram(num_mel_bins, sampling_rate, 'povey');
+  return {
+    rate: sampling_rate,
+    async extract(samples, signal) {
+      // The variance of one frame is none.
+      if (samples.length < FRAME + HOP)
+        throw new RunError('unprocessable', 'the sound is shorter than two frames (35 ms)');
+      const { values: found, frames } = await spectrogram(
+        samples.map((sample) => sample * SIXTEEN_BITS),
+        signal,
+      );
+      normalize(found, frames, num_mel_bins);
+      // Python fills up to an even number of frames, and drops what then is no whole stride.
+      const length = Math.floor((frames + (frames % 2)) / stride);
+      const values = new Float32Array(length * stride * num_mel_bins).fill(padding_value);
+      values.set(found.subarray(0, values.length));
+      return {
+        ...{ input: 'input_features', values, dims: [1, length, stride * num_mel_bins] },
+        mask: { length, content: Math.min(length, Math.floor((frames + stride - 2) / stride)) },
+      };
+    },
+  };
+}
+
+/** [frames, filters] in place; the variance as of a sample. */
+function normalize(values: Float32Array, frames: number, filters: number): void {
+  for (let i = 0; i < filters; i++) {
+    let [sum, squares] = [0, 0];
+    for (let frame = 0; frame < frames; frame++) sum += values[frame * filters + i]!;
+    const mean = sum / frames;
+    for (let frame = 0; frame < frames; frame++) squares += (values[frame * filters + i]! - mean) ** 2;
+    const deviation = Math.sqrt(squares / (frames - 1) + 1e-7);
+    for (let frame = 0; frame < frames; frame++) {
+      const at = frame * filters + i;
+      values[at] = (values[at]! - mean) / deviation;
+    }
+  }
+}

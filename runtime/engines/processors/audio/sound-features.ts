@@ -1,0 +1,20 @@
+/** A sound as the model takes it. */
+export interface SoundFeatures {
+  /** Python's name of the input. */
+  input: 'input_values' | 'input_features';
+  values: Float32Array;
+  /** The first axis is 1. */
+  dims: readonly number[];
+  /** Steps of the attention mask, and how many of them are no padding. */
+  mask: { length: number; content: number };
+}
+
+export interface FeatureExtractor {
+  /** Samples per second that the model was trained with. */
+  readonly rate: number;
+  /**
+   * @param samples one channel, at least one sample
+   * @throws RunError 422 a sound that Python's extractor fails on; the signal's reason
+   */
+  extract(samples: Float32Array, signal: AbortSignal): Promise<SoundFeatures>;
+}

@@ -1,0 +1,15 @@
+export type WindowName = 'hann' | 'hamming' | 'povey' | 'boxcar';
+
+/**
+ * Weights of a frame's samples (transformers.audio_utils.window_function).
+ * @param periodic one period of the wave, not from zero to zero
+ */
+export function windowOf(name: WindowName, length: number, periodic: boolean): Float64Array {
+  const span = periodic ? length : length - 1;
+  const cosine = (i: number, floor: number) => floor - (1 - floor) * Math.cos((2 * Math.PI * i) / span);
+  return Float64Array.from({ length }, (_, i) => {
+    if (name === 'boxcar' || span === 0) return 1;
+    const weight = cosine(i, name === 'hamming' ? 0.54 : 0.5);
+    return name === 'povey' ? weight ** 0.85 : weight;
+  });
+}

@@ -1,0 +1,51 @@
+import type { LoadRequest } from '../../core/load-request.js';
+import { requireFfmpeg } from '../../media/ffmpeg.js';
+import { createSoundReader } from '../../media/sound-reader.js';
+import { createFeatureExtractor } from '../processors/audio/feature-extractor.js';
+import type { FeatureExtractor, SoundFeatures } from '../processors/audio/sound-features.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { availableMemory } from '../sessions/available-memory.js';
+
+/** How one model gets its sounds. */
+export interface SoundInput {
+  readonly extractor: FeatureExtractor;
+  /**
+   * Samples of one channel, at the extractor's rate.
+   * @throws RunError 413 too long, 422 no sound that can be decoded; the signal's reason
+   */
+  samples(bytes: Uint8Array, signal: AbortSignal): Promise<Float32Array>;
+  /** What the model reads of a sound; else as `samples`. */
+  read(bytes: Uint8Array, signal: AbortSignal): Promise<SoundFeatures>;
+}
+
+/**
+ * Reads what the repository says about its sounds.
+ * @param config config.json
+ * @param availableBytes memory for samples; all that is left by default
+ * @throws RunError `not_ready` for a feature extractor whose rules are not known, and without ffmpeg
+ */
+export async function openSoundInput(
+  request: LoadRequest,
+  config: Json,
+  availableBytes = () => availableMemory(request.memory),
+): Promise<SoundInput> {
+  await requireFfmpeg();
+  const extractor = createFeatureExtractor(await readExtractorConfig(request.dir), config['model_type']);
+  const { maxSeconds, threads } = request;
+  const reader = createSoundReader({ rate: extractor.rate, maxSeconds, threads, availableBytes });
+  return {
+    extractor,
+    samples: reader.read,
+    async read(bytes, signal) {
+      return extractor.extract(await reader.read(bytes, signal), signal);
+    },
+  };
+}
+
+/** What the repository says of its feature extractor, in a file of its own or in that of the processor. */
+async function readExtractorConfig(dir: string): Promise<Json> {
+  const own = await readOptionalJson(dir, 'preprocessor_config.json');
+  if (own) return own;
+  const processor = await readOptionalJson(dir, 'processor_config.json');
+  return (processor?.['feature_extractor'] as Json | undefined) ?? {};
+}

@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
+
+/** True on machines that can decode sound and video; scripts/ffmpeg.sh installs it where it may. */
+export const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0;
+
+/** Why models of a task can't be tried here. */
+export function missingFor(task: string): string | undefined {
+  const { modality, blocks } = taskOf(task as TaskId);
+  const kind = blocks ?? modality;
+  return (kind === 'audio' || kind === 'video') && !HAS_FFMPEG ? 'no ffmpeg' : undefined;
+}
