@@ -1,7 +1,7 @@
 import type { Picture } from '../../../../media/picture.js';
 import { bilinearRows, type Plane } from '../../../processors/image/interpolate.js';
 import type { Edges } from '../../../processors/image/sizes.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import { sigmoid } from '../../boxes.js';
 
 /** How far outside of 0 to 1 rounding of a probability may lead, also in a quantised graph. */

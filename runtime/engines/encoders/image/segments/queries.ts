@@ -1,7 +1,7 @@
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { bilinear, type Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
-import { eachRow } from '../../each-row.js';
+import { eachRow } from '../../../../core/each-row.js';
 import { probabilities } from '../../probabilities.js';
 
 /** What models that find masks by queries give: each query's classes, and its mask. */
