@@ -32,6 +32,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'image-text-matching': gives('logits_per_image'),
   'text-guided-detection': gives('logits', 'pred_boxes'),
   'visual-question-answering': gives('logits'),
+  'document-reading': gives('start_logits', 'end_logits'),
   'question-answering': gives('start_logits', 'end_logits'),
   embedding: ({ outputs }) =>
     outputs.some((name) => !SCORES.test(name) && !CACHE_OUTPUT.test(name))

@@ -15,7 +15,7 @@ const ARCHITECTURES: Row[] = [
   [/ForSequenceClassification$/, 'text-classification', 'zero-shot-classification'],
   [/ForTokenClassification$/, 'token-classification'],
   [/^(?:Vilt|Blip|Lxmert)\w*ForQuestionAnswering$/, 'visual-question-answering'],
-  [/^(?:LayoutLM|LiLT|Lilt)\w*ForQuestionAnswering$/, 'document-question-answering'],
+  [/^LayoutLM\w*ForQuestionAnswering$/, 'document-question-answering'],
   [/ForQuestionAnswering$/, 'question-answering'],
   [/For(?:MaskedLM|PreTraining)$/, 'fill-mask', 'feature-extraction', 'sentence-similarity'],
   [

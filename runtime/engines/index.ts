@@ -22,6 +22,7 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./encoders/text/question-answerer.js')).loadQuestionAnswerer,
     'audio-classification': async () =>
       (await import('./encoders/audio/audio-classifier.js')).loadAudioClassifier,
+    'document-reading': async () => (await import('./encoders/text/document-reader.js')).loadDocumentReader,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
     'object-detection': async () => (await import('./encoders/image/object-detector.js')).loadObjectDetector,

@@ -10,6 +10,11 @@ export function strip(text: string): string {
   return begun.slice(0, end);
 }
 
+/** Python's `text.split()`. */
+export function words(text: string): string[] {
+  return text.split(new RegExp(`${BLANKS}+`, 'u')).filter((word) => word !== '');
+}
+
 /**
  * Python's `template.format(value)` for templates of one value: `{}` once or `{0}` any number of times, `{{` and `}}`
  * for braces. Undefined for a template that Python refuses, and for format specifications.

@@ -22,6 +22,7 @@ import type {
 } from './image.js';
 import type { ImageTextMatcher, TextGuidedDetector, VisualQuestionAnswerer } from './joint.js';
 import type {
+  DocumentReader,
   EntailmentClassifier,
   MaskFiller,
   QuestionAnswerer,
@@ -45,6 +46,7 @@ export interface Handles {
   'token-classification': TokenClassifier;
   'question-answering': QuestionAnswerer;
   'audio-classification': AudioClassifier;
+  'document-reading': DocumentReader;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
   'image-to-text': ImageCaptioner;

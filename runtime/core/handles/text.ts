@@ -134,6 +134,35 @@ export interface QuestionAnswerer {
   ): Promise<ExtractedAnswer[]>;
 }
 
+/** A word of a page, and its box: left, top, right, bottom, each 0 to 1000. */
+export interface WordBox {
+  word: string;
+  box: [number, number, number, number];
+}
+
+export interface DocumentSpan {
+  score: number;
+  /** Words [start, end] of the page, the last one included. */
+  start: number;
+  end: number;
+  answer: string;
+}
+
+export type SpanOptions = Omit<AnswerOptions, 'wholeWords'>;
+
+export interface DocumentReader {
+  /**
+   * Words of a page that answer a question, best first.
+   * @param document the question is in words, too
+   * @throws RunError 400 a stride beyond the window; 422 a question that leaves the page no room, a box off the page
+   */
+  read(
+    document: { question: readonly string[]; words: readonly WordBox[] },
+    options: SpanOptions,
+    signal: AbortSignal,
+  ): Promise<DocumentSpan[]>;
+}
+
 export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';
 
 export interface EmbedOptions {

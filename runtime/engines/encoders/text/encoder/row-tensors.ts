@@ -9,6 +9,8 @@ import { fixedRows, fixedWidth, isCache } from './graph-ports.js';
 export interface EncoderRow extends Encoding {
   /** What the decoder of a graph with two halves reads: as many tokens. */
   decoderIds?: number[];
+  /** Left, top, right and bottom of each token's box on its page, one after the other; absent: zeros. */
+  boxes?: readonly number[];
 }
 
 /** Inputs that can be made from tokens alone: the value of each token, and of padding. */
@@ -20,8 +22,8 @@ const INPUTS: Record<string, (row: EncoderRow, token: number) => number> = {
   decoder_input_ids: (row, token) => row.decoderIds![token]!,
 };
 
-/** Inputs that are zero for a text without a page, as Python has it: left, top, right and bottom of each token's box. */
-const ZEROS: Record<string, number> = { bbox: 4 };
+/** Numbers of each token's box, which are zero for a text without a page, as Python has it. */
+const BOXES: Record<string, number> = { bbox: 4 };
 
 /** Where each row begins among the tokens of all rows, in graphs that read them one after another. */
 const OFFSETS = 'offsets';
@@ -33,7 +35,7 @@ export function readsBags(inputs: readonly Port[]): boolean {
 
 /** @throws RunError `not_ready` for a graph that wants more than tokens, or more than one row */
 export function checkInputs(inputs: readonly Port[]): void {
-  const known = (name: string) => name in INPUTS || name in ZEROS || name === OFFSETS || isCache(name);
+  const known = (name: string) => name in INPUTS || name in BOXES || name === OFFSETS || isCache(name);
   const unknown = inputs.map(({ name }) => name).filter((name) => !known(name));
   if (unknown.length > 0) {
     throw new RunError('not_ready', `the graph wants inputs that a text can't give: ${unknown.join(', ')}`);
@@ -48,8 +50,8 @@ export function createFeeds(inputs: readonly Port[], rows: readonly EncoderRow[]
   const length = widthOf(inputs, rows);
   const entries = inputs.map((port) => {
     if (isCache(port.name)) return [port.name, emptyCache(port, rows.length)] as const;
-    const [valueOf, size] = [INPUTS[port.name], ZEROS[port.name]];
-    if (!valueOf) return [port.name, integerTensor(port, [rows.length, length, size!]).tensor] as const;
+    const [valueOf, size] = [INPUTS[port.name], BOXES[port.name]];
+    if (!valueOf) return [port.name, boxTensor(port, rows, [rows.length, length, size!])] as const;
     const { tensor, put } = integerTensor(port, [rows.length, length]);
     rows.forEach((row, r) => {
       for (let token = 0; token < row.ids.length; token++) put(r * length + token, valueOf(row, token));
@@ -59,6 +61,14 @@ export function createFeeds(inputs: readonly Port[], rows: readonly EncoderRow[]
     return [port.name, tensor] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** Padding lies at zero. */
+function boxTensor(port: Port, rows: readonly EncoderRow[], dims: [number, number, number]): TensorLike {
+  const { tensor, put } = integerTensor(port, dims);
+  const [, length, size] = dims;
+  rows.forEach(({ boxes = [] }, r) => boxes.forEach((value, i) => put(r * length * size + i, value)));
+  return tensor;
 }
 
 /** All tokens as one list, and where each row begins. */

@@ -12,7 +12,7 @@ import { checkLength, encoderMemory } from './encoder-memory.js';
 import { type InputLimits, readInputLimits } from './input-limits.js';
 import { createRowBatcher } from '../../../batching/row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
-import { checkInputs, createFeeds, readsBags, splitRows } from './row-tensors.js';
+import { checkInputs, createFeeds, type EncoderRow, readsBags, splitRows } from './row-tensors.js';
 
 export type Outputs = Tensors;
 
@@ -21,7 +21,7 @@ export interface TextEncoder {
    * Computes one row, in a run with other rows where that changes no answer. Outputs keep the batch axis of 1 and have
    * no padding. Rejects with the signal's reason when that aborts before the row's turn.
    */
-  forward(row: Encoding, signal?: AbortSignal): Promise<Outputs>;
+  forward(row: EncoderRow, signal?: AbortSignal): Promise<Outputs>;
   readonly outputs: readonly Port[];
   /** The graph reads bags of tokens, without special tokens. */
   readonly readsBags: boolean;
