@@ -4,7 +4,7 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import { mapInSlices } from '../../batching/row-slices.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import type { OffsetEncoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
-import { eachRow } from '../each-row.js';
+import { eachRow } from '../../../core/each-row.js';
 import { bestSpans, spanProbabilities } from './answer-spans.js';
 import { checkBoxes, createBoxPlacer } from './document-boxes.js';
 import type { EncoderRow } from './encoder/row-tensors.js';
