@@ -10,6 +10,8 @@ import { availableMemory } from '../sessions/available-memory.js';
 export interface PictureInput {
   /** Python's image processor, which also knows what some models' outputs mean: `ViT`, `Detr`. */
   readonly processor: string;
+  /** What the repository says about its pictures. */
+  readonly config: Json;
   /** What the model reads of decoded pixels. */
   process(picture: Picture): ProcessedImage;
   /**
@@ -32,10 +34,11 @@ export async function openPictureInput(
   config: Json,
   availableBytes = () => availableMemory(request.memory),
 ): Promise<PictureInput> {
-  const { name, process } = createImageProcessor(await readProcessorConfig(request.dir, config));
+  const own = await readProcessorConfig(request.dir, config);
+  const { name, process } = createImageProcessor(own);
   const reader = createPictureReader({ ...request, availableBytes });
   return {
-    ...{ processor: name, process },
+    ...{ processor: name, process, config: own },
     read: (bytes, signal) => reader.read(bytes, process, signal),
     hasRun: () => reader.hasRun(),
   };

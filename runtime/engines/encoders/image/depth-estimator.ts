@@ -1,9 +1,10 @@
 import type { DepthEstimator } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { encodePng } from '../../../media/encode-png.js';
-import { bicubicRows, type Plane, type RowSampler } from '../../processors/image/interpolate.js';
+import type { Plane, RowSampler } from '../../processors/image/interpolate.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { eachRow } from '../../../core/each-row.js';
+import { depthRows } from './depth-rows.js';
 import { openImageModel } from './image-model.js';
 
 /** *ForDepthEstimation: pixel_values -> predicted_depth [1, h, w]. */
@@ -15,7 +16,8 @@ export async function loadDepthEstimator(request: LoadRequest): Promise<DepthEst
       const predicted = outputs['predicted_depth']!;
       const [height, width] = predicted.dims.slice(-2) as [number, number];
       const plane: Plane = { values: toFloat32(predicted), height, width };
-      const grey = await stretched(bicubicRows(plane, image.original), signal);
+      const rows = depthRows(model, { plane, outputs, original: image.original });
+      const grey = await stretched(rows, signal);
       return {
         ...{ levels: levelsOf(plane.values), width },
         png: await encodePng({ data: grey, ...image.original, channels: 1 }),

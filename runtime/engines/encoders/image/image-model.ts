@@ -23,6 +23,8 @@ export interface ImageModel {
   config: Json;
   /** Name of the image processor, which in Python knows what outputs mean. */
   processor: string;
+  /** What the repository says about its pictures. */
+  processing: Json;
   /**
    * Decodes a picture as memory allows, makes of it what the graph takes, and runs it. Goes no step further once `signal`
    * aborts.
@@ -48,6 +50,7 @@ export async function openImageModel(request: LoadRequest, ...needed: string[]):
   return {
     config,
     processor: pictures.processor,
+    processing: pictures.config,
     async run(bytes, signal) {
       const { values, ...image } = await pictures.read(bytes, signal);
       const outputs = await encoder.forward(imageRow(inputs, { values, ...image }), signal);

@@ -25,12 +25,12 @@ export function depthProFloats(picture: Picture, settings: ProcessorSettings): F
   return { values, height: to.height, width: to.width };
 }
 
-function channelOf({ data, width, height, channels }: Picture, channel: number): Samples {
+export function channelOf({ data, width, height, channels }: Picture, channel: number): Samples {
   const values = new Uint8Array(width * height);
   for (let i = 0; i < values.length; i++) values[i] = data[i * channels + channel]!;
   return { values, width, height };
 }
 
-function fill(target: Float32Array, rows: RowSampler): void {
+export function fill(target: Float32Array, rows: RowSampler): void {
   for (let y = 0; y < rows.height; y++) rows.row(y, target.subarray(y * rows.width, (y + 1) * rows.width));
 }

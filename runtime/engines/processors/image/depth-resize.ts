@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeLikePillow } from './pillow-resize.js';
-import { multipleBelow, roundHalfEven } from './sizes.js';
+import { type Edges, multipleBelow, roundHalfEven } from './sizes.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
@@ -11,19 +11,28 @@ export function dptResize(
   picture: Picture,
   settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
 ): Picture {
-  const { size, keep_aspect_ratio, ensure_multiple_of: multiple, resample } = settings;
+  const { size } = settings;
   if (!('height' in size)) return plainResize(picture, settings);
+  return resized(picture, dptSize(picture, { ...settings, size }), settings.resample);
+}
+
+interface RatioSettings {
+  keep_aspect_ratio: boolean;
+  ensure_multiple_of: number;
+  size: Edges;
+}
+
+export function dptSize(
+  picture: Edges,
+  { size, keep_aspect_ratio, ensure_multiple_of: multiple }: RatioSettings,
+): Edges {
   let [down, across] = [size.height / picture.height, size.width / picture.width];
   if (keep_aspect_ratio) {
     const scale = Math.abs(1 - across) < Math.abs(1 - down) ? across : down;
     [down, across] = [scale, scale];
   }
   const edge = (length: number) => roundHalfEven(length / multiple) * multiple;
-  return resized(
-    picture,
-    { height: edge(down * picture.height), width: edge(across * picture.width) },
-    resample,
-  );
+  return { height: edge(down * picture.height), width: edge(across * picture.width) };
 }
 
 /** GLPN cuts both edges to multiples, and knows no size. */
@@ -36,6 +45,12 @@ function resized(
   { height, width }: { height: number; width: number },
   resample: number,
 ): Picture {
-  if (height > 0 && width > 0) return resizeLikePillow(picture, width, height, resample);
+  checkNotEmpty({ height, width });
+  return resizeLikePillow(picture, width, height, resample);
+}
+
+/** @throws RunError 422 for an edge that has become nothing */
+export function checkNotEmpty({ height, width }: Edges): void {
+  if (height > 0 && width > 0) return;
   throw new RunError('unprocessable', 'the picture is too small or too narrow for this model');
 }

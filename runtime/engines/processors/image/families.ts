@@ -13,6 +13,7 @@ import { donutResize } from './donut.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { depthProFloats } from './depth-pro.js';
+import { zoeDepthFloats } from './zoe-depth.js';
 import { owlv2Floats } from './owlv2.js';
 import { timmResize, timmSettings } from './timm.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
@@ -143,6 +144,13 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   DPT: dpt,
   PromptDepthAnything: dpt,
   DepthPro: { ...square({ size: 1536 }), floats: depthProFloats },
+  ZoeDepth: {
+    ...square({
+      size: { height: 384, width: 512 },
+      ...{ do_pad: true, keep_aspect_ratio: true, ensure_multiple_of: 32 },
+    }),
+    floats: zoeDepthFloats,
+  },
   GLPN: {
     number: 'square',
     resize: glpnResize,

@@ -17,12 +17,21 @@ interface Axis {
   weight: Float32Array;
 }
 
-/** torch.nn.functional.interpolate's source positions with align_corners=False. */
-function bilinearAxis(from: number, to: number): Axis {
-  const [low, high, weight] = [new Int32Array(to), new Int32Array(to), new Float32Array(to)];
+/** Where torch.nn.functional.interpolate looks for an index: middles of pixels, or with `align_corners` first and last ones, lie on each other. */
+function sourcePosition(from: number, to: number, aligned: boolean): (index: number) => number {
+  if (aligned) {
+    const scale = to > 1 ? Math.fround((from - 1) / (to - 1)) : 0;
+    return (i) => Math.fround(scale * i);
+  }
   const scale = Math.fround(from / to);
+  return (i) => Math.fround(Math.fround(scale * Math.fround(i + 0.5)) - 0.5);
+}
+
+function bilinearAxis(from: number, to: number, aligned: boolean): Axis {
+  const [low, high, weight] = [new Int32Array(to), new Int32Array(to), new Float32Array(to)];
+  const position = sourcePosition(from, to, aligned);
   for (let i = 0; i < to; i++) {
-    const source = Math.max(0, Math.fround(Math.fround(scale * Math.fround(i + 0.5)) - 0.5));
+    const source = Math.max(0, position(i));
     low[i] = Math.min(from - 1, Math.floor(source));
     high[i] = Math.min(from - 1, low[i]! + 1);
     weight[i] = Math.fround(source - low[i]!);
@@ -36,9 +45,10 @@ export interface RowSampler extends Edges {
   row(y: number, target: Float32Array): void;
 }
 
-/** Bilinear, as torch.nn.functional.interpolate(mode="bilinear", align_corners=False) computes it. */
-export function bilinearRows(plane: Samples, { height, width }: Edges): RowSampler {
-  const [down, across] = [bilinearAxis(plane.height, height), bilinearAxis(plane.width, width)];
+/** Bilinear, as torch.nn.functional.interpolate(mode="bilinear", align_corners=aligned) computes it. */
+export function bilinearRows(plane: Samples, { height, width }: Edges, aligned = false): RowSampler {
+  const down = bilinearAxis(plane.height, height, aligned);
+  const across = bilinearAxis(plane.width, width, aligned);
   const { values } = plane;
   return {
     ...{ height, width },
@@ -83,11 +93,11 @@ const A = -0.75;
 const near = (x: number): number => ((A + 2) * x - (A + 3)) * x * x + 1;
 const far = (x: number): number => ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
 
-function cubicAxis(from: number, to: number): CubicAxis {
+function cubicAxis(from: number, to: number, aligned: boolean): CubicAxis {
   const [indices, weights] = [new Int32Array(4 * to), new Float32Array(4 * to)];
-  const scale = Math.fround(from / to);
+  const position = sourcePosition(from, to, aligned);
   for (let i = 0; i < to; i++) {
-    const source = Math.fround(Math.fround(scale * Math.fround(i + 0.5)) - 0.5);
+    const source = position(i);
     const low = Math.floor(source);
     const t = Math.fround(source - low);
     weights.set([far(t + 1), near(t), near(1 - t), far(2 - t)], 4 * i);
@@ -96,9 +106,10 @@ function cubicAxis(from: number, to: number): CubicAxis {
   return { indices, weights };
 }
 
-/** Bicubic, as torch.nn.functional.interpolate(mode="bicubic", align_corners=False) computes it. */
-export function bicubicRows(plane: Samples, { height, width }: Edges): RowSampler {
-  const [down, across] = [cubicAxis(plane.height, height), cubicAxis(plane.width, width)];
+/** Bicubic, as torch.nn.functional.interpolate(mode="bicubic", align_corners=aligned) computes it. */
+export function bicubicRows(plane: Samples, { height, width }: Edges, aligned = false): RowSampler {
+  const down = cubicAxis(plane.height, height, aligned);
+  const across = cubicAxis(plane.width, width, aligned);
   /** As high as the plane, as wide as the target. */
   const wide = new Float32Array(plane.height * width);
   for (let y = 0; y < plane.height; y++) {
@@ -117,6 +128,22 @@ export function bicubicRows(plane: Samples, { height, width }: Edges): RowSample
         const [from, weight] = [down.indices[4 * y + tap]! * width, down.weights[4 * y + tap]!];
         for (let x = 0; x < width; x++) target[x]! += weight * wide[from + x]!;
       }
+    },
+  };
+}
+
+/** The part that begins at `top` and `left`. */
+export function croppedRows(
+  rows: RowSampler,
+  { top, left }: { top: number; left: number },
+  to: Edges,
+): RowSampler {
+  const whole = new Float32Array(rows.width);
+  return {
+    ...to,
+    row(y, target) {
+      rows.row(y + top, whole);
+      target.set(whole.subarray(left, left + to.width));
     },
   };
 }

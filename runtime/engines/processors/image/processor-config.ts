@@ -35,6 +35,7 @@ const PROCESSORS: Record<string, string[]> = {
   GroundingDino: ['grounding-dino'],
   OneFormer: ['oneformer'],
   DepthPro: ['depth_pro'],
+  ZoeDepth: ['zoedepth'],
   Perceiver: ['perceiver'],
   TextNet: ['textnet'],
   Blip: ['blip', 'blip-2'],
