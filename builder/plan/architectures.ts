@@ -106,6 +106,10 @@ const MODEL_TYPES: Record<string, TaskId> = {
   videomae: 'video-classification',
   'vision-encoder-decoder': 'image-to-text',
   llava: 'image-text-to-text',
+  idefics3: 'image-text-to-text',
+  qwen2_vl: 'image-text-to-text',
+  qwen2_5_vl: 'image-text-to-text',
+  florence2: 'image-text-to-text',
   smolvlm: 'image-text-to-text',
 };
 

@@ -14,9 +14,14 @@ export interface NetworkSizes {
   keys: number;
   /** Tokens of an image: one per patch, and one more. */
   patches: number;
+  /** Of models that read more than text: the encoder of pictures. */
+  vision?: VisionSizes;
 }
 
-const NAMES: Record<Exclude<keyof NetworkSizes, 'keys' | 'patches'>, readonly string[]> = {
+/** Sizes of a vision encoder; `patches` is 0 where pictures keep their size. */
+export type VisionSizes = Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads' | 'patches'>;
+
+const NAMES: Record<Exclude<keyof NetworkSizes, 'keys' | 'patches' | 'vision'>, readonly string[]> = {
   vocabulary: ['vocab_size'],
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
@@ -42,6 +47,36 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
     positions: find(NAMES.positions),
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
     patches: patchesOf(find(['image_size']), find(['patch_size'])),
+    ...visionOf(config),
+  };
+}
+
+/** What Python's classes take for sizes that a file leaves out, by the model's type. */
+const VISION: Record<string, { hidden: number; intermediate: number; heads: number }> = {
+  idefics3: { hidden: 1152, intermediate: 3072, heads: 16 },
+  smolvlm: { hidden: 1152, intermediate: 3072, heads: 16 },
+  qwen2_vl: { hidden: 1280, intermediate: 5120, heads: 16 },
+  qwen2_5_vl: { hidden: 3584, intermediate: 3420, heads: 16 },
+};
+/** CLIP and SigLIP. */
+const USUAL = { hidden: 768, intermediate: 3072, heads: 12 };
+
+function visionOf(config: Readonly<Record<string, unknown>>): { vision?: VisionSizes } {
+  const own = config['vision_config'];
+  if (typeof own !== 'object' || own === null) return {};
+  const find = (...names: string[]) =>
+    names.map((name) => Number((own as Record<string, unknown>)[name])).find((value) => value > 0);
+  const usual = VISION[String(config['model_type'])] ?? USUAL;
+  // Qwen2-VL's `hidden_size` is the width of the language model.
+  const hidden = find('embed_dim', 'hidden_size') ?? usual.hidden;
+  const ratio = find('mlp_ratio');
+  return {
+    vision: {
+      hidden,
+      intermediate: find('intermediate_size') ?? (ratio ? ratio * hidden : usual.intermediate),
+      heads: find('num_attention_heads', 'num_heads') ?? usual.heads,
+      patches: patchesOf(find('image_size') ?? 0, find('patch_size') ?? 0),
+    },
   };
 }
 

@@ -21,7 +21,7 @@ const GAPS = 1.25;
 
 /** Bytes of one run of an encoder, or of a decoder without its cache. */
 export function runBytes(
-  { hidden, intermediate, heads }: NetworkSizes,
+  { hidden, intermediate, heads }: Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads'>,
   { tokens, attended }: RunShape,
   integers = false,
 ): number {

@@ -13,6 +13,8 @@ export interface PictureHeader {
   subsampling: string | undefined;
   /** EXIF orientation that turns rows into columns or upside down. */
   turned: boolean;
+  /** The orientation exchanges width and height. */
+  sideways: boolean;
   /** What the samples are, where that decides how they become colours. */
   kind: 'grey16' | 'cmyk' | 'bmp' | 'other';
 }

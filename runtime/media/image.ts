@@ -33,6 +33,15 @@ export async function readHeader(bytes: Uint8Array, maxPixels: number): Promise<
   return header;
 }
 
+/** Edges of a picture as it is decoded: upright. @throws RunError as `readHeader` */
+export async function readEdges(
+  bytes: Uint8Array,
+  maxPixels: number,
+): Promise<Pick<Picture, 'width' | 'height'>> {
+  const { width, height, sideways } = await readHeader(bytes, maxPixels);
+  return sideways ? { width: height, height: width } : { width, height };
+}
+
 /**
  * The pixels of a picture whose header has been read.
  * @throws RunError 422 broken picture
@@ -54,6 +63,7 @@ const OPTIONS = { failOn: 'error', animated: false, ignoreIcc: true } as const;
 
 /** The orientations that need all rows before the first one can be given. */
 const FIRST_TURNED = 3;
+const FIRST_SIDEWAYS = 5;
 const WIDE_SAMPLES = /^(?:u?short)$/;
 
 const BMP = {
@@ -64,6 +74,7 @@ const BMP = {
   progressive: false,
   subsampling: undefined,
   turned: false,
+  sideways: false,
 } as const;
 
 async function headerOf(bytes: Uint8Array): Promise<PictureHeader> {
@@ -79,6 +90,7 @@ async function headerOf(bytes: Uint8Array): Promise<PictureHeader> {
       progressive: found.isProgressive,
       subsampling: found.chromaSubsampling,
       turned: orientation >= FIRST_TURNED,
+      sideways: orientation >= FIRST_SIDEWAYS,
       kind: space === 'grey16' && channels === 1 ? 'grey16' : space === 'cmyk' ? 'cmyk' : 'other',
     };
   } catch (cause) {

@@ -26,7 +26,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   ]);
   // A picture of one size, whose features stand in a row: as in LLaVA.
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
-  const vision = await openVisionEncoder(request, family);
+  const vision = await openVisionEncoder(request, config, family);
   const text = textConfig(config);
   const model = { decoder, tokenizer, config: text, repository: generation ?? config };
   const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
@@ -37,7 +37,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
       const sentence = florenceSentence(asked.text);
       const start = [decoderStartToken(options, model.repository)];
       const picture = await vision.encode(asked.image, signal);
-      const written = `${family.expand(picture.count, picture)}${bos}${sentence}${eos}`;
+      const written = `${family.expand(picture)}${bos}${sentence}${eos}`;
       const { ids } = tokenizer.encode(written, { specialTokens: false });
       checkLength(ids.length, encoderPositions(text));
       const source = picturePrompt(family, ids, [picture]);

@@ -3,7 +3,7 @@ import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { Decoder, DecodingRequest, Prompt } from './decoding/decoder.js';
 import { generate, maxRowsOf } from './generate.js';
-import { mergeSettings } from './settings/settings.js';
+import { type GenerationSettings, mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
 /** A language model without an encoder. */
@@ -27,23 +27,42 @@ export interface PromptRequest {
 }
 
 /**
+ * For prompts that take work to make: what `generateFromPrompt` would refuse by the length alone.
+ * @throws RunError 422 a prompt too long, or an option that such models can't do
+ */
+export function checkPrompt(
+  model: PromptModel,
+  { tokens, options }: { tokens: readonly number[]; options: GenerateOptions },
+): void {
+  settingsOf(model, { tokens, options });
+  model.decoder.checkPrompt(tokens.length);
+}
+
+function settingsOf(
+  model: PromptModel,
+  given: Pick<PromptRequest, 'options' | 'prefixLength' | 'cleanUp'> & { tokens: readonly number[] },
+): GenerationSettings {
+  const { tokens, options, prefixLength, cleanUp } = given;
+  return mergeSettings({
+    ...model,
+    request: withStopTokens(model.tokenizer, options),
+    promptLength: tokens.length,
+    ...{ prefixLength, cleanUp },
+    sourceTokens: tokens,
+  });
+}
+
+/**
  * Goes on with a prompt. Yields and returns as `generate` does.
  * @throws RunError 422 a prompt too long, or an option that such models can't do
  */
 export async function* generateFromPrompt(
   model: PromptModel,
-  { prompt, prefixLength, options, cleanUp, signal }: PromptRequest,
+  { prompt, signal, ...given }: PromptRequest,
 ): AsyncGenerator<string, GeneratedText[]> {
   const { decoder, tokenizer } = model;
   const { length } = prompt.tokens;
-  const settings = mergeSettings({
-    ...model,
-    request: withStopTokens(tokenizer, options),
-    promptLength: length,
-    prefixLength,
-    sourceTokens: prompt.tokens,
-    cleanUp,
-  });
+  const settings = settingsOf(model, { ...given, tokens: prompt.tokens });
   const request: DecodingRequest = {
     maxRows: maxRowsOf(settings),
     maxLength: length + settings.maxNewTokens,

@@ -8,10 +8,12 @@ import { tokenText } from '../tokenizers/tokenizer-json.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { loadFlorenceChat } from './florence-chat.js';
-import { generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
+import { checkPrompt, generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
 import { createPictureFamily } from './prompts/pictures/families.js';
+import type { PictureLayout } from './prompts/pictures/family.js';
 import { expandPictures, picturePrompt } from './prompts/pictures/picture-prompt.js';
 import { type EncodedPicture, openVisionEncoder } from './prompts/pictures/vision-encoder.js';
+import { withoutReserved } from './prompts/pictures/vision-memory.js';
 import { contextLimitOf } from './settings/answer-length.js';
 
 /** Language models that read pictures among words. */
@@ -26,12 +28,11 @@ export async function loadPictureChat(request: LoadRequest): Promise<PictureChat
     readOptionalJson(dir, 'processor_config.json'),
   ]);
   const family = createPictureFamily({ config, processing, processor: processor ?? {}, tokenizer });
-  const [template, decoder, vision] = await Promise.all([
-    loadChatTemplate(dir, tokenizer.config),
-    openDecoder(request, config),
-    openVisionEncoder(request, family),
-  ]);
+  const template = await loadChatTemplate(dir, tokenizer.config);
   if (!template) throw new RunError('not_ready', 'the model has no chat template');
+  // One after the other: what pictures need is set aside before the decoder divides the rest.
+  const vision = await openVisionEncoder(request, config, family);
+  const decoder = await openDecoder(withoutReserved(request, vision.memory), config);
   const model: PromptModel = {
     ...{ decoder, tokenizer, repository: generation ?? config },
     ...contextLimitOf(config, decoder),
@@ -42,12 +43,16 @@ export async function loadPictureChat(request: LoadRequest): Promise<PictureChat
     async *chat(messages, variables, options, signal) {
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const written = template.render(asTemplateReads(messages, template.source), { variables, continues });
-      const pictures: EncodedPicture[] = [];
-      for (const image of picturesOf(messages)) pictures.push(await vision.encode(image, signal));
-      const text = expandPictures(family, written, pictures);
+      const images = picturesOf(messages);
+      const layouts: PictureLayout[] = [];
+      for (const image of images) layouts.push(await vision.measure(image));
+      const text = expandPictures(family, written, layouts);
       // A template that writes the start token itself wants no second one.
       const specialTokens = bos === '' || !text.startsWith(bos);
       const { ids } = tokenizer.encode(text, { specialTokens });
+      checkPrompt(model, { tokens: ids, options });
+      const pictures: EncodedPicture[] = [];
+      for (const image of images) pictures.push(await vision.encode(image, signal));
       const prompt = picturePrompt(family, ids, pictures);
       return yield* generateFromPrompt(model, { prompt, options, cleanUp, signal });
     },

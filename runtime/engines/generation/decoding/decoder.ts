@@ -48,6 +48,8 @@ export interface Decoder {
    * @throws RunError 503 when there is no room for it now, 422 when there never will be
    */
   start(request: DecodingRequest): Promise<Decoding>;
+  /** @throws RunError 422 for a prompt of a length for whose runs there is no memory */
+  checkPrompt(length: number): void;
   readonly inputNames: readonly string[];
   /** Most tokens that the graph has positions for. */
   readonly maxPositions: number;

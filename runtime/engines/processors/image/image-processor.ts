@@ -68,7 +68,7 @@ export function createImageProcessor(config: Json): ImageProcessor {
  */
 export function asPythonSees(picture: Picture): Picture {
   const { width, height, channels, data } = picture;
-  if (height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
+  refuseThin(picture);
   if (height !== 3) return picture;
   const turned = new Uint8Array(data.length);
   for (let row = 0; row < 3; row++) {
@@ -78,6 +78,16 @@ export function asPythonSees(picture: Picture): Picture {
     }
   }
   return { data: turned, width: channels, height: width, channels: 3 };
+}
+
+function refuseThin({ height }: Edges): void {
+  if (height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
+}
+
+/** The edges of what `asPythonSees` gives. @throws RunError as it */
+export function edgesAsPythonSees({ width, height }: Edges): Edges {
+  refuseThin({ width, height });
+  return height === 3 ? { width: 3, height: width } : { width, height };
 }
 
 function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings {
@@ -117,7 +127,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
 }
 
 /** One number stands for all channels. */
-const perChannel = (value: number | number[]): number[] =>
+export const perChannel = (value: number | number[]): number[] =>
   typeof value === 'number' ? [value, value, value] : value;
 
 /** Longest edge of DETR's pictures where settings of an older form name none. */

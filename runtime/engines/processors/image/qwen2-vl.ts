@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { asPythonSees, levelTable, type LevelSettings } from './image-processor.js';
+import { asPythonSees, edgesAsPythonSees, levelTable, type LevelSettings } from './image-processor.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import { type Edges, roundHalfEven } from './sizes.js';
 
@@ -16,6 +16,10 @@ export interface Patches {
 export interface PatchProcessor {
   /** Edge of the blocks of patches that become one feature. */
   readonly mergeSize: number;
+  /** Most patches of a picture. */
+  readonly mostPatches: number;
+  /** Patches over time, height and width of a picture of a size. @throws RunError as `process` */
+  gridOf(size: Edges): Patches['grid'];
   /** @throws RunError 422 a picture that Python's processor fails on */
   process(picture: Picture): Patches;
 }
@@ -48,13 +52,20 @@ export function createPatchProcessor(config: Json): PatchProcessor {
   };
   const resample = value('resample', BICUBIC);
   const doResize = value('do_resize', true);
+  const sizeOf = (seen: Edges): Edges => {
+    const to = smartSize(seen, { factor: patch * merge, ...limits });
+    return doResize ? to : { height: seen.height, width: seen.width };
+  };
   return {
     mergeSize: merge,
+    mostPatches: doResize ? Math.max(merge ** 2, Math.floor(limits.most / patch ** 2)) : Infinity,
+    gridOf: (size) => gridOf(sizeOf(edgesAsPythonSees(size)), patch, merge),
     process(given) {
       const seen = asPythonSees(given);
-      const to = smartSize(seen, { factor: patch * merge, ...limits });
-      const picture = doResize ? resizeLikePillow(seen, to.width, to.height, resample) : seen;
-      return cutPatches(picture, { patch, merge, frames, levels });
+      const to = sizeOf(seen);
+      return cutPatches(resizeLikePillow(seen, to.width, to.height, resample), {
+        ...{ patch, merge, frames, levels },
+      });
     },
   };
 }
@@ -102,11 +113,16 @@ interface PatchSettings {
   levels: LevelSettings;
 }
 
-function cutPatches(picture: Picture, { patch, merge, frames, levels }: PatchSettings): Patches {
-  const { data, width, height, channels } = picture;
+function gridOf({ height, width }: Edges, patch: number, merge: number): Patches['grid'] {
   const [rows, columns] = [Math.floor(height / patch), Math.floor(width / patch)];
-  if (rows % merge !== 0 || columns % merge !== 0 || rows === 0 || columns === 0)
-    throw new RunError('unprocessable', 'the picture has no whole number of patches');
+  if (rows % merge === 0 && columns % merge === 0 && rows > 0 && columns > 0) return [1, rows, columns];
+  throw new RunError('unprocessable', 'the picture has no whole number of patches');
+}
+
+function cutPatches(picture: Picture, { patch, merge, frames, levels }: PatchSettings): Patches {
+  const { data, width, channels } = picture;
+  const grid = gridOf(picture, patch, merge);
+  const [, rows, columns] = grid;
   const area = patch * patch;
   const values = new Float32Array(rows * columns * channels * frames * area);
   const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, levels));
@@ -122,7 +138,7 @@ function cutPatches(picture: Picture, { patch, merge, frames, levels }: PatchSet
       for (let frame = 1; frame < frames; frame++, at += area) values.copyWithin(at, first, first + area);
     }
   }
-  return { values, grid: [1, rows, columns] };
+  return { values, grid };
 }
 
 /** Patches go block by block, and within a block row by row. */

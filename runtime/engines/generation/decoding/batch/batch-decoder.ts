@@ -114,6 +114,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     inputNames: options.inputNames,
     maxPositions: options.maxPositions,
     sharesRuns: options.sharesRuns,
+    checkPrompt: (length) => checkPromptFits(options.memory, length),
     async start(request) {
       checkPromptFits(options.memory, request.promptLength);
       const bytes =

@@ -43,6 +43,7 @@ export async function openSingleDecoder(
     inputNames: session.inputNames,
     maxPositions: maxPositionsOf(whole, config),
     sharesRuns: false,
+    checkPrompt: (length) => checkPromptFits(memory, length),
     async start(decoding) {
       checkPromptFits(memory, decoding.promptLength);
       const tokens = Math.min(decoding.maxLength, contextLength ?? decoding.maxLength);

@@ -1,10 +1,13 @@
 import { RunError } from '../../../../core/errors.js';
 import type { CreateFamily, FamilyFiles, PictureFamily } from './family.js';
+import { createIdefics3Family } from './idefics3.js';
 import { createLlavaFamily } from './llava.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
 
 /** `model_type` of config.json to how its pictures become part of a prompt. */
 const FAMILIES: Readonly<Record<string, CreateFamily>> = {
+  idefics3: createIdefics3Family,
+  smolvlm: createIdefics3Family,
   llava: createLlavaFamily,
   qwen2_vl: createQwen2VlFamily,
   qwen2_5_vl: createQwen2VlFamily,

@@ -1,21 +1,27 @@
 import type { Picture } from '../../../../media/picture.js';
+import type { Edges } from '../../../processors/image/sizes.js';
 import type { Json } from '../../../repository/model-folder.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 
-/** A picture as the vision encoder takes it. */
-export interface PreparedPicture {
-  /** Inputs by their usual names. */
-  feeds: Tensors;
+/** What becomes of a picture, by its size alone. */
+export interface PictureLayout {
+  /** Features that the vision encoder makes of it. */
+  count: number;
+  /** Patches that attend to each other in one run of the vision encoder. */
+  patches: number;
   /** Features over time, height and width, for families whose positions follow them. */
   grid?: readonly [number, number, number];
-  /** Rows and columns of parts that a large picture was cut into; 0 of a whole one. */
+  /** Rows and columns of parts that a large picture is cut into; absent for a whole one. */
   parts?: { rows: number; columns: number };
 }
 
+/** Inputs of one run of the vision encoder by their usual names, made when its turn comes. */
+export type PictureRun = () => Tensors;
+
 /** Where the features of a picture stand in a prompt. */
-export interface PlacedPicture extends Pick<PreparedPicture, 'grid'> {
+export interface PlacedPicture extends Pick<PictureLayout, 'grid'> {
   start: number;
 }
 
@@ -25,10 +31,14 @@ export interface PictureFamily {
   readonly placeholder: string;
   /** The token at whose places features stand. */
   readonly tokenId: number;
+  /** Most patches of a picture. */
+  readonly mostPatches: number;
   /** @throws RunError 422 a picture that Python's processor fails on */
-  prepare(picture: Picture): PreparedPicture;
+  layout(size: Edges): PictureLayout;
+  /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */
+  prepare(picture: Picture): PictureRun[];
   /** The text that takes the placeholder's place, with as many tokens of pictures as there are features. */
-  expand(count: number, picture: Omit<PreparedPicture, 'feeds'>): string;
+  expand(layout: PictureLayout): string;
   /** Absent: tokens stand where they are. */
   positions?(length: number, pictures: readonly PlacedPicture[]): PromptPositions;
 }

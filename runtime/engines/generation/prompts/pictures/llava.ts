@@ -1,17 +1,52 @@
 import { createImageProcessor } from '../../../processors/image/image-processor.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
 
-/** LLaVA: one picture of one size, whose patches stand in a row. */
+/** LLaVA: pictures of one size, whose patches stand in a row. */
 export function createLlavaFamily(files: FamilyFiles): PictureFamily {
   const token = pictureToken(files);
   const processor = createImageProcessor(files.processing);
+  // All pictures get the size of this one.
+  const { height, width } = processor.process({
+    ...{ data: new Uint8Array(SAMPLE * SAMPLE * 3), width: SAMPLE, height: SAMPLE, channels: 3 },
+  });
+  const patch = patchSize(files);
+  const patches = Math.floor(height / patch) * Math.floor(width / patch);
+  const layout = { count: patches + addedTokens(files), patches: patches + 1 };
   return {
     ...token,
+    mostPatches: layout.patches,
+    layout: () => layout,
     prepare(picture) {
-      const { values, height, width } = processor.process(picture);
-      return { feeds: { pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } } };
+      const { values, ...edges } = processor.process(picture);
+      const dims = [1, 3, edges.height, edges.width];
+      return [() => ({ pixel_values: { type: 'float32', data: values, dims } })];
     },
-    expand: (count) => token.placeholder.repeat(count),
+    expand: ({ count }) => token.placeholder.repeat(count),
   };
+}
+
+const SAMPLE = 32;
+
+const visionOf = (config: Json): Json => (config['vision_config'] ?? {}) as Json;
+
+/** CLIP's default. */
+const PATCH = 14;
+
+function patchSize({ processor, config }: FamilyFiles): number {
+  return firstNumber(processor, 'patch_size') ?? firstNumber(visionOf(config), 'patch_size') ?? PATCH;
+}
+
+/**
+ * Tokens beside those of patches: LlavaProcessor's rule, or, for a repository from before it, what the model does. `default`
+ * leaves the class token out.
+ */
+function addedTokens({ processor, config }: FamilyFiles): number {
+  const known = firstNumber(processor, 'patch_size') !== undefined;
+  const classes = visionOf(config)['model_type'] === 'siglip_vision_model' ? 0 : 1;
+  const added = known ? (firstNumber(processor, 'num_additional_image_tokens') ?? 0) : classes;
+  const source = known ? processor : config;
+  const strategy = source['vision_feature_select_strategy'] ?? (known ? undefined : 'default');
+  return added - (strategy === 'default' ? 1 : 0);
 }

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import type { TensorLike } from '../../../sessions/tensors.js';
 import type { FeatureSpan, Prompt } from '../../decoding/prompt.js';
-import type { PictureFamily, PlacedPicture } from './family.js';
+import type { PictureFamily, PictureLayout, PlacedPicture } from './family.js';
 import type { EncodedPicture } from './vision-encoder.js';
 
 /**
@@ -9,9 +9,9 @@ import type { EncodedPicture } from './vision-encoder.js';
  * @throws RunError 422 where the text has other than one placeholder for each picture
  */
 export function expandPictures(
-  { placeholder, expand }: PictureFamily,
+  { placeholder, expand }: Pick<PictureFamily, 'placeholder' | 'expand'>,
   text: string,
-  pictures: readonly EncodedPicture[],
+  pictures: readonly PictureLayout[],
 ): string {
   const parts = text.split(placeholder);
   if (parts.length - 1 !== pictures.length) {
@@ -21,9 +21,7 @@ export function expandPictures(
         `texts must not hold ${placeholder}, and the model's chat template must place pictures`,
     );
   }
-  return parts
-    .map((part, i) => (i === 0 ? part : expand(pictures[i - 1]!.count, pictures[i - 1]!) + part))
-    .join('');
+  return parts.map((part, i) => (i === 0 ? part : expand(pictures[i - 1]!) + part)).join('');
 }
 
 /** Most features of a picture, to number them beside those of others. */
@@ -34,7 +32,7 @@ const MOST_FEATURES = 2 ** 20;
  * @throws RunError 422 where there are other than as many tokens as features
  */
 export function picturePrompt(
-  { tokenId, positions }: PictureFamily,
+  { tokenId, positions }: Pick<PictureFamily, 'tokenId' | 'positions'>,
   tokens: readonly number[],
   pictures: readonly EncodedPicture[],
 ): Prompt {

@@ -10,21 +10,30 @@ export function createQwen2VlFamily(files: FamilyFiles): PictureFamily {
   const merge = processor.mergeSize;
   return {
     ...token,
+    mostPatches: processor.mostPatches,
+    layout(size) {
+      const [frames, rows, columns] = processor.gridOf(size);
+      const patches = frames * rows * columns;
+      return {
+        ...{ patches, count: patches / merge / merge },
+        grid: [frames, rows / merge, columns / merge],
+      };
+    },
     prepare(picture) {
       const { values, grid } = processor.process(picture);
       const [frames, rows, columns] = grid;
       const patches = frames * rows * columns;
       const sizes = { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 3] };
-      return {
-        feeds: {
-          pixel_values: { type: 'float32', data: values, dims: [patches, values.length / patches] },
+      const dims = [patches, values.length / patches];
+      return [
+        () => ({
+          pixel_values: { type: 'float32', data: values, dims },
           grid_thw: sizes,
           image_grid_thw: sizes,
-        },
-        grid: [frames, rows / merge, columns / merge],
-      };
+        }),
+      ];
     },
-    expand: (count) => token.placeholder.repeat(count),
+    expand: ({ count }) => token.placeholder.repeat(count),
     positions: ropePositions,
   };
 }

@@ -8,12 +8,11 @@ import type { EncodedPicture } from '../../../../../../runtime/engines/generatio
 const family = {
   placeholder: '<image>',
   tokenId: 9,
-  prepare: () => ({ feeds: {} }),
-  expand: (count: number) => '<image>'.repeat(count),
+  expand: ({ count }: { count: number }) => '<image>'.repeat(count),
 };
 
 const picture = (id: number, count: number): EncodedPicture => ({
-  ...{ id, count },
+  ...{ id, count, patches: 4 * count },
   features: {
     type: 'float32',
     data: Float32Array.from({ length: count * 2 }, (_, i) => id * 100 + i),
