@@ -40,11 +40,22 @@ for program in ffmpeg ffprobe; do
   cp $prefix/bin/$program $out$prefix/bin/
   ln -s $prefix/bin/$program $out/usr/local/bin/$program
 done
+# Some are known by their place before /usr took over /lib.
+owner_of() {
+  for place in "$1" "$(readlink -f "$1")" "/usr$1" "$(readlink -f "$1" | sed 's,^/usr,,')"; do
+    if found=$(dpkg-query --search "$place" 2>/dev/null); then
+      echo "${found%%:*}"
+      return
+    fi
+  done
+  echo "no package has $1" >&2
+  return 1
+}
 entry() { dpkg-query --show --showformat '${Package}\t${Version}\t${Architecture}\t${source:Package}\n' "$1"; }
 # Libraries that are linked to, and not part of every base image, go beside ffmpeg's own.
 ldd $prefix/lib/*.so.* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | while read -r library; do
   case $library in $prefix/*) continue ;; esac
-  owner=$(dpkg-query --search "$(readlink -f "$library")" | cut -d: -f1 | head -n 1)
+  owner=$(owner_of "$library")
   case $owner in libc6 | libgcc-s1 | libstdc++6 | zlib1g) continue ;; esac
   cp "$library" $out$prefix/lib/
   echo "$owner"

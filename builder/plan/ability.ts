@@ -24,6 +24,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'audio-classification': gives('logits'),
+  ctc: gives('logits'),
   'image-classification': gives('logits'),
   'image-segmentation': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),
   'depth-estimation': gives('predicted_depth'),
@@ -43,6 +44,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
     (ports.inputs.some((name) => CACHE_INPUT.test(name)) ? undefined : 'has no key-value cache'),
   // Its graphs are several, and their loader knows what they owe each other.
   'mask-generation': () => undefined,
+  'speech-seq2seq': () => undefined,
   'image-to-text': () => undefined,
   'document-question-answering': () => undefined,
   'visual-answer-writing': () => undefined,

@@ -23,6 +23,7 @@ const LOADERS: Record<EngineId, Loaders> = {
     'audio-classification': async () =>
       (await import('./encoders/audio/audio-classifier.js')).loadAudioClassifier,
     'document-reading': async () => (await import('./encoders/text/document-reader.js')).loadDocumentReader,
+    ctc: async () => (await import('./encoders/audio/ctc-recognizer.js')).loadCtcRecognizer,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,
     'object-detection': async () => (await import('./encoders/image/object-detector.js')).loadObjectDetector,
@@ -49,6 +50,7 @@ const LOADERS: Record<EngineId, Loaders> = {
     'visual-answer-writing': async () =>
       (await import('./generation/visual-answer-writer.js')).loadVisualAnswerWriter,
     'image-text-to-text': async () => (await import('./generation/picture-chat.js')).loadPictureChat,
+    'speech-seq2seq': async () => (await import('./generation/speech-recognizer.js')).loadSpeechRecognizer,
     'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
   },
 };

@@ -1,6 +1,7 @@
 import { RunError } from '../core/errors.js';
 import { TASK_IDS, type TaskId } from '../core/task-ids.js';
 import audioClassification from './audio-classification.js';
+import automaticSpeechRecognition from './automatic-speech-recognition.js';
 import chat from './chat.js';
 import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
 import featureExtraction from './feature-extraction.js';
@@ -56,7 +57,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'unconditional-image-generation': planned('Unconditional image generation'),
   'image-text-to-text': imageTextToText,
   'audio-classification': audioClassification,
-  'automatic-speech-recognition': planned('Speech recognition'),
+  'automatic-speech-recognition': automaticSpeechRecognition,
   'text-to-speech': planned('Text to speech'),
   'text-to-audio': planned('Text to audio'),
   'audio-text-to-text': planned('Audio-text to text'),

@@ -19,6 +19,7 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
       ...[
         'chat',
         'audio-classification',
+        'automatic-speech-recognition',
         'feature-extraction',
         'fill-mask',
         'image-classification',

@@ -9,6 +9,7 @@ import type {
   ImageCaptioner,
   PictureChat,
   Seq2SeqGenerator,
+  SpeechRecognizer,
   TextGenerator,
   VisualAnswerWriter,
 } from './generation.js';
@@ -47,6 +48,8 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'audio-classification': AudioClassifier;
   'document-reading': DocumentReader;
+  ctc: SpeechRecognizer;
+  'speech-seq2seq': SpeechRecognizer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;
   'image-to-text': ImageCaptioner;

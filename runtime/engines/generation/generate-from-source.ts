@@ -5,6 +5,7 @@ import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { DecodingRequest, EncoderDecoder } from './decoding/decoder.js';
 import { generate, maxRowsOf } from './generate.js';
+import type { LogitsProcessor } from './search/logits-processor.js';
 import { mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
@@ -27,6 +28,7 @@ export interface SourceRequest<Source> {
   options: GenerateOptions;
   /** Whether decoding joins punctuation where the request doesn't say. */
   cleanUp?: boolean;
+  rules?: readonly LogitsProcessor[];
   signal: AbortSignal;
 }
 
@@ -36,7 +38,7 @@ export interface SourceRequest<Source> {
  */
 export async function* generateFromSource<Source>(
   { decoder, tokenizer, config, repository }: SourceModel<Source>,
-  { source, sourceTokens, prompt, options, cleanUp = false, signal }: SourceRequest<Source>,
+  { source, sourceTokens, prompt, options, cleanUp = false, rules, signal }: SourceRequest<Source>,
 ): AsyncGenerator<string, GeneratedText[]> {
   const settings = mergeSettings({
     request: withStopTokens(tokenizer, options, 1),
@@ -56,7 +58,7 @@ export async function* generateFromSource<Source>(
     signal,
   };
   return yield* generate({
-    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal, echoesPrompt: true },
+    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal, echoesPrompt: true, rules },
     start: () => decoder.start(source, request),
   });
 }

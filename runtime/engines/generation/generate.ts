@@ -3,6 +3,7 @@ import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import { beamSearch } from './search/beam-search.js';
 import type { Decoding, Prompt } from './decoding/decoder.js';
 import { createLogitsProcessors } from './search/create-logits-processors.js';
+import type { LogitsProcessor } from './search/logits-processor.js';
 import { startGuidedDecoding } from './guidance.js';
 import { createCompletion, type Completion } from './output/completion.js';
 import { createRandom } from './search/random.js';
@@ -19,6 +20,8 @@ export interface GenerationInput {
   signal: AbortSignal;
   /** True: the text begins with the prompt, which is the start token of an encoder-decoder model. */
   echoesPrompt?: boolean;
+  /** What the kind of model does to scores after all that the settings ask for. */
+  rules?: readonly LogitsProcessor[] | undefined;
   /** Starts one row with an empty cache. */
   start(): Promise<Decoding>;
 }
@@ -55,6 +58,11 @@ function startDecoding({ settings, start }: GenerationInput): Promise<Decoding> 
   return settings.guidanceScale === 1 ? start() : startGuidedDecoding(settings.guidanceScale, start);
 }
 
+const processorsOf = ({ settings, rules = [] }: GenerationInput): LogitsProcessor[] => [
+  ...createLogitsProcessors(settings),
+  ...rules,
+];
+
 type CompletionResult = Completion['result'];
 
 interface Run extends GenerationInput {
@@ -66,7 +74,7 @@ interface Run extends GenerationInput {
 /** Greedy search and sampling: one row per answer, each until its own end. */
 async function* generateSequences(run: Run, first: Float32Array): AsyncGenerator<string, CompletionResult[]> {
   const { settings, decoding, signal } = run;
-  const processors = createLogitsProcessors(settings);
+  const processors = processorsOf(run);
   const initial = startTextStream(run);
   const all = Array.from({ length: settings.numReturnSequences }, (_, index) =>
     createCompletion({ ...run, prompt: run.prompt.tokens, processors, index, ...fork(initial) }),
@@ -103,7 +111,7 @@ async function* generateBeams(run: Run, first: Float32Array): AsyncGenerator<str
   const sequences = await beamSearch({
     ...{ prompt, decoding, settings },
     scores: sources.map(() => first),
-    processors: createLogitsProcessors(settings),
+    processors: processorsOf(run),
     random: settings.doSample ? createRandom(settings) : undefined,
     text: settings.stop.length > 0 ? initial.stream.fork() : undefined,
     interrupted() {
@@ -124,7 +132,8 @@ function beamResult(
 ): CompletionResult {
   const whole = text + ids.map((id) => stream.push(id)).join('');
   const stopped = stream.stopped || eosTokenIds.has(ids.at(-1)!);
-  return { text: whole + stream.finish(), tokensOut: ids.length, finish: stopped ? 'stop' : 'length' };
+  const finish = stopped ? 'stop' : 'length';
+  return { text: whole + stream.finish(), tokensOut: ids.length, tokens: ids, finish };
 }
 
 /** A text stream, and the text that it has given so far. */

@@ -43,7 +43,7 @@ export async function openSoundInput(
 }
 
 /** What the repository says of its feature extractor, in a file of its own or in that of the processor. */
-async function readExtractorConfig(dir: string): Promise<Json> {
+export async function readExtractorConfig(dir: string): Promise<Json> {
   const own = await readOptionalJson(dir, 'preprocessor_config.json');
   if (own) return own;
   const processor = await readOptionalJson(dir, 'processor_config.json');

@@ -76,6 +76,7 @@ export function createCompletion({
       return {
         text: answerText,
         tokensOut: ids.length - prompt.length,
+        tokens: ids.slice(prompt.length),
         finish,
         ...(logprobs === undefined ? {} : { logprobs: { content: tokenLogprobs } }),
       };

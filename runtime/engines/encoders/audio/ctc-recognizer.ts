@@ -1,0 +1,62 @@
+import { RunError } from '../../../core/errors.js';
+import type { SpeechRecognizer } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import type { Json } from '../../repository/model-folder.js';
+import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
+import { roundHalfEven, type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
+import { openAudioModel } from './audio-model.js';
+
+/** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
+export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
+  const [{ config, rate, samples, run }, vocabulary] = await Promise.all([
+    openAudioModel(request, 'logits'),
+    loadCtcVocabulary(request.dir),
+  ]);
+  const samplesPerStep = stepOf(config);
+  return {
+    async transcribe(sound, { chunk_length_s, stride_length_s, ...others }, signal) {
+      refuse(others);
+      const whole = await samples(sound, signal);
+      const pieces = soundPieces(whole, { chunk_length_s, stride_length_s }, { rate, align: samplesPerStep });
+      const ids: number[] = [];
+      for (const piece of pieces ?? [{ samples: whole, left: 0, right: 0 }]) {
+        const best = bestTokens((await run(piece.samples, signal))['logits']!);
+        ids.push(...(pieces ? ownSteps(best, piece, samplesPerStep) : best));
+      }
+      return { text: vocabulary.decode(ids), tokensOut: ids.length };
+    },
+  };
+}
+
+/** Samples that give one score (inputs_to_logits_ratio). */
+function stepOf(config: Json): number {
+  const strides = config['conv_stride'];
+  return Array.isArray(strides) ? (strides as number[]).reduce((product, stride) => product * stride, 1) : 1;
+}
+
+function refuse(options: Record<string, unknown>): void {
+  const given = Object.keys(options).find((name) => options[name] != null && options[name] !== false);
+  if (given === undefined) return;
+  throw new RunError(
+    'unprocessable',
+    `params.${given}: this model scores each step of a sound and generates no text; it takes chunk_length_s and stride_length_s`,
+  );
+}
+
+function bestTokens(logits: TensorLike): number[] {
+  const scores = toFloat32(logits);
+  const size = logits.dims.at(-1)!;
+  return Array.from({ length: scores.length / size }, (_, step) => {
+    let best = 0;
+    for (let i = 1; i < size; i++) if (scores[step * size + i]! > scores[step * size + best]!) best = i;
+    return best;
+  });
+}
+
+/** Steps of a piece without those that it shares with its neighbours (rescale_stride). */
+function ownSteps(ids: number[], { samples, left, right }: SoundPiece, samplesPerStep: number): number[] {
+  const steps = roundHalfEven(samples.length / samplesPerStep);
+  const share = (count: number) => roundHalfEven((count / samples.length) * steps);
+  return ids.slice(share(left), steps - share(right));
+}

@@ -1,0 +1,60 @@
+import { RunError } from '../../core/errors.js';
+import type { SpeechRecognizer } from '../../core/handles/index.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import type { SoundFeatures } from '../processors/audio/sound-features.js';
+import { createWhisperExtractor } from '../processors/audio/whisper.js';
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
+import { loadTokenizer } from '../tokenizers/tokenizer.js';
+import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
+import { openSoundEncoder } from './decoding/encoder-decoder/sound-encoder.js';
+import { decoderStartToken, generateFromSource, lastOf, type SourceModel } from './generate-from-source.js';
+import { createWhisper, type Transcribe } from './speech/whisper.js';
+
+/** WhisperForConditionalGeneration, MoonshineForConditionalGeneration, SpeechEncoderDecoderModel. */
+export async function loadSpeechRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
+  const { dir } = request;
+  const config = await readJson(dir, 'config.json');
+  const [tokenizer, generation, sounds, decoder] = await Promise.all([
+    loadTokenizer(dir),
+    readOptionalJson(dir, 'generation_config.json'),
+    openSoundInput(request, config),
+    openEncoderDecoder(request, config, openSoundEncoder),
+  ]);
+  const model: SourceModel<SoundFeatures> = { decoder, tokenizer, config, repository: generation ?? config };
+  const transcribe = isWhisper(config)
+    ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })
+    : createPlain(model, sounds);
+  return {
+    async transcribe(sound, options, signal) {
+      return transcribe(await sounds.samples(sound, signal), options, signal);
+    },
+  };
+}
+
+const isWhisper = (config: Json): boolean => config['model_type'] === 'whisper';
+
+/** Models that hear a sound at once. */
+function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInput): Transcribe {
+  return async (
+    samples,
+    { language, task, return_timestamps, chunk_length_s, stride_length_s, ...options },
+    signal,
+  ) => {
+    refuse({ language, task, return_timestamps, chunk_length_s, stride_length_s });
+    const source = await extractor.extract(samples, signal);
+    const prompt = [decoderStartToken(options, model.repository)];
+    const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
+    const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
+    const [found] = await lastOf(generateFromSource(model, request));
+    return { text: found!.text, tokensOut: found!.tokensOut };
+  };
+}
+
+function refuse(options: Record<string, unknown>): void {
+  const given = Object.keys(options).find(
+    (name) => options[name] != null && options[name] !== false && options[name] !== 0,
+  );
+  if (given)
+    throw new RunError('unprocessable', `params.${given}: this model can’t do that; Whisper models can`);
+}

@@ -1,0 +1,141 @@
+import { mergeOverlaps } from './merge-overlap.js';
+
+/** What was heard in one piece of a sound. */
+export interface HeardPiece {
+  tokens: readonly number[];
+  /** Seconds of a piece that overlaps others, and of what it shares with the one before and after. */
+  overlap?: { length: number; left: number; right: number } | undefined;
+}
+
+export interface TextRules {
+  /** Token of the time 0. */
+  timestampBegin: number;
+  specialIds: ReadonlySet<number>;
+  /** Seconds of a step of time. */
+  secondsPerStep: number;
+  decode(ids: readonly number[]): string;
+}
+
+/** Steps of a window. */
+const WINDOW_STEPS = 1500;
+
+/**
+ * The text of pieces one after the other (transformers' _decode_asr): tokens of times split it into parts, and what lies in
+ * an overlap waits until the next piece has been heard, too.
+ */
+export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): string {
+  const reader = createReader(rules);
+  for (const piece of pieces) reader.read(piece);
+  return reader.finish();
+}
+
+function createReader(rules: TextRules) {
+  const { timestampBegin, specialIds, secondsPerStep, decode } = rules;
+  let text = '';
+  /** Runs of tokens that have not become text. */
+  let waiting: (readonly number[])[] = [];
+  let partStart: number | undefined;
+  let offset = 0;
+  let skips = false;
+
+  function endPart(): void {
+    text += decode(mergeOverlaps(waiting));
+    waiting = [];
+    partStart = undefined;
+  }
+
+  /** A time; returns true where it ends a part. */
+  function readTime(token: number, time: number, { first, last }: Bounds): boolean {
+    if (last !== undefined && token >= last) {
+      // In the overlap: what follows it is left to the next piece. Times come in pairs, so the next is skipped, too.
+      skips = true;
+      return false;
+    }
+    if (skips || (waiting.length > 0 && token < first)) {
+      skips = false;
+      return false;
+    }
+    if (partStart === undefined) {
+      partStart = time;
+      return false;
+    }
+    return time !== partStart;
+  }
+
+  return {
+    read({ tokens, overlap }: HeardPiece): void {
+      if (overlap) offset -= overlap.left;
+      const bounds = boundsOf(tokens, overlap, rules);
+      const clock = createClock(tokens, rules);
+      let current: number[] = [];
+      for (const [i, token] of tokens.entries()) {
+        if (specialIds.has(token)) continue;
+        if (token < timestampBegin) {
+          current.push(token);
+          continue;
+        }
+        const passed = clock.passed(i);
+        const time = round((token - timestampBegin) * secondsPerStep + offset + passed);
+        if (!readTime(token, time, bounds)) continue;
+        waiting.push(current);
+        current = [];
+        endPart();
+      }
+      if (overlap) offset += overlap.length - overlap.right;
+      if (current.length > 0) waiting.push(current);
+      else if (waiting.every((run) => run.length === 0)) {
+        waiting = [];
+        partStart = undefined;
+      }
+    },
+    finish(): string {
+      if (waiting.length > 0) endPart();
+      return text;
+    },
+  };
+}
+
+const round = (seconds: number): number => Math.round(seconds * 100) / 100;
+
+/** Tokens of times that lie in an overlap: before `first`, and from `last` on. */
+interface Bounds {
+  first: number;
+  last: number | undefined;
+}
+
+function boundsOf(
+  tokens: readonly number[],
+  overlap: HeardPiece['overlap'],
+  { timestampBegin, secondsPerStep }: TextRules,
+): Bounds {
+  let last: number | undefined;
+  if (!overlap) return { first: timestampBegin, last };
+  const right = overlap.length - overlap.right;
+  for (let i = overlap.right > 0 ? tokens.length - 1 : -1; i >= 0; i--) {
+    const token = tokens[i]!;
+    if (token < timestampBegin) continue;
+    if (last !== undefined && (token - timestampBegin) * secondsPerStep < right) break;
+    last = token;
+  }
+  return { first: overlap.left / secondsPerStep + timestampBegin, last };
+}
+
+/** Times begin anew with each window of a long sound. */
+function createClock(tokens: readonly number[], { timestampBegin, secondsPerStep }: TextRules) {
+  let [windows, latest, secondLatest] = [0, 0, 0];
+  return {
+    /** Seconds of the windows before that of the time at `i`. Called for each time in turn. */
+    passed(i: number): number {
+      const time = (tokens[i]! - timestampBegin) * secondsPerStep;
+      if (time < latest) {
+        const endedWithOne =
+          i >= 2 && !(tokens[i - 1]! >= timestampBegin && tokens[i - 2]! >= timestampBegin);
+        if (!endedWithOne) latest = secondLatest;
+        windows += endedWithOne ? secondsPerStep * WINDOW_STEPS : secondLatest;
+      }
+      secondLatest = latest;
+      latest = time;
+      return windows;
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { RunError } from '../../../core/errors.js';
+import type { GenerateOptions, SpeechOptions, Transcript } from '../../../core/handles/index.js';
+import type { SoundFeatures } from '../../processors/audio/sound-features.js';
+import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
+import { firstNumber } from '../../repository/model-folder.js';
+import { generateFromSource, lastOf, type SourceModel } from '../generate-from-source.js';
+import { seekAfter } from './seek.js';
+import { soundPieces } from '../../sounds/sound-pieces.js';
+import { timestampRules } from './timestamp-rules.js';
+import { whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
+import { type HeardPiece, whisperText } from './whisper-text.js';
+
+type Options = GenerateOptions & SpeechOptions;
+
+/** Frames of a state of the encoder. */
+const FRAMES_PER_STEP = 2;
+
+export interface WhisperModel extends SourceModel<SoundFeatures> {
+  extractor: WhisperExtractor;
+}
+
+/** Writes down samples of any length. */
+export type Transcribe = (
+  samples: Float32Array,
+  options: Options,
+  signal: AbortSignal,
+) => Promise<Transcript>;
+
+/** What is the same for all windows of a request. */
+interface Listening {
+  options: GenerateOptions;
+  choice: { language: Options['language']; task: Options['task']; timestamps: boolean };
+  signal: AbortSignal;
+}
+
+/** WhisperForConditionalGeneration: windows one after the other, or pieces that overlap. */
+export function createWhisper(model: WhisperModel): Transcribe {
+  const { extractor, tokenizer } = model;
+  const tokens = whisperTokens(model.repository, model.config);
+  const { windowFrames, hop, rate } = extractor;
+  const timestampBegin = (tokens.noTimestamps ?? Infinity) + 1;
+  const states = firstNumber(model.config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
+  const rules = {
+    timestampBegin,
+    specialIds: tokenizer.specialIds,
+    secondsPerStep: (windowFrames * hop) / rate / states,
+    decode: (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: false }),
+  };
+
+  return async (
+    samples,
+    { language, task, return_timestamps, chunk_length_s, stride_length_s, ...options },
+    signal,
+  ) => {
+    const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
+    const isLong = pieces === undefined && samples.length > extractor.windowSamples;
+    const wanted = return_timestamps ?? (isLong || model.repository['return_timestamps'] === true);
+    checkTimestamps(tokens, { wanted, isLong });
+    const listening: Listening = { options, choice: { language, task, timestamps: wanted }, signal };
+    const heard: HeardPiece[] = [];
+    for (const piece of pieces ?? [{ samples, left: 0, right: 0 }]) {
+      const found = await listen(piece.samples, listening, pieces !== undefined);
+      const seconds = {
+        length: piece.samples.length / rate,
+        left: piece.left / rate,
+        right: piece.right / rate,
+      };
+      heard.push({ tokens: found, overlap: pieces && seconds });
+    }
+    const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
+    return { text: whisperText(heard, rules), tokensOut };
+  };
+
+  /** Hears a sound window by window; a piece is one window, and cut to it. */
+  async function listen(samples: Float32Array, listening: Listening, isPiece: boolean): Promise<number[]> {
+    const fits = isPiece || samples.length <= extractor.windowSamples;
+    const whole = await extractor.whole(
+      samples,
+      fits ? extractor.windowSamples : samples.length,
+      listening.signal,
+    );
+    let prompt: number[] | undefined;
+    const heard: number[] = [];
+    for (let seek = 0; seek < whole.frames;) {
+      listening.signal.throwIfAborted();
+      const source = windowOf(whole, seek, extractor);
+      prompt ??= await whisperPrompt(tokens, listening.choice, () =>
+        detectLanguage(model, tokens, source, listening),
+      );
+      const said = await hear(model, { source, prompt, tokens, listening });
+      const left = Math.min(windowFrames, whole.frames - seek);
+      const next = seekAfter(said, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
+      heard.push(...next.tokens);
+      // Rules forbid a pair of times at the start; a window that went back would never end.
+      seek += next.frames > 0 ? next.frames : left;
+    }
+    return heard;
+  }
+}
+
+function checkTimestamps(
+  { noTimestamps }: WhisperTokens,
+  { wanted, isLong }: { wanted: boolean; isLong: boolean },
+): void {
+  if (isLong && !wanted) {
+    throw new RunError(
+      'unprocessable',
+      'params.return_timestamps: a sound longer than 30 s is heard by times; leave it out, or set params.chunk_length_s',
+    );
+  }
+  if (!wanted || noTimestamps !== undefined) return;
+  throw new RunError(
+    'unprocessable',
+    'params.return_timestamps: the repository has no no_timestamps_token_id in generation_config.json, so sounds of up to ' +
+      '30 s only, or pieces of them (params.chunk_length_s)',
+  );
+}
+
+/** Frames from `seek` on as one window, followed by zeros. */
+function windowOf(
+  { values, frames }: WholeFeatures,
+  seek: number,
+  { windowFrames, filters }: WhisperExtractor,
+): SoundFeatures {
+  const content = Math.min(windowFrames, frames - seek);
+  const window = new Float32Array(filters * windowFrames);
+  for (let i = 0; i < filters; i++) {
+    const from = i * frames + seek;
+    window.set(values.subarray(from, from + content), i * windowFrames);
+  }
+  const mask = { length: windowFrames, content };
+  return { input: 'input_features', values: window, dims: [1, filters, windowFrames], mask };
+}
+
+interface Window {
+  source: SoundFeatures;
+  prompt: readonly number[];
+  tokens: WhisperTokens;
+  listening: Listening;
+}
+
+/** The tokens of a window, without the one that ended it. */
+async function hear(
+  model: WhisperModel,
+  { source, prompt, tokens, listening: { options, choice, signal } }: Window,
+): Promise<readonly number[]> {
+  const ends = new Set([options.eos_token_id ?? model.repository['eos_token_id'] ?? []].flat() as number[]);
+  const rules = choice.timestamps
+    ? [
+        timestampRules({
+          noTimestamps: tokens.noTimestamps!,
+          end: [...ends][0] ?? Infinity,
+          promptLength: prompt.length,
+          latestStart: model.repository['max_initial_timestamp_index'] as number | undefined,
+        }),
+      ]
+    : [];
+  const request = { source, sourceTokens: [], prompt, options, rules, signal };
+  const [best] = await lastOf(generateFromSource(model, request));
+  const made = best!.tokens!;
+  return ends.has(made.at(-1)!) ? made.slice(0, -1) : made;
+}
+
+/** The likeliest language of a window (detect_language). */
+async function detectLanguage(
+  { decoder }: WhisperModel,
+  { start, languages }: WhisperTokens,
+  source: SoundFeatures,
+  { signal }: Listening,
+): Promise<number> {
+  const decoding = await decoder.start(source, { maxRows: 1, maxLength: 2, waits: true, signal });
+  try {
+    const scores = await decoding.prefill({ tokens: [start] });
+    const ids = Object.values(languages);
+    return ids.reduce((best, id) => (scores[id]! > scores[best]! ? id : best), ids[0]!);
+  } finally {
+    decoding.end();
+  }
+}

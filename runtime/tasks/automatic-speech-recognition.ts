@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { SpeechRecognizer } from '../core/handles/index.js';
+import { defineTask, type Resolved, type RunContext } from './define.js';
+import { params, PROCESSOR_FILES, withMedia } from './fragments.js';
+import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
+
+const {
+  truncation: _,
+  stop: __,
+  stop_sequence: ___,
+  num_return_sequences: ____,
+  logprobs: _____,
+  ...generation
+} = seq2seqParams;
+
+const seconds = z.number().min(0);
+
+const input = withMedia({
+  params: params({
+    ...generation,
+    language: z
+      .string()
+      .min(1)
+      .nullish()
+      .describe('name or code of the language that is spoken; detected by default'),
+    task: z.enum(['transcribe', 'translate']).nullish().describe('translate: into English'),
+    return_timestamps: z
+      .boolean()
+      .nullish()
+      .describe('have the model reckon with times; they are not part of the answer'),
+    chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
+    stride_length_s: z
+      .union([seconds, z.tuple([seconds, seconds])])
+      .nullish()
+      .describe('seconds that a piece shares with its neighbours; a sixth of it by default'),
+  }),
+});
+
+async function transcribe(
+  handle: SpeechRecognizer,
+  { media, params: options }: Resolved<z.output<typeof input>>,
+  { signal, count }: RunContext,
+): Promise<string> {
+  const { text, tokensOut } = await handle.transcribe(media.bytes, options, signal);
+  count({ tokensIn: 0, tokensOut, finish: ['stop'] });
+  return text;
+}
+
+export default defineTask({
+  title: 'Speech recognition',
+  summary: 'Writes down what is said in a sound.',
+  modality: 'audio',
+  streams: false,
+  profile: 'media',
+  input,
+  output: z.string(),
+  example: { url: 'https://example.com/speech.wav' },
+  engines: {
+    generation: {
+      modelTypes: ['whisper', 'moonshine', 'speech-encoder-decoder'],
+      head: 'speech-seq2seq',
+      ...seq2seqFiles,
+      files: [...seq2seqFiles.files, ...PROCESSOR_FILES],
+      run: transcribe,
+    },
+    transformers: {
+      head: 'ctc',
+      graphs: ['model'],
+      files: [
+        ...PROCESSOR_FILES,
+        'vocab.json',
+        'added_tokens.json',
+        'tokenizer_config.json',
+        'special_tokens_map.json',
+      ],
+      run: transcribe,
+    },
+  },
+});
