@@ -45,6 +45,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   // Its graphs are several, and their loader knows what they owe each other.
   'mask-generation': () => undefined,
   'speech-seq2seq': () => undefined,
+  speech: () => undefined,
   'image-to-text': () => undefined,
   'document-question-answering': () => undefined,
   'visual-answer-writing': () => undefined,

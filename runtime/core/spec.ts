@@ -4,8 +4,11 @@ import type { TaskId } from './task-ids.js';
 export const PROFILES = ['text', 'vision', 'media'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** How models are computed: one run per answer (transformers), or many (generation). */
-export const ENGINE_IDS = ['transformers', 'generation'] as const;
+/**
+ * How models are computed: one run per answer (transformers), many runs that write text (generation), sounds (speech),
+ * noise that becomes pictures or video in steps (diffusion).
+ */
+export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];
 
 /** Weight formats, by their names in ONNX exports on the hub. */

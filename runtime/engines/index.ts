@@ -53,6 +53,10 @@ const LOADERS: Record<EngineId, Loaders> = {
     'speech-seq2seq': async () => (await import('./generation/speech-recognizer.js')).loadSpeechRecognizer,
     'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
   },
+  speech: {
+    speech: async () => (await import('./speech/speech-synthesizer.js')).loadSpeechSynthesizer,
+  },
+  diffusion: {},
 };
 
 /** @throws RunError `not_ready` for a head that the engine of the request's spec does not have */

@@ -1,11 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Usage } from '../core/usage.js';
 import { type MediaLimits, type ResolveMedia, withMediaResolved } from '../media/resolve.js';
-import { readBody } from '../tasks/body.js';
+import { isMediaOutput } from '../core/media-output.js';
+import { readBody, wantsRawMedia } from '../tasks/body.js';
 import type { Resolved } from '../tasks/define.js';
 import { type JsonBodyOptions, readJsonBody } from '../wire/json-body.js';
 import { abortSignalOf } from '../wire/middleware.js';
-import { asRunError, sendEnvelope } from '../wire/respond.js';
+import { asRunError, sendEnvelope, sendMedia } from '../wire/respond.js';
 import { inTurns } from '../wire/turns.js';
 import type { ModelService } from './service.js';
 import { createStreamWriter } from './text-stream.js';
@@ -22,10 +23,12 @@ export function runHandler(dependencies: RunDependencies): RequestHandler {
   const { service } = dependencies;
   return async (request, response) => {
     const signal = abortSignalOf(response);
-    const { resolved, stream } = await inputOf(request, response, { ...dependencies, signal });
+    const { resolved, stream, raw } = await inputOf(request, response, { ...dependencies, signal });
     if (stream) return streamed(request, response, (told) => service.run(resolved, { signal, ...told }));
     const onUsage = (usage: Usage) => setUsageHeaders(response, usage);
-    sendEnvelope(response, 200, { error: null, output: await service.run(resolved, { signal, onUsage }) });
+    const output = await service.run(resolved, { signal, onUsage });
+    if (isMediaOutput(output)) return sendMedia(response, output, { raw });
+    sendEnvelope(response, 200, { error: null, output });
   };
 }
 
@@ -34,18 +37,19 @@ async function inputOf(
   request: Request,
   response: Response,
   { service, resolveMedia, body, signal }: RunDependencies & { signal: AbortSignal },
-): Promise<{ resolved: Resolved<unknown>; stream: boolean }> {
+): Promise<{ resolved: Resolved<unknown>; stream: boolean; raw: boolean }> {
   const { spec, task } = service;
   const { json, media, release } = await readJsonBody(request, response, {
     ...body,
     mediaApart: task.profile !== 'text',
   });
-  const { input, stream } = readBody(spec.task, task, json);
+  const read = readBody(spec.task, task, json);
+  const { input, stream } = read;
   const hold = body.budget.open(response);
   const work: MediaLimits = { signal, media, onBytes: hold, inTurns: (each) => inTurns(response, each) };
   const resolved = await withMediaResolved(input, (source) => resolveMedia(source, work));
   if (resolved.media || media.size > 0) release();
-  return { resolved, stream };
+  return { resolved, stream, raw: wantsRawMedia(read, clientOf(request)) };
 }
 
 async function streamed(
@@ -67,4 +71,9 @@ async function streamed(
     throw error;
   }
   writer.end(output, usage);
+}
+
+/** What the published clients call themselves. */
+function clientOf({ headers: { lang } }: Request): string | undefined {
+  return typeof lang === 'string' ? lang : undefined;
 }

@@ -7,7 +7,7 @@ import type { AnyTask } from './define.js';
 /** Keys of the request body that tasks use. All others are ignored. */
 const KEYS = [
   ...['text', 'messages', 'url', 'base64', 'question', 'context', 'candidate_labels', 'image'],
-  ...['stream', 'params'],
+  ...['stream', 'json', 'params'],
 ] as const;
 
 const MAX_DEPTH = DEFAULTS.maxBodyDepth;
@@ -19,6 +19,8 @@ export interface RunRequest {
   input: Record<string, unknown>;
   /** True to stream text; false if the task can't. */
   stream: boolean;
+  /** The body's own `json` and `stream`, which say how media are to be sent (`wantsRawMedia`). */
+  asked: { json: boolean | undefined; stream: boolean };
 }
 
 /**
@@ -31,8 +33,10 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
     throw new RunError('invalid_input', 'the body must be a JSON object');
   }
   const body = knownKeys(withShorthand(task, json as Record<string, unknown>));
-  const { stream = false } = body;
+  const { stream = false, json: jsonFlag } = body;
   if (typeof stream !== 'boolean') throw new RunError('invalid_input', 'stream: must be true or false');
+  if (jsonFlag !== undefined && typeof jsonFlag !== 'boolean')
+    throw new RunError('invalid_input', 'json: must be true or false');
   if (deeperThan(MAX_DEPTH, body)) {
     throw new RunError('invalid_input', `the body has more than ${MAX_DEPTH} levels of arrays and objects`);
   }
@@ -40,7 +44,24 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
   if (!parsed.success) throw new RunError('invalid_input', firstProblem(id, body, parsed.error));
   const obstacle = stream && task.streams ? task.unstreamable?.(parsed.data) : undefined;
   if (obstacle !== undefined) throw new RunError('invalid_input', obstacle);
-  return { input: parsed.data as Record<string, unknown>, stream: stream && task.streams };
+  return {
+    input: parsed.data as Record<string, unknown>,
+    stream: stream && task.streams,
+    asked: { json: jsonFlag, stream },
+  };
+}
+
+/** Clients that say which language they are in mean the opposite by `json: false`. */
+const PUBLISHED_CLIENTS = new Set(['javascript', 'python']);
+
+/**
+ * Whether media are to be sent as they are, not in the envelope: `json: true`, or `json: false` from the published clients
+ * and of those that ask for a stream.
+ * @param client value of the `lang` header
+ */
+export function wantsRawMedia({ asked: { json, stream } }: RunRequest, client: string | undefined): boolean {
+  if (json !== false) return json === true;
+  return stream || (client !== undefined && PUBLISHED_CLIENTS.has(client.toLowerCase()));
 }
 
 function knownKeys(source: Record<string, unknown>): Body {

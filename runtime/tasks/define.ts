@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { EncodedJson } from '../core/encoded-json.js';
+import type { MediaOutput } from '../core/media-output.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
 import type { Usage } from '../core/usage.js';
@@ -37,13 +38,13 @@ export interface EngineBinding<H extends Head, Input, Output> {
   example?(handle: Handles[H]): Record<string, unknown>;
   /**
    * An async function, or an async generator that yields text and returns the output. Large outputs may be encoded as JSON
-   * already.
+   * already; media are bytes, of which the server makes the data URL that `output` describes.
    */
   run(
     handle: Handles[H],
     input: Resolved<Input>,
     context: RunContext,
-  ): Promise<Output | EncodedJson> | AsyncGenerator<string, Output>;
+  ): Promise<Output | EncodedJson | MediaOutput> | AsyncGenerator<string, Output>;
 }
 
 /** Kind of the request's main field, which decides how the `input` shorthand is read. */

@@ -22,6 +22,8 @@ import text2textGeneration from './text2text-generation.js';
 import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
 import translation from './translation.js';
+import textToAudio from './text-to-audio.js';
+import textToSpeech from './text-to-speech.js';
 import tokenClassification from './token-classification.js';
 import zeroShotObjectDetection from './zero-shot-object-detection.js';
 import visualQuestionAnswering from './visual-question-answering.js';
@@ -58,8 +60,8 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'image-text-to-text': imageTextToText,
   'audio-classification': audioClassification,
   'automatic-speech-recognition': automaticSpeechRecognition,
-  'text-to-speech': planned('Text to speech'),
-  'text-to-audio': planned('Text to audio'),
+  'text-to-speech': textToSpeech,
+  'text-to-audio': textToAudio,
   'audio-text-to-text': planned('Audio-text to text'),
   'video-classification': planned('Video classification'),
   'video-text-to-text': planned('Video-text to text'),

@@ -1,15 +1,18 @@
 import sharp from 'sharp';
+import { bytesOf, soundDifference, videoDifference } from './media-difference.js';
 
 export interface Compare {
-  kind: 'json' | 'image';
+  kind: 'json' | 'image' | 'audio' | 'video';
   atol?: number;
   rtol?: number;
   /** Mean absolute difference of the samples of pictures, in levels of 8 bits. */
   mean_abs?: number;
+  /** Least ratio of signal to noise of sounds. */
+  snr_db?: number;
 }
 
-/** An expected picture. */
-export class ExpectedPicture {
+/** An expected picture, sound or video. */
+export class ExpectedMedia {
   constructor(readonly bytes: Buffer) {}
 }
 
@@ -23,7 +26,7 @@ export async function difference(
   compare: Compare,
   path = '$',
 ): Promise<string | null> {
-  if (expected instanceof ExpectedPicture) return pictureDifference(actual, expected, compare, path);
+  if (expected instanceof ExpectedMedia) return mediaDifference(actual, expected, compare, path);
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) {
       return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected ${expected.length} items`;
@@ -59,16 +62,28 @@ function plainDifference(actual: unknown, expected: unknown, compare: Compare, p
   return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected ${JSON.stringify(expected)}`;
 }
 
-async function pictureDifference(
+async function mediaDifference(
   actual: unknown,
-  expected: ExpectedPicture,
-  { mean_abs = 0 }: Compare,
+  expected: ExpectedMedia,
+  compare: Compare,
   path: string,
 ): Promise<string | null> {
   if (typeof actual !== 'string')
-    return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected a picture`;
-  const bytes = Buffer.from(actual.replace(/^data:[^,]*,/, ''), 'base64');
-  const [found, wanted] = await Promise.all([bytes, expected.bytes].map(pixelsOf));
+    return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected a medium`;
+  const bytes = bytesOf(actual);
+  if (compare.kind === 'audio')
+    return soundDifference(bytes, expected.bytes, compare.snr_db ?? Infinity, path);
+  if (compare.kind === 'video') return videoDifference(bytes, expected.bytes, compare.mean_abs ?? 0, path);
+  return pictureDifference(bytes, expected, compare, path);
+}
+
+async function pictureDifference(
+  actual: Buffer,
+  expected: ExpectedMedia,
+  { mean_abs = 0 }: Compare,
+  path: string,
+): Promise<string | null> {
+  const [found, wanted] = await Promise.all([actual, expected.bytes].map(pixelsOf));
   if (found!.size !== wanted!.size) return `${path}: a picture of ${found!.size}, expected ${wanted!.size}`;
   const sum = wanted!.data.reduce((total, level, i) => total + Math.abs(level - found!.data[i]!), 0);
   const mean = sum / wanted!.data.length;

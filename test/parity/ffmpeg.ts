@@ -8,6 +8,7 @@ export const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0;
 /** Why models of a task can't be tried here. */
 export function missingFor(task: string): string | undefined {
   const { modality, blocks } = taskOf(task as TaskId);
-  const kind = blocks ?? modality;
-  return (kind === 'audio' || kind === 'video') && !HAS_FFMPEG ? 'no ffmpeg' : undefined;
+  const kinds = [blocks ?? modality, ...task.split('-')];
+  const isHeard = kinds.some((kind) => ['audio', 'video', 'speech'].includes(kind));
+  return isHeard && !HAS_FFMPEG ? 'no ffmpeg' : undefined;
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Compare, ExpectedPicture } from './difference.js';
+import { type Compare, ExpectedMedia } from './difference.js';
 import { readNpy } from './npy.js';
 
 /** One request of a reference model, with the answer of the Python library. */
@@ -52,7 +52,7 @@ export async function zooModel(task: string, name: string, root = 'zoo'): Promis
     zooCase.expect = await withFiles(
       dir,
       zooCase.expect,
-      async (file) => new ExpectedPicture(await readFile(file)),
+      async (file) => new ExpectedMedia(await readFile(file)),
     );
   }
   return { task, name, repo: join(dir, 'repo'), about: await json<ZooModel['about']>('about.json'), cases };

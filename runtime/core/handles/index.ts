@@ -31,12 +31,14 @@ import type {
   TextEmbedder,
   TokenClassifier,
 } from './text.js';
+import type { SpeechSynthesizer } from './speech.js';
 
 export type * from './audio.js';
 export type * from './generation.js';
 export type * from './image.js';
 export type * from './joint.js';
 export type * from './scores.js';
+export type * from './speech.js';
 export type * from './text.js';
 
 /** Head name to the handle that loading it gives. */
@@ -49,6 +51,7 @@ export interface Handles {
   'audio-classification': AudioClassifier;
   'document-reading': DocumentReader;
   ctc: SpeechRecognizer;
+  speech: SpeechSynthesizer;
   'speech-seq2seq': SpeechRecognizer;
   'image-classification': ImageClassifier;
   'mask-generation': MaskGenerator;

@@ -1,0 +1,20 @@
+/** Handles of models that make sounds. */
+
+export interface Sound {
+  /** One channel. */
+  samples: Float32Array;
+  /** Samples per second. */
+  rate: number;
+}
+
+/** Keyword arguments of Python's pipelines and of generate(); which of them a model takes depends on its family. */
+export type SoundOptions = Readonly<Record<string, unknown>>;
+
+export interface SpeechSynthesizer {
+  /**
+   * Speaks a text, or makes the sound that it describes.
+   * @throws RunError 422 for a text that is empty for the model or too long, or an option that it can't do; the signal's
+   * reason
+   */
+  speak(text: string, options: SoundOptions, signal: AbortSignal): Promise<Sound>;
+}

@@ -1,0 +1,10 @@
+/** An output that is a picture, a sound or a video: the server sends it as a data URL, or as it is. */
+export interface MediaOutput {
+  /** `image/png`, `audio/wav`, `video/mp4`, `video/webm`. */
+  readonly mediaType: string;
+  readonly media: Uint8Array;
+}
+
+export function isMediaOutput(output: unknown): output is MediaOutput {
+  return typeof output === 'object' && output !== null && 'media' in output && 'mediaType' in output;
+}

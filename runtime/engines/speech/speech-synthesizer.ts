@@ -1,0 +1,22 @@
+import { RunError } from '../../core/errors.js';
+import type { SpeechSynthesizer } from '../../core/handles/index.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import { type Json, readJson } from '../repository/model-folder.js';
+import { openVits } from './vits.js';
+
+type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SpeechSynthesizer>;
+
+/** `model_type` of config.json to the family that speaks so. */
+const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = { vits: openVits };
+
+/** Models that make sounds of a text. @throws RunError `not_ready` for a family that is not known */
+export async function loadSpeechSynthesizer(request: LoadRequest): Promise<SpeechSynthesizer> {
+  const config = await readJson(request.dir, 'config.json');
+  const type = String(config['model_type']);
+  const open = Object.hasOwn(FAMILIES, type) ? FAMILIES[type] : undefined;
+  if (open) return open(request, config);
+  throw new RunError(
+    'not_ready',
+    `sounds of models of type ${type} are not supported; supported: ${Object.keys(FAMILIES).join(', ')}`,
+  );
+}
