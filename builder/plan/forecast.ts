@@ -42,7 +42,13 @@ export const LOAD_MACHINE = '2 virtual x86-64 cores with AVX-512, weights in the
 
 const START_SECONDS = 0.8;
 /** Bytes per second from file to ready sessions. */
-const LOAD_RATES = { pool: 60e6, single: 90e6, decoder: 190e6, 'encoder-decoder': 80e6 } as const;
+const LOAD_RATES = {
+  pool: 60e6,
+  single: 90e6,
+  decoder: 190e6,
+  'encoder-decoder': 80e6,
+  'picture-chat': 100e6,
+} as const;
 /** Slower, because a decoder with integer weights is tested row by row and its matrices are packed one by one. */
 const INTEGER_DECODER_RATE = 60e6;
 /** Vocabulary entries per second. */

@@ -1,6 +1,12 @@
 import type { Dtype } from '../../runtime/core/spec.js';
-import { limitFor, pictureRunBytes, requestBytes } from './request-memory.js';
-import { type MemoryInput, type SessionKind, sessionKind, weightBytes } from './session-kind.js';
+import { limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
+import {
+  decoderBytes,
+  type MemoryInput,
+  type SessionKind,
+  sessionKind,
+  weightBytes,
+} from './session-kind.js';
 
 /**
  * Memory of a server on a CPU that answers requests of usual size one after the other.
@@ -55,9 +61,9 @@ function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   return sizes.vocabulary * (merges ? MERGED_ENTRY_BYTES : ENTRY_BYTES);
 }
 
-/** Decoder-only models have byte-pair vocabularies. */
+/** Decoder-only models, also those that read pictures, have byte-pair vocabularies. */
 function isDecoder({ engine, graphs }: MemoryInput['spec']): boolean {
-  return engine === 'generation' && 'model' in graphs;
+  return engine === 'generation' && ('model' in graphs || 'vision_encoder' in graphs);
 }
 
 interface WeightMemory {
@@ -88,6 +94,13 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
   /** Several graphs are opened concurrently; sessions have no arena, and malloc keeps the read buffers. */
   'encoder-decoder': ({ spec }) => {
     const weights = 2.05 * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
+    return { loading: weights, loaded: weights };
+  },
+  /** The decoder is opened as any other, the vision encoder as a single session. */
+  'picture-chat': ({ spec }) => {
+    const decoder = decoderBytes(spec);
+    const rest = (weightBytes(spec) - decoder) * unpacked(spec.dtype);
+    const weights = decoder * DECODER[widthOf(spec.dtype)] + rest;
     return { loading: weights, loaded: weights };
   },
 };
@@ -122,6 +135,8 @@ function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number 
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
+  if (kind === 'picture-chat')
+    return PICTURE_BYTES + GENERATION_BYTES + visionRunBytes(sizes) + FLOAT * PROMPT_TOKENS * 5 * wide;
   if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'pool' ? 2 : 1) * pictureRunBytes(sizes);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {

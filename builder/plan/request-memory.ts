@@ -32,24 +32,33 @@ export function pictureRunBytes(sizes: NetworkSizes): number {
   return runBytes(sizes, { tokens, attended: tokens });
 }
 
+/** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
+const VISION_PATCHES = 2048;
+
+/** Bytes of one run of the vision encoder of a model of chats. */
+export function visionRunBytes({ vision }: NetworkSizes): number {
+  if (!vision) return LEAST_RUN_BYTES;
+  const tokens = vision.patches || VISION_PATCHES;
+  return Math.max(LEAST_RUN_BYTES, runBytes(vision, { tokens, attended: tokens }));
+}
+
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+  if (kind === 'picture-chat') {
+    const run = visionRunBytes(sizes);
+    // Half of the room at most is set aside for pictures (runtime/engines/generation/prompts/pictures/vision-memory.ts).
+    return Math.round(pixelBytes() + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
+  }
   if (spec.profile !== 'text') {
     const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
     // Runs of several small images may keep an eighth of the memory (runtime/engines/encoders/tensor-encoder.ts).
-    const pixels = (Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES) * (8 / 7);
-    return Math.round(pixels + sessions * run);
+    return Math.round(pixelBytes() * (8 / 7) + sessions * run);
   }
-  const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
+  if (kind === 'decoder') return decoderRequestBytes({ spec, sizes });
+  const integers = hasIntegers(spec);
   const length = (most: number) => Math.min(most, sizes.positions || UNKNOWN_TOKENS);
-  const float = spec.dtype.endsWith('f16') || spec.dtype === 'fp16' ? 2 : 4;
-  const perToken = 2 * sizes.layers * sizes.keys * float;
-  if (kind === 'decoder') {
-    const tokens = length(PROMPT_TOKENS);
-    const shape = { sizes, perToken, chunk: integers ? Infinity : PROMPT_CHUNK, integers };
-    return promptBytes(shape, tokens) + CACHE_COPIES * perToken * tokens;
-  }
+  const perToken = cacheBytesPerToken({ spec, sizes });
   const tokens = length(TEXT_TOKENS);
   if (kind === 'encoder-decoder') {
     // Keys and values of the input and of the answer.
@@ -59,6 +68,22 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
   const row = runBytes(sizes, { tokens, attended: tokens }, integers);
   const batch = runBytes(sizes, { tokens: BATCH_TOKENS, attended: BATCH_TOKENS }, integers);
   return kind === 'single' ? row : 2 * Math.max(row, workers * batch);
+}
+
+const pixelBytes = (): number => Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + STRIP_BYTES;
+
+const hasIntegers = ({ dtype }: MemoryInput['spec']): boolean => /^(?:q8|u?int8)$/.test(dtype);
+
+function cacheBytesPerToken({ spec: { dtype }, sizes }: Pick<MemoryInput, 'spec' | 'sizes'>): number {
+  return 2 * sizes.layers * sizes.keys * (dtype.endsWith('f16') || dtype === 'fp16' ? 2 : 4);
+}
+
+/** Bytes of a long prompt's run, and of its cache. */
+function decoderRequestBytes({ spec, sizes }: Pick<MemoryInput, 'spec' | 'sizes'>): number {
+  const tokens = Math.min(PROMPT_TOKENS, sizes.positions || UNKNOWN_TOKENS);
+  const [integers, perToken] = [hasIntegers(spec), cacheBytesPerToken({ spec, sizes })];
+  const shape = { sizes, perToken, chunk: integers ? Infinity : PROMPT_CHUNK, integers };
+  return promptBytes(shape, tokens) + CACHE_COPIES * perToken * tokens;
 }
 
 /** Growth of V8's heap (available-memory.ts), and differences between versions of Node.js and kernels. */

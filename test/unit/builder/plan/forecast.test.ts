@@ -66,6 +66,36 @@ describe('predicted memory', () => {
     expect(limit(finer, 2) - limit(vit, 2)).toBeGreaterThan(3 * 30 * MB);
   });
 
+  test('chats about pictures are reckoned as a decoder beside a vision encoder', () => {
+    const chat = spec(0, {
+      ...{ engine: 'generation', profile: 'vision', task: 'image-text-to-text' },
+      graphs: {
+        decoder_model_merged: 'onnx/d.onnx',
+        vision_encoder: 'onnx/v.onnx',
+        embed_tokens: 'onnx/e.onnx',
+      },
+      files: [
+        { path: 'onnx/d.onnx', size: 500 * MB },
+        { path: 'onnx/v.onnx', size: 300 * MB },
+        { path: 'onnx/e.onnx', size: 100 * MB },
+      ],
+    });
+    expect(sessionKind({ spec: chat, workers: 2 })).toBe('picture-chat');
+    const network = (vision: object) =>
+      sizesOf({
+        text_config: { hidden_size: 576, intermediate_size: 1536, num_attention_heads: 9 },
+        vision_config: { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, ...vision },
+      });
+    const limit = (vision: object) =>
+      predictMemory({ spec: chat, sizes: network(vision), workers: 2 }).limitBytes / MB;
+    const finer = limit({ image_size: 512, patch_size: 16 }) - limit({ image_size: 224, patch_size: 16 });
+    // Twelve heads of 1025 x 1025 scores, twice, for a run and for what is set aside beside it.
+    expect(finer).toBeGreaterThan(120);
+    expect(limit({})).toBeGreaterThan(limit({ image_size: 512, patch_size: 16 }) + 400);
+    const encoderDecoder = { ...chat, graphs: { ...chat.graphs, encoder_model: 'onnx/m.onnx' } };
+    expect(sessionKind({ spec: encoderDecoder, workers: 2 })).toBe('encoder-decoder');
+  });
+
   test('weights that are too large to be written once more are opened in one session', () => {
     expect(sessionKind({ spec: spec(4000 * MB), workers: 2 })).toBe('pool');
     expect(sessionKind({ spec: spec(5000 * MB), workers: 2 })).toBe('single');
