@@ -64,6 +64,12 @@ const PROCESSORS: Record<string, string[]> = {
   RTDetr: ['rt_detr', 'rt_detr_v2', 'd_fine'],
   Sam: ['sam', 'sam_hq'],
   Vilt: ['vilt'],
+  // Refused by name.
+  Siglip2: ['siglip2'],
+  DINOv3ViT: ['dinov3_vit'],
+  Pix2Struct: ['pix2struct'],
+  LayoutLMv2: ['layoutlmv2'],
+  BridgeTower: ['bridgetower'],
 };
 
 function named(processing: Json, config: Json): Json {
