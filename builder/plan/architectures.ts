@@ -69,7 +69,7 @@ const ARCHITECTURES: Row[] = [
   [/For(?:Semantic|Instance|Universal|Image)?Segmentation$/, 'image-segmentation'],
   // Networks that tell the foreground from its background.
   [/^(?:BiRefNet|B(?:ria|RIA)RMBG|BEN2?\w*|MODNet|ISNet\w*|U2Net\w*)$/, 'image-segmentation'],
-  [/^(?:OwlViT|OwlVit|Owlv2|GroundingDino)ForObjectDetection$/, 'zero-shot-object-detection'],
+  [/^(?:OwlViT|OwlVit|Owlv2|(?:MM)?GroundingDino)ForObjectDetection$/, 'zero-shot-object-detection'],
   [/ForObjectDetection$/, 'object-detection'],
   [/ForDepthEstimation$/, 'depth-estimation'],
   [/^Sam\w*Model$/, 'mask-generation'],

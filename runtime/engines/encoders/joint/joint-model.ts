@@ -39,6 +39,8 @@ export interface JointRequest {
   picture: ProcessedImage;
   /** Tokens of every row, for graphs that take no mask. */
   width?: number;
+  /** Texts of a run, at most, for graphs whose texts and pictures share an axis. */
+  most?: number;
   signal: AbortSignal;
 }
 
@@ -75,8 +77,8 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
     ...{ config, tokenizer, pictureFeeds, textFeeds, run },
     process: pictures.process,
     readPicture: pictures.read,
-    async *runTexts({ rows, picture, width = 0, signal }) {
-      const count = textsPerRun(rows, width);
+    async *runTexts({ rows, picture, width = 0, most = Infinity, signal }) {
+      const count = Math.min(most, textsPerRun(rows, width));
       for (let from = 0; from < rows.length; from += count) {
         const some = rows.slice(from, from + count);
         // A run takes the memory of its inputs.

@@ -1,16 +1,25 @@
 import { RunError } from '../../../core/errors.js';
 import type { Detection, TextGuidedDetector } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
+import { firstNumber } from '../../repository/model-folder.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
 import { cornerBox, type Scale, sigmoid } from '../boxes.js';
 import { openJointModel } from './joint-model.js';
 
-/** OWL-ViT and OWLv2: input_ids [labels, tokens], pixel_values -> logits [1, patches, labels], pred_boxes [1, patches, 4]. */
+/** Models that give a score for each token of a text, and read one text with a picture. */
+const BY_TOKENS = /^(?:mm-)?grounding-dino$/;
+
+/**
+ * OWL-ViT and OWLv2: input_ids [labels, tokens], pixel_values -> logits [1, patches, labels], pred_boxes [1, patches, 4].
+ * Grounding DINO: input_ids [1, tokens], pixel_values -> logits [1, queries, tokens], pred_boxes [1, queries, 4]. Python's pipeline
+ * looks for one label at a time, as it stands; what other labels there are, and a full stop, would change what it finds.
+ */
 export async function loadTextGuidedDetector(request: LoadRequest): Promise<TextGuidedDetector> {
   const model = await openJointModel(request, 'logits', 'pred_boxes');
   const { config, tokenizer } = model;
-  const most = contextLengthOf(config) ?? Infinity;
+  const byTokens = BY_TOKENS.test(String(config['model_type']));
+  const most = (byTokens ? firstNumber(config, 'max_text_len') : contextLengthOf(config)) ?? Infinity;
   // OWLv2 pads pictures to squares, and its boxes are relative to those.
   const isSquare = config['model_type'] === 'owlv2';
   return {
@@ -25,10 +34,14 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
       const scale = isSquare ? { width: edge, height: edge } : { width, height };
       const found: Detection[] = [];
       let first = 0;
-      for await (const { outputs, count } of model.runTexts({ rows, picture, signal })) {
+      for await (const { outputs, count } of model.runTexts({
+        ...{ rows, picture, signal },
+        ...(byTokens ? { most: 1 } : {}),
+      })) {
+        const logits = byTokens ? bestTokens(outputs['logits']!) : outputs['logits']!;
         found.push(
-          ...detections(outputs['logits']!.dims[2]!, {
-            logits: toFloat32(outputs['logits']!),
+          ...detections(logits.dims[2]!, {
+            logits: toFloat32(logits),
             boxes: toFloat32(outputs['pred_boxes']!),
             ...{ scale, threshold: Math.fround(threshold) },
             labels: labels.slice(first, first + count),
@@ -39,6 +52,18 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
       return found.sort((a, b) => b.score - a.score);
     },
   };
+}
+
+/** [1, queries, tokens] -> [1, queries, 1] */
+function bestTokens(logits: TensorLike): TensorLike {
+  const [queries, tokens] = logits.dims.slice(-2) as [number, number];
+  const values = toFloat32(logits);
+  const data = Float32Array.from({ length: queries }, (_, query) =>
+    values
+      .subarray(query * tokens, (query + 1) * tokens)
+      .reduce((best, value) => Math.max(best, value), -Infinity),
+  );
+  return { type: 'float32', data, dims: [1, queries, 1] };
 }
 
 interface Found {

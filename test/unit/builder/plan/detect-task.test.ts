@@ -42,6 +42,9 @@ test.each<[string, Given, string]>([
     { tag: 'text-classification', hasChatTemplate: true },
     'text-classification',
   ],
+  ['a network that removes backgrounds', { arch: 'BiRefNet', customCode: true }, 'image-segmentation'],
+  ['its tag elsewhere', { tag: 'background-removal' }, 'image-segmentation'],
+  ['texts are looked for', { arch: 'MMGroundingDinoForObjectDetection' }, 'zero-shot-object-detection'],
   ['an architecture with a template', { arch: 'LlamaForCausalLM', hasChatTemplate: true }, 'chat'],
   [
     'sentence-transformers as tagged',

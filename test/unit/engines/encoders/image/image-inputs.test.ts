@@ -33,3 +33,12 @@ test('a graph that wants more than a picture is refused by what it wants', () =>
   );
   expect(() => checkImageInputs([port('pixel_mask', 'int64')])).toThrow('the graph takes no pixel_values');
 });
+
+test('the only input of a graph is the picture, whatever its name', () => {
+  const ports = [{ ...port('input_image'), shape: ['b', 3, 1024, 1024] }];
+  checkImageInputs(ports);
+  expect(imageRow(ports, image)).toEqual({
+    input_image: { type: 'float32', data: image.values, dims: [1, 3, 2, 3] },
+  });
+  expect(() => checkImageInputs([{ ...port('input_ids', 'int64'), shape: ['b', 's'] }])).toThrow('input_ids');
+});
