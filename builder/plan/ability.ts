@@ -24,6 +24,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'masked-lm': gives('logits'),
   'token-classification': gives('logits'),
   'audio-classification': gives('logits'),
+  'video-classification': gives('logits'),
   ctc: gives('logits'),
   'image-classification': gives('logits'),
   'image-segmentation': ({ outputs }) => (outputs.length > 0 ? undefined : 'gives nothing'),

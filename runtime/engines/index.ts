@@ -23,6 +23,8 @@ const LOADERS: Record<EngineId, Loaders> = {
     'audio-classification': async () =>
       (await import('./encoders/audio/audio-classifier.js')).loadAudioClassifier,
     'document-reading': async () => (await import('./encoders/text/document-reader.js')).loadDocumentReader,
+    'video-classification': async () =>
+      (await import('./encoders/video/video-classifier.js')).loadVideoClassifier,
     ctc: async () => (await import('./encoders/audio/ctc-recognizer.js')).loadCtcRecognizer,
     'image-classification': async () =>
       (await import('./encoders/image/image-classifier.js')).loadImageClassifier,

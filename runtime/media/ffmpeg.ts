@@ -16,41 +16,59 @@ const DEMUXERS = [
 
 /** Largest single allocation. */
 const MAX_ALLOC = 512 * 2 ** 20;
-/** What is kept of its messages. */
-const MESSAGES = 2000;
 
 /** What is to be made of a file. */
 export interface FfmpegWork {
   /** Options between input and output, which say what is written to standard output. */
   options: readonly string[];
-  /** Options before the input. */
+  /** Options for the input. */
   inputOptions?: readonly string[];
-  /** Told of the output as it comes; what it throws ends the work. */
-  onData(chunk: Buffer): void;
+  /** Told of the output as it comes, one piece after the other; what it throws ends the work. */
+  onData(chunk: Buffer): void | Promise<void>;
   signal: AbortSignal;
 }
 
+/** A file that lies in a temporary folder while ffmpeg and ffprobe read it. */
+export interface MediaFile {
+  /**
+   * Has ffmpeg read the file, as a process of its own that reaches neither the network nor other files, and that ends with
+   * its caller. A broken file may give some output before it ends.
+   * @throws RunError `engine_failed` without ffmpeg; what `onData` threw; the signal's reason
+   */
+  run(work: FfmpegWork): Promise<void>;
+  /**
+   * What ffprobe says of the file, as it writes it in JSON; undefined for what it can't read.
+   * @throws as `run`
+   */
+  probe(options: readonly string[], signal: AbortSignal): Promise<unknown>;
+}
+
 /**
- * Has ffmpeg read bytes, as a process of its own that reaches neither the network nor other files, and that ends with its
- * caller. The bytes lie in a temporary file meanwhile, since some formats have their index at the end.
- *
- * @returns what ffmpeg said: a broken file may have given some output before
- * @throws RunError `engine_failed` without ffmpeg or a place for the file; what `onData` threw; the signal's reason
+ * Lays bytes into a temporary file, since some formats have their index at the end.
+ * @throws RunError `engine_failed` without a place for the file; what `use` threw; the signal's reason
  */
-export async function runFfmpeg(bytes: Uint8Array, work: FfmpegWork): Promise<string> {
-  work.signal.throwIfAborted();
+export async function withMediaFile<T>(
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  use: (file: MediaFile) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
   const folder = await mkdtemp(join(await writableFolder(), scratchOf(process.pid)));
   try {
-    const file = join(folder, 'input');
-    await writeFile(file, bytes, { signal: work.signal });
-    return await runOver(file, work);
+    const path = join(folder, 'input');
+    await writeFile(path, bytes, { signal });
+    return await use(mediaFile(path));
   } catch (error) {
-    work.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** As `run` of a file of these bytes. */
+export const runFfmpeg = (bytes: Uint8Array, work: FfmpegWork): Promise<void> =>
+  withMediaFile(bytes, work.signal, (file) => file.run(work));
 
 /** Memory where nothing else may be written, as in a container with a read-only file system. */
 const PLACES = [tmpdir(), '/dev/shm'];
@@ -66,40 +84,61 @@ async function writableFolder(): Promise<string> {
   throw new RunError('engine_failed', `no folder for temporary files can be written: ${PLACES.join(', ')}`);
 }
 
-function runOver(file: string, { options, inputOptions = [], onData, signal }: FfmpegWork): Promise<string> {
-  const guards = ['-nostdin', '-v', 'error', '-max_alloc', String(MAX_ALLOC)];
-  const input = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', DEMUXERS.join(',')];
-  const child = spawn('ffmpeg', [...guards, ...input, ...inputOptions, '-i', file, ...options, 'pipe:1'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+const GUARDS = ['-v', 'error', '-max_alloc', String(MAX_ALLOC)];
+const INPUT = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', DEMUXERS.join(',')];
+
+function mediaFile(path: string): MediaFile {
+  return {
+    run: ({ options, inputOptions = [], onData, signal }) =>
+      runProgram(
+        'ffmpeg',
+        ['-nostdin', ...GUARDS, ...INPUT, ...inputOptions, '-i', path, ...options, 'pipe:1'],
+        { onData, signal },
+      ),
+    async probe(options, signal) {
+      const said: Buffer[] = [];
+      const onData = (chunk: Buffer) => void said.push(chunk);
+      await runProgram('ffprobe', [...GUARDS, ...INPUT, ...options, '-of', 'json', path], { onData, signal });
+      try {
+        return JSON.parse(Buffer.concat(said).toString()) as unknown;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  { onData, signal }: Pick<FfmpegWork, 'onData' | 'signal'>,
+): Promise<void> {
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'ignore'],
     signal,
     killSignal: 'SIGKILL',
   });
-  return new Promise((resolve, reject) => {
-    let messages = '';
-    let failure: Error | undefined;
-    child.stderr.on('data', (text: Buffer) => {
-      if (messages.length < MESSAGES) messages += text.toString().replaceAll(file, 'the file');
-    });
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (failure !== undefined) return;
-      try {
-        onData(chunk);
-      } catch (error) {
-        failure = error as Error;
-        child.kill('SIGKILL');
-      }
-    });
+  const ended = new Promise<void>((resolve, reject) => {
     child.on('error', (error) => {
-      failure ??= error;
       // One that did not start does not close.
-      if (child.pid === undefined) reject(notStarted(error));
+      if (child.pid === undefined) reject(notStarted(program, error));
     });
-    child.on('close', () => (failure === undefined ? resolve(messages.trim()) : reject(failure)));
+    child.on('close', () => resolve());
   });
+  // Whoever waits for the end learns of the failure; until then nobody does.
+  ended.catch(() => undefined);
+  try {
+    for await (const chunk of child.stdout) await onData(chunk as Buffer);
+  } catch (error) {
+    child.kill('SIGKILL');
+    await ended;
+    throw error;
+  }
+  await ended;
 }
 
-function notStarted(error: Error): RunError {
-  return new RunError('engine_failed', 'ffmpeg can’t be started', { cause: error });
+function notStarted(program: string, error: Error): RunError {
+  return new RunError('engine_failed', `${program} can’t be started`, { cause: error });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask } from './define.js';
+import { sampleClip } from './sample-clip.js';
 import { sampleSound } from './sample-sound.js';
 
 /** A 32 x 32 grey-scale ramp as PNG in Base64. */
@@ -17,9 +18,9 @@ type ExampleOf = Pick<AnyTask, 'example' | 'modality' | 'blocks'>;
 /** A small medium of the kind that the task takes, in Base64. */
 export function sampleMedium({ modality, blocks }: Omit<ExampleOf, 'example'>): SampleMedium {
   const kind = blocks ?? modality;
-  return kind === 'audio'
-    ? { base64: sampleSound(), mediaType: 'audio/wav' }
-    : { base64: PICTURE, mediaType: 'image/png' };
+  if (kind === 'audio') return { base64: sampleSound(), mediaType: 'audio/wav' };
+  if (kind === 'video') return { base64: sampleClip(), mediaType: 'image/gif' };
+  return { base64: PICTURE, mediaType: 'image/png' };
 }
 
 export interface SampleMedium {

@@ -26,6 +26,7 @@ import textToAudio from './text-to-audio.js';
 import textToSpeech from './text-to-speech.js';
 import tokenClassification from './token-classification.js';
 import zeroShotObjectDetection from './zero-shot-object-detection.js';
+import videoClassification from './video-classification.js';
 import visualQuestionAnswering from './visual-question-answering.js';
 import zeroShotClassification from './zero-shot-classification.js';
 import zeroShotImageClassification from './zero-shot-image-classification.js';
@@ -63,7 +64,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-to-speech': textToSpeech,
   'text-to-audio': textToAudio,
   'audio-text-to-text': planned('Audio-text to text'),
-  'video-classification': planned('Video classification'),
+  'video-classification': videoClassification,
   'video-text-to-text': planned('Video-text to text'),
   'text-to-video': planned('Text to video'),
 };

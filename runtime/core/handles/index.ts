@@ -31,6 +31,7 @@ import type {
   TextEmbedder,
   TokenClassifier,
 } from './text.js';
+import type { VideoClassifier } from './video.js';
 import type { SpeechSynthesizer } from './speech.js';
 
 export type * from './audio.js';
@@ -40,6 +41,7 @@ export type * from './joint.js';
 export type * from './scores.js';
 export type * from './speech.js';
 export type * from './text.js';
+export type * from './video.js';
 
 /** Head name to the handle that loading it gives. */
 export interface Handles {
@@ -50,6 +52,7 @@ export interface Handles {
   'question-answering': QuestionAnswerer;
   'audio-classification': AudioClassifier;
   'document-reading': DocumentReader;
+  'video-classification': VideoClassifier;
   ctc: SpeechRecognizer;
   speech: SpeechSynthesizer;
   'speech-seq2seq': SpeechRecognizer;

@@ -84,6 +84,14 @@ export const FAMILIES: Record<string, ProcessorFamily> = {
   PVT: square({ size: 224, ...IMAGENET }),
   Pvt: square({ size: 224, ...IMAGENET }),
   Segformer: square({ size: 512, ...IMAGENET }),
+  VideoMAE: shortest({ size: 224, do_center_crop: true, crop_size: 224, ...IMAGENET }),
+  Vivit: {
+    ...shortest({
+      ...{ size: 256, do_center_crop: true, crop_size: 224 },
+      ...{ rescale_factor: 1 / 127.5, rescale_offset: true },
+    }),
+    translate: ({ offset, ...config }) => (offset == null ? config : { ...config, rescale_offset: offset }),
+  },
   Siglip: square({ size: 224, resample: BICUBIC }),
   DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
   Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
