@@ -17,7 +17,7 @@ export interface PictureLayout {
   parts?: { rows: number; columns: number };
 }
 
-/** Inputs of one run of the vision encoder by their usual names, made when its turn comes. */
+/** Inputs of one run of the vision encoder by their usual names, made when its turn comes: their memory is handed over. */
 export type PictureRun = () => Tensors;
 
 /** Where the features of a picture stand in a prompt. */

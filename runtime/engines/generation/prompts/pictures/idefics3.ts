@@ -18,8 +18,8 @@ export function createIdefics3Family(files: FamilyFiles): PictureFamily {
   const patch = firstNumber((config['vision_config'] ?? {}) as Json, 'patch_size') ?? PATCH;
   const patches = Math.floor(edge / patch) ** 2;
   const marks = marksOf(config, tokenizer.config);
-  // A picture fills its squares.
-  const mask = { type: 'bool', data: new Uint8Array(edge * edge).fill(1), dims: [1, 1, edge, edge] };
+  // A picture fills its squares. Each run takes the memory of what it is given.
+  const mask = () => ({ type: 'bool', data: new Uint8Array(edge * edge).fill(1), dims: [1, 1, edge, edge] });
   return {
     ...token,
     mostPatches: patches,
@@ -31,7 +31,7 @@ export function createIdefics3Family(files: FamilyFiles): PictureFamily {
     prepare: (picture) =>
       tiles.process(picture).map((square) => () => ({
         pixel_values: { type: 'float32', data: square(), dims: [1, 1, 3, edge, edge] },
-        pixel_attention_mask: mask,
+        pixel_attention_mask: mask(),
       })),
     expand: ({ parts }) => written(parts, { ...marks, features: token.placeholder.repeat(each) }),
   };
