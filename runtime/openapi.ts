@@ -13,7 +13,10 @@ export function requestSchema(task: AnyTask): Schema {
   const shared = task.streams
     ? { stream: { type: 'boolean', description: 'answer in pieces of plain text', default: false } }
     : {};
-  const properties = { ...(own['properties'] as Schema), ...shared };
+  const raw = task.makes
+    ? { json: { type: 'boolean', description: 'true: the medium as it is, not in the envelope' } }
+    : {};
+  const properties = { ...(own['properties'] as Schema), ...shared, ...raw };
   return { ...own, properties, ...('url' in properties ? ONE_OF_MEDIA : {}) };
 }
 
@@ -87,6 +90,7 @@ function runOperation(id: TaskId, task: AnyTask): Schema {
   const stream = task.streams
     ? { 'text/plain': { schema: { type: 'string' } }, 'text/event-stream': {} }
     : {};
+  const raw = task.makes ? { [`${task.makes}/*`]: { schema: { type: 'string', format: 'binary' } } } : {};
   return {
     summary: task.title,
     operationId: id,
@@ -102,6 +106,7 @@ function runOperation(id: TaskId, task: AnyTask): Schema {
         content: {
           'application/json': { schema: envelope({ type: 'null' }, outputSchema(task)) },
           ...stream,
+          ...raw,
         },
       },
       ...errorResponses(),

@@ -57,6 +57,8 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   modality: Modality;
   /** Media that blocks of messages may contain. */
   blocks?: 'image' | 'audio' | 'video';
+  /** Kind of medium that it makes, which `json: true` asks for as it is. */
+  makes?: 'image' | 'audio' | 'video';
   /** True if `stream: true` streams text; otherwise the flag is ignored. */
   streams: boolean;
   /** For a task that streams: why this request can't be streamed, if so. */

@@ -5,6 +5,7 @@ export default defineTask({
   title: 'Text to audio',
   summary: 'Makes the sound that a text describes.',
   modality: 'text',
+  makes: 'audio',
   streams: false,
   profile: 'text',
   input: soundInput,

@@ -5,6 +5,7 @@ export default defineTask({
   title: 'Text to speech',
   summary: 'Speaks a text.',
   modality: 'text',
+  makes: 'audio',
   streams: false,
   profile: 'text',
   input: soundInput,
