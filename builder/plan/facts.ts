@@ -13,6 +13,10 @@ export interface ModelFacts {
   hasChatTemplate: boolean;
   /** A sentence-transformers model (with modules.json) that is no reranker. */
   sentenceModules: boolean;
+  /** Python's class that prepares pictures, or sounds. */
+  processor?: string;
+  /** timm's settings for pictures stand in config.json. */
+  hasTimmSettings: boolean;
   /** Class of a diffusers pipeline (model_index.json). */
   pipelineClass?: string;
   sizes: NetworkSizes;
@@ -26,11 +30,12 @@ type Json = Record<string, unknown>;
  */
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
   const read = async (path: string) => parseObject(path, await source.readText(info, path));
-  const [config, tokenizer, index, sentences] = await Promise.all([
+  const [config, tokenizer, index, sentences, processing] = await Promise.all([
     read('config.json'),
     read('tokenizer_config.json'),
     read('model_index.json'),
     read('config_sentence_transformers.json'),
+    read('preprocessor_config.json'),
   ]);
   const has = (path: string) => info.files.some((file) => file.path === path);
   return {
@@ -40,6 +45,8 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     hasChatTemplate:
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
     sentenceModules: has('modules.json') && sentences.model_type !== 'CrossEncoder',
+    processor: string(processing.image_processor_type) ?? string(processing.feature_extractor_type),
+    hasTimmSettings: typeof config.pretrained_cfg === 'object' && config.pretrained_cfg !== null,
     pipelineClass: string(index._class_name),
     sizes: sizesOf(config),
   };

@@ -57,7 +57,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const task = supportedTask(detected.task);
   requireGraphs(info, facts);
   const { engine, binding } = chooseEngine(task, facts.modelType);
-  requireFiles(info, task, binding);
+  requireFiles(info, task, binding, facts);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
   const { choice, notes } = await choose(source, { ...wanted, dtype, ends: !isUsual(facts, binding) });

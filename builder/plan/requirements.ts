@@ -1,3 +1,8 @@
+import {
+  IMAGE_PROCESSORS,
+  imageProcessorStem,
+  isImageProcessor,
+} from '../../runtime/core/image-processors.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
@@ -43,6 +48,7 @@ export function requireFiles(
   { id, files }: ModelInfo,
   { modality, blocks }: AnyTask,
   { files: named }: Pick<EngineBinding<never, never, never>, 'files'>,
+  facts: Pick<ModelFacts, 'processor' | 'hasTimmSettings'>,
 ): void {
   const has = (path: string) => files.some((file) => file.path === path);
   if (named.includes('tokenizer.json') && !has('tokenizer.json')) {
@@ -52,10 +58,22 @@ export function requireFiles(
     );
   }
   const picture = ['preprocessor_config.json', 'processor_config.json'];
-  if ((blocks ?? modality) === 'image' && named.includes(picture[0]!) && !picture.some(has)) {
+  if (!named.includes(picture[0]!) || facts.hasTimmSettings) return;
+  if ((blocks ?? modality) === 'image' && !picture.some(has)) {
     throw new Refusal(
       `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
       'copy that file from the model that it was exported from and give the folder with --from',
     );
   }
+  if (blocks === undefined && (modality === 'image' || modality === 'video'))
+    requireProcessor(id, facts.processor);
+}
+
+/** Chats about pictures have processors of their own families, which the server looks up by the model's type. */
+function requireProcessor(id: string, name: string | undefined): void {
+  if (name === undefined || isImageProcessor(imageProcessorStem(name))) return;
+  throw new Refusal(
+    `${id} prepares its pictures with ${name}, which is not supported`,
+    `take a model with one of ${IMAGE_PROCESSORS.join(', ')}`,
+  );
 }

@@ -1,3 +1,4 @@
+import type { ImageProcessorName } from '../../../core/image-processors.js';
 import {
   convNextResize,
   generalResize,
@@ -79,7 +80,7 @@ const vit = square({ size: 224 });
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
 /** Python class (less a `Fast` or `ImageProcessor`/`FeatureExtractor` ending) to its rules. */
-export const FAMILIES: Record<string, ProcessorFamily> = {
+export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   ViT: vit,
   PVT: square({ size: 224, ...IMAGENET }),
   Pvt: square({ size: 224, ...IMAGENET }),

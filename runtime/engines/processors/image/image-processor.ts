@@ -1,4 +1,5 @@
 import { RunError } from '../../../core/errors.js';
+import { imageProcessorStem, isImageProcessor } from '../../../core/image-processors.js';
 import { BILINEAR, FAMILIES, HALF } from './families.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { centerCrop, type Size } from './geometry.js';
@@ -34,9 +35,9 @@ export function createImageProcessor(config: Json): ImageProcessor {
   const name = String(
     config['image_processor_type'] ?? config['feature_extractor_type'] ?? 'ViTImageProcessor',
   );
-  const stem = name.replace(/Fast$/, '').replace(/(ImageProcessor|FeatureExtractor)$/, '');
+  const stem = imageProcessorStem(name);
+  if (!isImageProcessor(stem)) throw new RunError('not_ready', `image processor ${name} is not supported`);
   const family = FAMILIES[stem];
-  if (!family) throw new RunError('not_ready', `image processor ${name} is not supported`);
   const settings = readSettings(family.translate?.(config) ?? config, family);
   return {
     name: stem,

@@ -64,5 +64,6 @@ const FACTS = {
   customCode: false,
   hasChatTemplate: false,
   sentenceModules: false,
+  hasTimmSettings: false,
   sizes: sizesOf({}),
 };

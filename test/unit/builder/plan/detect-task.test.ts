@@ -20,6 +20,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       customCode: false,
       hasChatTemplate: false,
       sentenceModules: false,
+      hasTimmSettings: false,
       sizes: sizesOf({}),
       ...facts,
     },

@@ -146,6 +146,12 @@ describe('refused, with the way out', () => {
     ['no tokenizer.json', noTokenizer, {}, /no tokenizer\.json; .*AutoTokenizer.*--from/],
     ['no image processor', pictures, {}, /no preprocessor_config\.json/],
     [
+      'an image processor that is not known',
+      { ...pictures, 'preprocessor_config.json': '{"image_processor_type":"NougatImageProcessor"}' },
+      {},
+      /prepares its pictures with NougatImageProcessor, which is not supported.*ViT/,
+    ],
+    [
       'chat without template',
       { ...files, 'config.json': '{"architectures":["LlamaForCausalLM"]}' },
       { task: 'chat' },
@@ -221,6 +227,16 @@ test('a reranker with modules is no sentence model', async () => {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
   const { spec } = await planModel({ source: folderSource(dir), id: 'org/reranker' });
   expect(spec.task).toBe('text-classification');
+});
+
+test('timm’s settings for pictures stand in config.json', async () => {
+  const dir = folderWith({
+    'README.md': '---\npipeline_tag: image-classification\n---\n',
+    'config.json': '{"architecture":"resnet18","pretrained_cfg":{"input_size":[3,224,224]}}',
+    'onnx/model.onnx': readFileSync(join(CLASSIFIER, 'onnx/model.onnx')),
+  });
+  const { spec } = await planModel({ source: folderSource(dir), id: 'timm/resnet18' });
+  expect(spec.files.map(({ path }) => path)).toEqual(['config.json', 'onnx/model.onnx']);
 });
 
 function copyWithTag(from: string, tag: string): string {

@@ -1,0 +1,48 @@
+/**
+ * Python's image processors whose rules are known here, less the ending of their names: the server computes them, and the
+ * builder refuses others before anything is downloaded. Chats about pictures have processors of their own families.
+ */
+export const IMAGE_PROCESSORS = [
+  ...([
+    'ViT',
+    'PVT',
+    'Pvt',
+    'Segformer',
+    'VideoMAE',
+    'Vivit',
+    'Siglip',
+    'DeiT',
+    'Beit',
+    'EfficientFormer',
+  ] as const),
+  ...([
+    'LayoutLMv3',
+    'Blip',
+    'CLIP',
+    'Bit',
+    'ChineseCLIP',
+    'ViTHybrid',
+    'MobileNetV1',
+    'MobileNetV2',
+  ] as const),
+  ...(['ConvNext', 'Levit', 'PoolFormer', 'MobileViT', 'OwlViT', 'Owlv2', 'Vilt', 'Sam', 'Detr'] as const),
+  ...([
+    'ConditionalDetr',
+    'DeformableDetr',
+    'GroundingDino',
+    'DPT',
+    'PromptDepthAnything',
+    'DepthPro',
+  ] as const),
+  ...(['ZoeDepth', 'GLPN', 'MaskFormer', 'Mask2Former', 'OneFormer', 'Donut', 'Yolos', 'RTDetr'] as const),
+  ...(['Perceiver', 'TextNet', 'TimmWrapper', 'Image', 'EfficientNet'] as const),
+] as const;
+
+export type ImageProcessorName = (typeof IMAGE_PROCESSORS)[number];
+
+/** `ViTImageProcessorFast` and `ViTFeatureExtractor` are `ViT`. */
+export const imageProcessorStem = (name: string): string =>
+  name.replace(/Fast$/, '').replace(/(ImageProcessor|FeatureExtractor)$/, '');
+
+export const isImageProcessor = (stem: string): stem is ImageProcessorName =>
+  (IMAGE_PROCESSORS as readonly string[]).includes(stem);
