@@ -14,7 +14,7 @@ export interface PictureReader {
    */
   read<Small>(
     bytes: Uint8Array,
-    shrink: (picture: Picture) => Small,
+    shrink: (picture: Picture) => Small | Promise<Small>,
     signal: AbortSignal | undefined,
   ): Promise<Small>;
   /** To be called after each run: the first one shows how much memory is left; before it nothing waits. */
@@ -69,7 +69,7 @@ export function createPictureReader({
         if (garbage.length > 0 && semaphore.taken + needed > semaphore.total) await letGo();
         const leave = await semaphore.acquire(needed, signal);
         try {
-          return shrink(await decodePixels(bytes, header));
+          return await shrink(await decodePixels(bytes, header));
         } finally {
           if (semaphore === unlimited || semaphore.total === Infinity) leave();
           else garbage.push({ bytes: needed - OTHER_BYTES, leave });

@@ -35,11 +35,11 @@ export async function openPictureInput(
   availableBytes = () => availableMemory(request.memory),
 ): Promise<PictureInput> {
   const own = await readProcessorConfig(request.dir, config);
-  const { name, process } = createImageProcessor(own);
+  const { name, process, processInSlices } = createImageProcessor(own);
   const reader = createPictureReader({ ...request, availableBytes });
   return {
     ...{ processor: name, process, config: own },
-    read: (bytes, signal) => reader.read(bytes, process, signal),
+    read: (bytes, signal) => reader.read(bytes, (picture) => processInSlices(picture, signal), signal),
     hasRun: () => reader.hasRun(),
   };
 }

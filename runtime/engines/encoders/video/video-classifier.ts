@@ -58,7 +58,9 @@ function readClip(bytes: Uint8Array, { clip, processor, limits, signal }: ClipWo
   const numbers = frameNumbers(clip);
   return withVideo(bytes, { limits, signal }, async (video) => {
     const images: { values: Float32Array; height: number; width: number }[] = [];
-    await video.frames(numbers, (picture) => void images.push(processor.process(picture)));
+    await video.frames(numbers, async (picture) => {
+      images.push(await processor.processInSlices(picture, signal));
+    });
     if (images.length < numbers.length) throw tooShort(numbers, images.length);
     const { height, width, values } = images[0]!;
     const data = new Float32Array(values.length * images.length);

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { bicubicRows, bilinearRows, type RowSampler, type Samples } from './interpolate.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
@@ -9,7 +10,7 @@ const BICUBIC = 3;
  * Depth Pro normalises first and resizes as PyTorch does, without antialias. Both are linear: resizing the bytes gives the
  * same numbers, and takes a quarter of the memory.
  */
-export function depthProFloats(picture: Picture, settings: ProcessorSettings): Floats {
+export function* depthProFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
   const { size, resample } = settings;
   const to: Edges = settings.do_resize && 'height' in size ? size : picture;
   const rowsOf = resample === BICUBIC ? bicubicRows : bilinearRows;
@@ -17,7 +18,7 @@ export function depthProFloats(picture: Picture, settings: ProcessorSettings): F
   const values = new Float32Array(plane * 3);
   for (let c = 0; c < 3; c++) {
     const channel = values.subarray(c * plane, (c + 1) * plane);
-    fill(channel, rowsOf(channelOf(picture, c), to));
+    yield* fill(channel, rowsOf(channelOf(picture, c), to));
     const factor = settings.do_rescale ? settings.rescale_factor : 1;
     const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
     for (let i = 0; i < plane; i++) channel[i] = (channel[i]! * factor - mean) / std;
@@ -31,6 +32,9 @@ export function channelOf({ data, width, height, channels }: Picture, channel: n
   return { values, width, height };
 }
 
-export function fill(target: Float32Array, rows: RowSampler): void {
-  for (let y = 0; y < rows.height; y++) rows.row(y, target.subarray(y * rows.width, (y + 1) * rows.width));
+export function* fill(target: Float32Array, rows: RowSampler): Steps<void> {
+  for (let y = 0; y < rows.height; y++) {
+    rows.row(y, target.subarray(y * rows.width, (y + 1) * rows.width));
+    yield;
+  }
 }

@@ -1,19 +1,20 @@
+import type { Steps } from '../../../core/steps.js';
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
-import { resizeLikePillow } from './pillow-resize.js';
+import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleBelow, roundHalfEven } from './sizes.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
  */
-export function dptResize(
+export function* dptResize(
   picture: Picture,
   settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
-): Picture {
+): Steps<Picture> {
   const { size } = settings;
-  if (!('height' in size)) return plainResize(picture, settings);
-  return resized(picture, dptSize(picture, { ...settings, size }), settings.resample);
+  if (!('height' in size)) return yield* plainResize(picture, settings);
+  return yield* resized(picture, dptSize(picture, { ...settings, size }), settings.resample);
 }
 
 interface RatioSettings {
@@ -36,17 +37,20 @@ export function dptSize(
 }
 
 /** GLPN cuts both edges to multiples, and knows no size. */
-export function glpnResize(picture: Picture, settings: ResizeSettings & { size_divisor: number }): Picture {
-  return resized(picture, multipleBelow(picture, settings.size_divisor), settings.resample);
+export function* glpnResize(
+  picture: Picture,
+  settings: ResizeSettings & { size_divisor: number },
+): Steps<Picture> {
+  return yield* resized(picture, multipleBelow(picture, settings.size_divisor), settings.resample);
 }
 
-function resized(
+function* resized(
   picture: Picture,
   { height, width }: { height: number; width: number },
   resample: number,
-): Picture {
+): Steps<Picture> {
   checkNotEmpty({ height, width });
-  return resizeLikePillow(picture, width, height, resample);
+  return yield* resizeSteps(picture, width, height, resample);
 }
 
 /** @throws RunError 422 for an edge that has become nothing */

@@ -1,6 +1,7 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
-import { resizeLikePillow } from './pillow-resize.js';
+import { resizeSteps } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 
 export interface DonutSettings extends ResizeSettings {
@@ -9,24 +10,24 @@ export interface DonutSettings extends ResizeSettings {
 }
 
 /** Donut: turned to lie as the target does, shortest edge to the target's, then made smaller until it fits. */
-export function donutResize(given: Picture, settings: DonutSettings): Picture {
+export function* donutResize(given: Picture, settings: DonutSettings): Steps<Picture> {
   const { size } = settings;
-  if (!('height' in size)) return plainResize(given, settings);
+  if (!('height' in size)) return yield* plainResize(given, settings);
   const picture = settings.do_align_long_axis ? aligned(given, size) : given;
   const shortest = Math.min(size.height, size.width);
-  const resized = plainResize(picture, { ...settings, size: { shortest_edge: shortest } });
-  return settings.do_thumbnail ? thumbnail(resized, size) : resized;
+  const resized = yield* plainResize(picture, { ...settings, size: { shortest_edge: shortest } });
+  return settings.do_thumbnail ? yield* thumbnail(resized, size) : resized;
 }
 
 const BICUBIC = 3;
 
 /** Bicubic whatever the settings say. */
-function thumbnail(picture: Picture, size: Edges): Picture {
+function* thumbnail(picture: Picture, size: Edges): Steps<Picture> {
   let [height, width] = [Math.min(picture.height, size.height), Math.min(picture.width, size.width)];
   if (height === picture.height && width === picture.width) return picture;
   if (picture.height > picture.width) width = Math.trunc((picture.width * height) / picture.height);
   else if (picture.width > picture.height) height = Math.trunc((picture.height * width) / picture.width);
-  return resizeLikePillow(picture, Math.max(1, width), Math.max(1, height), BICUBIC);
+  return yield* resizeSteps(picture, Math.max(1, width), Math.max(1, height), BICUBIC);
 }
 
 /** A quarter turn clockwise where one is wide and the other tall. */

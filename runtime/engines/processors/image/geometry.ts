@@ -1,5 +1,6 @@
+import type { Steps } from '../../../core/steps.js';
 import { RunError } from '../../../core/errors.js';
-import { resizeLikePillow } from './pillow-resize.js';
+import { resizeSteps } from './pillow-resize.js';
 import { type Edges, longestEdge, shortestEdgeWithin } from './sizes.js';
 import type { Picture } from '../../../media/picture.js';
 
@@ -21,11 +22,11 @@ export interface ResizeSettings {
 export type Resize<Settings extends ResizeSettings = ResizeSettings> = (
   picture: Picture,
   settings: Settings,
-) => Picture;
+) => Steps<Picture>;
 
-export function plainResize(picture: Picture, { size, resample }: ResizeSettings): Picture {
-  if ('height' in size) return resizeLikePillow(picture, size.width, size.height, resample);
-  if ('shortest_edge' in size) return resizeShortest(picture, size.shortest_edge, resample);
+export function* plainResize(picture: Picture, { size, resample }: ResizeSettings): Steps<Picture> {
+  if ('height' in size) return yield* resizeSteps(picture, size.width, size.height, resample);
+  if ('shortest_edge' in size) return yield* resizeShortest(picture, size.shortest_edge, resample);
   throw new RunError(
     'not_ready',
     'preprocessor_config.json: size has no height and width, and no shortest_edge',
@@ -33,80 +34,88 @@ export function plainResize(picture: Picture, { size, resample }: ResizeSettings
 }
 
 /** get_resize_output_image_size(default_to_square=False): the long edge is cut to an integer, not rounded. */
-function resizeShortest(picture: Picture, edge: number, resample: number): Picture {
+function* resizeShortest(picture: Picture, edge: number, resample: number): Steps<Picture> {
   const { width, height } = picture;
   const long = Math.trunc((edge * Math.max(width, height)) / Math.min(width, height));
   return width <= height
-    ? resizeLikePillow(picture, edge, long, resample)
-    : resizeLikePillow(picture, long, edge, resample);
+    ? yield* resizeSteps(picture, edge, long, resample)
+    : yield* resizeSteps(picture, long, edge, resample);
 }
 
 /** ConvNeXT: a small picture is cut out of one resized to crop_pct more; a large one is squashed. */
-export function convNextResize(picture: Picture, settings: ResizeSettings): Picture {
+export function* convNextResize(picture: Picture, settings: ResizeSettings): Steps<Picture> {
   const { size, crop_pct, resample } = settings;
-  if (!('height' in size) && !('shortest_edge' in size)) return plainResize(picture, settings);
+  if (!('height' in size) && !('shortest_edge' in size)) return yield* plainResize(picture, settings);
   const edge = 'height' in size ? size.height : size.shortest_edge;
-  if (edge >= 384) return resizeLikePillow(picture, edge, edge, resample);
-  const resized = resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
+  if (edge >= 384) return yield* resizeSteps(picture, edge, edge, resample);
+  const resized = yield* resizeShortest(picture, Math.trunc(edge / crop_pct!), resample);
   return centerCrop(resized, { height: edge, width: edge });
 }
 
-export function levitResize(picture: Picture, settings: ResizeSettings): Picture {
-  if (!('shortest_edge' in settings.size)) return plainResize(picture, settings);
-  return resizeShortest(picture, Math.trunc((256 / 224) * settings.size.shortest_edge), settings.resample);
+export function* levitResize(picture: Picture, settings: ResizeSettings): Steps<Picture> {
+  if (!('shortest_edge' in settings.size)) return yield* plainResize(picture, settings);
+  return yield* resizeShortest(
+    picture,
+    Math.trunc((256 / 224) * settings.size.shortest_edge),
+    settings.resample,
+  );
 }
 
-export function poolFormerResize(picture: Picture, settings: ResizeSettings): Picture {
+export function* poolFormerResize(picture: Picture, settings: ResizeSettings): Steps<Picture> {
   const { size, crop_pct, resample } = settings;
-  if (crop_pct === null) return plainResize(picture, settings);
+  if (crop_pct === null) return yield* plainResize(picture, settings);
   if ('shortest_edge' in size)
-    return resizeShortest(picture, Math.trunc(size.shortest_edge / crop_pct), resample);
-  if (!('height' in size)) return plainResize(picture, settings);
+    return yield* resizeShortest(picture, Math.trunc(size.shortest_edge / crop_pct), resample);
+  if (!('height' in size)) return yield* plainResize(picture, settings);
   const [height, width] = [Math.trunc(size.height / crop_pct), Math.trunc(size.width / crop_pct)];
   return size.height === size.width
-    ? resizeShortest(picture, height, resample)
-    : resizeLikePillow(picture, width, height, resample);
+    ? yield* resizeShortest(picture, height, resample)
+    : yield* resizeSteps(picture, width, height, resample);
 }
 
 /** Perceiver cuts first: the square of the short edge, less by what `size` is less than `crop_size`. */
-export function perceiverResize(
+export function* perceiverResize(
   picture: Picture,
   settings: ResizeSettings & { do_center_crop: boolean; crop_size: Edges },
-): Picture {
+): Steps<Picture> {
   const { size, crop_size, do_center_crop } = settings;
-  if (!do_center_crop || !('height' in size)) return plainResize(picture, settings);
+  if (!do_center_crop || !('height' in size)) return yield* plainResize(picture, settings);
   const short = Math.min(picture.height, picture.width);
   const cut = {
     height: Math.trunc((size.height / crop_size.height) * short),
     width: Math.trunc((size.width / crop_size.width) * short),
   };
-  return plainResize(centerCrop(picture, cut), settings);
+  return yield* plainResize(centerCrop(picture, cut), settings);
 }
 
 /** SAM: the longest edge gets a fixed length. */
-export function longestEdgeResize(picture: Picture, settings: ResizeSettings): Picture {
+export function* longestEdgeResize(picture: Picture, settings: ResizeSettings): Steps<Picture> {
   const { size, resample } = settings;
-  if (!('longest_edge' in size) || size.longest_edge === undefined) return plainResize(picture, settings);
+  if (!('longest_edge' in size) || size.longest_edge === undefined)
+    return yield* plainResize(picture, settings);
   const { height, width } = longestEdge(picture, size.longest_edge);
-  return resizeLikePillow(picture, width, height, resample);
+  return yield* resizeSteps(picture, width, height, resample);
 }
 
 /** transformers.js's general class, which networks from outside of transformers name: edges down to multiples, one at least. */
-export function generalResize(
+export function* generalResize(
   picture: Picture,
   settings: ResizeSettings & { size_divisibility: number },
-): Picture {
+): Steps<Picture> {
   const { size, size_divisibility: of, resample } = settings;
-  if (!('shortest_edge' in size)) return plainResize(picture, settings);
+  if (!('shortest_edge' in size)) return yield* plainResize(picture, settings);
   const { height, width } = shortestEdgeWithin(picture, size.shortest_edge, size.longest_edge);
   const edge = (length: number) => Math.max(1, Math.floor(length / of)) * of;
-  return resizeLikePillow(picture, edge(width), edge(height), resample);
+  return yield* resizeSteps(picture, edge(width), edge(height), resample);
 }
 
 /** ViLT: the longest edge has 1333 pixels where the shortest has 800, at most; both are multiples of `size_divisor`. */
-export function viltResize(picture: Picture, settings: ResizeSettings & { size_divisor: number }): Picture {
+export function* viltResize(
+  picture: Picture,
+  settings: ResizeSettings & { size_divisor: number },
+): Steps<Picture> {
   const { size, size_divisor, resample } = settings;
-  if (!('shortest_edge' in size)) return plainResize(picture, settings);
+  if (!('shortest_edge' in size)) return yield* plainResize(picture, settings);
   const longest = Math.trunc((1333 / 800) * size.shortest_edge);
   let scale = size.shortest_edge / Math.min(picture.height, picture.width);
   const long = scale * Math.max(picture.height, picture.width);
@@ -120,7 +129,7 @@ export function viltResize(picture: Picture, settings: ResizeSettings & { size_d
   }
   const edge = (length: number) => Math.floor(Math.trunc(length + 0.5) / size_divisor) * size_divisor;
   [height, width] = [edge(height), edge(width)];
-  if (height > 0 && width > 0) return resizeLikePillow(picture, width, height, resample);
+  if (height > 0 && width > 0) return yield* resizeSteps(picture, width, height, resample);
   throw new RunError('unprocessable', 'the picture is too narrow for this model');
 }
 

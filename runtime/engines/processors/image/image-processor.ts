@@ -1,4 +1,5 @@
 import { RunError } from '../../../core/errors.js';
+import { finish, inSlices, type Steps } from '../../../core/steps.js';
 import { imageProcessorStem, isImageProcessor } from '../../../core/image-processors.js';
 import { BILINEAR, FAMILIES, HALF } from './families.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
@@ -24,6 +25,8 @@ export interface ImageProcessor {
   readonly name: string;
   /** @throws RunError 422 a picture that Python's processor fails on */
   process(picture: Picture): ProcessedImage;
+  /** The same in short slices of the event loop. @throws the signal's reason */
+  processInSlices(picture: Picture, signal: AbortSignal): Promise<ProcessedImage>;
 }
 
 /**
@@ -39,27 +42,29 @@ export function createImageProcessor(config: Json): ImageProcessor {
   if (!isImageProcessor(stem)) throw new RunError('not_ready', `image processor ${name} is not supported`);
   const family = FAMILIES[stem];
   const settings = readSettings(family.translate?.(config) ?? config, family);
+  function* steps(picture: Picture): Steps<ProcessedImage> {
+    const seen = asPythonSees(picture);
+    const original = { height: picture.height, width: picture.width };
+    if (family.floats) {
+      const floats = yield* family.floats(seen, settings);
+      return { ...floats, content: { height: floats.height, width: floats.width }, original };
+    }
+    const resized = settings.do_resize ? yield* family.resize(seen, settings) : seen;
+    const crops = settings.do_center_crop && !family.cropsItself;
+    const cropped = crops ? centerCrop(resized, settings.crop_size) : resized;
+    const content = { height: cropped.height, width: cropped.width };
+    const padding = settings.do_pad ? family.pad?.(content, settings, config) : undefined;
+    return {
+      values: yield* toPlanes(cropped, settings, padding),
+      ...(padding?.to ?? content),
+      content,
+      original,
+    };
+  }
   return {
     name: stem,
-    process(picture) {
-      const seen = asPythonSees(picture);
-      const original = { height: picture.height, width: picture.width };
-      if (family.floats) {
-        const floats = family.floats(seen, settings);
-        return { ...floats, content: { height: floats.height, width: floats.width }, original };
-      }
-      const resized = settings.do_resize ? family.resize(seen, settings) : seen;
-      const crops = settings.do_center_crop && !family.cropsItself;
-      const cropped = crops ? centerCrop(resized, settings.crop_size) : resized;
-      const content = { height: cropped.height, width: cropped.width };
-      const padding = settings.do_pad ? family.pad?.(content, settings, config) : undefined;
-      return {
-        values: toPlanes(cropped, settings, padding),
-        ...(padding?.to ?? content),
-        content,
-        original,
-      };
-    },
+    process: (picture) => finish(steps(picture)),
+    processInSlices: (picture, signal) => inSlices(steps(picture), signal),
   };
 }
 
@@ -150,7 +155,11 @@ function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: un
   throw new RunError('not_ready', `preprocessor_config.json: size ${JSON.stringify(size)} is not supported`);
 }
 
-function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Padding | undefined): Float32Array {
+function* toPlanes(
+  picture: Picture,
+  settings: ProcessorSettings,
+  padding: Padding | undefined,
+): Steps<Float32Array> {
   const { data, width, height, channels } = picture;
   const to = padding?.to ?? picture;
   const plane = to.width * to.height;
@@ -163,6 +172,7 @@ function toPlanes(picture: Picture, settings: ProcessorSettings, padding: Paddin
     for (let y = 0; y < height; y++) {
       const [from, row] = [y * width, first + y * to.width];
       for (let x = 0; x < width; x++) values[row + x] = table[data[(from + x) * channels + source]!]!;
+      yield;
     }
   }
   return values;

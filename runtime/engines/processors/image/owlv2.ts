@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 
@@ -9,11 +10,15 @@ const PADDING = 0.5;
  * "mirror"), kept within the range of the input, normalised. Both filters are linear and by axis, so that each axis needs
  * one sum of weights; rows are added to the result one by one, and neither the square nor the blurred picture is held.
  */
-export function owlv2Floats(picture: Picture, settings: ProcessorSettings): Floats {
+export function* owlv2Floats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
   const edge = Math.max(picture.height, picture.width);
   const square = settings.do_pad ? { height: edge, width: edge } : picture;
   const to = settings.do_resize && 'height' in settings.size ? settings.size : square;
-  const values = zoomed(picture, { square, to, factor: settings.do_rescale ? settings.rescale_factor : 1 });
+  const values = yield* zoomed(picture, {
+    square,
+    to,
+    factor: settings.do_rescale ? settings.rescale_factor : 1,
+  });
   const plane = to.height * to.width;
   if (settings.do_normalize) {
     for (let c = 0; c < 3; c++) {
@@ -30,7 +35,7 @@ interface Zoom {
   factor: number;
 }
 
-function zoomed(picture: Picture, { square, to, factor }: Zoom): Float32Array {
+function* zoomed(picture: Picture, { square, to, factor }: Zoom): Steps<Float32Array> {
   const across = flatten(weightsOf(square.width, to.width));
   const down = targetsOf(weightsOf(square.height, to.height), square.height);
   const plane = to.height * to.width;
@@ -45,6 +50,7 @@ function zoomed(picture: Picture, { square, to, factor }: Zoom): Float32Array {
         for (let x = 0; x < to.width; x++) values[at + x]! += weight * row[from + x]!;
       }
     }
+    yield;
   }
   const isPadded = square.height !== picture.height || square.width !== picture.width;
   return clipped(values, rangeOf(picture, factor, isPadded));

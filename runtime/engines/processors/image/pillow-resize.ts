@@ -1,4 +1,5 @@
 import { RunError } from '../../../core/errors.js';
+import { finish, type Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 
 /**
@@ -39,13 +40,23 @@ function bicubic(value: number): number {
 
 /** @param resample PIL.Image.Resampling number (0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming) */
 export function resizeLikePillow(picture: Picture, width: number, height: number, resample: number): Picture {
+  return finish(resizeSteps(picture, width, height, resample));
+}
+
+/** The same in steps. */
+export function* resizeSteps(
+  picture: Picture,
+  width: number,
+  height: number,
+  resample: number,
+): Steps<Picture> {
   if (width === picture.width && height === picture.height) return picture;
   refuseLarge(width, Math.max(height, picture.height));
   if (resample === 0) return pickNearest(picture, width, height);
   const filter = FILTERS[resample];
   if (!filter) throw new RangeError(`unknown resampling filter ${resample}`);
-  const wide = width === picture.width ? picture : alongRows(picture, width, filter);
-  return height === wide.height ? wide : alongColumns(wide, height, filter);
+  const wide = width === picture.width ? picture : yield* alongRows(picture, width, filter);
+  return height === wide.height ? wide : yield* alongColumns(wide, height, filter);
 }
 
 /** Pixels, of what is made of a picture row by row and then column by column. */
@@ -108,12 +119,15 @@ function clip(sum: number): number {
 }
 
 /** In whole numbers of 32 bits, as Pillow has it; written out for colours, since this is most of what a request costs. */
-function alongRows(picture: Picture, target: number, filter: Filter): Picture {
+function* alongRows(picture: Picture, target: number, filter: Filter): Steps<Picture> {
   const { width, height, channels } = picture;
   const taps = tapsOf(width, target, filter);
   const data = new Uint8Array(target * height * channels);
   const along = channels === 3 ? rowOfColours : rowOfSamples;
-  for (let y = 0; y < height; y++) along(picture, y, taps, data);
+  for (let y = 0; y < height; y++) {
+    along(picture, y, taps, data);
+    yield;
+  }
   return { data, width: target, height, channels };
 }
 
@@ -156,7 +170,11 @@ function rowOfSamples({ data, width, channels }: Picture, y: number, taps: Taps,
 }
 
 /** Three samples beside each other at a time, whatever they are; what is left over one by one. */
-function alongColumns({ data, width, height, channels }: Picture, target: number, filter: Filter): Picture {
+function* alongColumns(
+  { data, width, height, channels }: Picture,
+  target: number,
+  filter: Filter,
+): Steps<Picture> {
   const { first, count, weights, size } = tapsOf(height, target, filter);
   const row = width * channels;
   const out = new Uint8Array(row * target);
@@ -183,6 +201,7 @@ function alongColumns({ data, width, height, channels }: Picture, target: number
         sum = (sum + Math.imul(data[p]!, weights[k]!)) | 0;
       out[y * row + i] = clip(sum);
     }
+    yield;
   }
   return { data: out, width, height: target, channels };
 }

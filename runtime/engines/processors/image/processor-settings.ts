@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Resize, ResizeSettings } from './geometry.js';
@@ -51,7 +52,7 @@ export interface ProcessorFamily {
   /** Settings in the names of the others, for a class that has names of its own. */
   translate?: (config: Json) => Json;
   /** Rescales and normalises before it resizes, or resizes floats: it gives the numbers itself. */
-  floats?: (picture: Picture, settings: ProcessorSettings) => Floats;
+  floats?: (picture: Picture, settings: ProcessorSettings) => Steps<Floats>;
   /** True where `resize` cuts, too. */
   cropsItself?: boolean;
   /** Absent: nothing is padded. */

@@ -1,18 +1,19 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
-import { resizeLikePillow } from './pillow-resize.js';
+import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleAbove } from './sizes.js';
 
 /** MaskFormer and its kin: the shortest edge within the longest, then both up to multiples of `size_divisor`. */
-export function maskFormerResize(
+export function* maskFormerResize(
   picture: Picture,
   settings: ResizeSettings & { size_divisor: number },
-): Picture {
+): Steps<Picture> {
   const { size, size_divisor, resample } = settings;
   const wanted = 'height' in size ? size : 'shortest_edge' in size ? within(picture, size) : undefined;
-  if (!wanted) return plainResize(picture, settings);
+  if (!wanted) return yield* plainResize(picture, settings);
   const { height, width } = size_divisor > 0 ? multipleAbove(wanted, size_divisor) : wanted;
-  return resizeLikePillow(picture, width, height, resample);
+  return yield* resizeSteps(picture, width, height, resample);
 }
 
 /** get_resize_output_image_size(max_size): lengths are cut to whole numbers. */

@@ -1,8 +1,9 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { ResizeSettings, Size } from './geometry.js';
 import { plainResize } from './geometry.js';
-import { resizeLikePillow } from './pillow-resize.js';
+import { resizeSteps } from './pillow-resize.js';
 import { type Edges, roundHalfEven } from './sizes.js';
 
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
@@ -39,28 +40,28 @@ export interface TimmSettings extends ResizeSettings {
 }
 
 /** timm's transforms for evaluation: resized to more than is needed, and cut. */
-export function timmResize(picture: Picture, settings: TimmSettings): Picture {
+export function* timmResize(picture: Picture, settings: TimmSettings): Steps<Picture> {
   const { crop_size: to, crop_pct, crop_mode, resample } = settings;
   const [height, width] = [Math.floor(to.height / crop_pct!), Math.floor(to.width / crop_pct!)];
-  if (crop_mode === 'squash') return cut(resizeLikePillow(picture, width, height, resample), to);
+  if (crop_mode === 'squash') return cut(yield* resizeSteps(picture, width, height, resample), to);
   if (crop_mode === 'border') {
     const fill = settings.image_mean.map((mean) => roundHalfEven(255 * mean));
-    return cut(keepRatio(picture, { height, width }, { resample, pick: Math.max }), to, fill);
+    return cut(yield* keepRatio(picture, { height, width }, { resample, pick: Math.max }), to, fill);
   }
   const size: Size = { shortest_edge: height };
   return height === width
-    ? cut(plainResize(picture, { ...settings, size }), to)
-    : cut(keepRatio(picture, { height, width }, { resample, pick: Math.min }), to);
+    ? cut(yield* plainResize(picture, { ...settings, size }), to)
+    : cut(yield* keepRatio(picture, { height, width }, { resample, pick: Math.min }), to);
 }
 
-function keepRatio(
+function* keepRatio(
   picture: Picture,
   to: Edges,
   { resample, pick }: { resample: number; pick: (a: number, b: number) => number },
-): Picture {
+): Steps<Picture> {
   const ratio = pick(picture.height / to.height, picture.width / to.width);
   const edge = (length: number) => Math.max(1, roundHalfEven(length / ratio));
-  return resizeLikePillow(picture, edge(picture.width), edge(picture.height), resample);
+  return yield* resizeSteps(picture, edge(picture.width), edge(picture.height), resample);
 }
 
 /** The middle, by torchvision's rounding; what is too small lies in `fill`. */

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { channelOf, fill } from './depth-pro.js';
 import { checkNotEmpty, dptSize } from './depth-resize.js';
@@ -17,7 +18,7 @@ export function zoeMargin({ height, width }: Edges): { top: number; left: number
  * ZoeDepth: edges are mirrored, then floats resized as PyTorch does with align_corners. Resizing the bytes gives the same numbers,
  * since both steps are linear.
  */
-export function zoeDepthFloats(picture: Picture, settings: ProcessorSettings): Floats {
+export function* zoeDepthFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
   const { size, resample } = settings;
   const { top, left } = settings.do_pad ? zoeMargin(picture) : { top: 0, left: 0 };
   const padded = { height: picture.height + 2 * top, width: picture.width + 2 * left };
@@ -28,7 +29,10 @@ export function zoeDepthFloats(picture: Picture, settings: ProcessorSettings): F
   for (let c = 0; c < 3; c++) {
     const channel = values.subarray(c * plane, (c + 1) * plane);
     const samples = mirrored(channelOf(picture, c), { top, left });
-    fill(channel, resample === BICUBIC ? bicubicRows(samples, to, true) : bilinearRows(samples, to, true));
+    yield* fill(
+      channel,
+      resample === BICUBIC ? bicubicRows(samples, to, true) : bilinearRows(samples, to, true),
+    );
     const factor = settings.do_rescale ? settings.rescale_factor : 1;
     const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
     for (let i = 0; i < plane; i++) channel[i] = (channel[i]! * factor - mean) / std;
