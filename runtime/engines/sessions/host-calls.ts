@@ -10,9 +10,17 @@ export interface HostCall {
 
 export type HostReply = { id: number; result: unknown } | { id: number; error: string };
 
-/** The memory of tensors, to be handed over instead of copied. Each tensor has its own. */
+/**
+ * The memory of tensors, to be handed over instead of copied. Each tensor has its own.
+ * @throws Error for memory that was handed over before: such a message would never be answered
+ */
 export function buffersOf(tensors: Tensors): ArrayBuffer[] {
-  return Object.values(tensors)
-    .map(({ data }) => (data as Float32Array).buffer)
-    .filter((buffer) => buffer instanceof ArrayBuffer);
+  return Object.entries(tensors).flatMap(([name, { data, dims }]) => {
+    const { buffer } = data as Float32Array;
+    if (!(buffer instanceof ArrayBuffer)) return [];
+    // What is left of a buffer that was handed over has no length.
+    if (data.length === 0 && !dims.includes(0))
+      throw new Error(`the memory of ${name} was handed over to a session before`);
+    return [buffer];
+  });
 }

@@ -31,7 +31,7 @@ export async function openSessionPool(request: LoadRequest, path: string): Promi
   if (workers === 1 || device !== 'cpu') return singleSession(threadHost(), request, path);
   const first = threadHost();
   // They come up while the first writes.
-  const others = Array.from({ length: workers - 1 }, threadHost);
+  const others = Array.from({ length: workers - 1 }, () => threadHost());
   const shared = await shareWeights(first, { path, bytes: weightBytes(request, path) });
   if (!shared && !request.copyWeights) {
     await Promise.all(others.map((host) => host.end()));

@@ -3,9 +3,16 @@ import { Worker } from 'node:worker_threads';
 import { countRun } from './graph-runs.js';
 import { type HostReply, buffersOf, type HostCall } from './host-calls.js';
 import type { SessionHost } from './host.js';
+import type { Tensors } from './tensors.js';
 
 /** Script of the worker thread: beside the bundle, or beside this module when it is not bundled. */
 const SCRIPT = import.meta.url.endsWith('.mjs') ? './session-thread.mjs' : './thread.js';
+
+function startSessionThread(): Worker {
+  // Messages are all that lives there; tensors are outside of V8's heap.
+  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
+  return new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), { resourceLimits });
+}
 
 export interface SessionThread extends SessionHost {
   /** Ends a thread that has opened nothing. */
@@ -16,10 +23,8 @@ export interface SessionThread extends SessionHost {
  * Sessions on a thread of their own. Feeds are handed over to it: their memory is gone for the caller.
  * A thread that dies takes its process with it, which the parent then replaces.
  */
-export function threadHost(): SessionThread {
-  // Messages are all that lives there; tensors are outside of V8's heap.
-  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
-  const worker = new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), { resourceLimits });
+export function threadHost(startWorker = startSessionThread): SessionThread {
+  const worker = startWorker();
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let nextId = 1;
 
@@ -38,15 +43,16 @@ export function threadHost(): SessionThread {
   const call = <T>(method: HostCall['method'], args: unknown[], transfer: ArrayBuffer[] = []): Promise<T> =>
     new Promise((resolve, reject) => {
       const id = nextId++;
-      open.set(id, { resolve, reject });
+      // Throws, which rejects, for feeds that can't be handed over.
       worker.postMessage({ id, method, args } satisfies HostCall, transfer);
+      open.set(id, { resolve, reject });
     });
 
   return {
     open: (path, options) => call('open', [path, options]),
-    run(key, feeds) {
+    async run(key, feeds) {
       countRun();
-      return call('run', [key, feeds], buffersOf(feeds));
+      return call<Tensors>('run', [key, feeds], buffersOf(feeds));
     },
     writeOptimized: (path, dir) => call('writeOptimized', [path, dir]),
     end: () => worker.terminate(),
