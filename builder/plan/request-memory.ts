@@ -1,4 +1,7 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { AnyTask } from '../../runtime/tasks/define.js';
+import { TASKS } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
@@ -42,8 +45,28 @@ export function visionRunBytes({ vision }: NetworkSizes): number {
   return Math.max(LEAST_RUN_BYTES, runBytes(vision, { tokens, attended: tokens }));
 }
 
+/** States of thirty seconds, fifty a second: Whisper's window, and as much as other networks hear at once by this reckoning. */
+const SOUND_STATES = 1500;
+/** Samples and spectrogram of five minutes, in pieces and whole. */
+const SOUND_BYTES = 80 * 2 ** 20;
+
+/** Bytes of what a sound takes: longer ones are refused where memory is short, with what to do. */
+function soundRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+  const run = Math.max(runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES }), LEAST_RUN_BYTES);
+  const sessions = kind === 'pool' ? workers + 1 : 1;
+  const caches =
+    kind === 'encoder-decoder' ? 2 * CACHE_COPIES * cacheBytesPerToken({ spec, sizes }) * SOUND_STATES : 0;
+  return Math.round(SOUND_BYTES + sessions * run + caches);
+}
+
+const hears = (task: TaskId): boolean => {
+  const { modality } = TASKS[task] as Partial<AnyTask>;
+  return modality === 'audio';
+};
+
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+  if (hears(spec.task)) return soundRequestBytes(kind, { spec, sizes, workers });
   if (kind === 'picture-chat') {
     const run = visionRunBytes(sizes);
     // Half of the room at most is set aside for pictures (runtime/engines/generation/prompts/pictures/vision-memory.ts).
