@@ -1,0 +1,38 @@
+import { combine } from './combine.js';
+import type { SchedulerConfig } from './config.js';
+import { createLevels, toUnitVariance } from './levels.js';
+import { clipTo, originalAtLevel, PREDICTIONS } from './prediction.js';
+import type { Scheduler } from './scheduler.js';
+
+/** HeunDiscreteScheduler (algorithm 2 of Karras et al., 2022): every step but the last is taken twice. */
+export function heun(config: SchedulerConfig): Scheduler {
+  const { levels, initOf } = createLevels(config, { start: 0.00085, end: 0.012, others: ['exp'] });
+  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const clip = config.flag('clip_sample', false) ? clipTo(config.number('clip_sample_range', 1)) : undefined;
+  return ({ steps }) => {
+    const chosen = levels(steps);
+    const twice = <T>(values: readonly T[]) =>
+      values.flatMap((value, i) => (i === 0 ? [value] : [value, value]));
+    const sigmas = Float32Array.from([...twice(chosen.sigmas), 0]);
+    let begun: { sample: Float32Array; slope: Float32Array; from: number } | undefined;
+    return {
+      timesteps: twice(chosen.timesteps),
+      sigmas,
+      initNoiseSigma: initOf(sigmas),
+      scale: (sample, index) => toUnitVariance(sample, sigmas[index]!),
+      step(output, index, sample) {
+        const sigma = sigmas[index]!;
+        const free = originalAtLevel(prediction, output, sample, sigma);
+        const slope = combine([1 / sigma, sample], [-1 / sigma, clip ? clip(free) : free]);
+        if (begun) {
+          const { sample: start, slope: first, from } = begun;
+          begun = undefined;
+          const half = (sigma - from) / 2;
+          return combine([1, start], [half, first], [half, slope]);
+        }
+        begun = { sample, slope, from: sigma };
+        return combine([1, sample], [sigmas[index + 1]! - sigma, slope]);
+      },
+    };
+  };
+}

@@ -1,0 +1,58 @@
+import type { BetaDefaults } from './betas.js';
+import { LEAST_SIGNAL, signalShares } from './betas.js';
+import type { SchedulerConfig } from './config.js';
+import { curveOf, interpolate, noiseLevels, onCurve, timestepOf } from './sigmas.js';
+import { linspace, SPACINGS, spacedTimesteps } from './timesteps.js';
+
+/** Steps of a method that goes by noise levels. */
+export interface Levels {
+  timesteps: number[];
+  /** One for each step, from the noisiest on. */
+  sigmas: number[];
+}
+
+/** Noise levels as EulerDiscreteScheduler and HeunDiscreteScheduler choose them. */
+export function createLevels(config: SchedulerConfig, defaults: BetaDefaults = {}) {
+  const all = noiseLevels(signalShares(config, { lastSignal: LEAST_SIGNAL, ...defaults }));
+  const logs = all.map(Math.log);
+  const spacing = config.choice('timestep_spacing', SPACINGS, 'linspace');
+  const curve = curveOf(config);
+  const between = config.choice('interpolation_type', ['linear', 'log_linear'], 'linear');
+  return {
+    lowest: all[0]!,
+    /** What the network is told at the start of the noise, by the noise at the first step. */
+    initOf(sigmas: Float32Array): number {
+      const most = sigmas.reduce((a, b) => Math.max(a, b), 0);
+      return spacing === 'leading' ? Math.sqrt(most ** 2 + 1) : most;
+    },
+    levels(steps: number): Levels {
+      const timesteps = spacedTimesteps(config, { steps, spacing, fractions: true });
+      const own =
+        between === 'linear'
+          ? timesteps.map((step) => interpolate(all, step))
+          : linspace(logs.at(-1)!, logs[0]!, steps + 1).map(Math.exp);
+      if (!curve) return { timesteps, sigmas: own };
+      const sigmas = onCurve(curve, config, { highest: own[0]!, lowest: own.at(-1)!, steps });
+      return { timesteps: sigmas.map((sigma) => Math.fround(timestepOf(sigma, logs))), sigmas };
+    },
+  };
+}
+
+/** What a network reads that was trained on samples of variance 1. */
+export function toUnitVariance(sample: Float32Array, sigma: number): Float32Array {
+  const scale = 1 / Math.sqrt(sigma ** 2 + 1);
+  return sample.map((value) => value * scale);
+}
+
+/**
+ * Goes from one noise level to another, away from the picture. Rounded as Python rounds: from a level in the thousands
+ * little is left of single precision, and what is left depends on where it is cut.
+ */
+export function slide(sample: Float32Array, original: Float32Array, sigma: number, to: number): Float32Array {
+  const [moved, step] = [new Float32Array(sample.length), Math.fround(to - sigma)];
+  for (let i = 0; i < moved.length; i++) {
+    const slope = Math.fround(Math.fround(sample[i]! - original[i]!) / sigma);
+    moved[i] = sample[i]! + Math.fround(slope * step);
+  }
+  return moved;
+}
