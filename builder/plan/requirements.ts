@@ -51,7 +51,9 @@ export function requireFiles(
   facts: Pick<ModelFacts, 'processor' | 'hasTimmSettings'>,
 ): void {
   const has = (path: string) => files.some((file) => file.path === path);
-  if (named.includes('tokenizer.json') && !has('tokenizer.json')) {
+  // Families that read vocab.json themselves name it, too.
+  const others = named.includes('vocab.json') ? ['vocab.json'] : [];
+  if (named.includes('tokenizer.json') && !['tokenizer.json', ...others].some(has)) {
     throw new Refusal(
       `${id} has no tokenizer.json`,
       `write one with Python, AutoTokenizer.from_pretrained("${id}").save_pretrained(DIR), put the other files beside it and give --from DIR`,

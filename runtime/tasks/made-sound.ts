@@ -2,40 +2,97 @@ import { z } from 'zod';
 import type { SpeechSynthesizer } from '../core/handles/index.js';
 import type { MediaOutput } from '../core/media-output.js';
 import { encodeWav } from '../core/wav.js';
-import type { EngineBinding, Resolved, RunContext } from './define.js';
+import {
+  defineTask,
+  type EngineBinding,
+  type Resolved,
+  type RunContext,
+  type TaskDefinition,
+} from './define.js';
 import { params } from './fragments.js';
+import { generationParams } from './generation-params.js';
 
-/** A text of which a sound is made. */
-export const soundInput = z.object({
+const { do_sample, temperature, top_k, top_p, min_p, typical_p, max_new_tokens, max_length, seed } =
+  generationParams;
+
+/** Longest vector that tells a voice. */
+const MAX_VOICE = 4096;
+const voice = z.array(z.number()).min(1).max(MAX_VOICE);
+const ratio = z.number().min(0).max(1000).nullish();
+
+/** A text of which a sound is made. Which parameters a model takes depends on its family. */
+const soundInput = z.object({
   text: z.string().min(1),
-  params: params({}),
+  params: params({
+    speaker_embeddings: z
+      .union([voice, z.array(voice).length(1)])
+      .nullish()
+      .describe('the voice as a vector, or a list of one; SpeechT5 needs it'),
+    threshold: z
+      .number()
+      .nullish()
+      .describe('SpeechT5: probability of an end that ends the speech, 0.5 by default'),
+    minlenratio: ratio.describe('SpeechT5: least length in frames per token of the text, 0 by default'),
+    maxlenratio: ratio.describe('SpeechT5: most length in frames per token of the text, 20 by default'),
+    speaker_id: z.int().min(0).nullish().describe('VITS of several voices: which one, 0 by default'),
+    guidance_scale: z
+      .number()
+      .min(1)
+      .nullish()
+      .describe('MusicGen: more than 1 moves away from what would come without the text'),
+    ...{ max_new_tokens, max_length, do_sample, temperature, top_k, top_p, min_p, typical_p, seed },
+  }),
 });
 
+type SoundInput = z.output<typeof soundInput>;
+
 /** A WAV file as a data URL. */
-export const soundOutput = z
+const soundOutput = z
   .string()
   .describe('data URL of a WAV file at the model’s rate, or with json: true the file itself');
 
 async function speak(
   handle: SpeechSynthesizer,
-  { text, params: options }: Resolved<z.output<typeof soundInput>>,
+  { text, params: options }: Resolved<SoundInput>,
   { signal }: RunContext,
 ): Promise<MediaOutput> {
   const { samples, rate } = await handle.speak(text, options, signal);
   return { mediaType: 'audio/wav', media: encodeWav(samples, rate) };
 }
 
-export const soundEngines = {
-  speech: {
+const DECODERS = [['decoder_model_merged'], ['decoder_model', 'decoder_with_past_model']];
+
+/** A task that makes sounds of texts: Python has one pipeline for all of them. */
+export function soundTask(
+  names: Pick<TaskDefinition, 'title' | 'summary'>,
+  text: string,
+): TaskDefinition<SoundInput, string> {
+  const speech: EngineBinding<'speech', SoundInput, string> = {
     head: 'speech',
+    // VITS; MusicGen; SpeechT5.
     graphs: ['model'],
+    otherGraphs: DECODERS.flatMap((decoder) => [
+      ['text_encoder', ...decoder, 'encodec_decode'],
+      ['encoder_model', ...decoder, 'decoder_postnet_and_vocoder'],
+    ]),
     files: [
-      'tokenizer.json',
-      'tokenizer_config.json',
-      'vocab.json',
-      'added_tokens.json',
-      'special_tokens_map.json',
+      ...['tokenizer.json', 'tokenizer_config.json', 'vocab.json', 'added_tokens.json'],
+      ...['special_tokens_map.json', 'generation_config.json', 'preprocessor_config.json'],
     ],
+    example: ({ exampleOptions }) => ({ text, params: exampleOptions }),
     run: speak,
-  } satisfies EngineBinding<'speech', z.output<typeof soundInput>, string>,
-};
+  };
+  return defineTask({
+    ...names,
+    ...{
+      modality: 'text',
+      makes: 'audio',
+      streams: false,
+      profile: 'text',
+      input: soundInput,
+      output: soundOutput,
+    },
+    example: { text },
+    engines: { speech },
+  });
+}

@@ -11,6 +11,8 @@ export interface Sound {
 export type SoundOptions = Readonly<Record<string, unknown>>;
 
 export interface SpeechSynthesizer {
+  /** Options of an example that is short, always the same, and has all that the model needs. */
+  readonly exampleOptions: SoundOptions;
   /**
    * Speaks a text, or makes the sound that it describes.
    * @throws RunError 422 for a text that is empty for the model or too long, or an option that it can't do; the signal's

@@ -2,12 +2,18 @@ import { RunError } from '../../core/errors.js';
 import type { SpeechSynthesizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson } from '../repository/model-folder.js';
+import { openMusicgen } from './musicgen/musicgen.js';
+import { openSpeechT5 } from './speecht5/speecht5.js';
 import { openVits } from './vits.js';
 
 type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SpeechSynthesizer>;
 
 /** `model_type` of config.json to the family that speaks so. */
-const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = { vits: openVits };
+const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = {
+  vits: openVits,
+  musicgen: openMusicgen,
+  speecht5: openSpeechT5,
+};
 
 /** Models that make sounds of a text. @throws RunError `not_ready` for a family that is not known */
 export async function loadSpeechSynthesizer(request: LoadRequest): Promise<SpeechSynthesizer> {

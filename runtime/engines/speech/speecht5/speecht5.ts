@@ -1,0 +1,88 @@
+import { RunError } from '../../../core/errors.js';
+import type { SoundOptions, SpeechSynthesizer } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { createCacheBudget } from '../../generation/decoding/cache/cache-budget.js';
+import { planDecoderMemory } from '../../generation/decoding/cache/decoder-memory.js';
+import { firstNumber, type Json, readOptionalJson } from '../../repository/model-folder.js';
+import { openCachedDecoder } from '../cached-decoder.js';
+import { refuseOthers } from '../options.js';
+import { openTextStates } from '../text-states.js';
+import { speakFrames } from './speak-frames.js';
+import { openVocoder } from './vocoder.js';
+
+const TAKEN = ['speaker_embeddings', 'threshold', 'minlenratio', 'maxlenratio'];
+
+/** SpeechT5Config, SpeechT5FeatureExtractor */
+const DEFAULTS = { voice: 512, bands: 80, step: 2, text: 450, speech: 4000, rate: 16_000 };
+
+/** SpeechT5ForTextToSpeech with its vocoder: an encoder of texts, a decoder of mel frames, a graph that makes sound of them. */
+export async function openSpeechT5(request: LoadRequest, config: Json): Promise<SpeechSynthesizer> {
+  const number = (name: string, otherwise: number) => firstNumber(config, name) ?? otherwise;
+  const width = number('speaker_embedding_dim', DEFAULTS.voice);
+  const [longestText, longest] = [
+    number('max_text_positions', DEFAULTS.text),
+    number('max_speech_positions', DEFAULTS.speech),
+  ];
+  const framesPerStep = number('reduction_factor', DEFAULTS.step);
+  const [processor, encoder, decoder, vocoder] = await Promise.all([
+    readOptionalJson(request.dir, 'preprocessor_config.json'),
+    openTextStates(request, { role: 'encoder_model', config, longest: longestText }),
+    openCachedDecoder(request, config, {
+      inputs: ['speaker_embeddings', 'encoder_hidden_states', 'encoder_attention_mask', 'output_sequence'],
+      outputs: ['output_sequence_out', 'spectrum', 'prob'],
+    }),
+    openVocoder(request),
+  ]);
+  const { self, cross } = decoder.bytes;
+  const sizes = { config, contextLength: longestText, bytesPerToken: self + cross, chunk: Infinity };
+  const memory = planDecoderMemory(request, sizes);
+  const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
+  const bands = number('num_mel_bins', DEFAULTS.bands);
+  return {
+    exampleOptions: { speaker_embeddings: [new Array<number>(width).fill(1)], maxlenratio: 1 },
+    async speak(text, options, signal) {
+      refuseOthers(options, TAKEN);
+      const voice = voiceOf(options, width);
+      const tokens = encoder.tokens(text);
+      const limits = limitsOf(options, tokens.length, framesPerStep);
+      const steps = Math.min(longest, Math.max(1, limits.most, limits.least));
+      const reservation = await budget.reserveInTurn(steps * self + tokens.length * cross, signal);
+      try {
+        const [states, mask] = await encoder.encode(tokens);
+        const speech = { states: states!, mask: mask!, voice, bands, limits, longest, signal };
+        const frames = await speakFrames(decoder.start(), speech);
+        const rate = firstNumber(processor ?? {}, 'sampling_rate') ?? DEFAULTS.rate;
+        return { samples: await vocoder(frames, bands, signal), rate };
+      } finally {
+        reservation.release();
+      }
+    },
+  };
+}
+
+/** @throws RunError 422 without a voice of the model's width */
+function voiceOf({ speaker_embeddings: given }: SoundOptions, width: number): number[] {
+  const voice = [given ?? []].flat(2) as number[];
+  if (voice.length === width) return voice;
+  throw new RunError(
+    'unprocessable',
+    given == null
+      ? `params.speaker_embeddings: this model needs a voice, a vector of ${width} numbers`
+      : `params.speaker_embeddings: has ${voice.length} numbers, and the model takes ${width}`,
+  );
+}
+
+/** In steps; ratios count frames per token. */
+function limitsOf(
+  { threshold, minlenratio, maxlenratio }: SoundOptions,
+  tokens: number,
+  framesPerStep: number,
+) {
+  const count = (ratio: unknown, otherwise: number) =>
+    Math.trunc((tokens * Number(ratio ?? otherwise)) / framesPerStep);
+  return {
+    threshold: Number(threshold ?? 0.5),
+    least: count(minlenratio, 0),
+    most: count(maxlenratio, 20),
+  };
+}
