@@ -7,6 +7,8 @@ import type { ModelInfo } from '../../../../runtime/core/spec.js';
 const task = taskOf('text-to-speech');
 const binding = task.engines.speech!;
 
+const facts = { hasTimmSettings: false };
+
 const info = (...paths: string[]) =>
   ({ id: 'a/b', files: paths.map((path) => ({ path, size: 1 })) }) as unknown as ModelInfo;
 
@@ -25,10 +27,10 @@ test('each family of models that make sounds has graphs of its own', () => {
 });
 
 test('a vocabulary of letters will do in the place of tokenizer.json', () => {
-  expect(() => requireFiles(info('vocab.json'), task, binding)).not.toThrow();
-  expect(() => requireFiles(info('spm_char.model'), task, binding)).toThrow('no tokenizer.json');
+  expect(() => requireFiles(info('vocab.json'), task, binding, facts)).not.toThrow();
+  expect(() => requireFiles(info('spm_char.model'), task, binding, facts)).toThrow('no tokenizer.json');
   const text = taskOf('text-classification');
-  expect(() => requireFiles(info('vocab.json'), text, text.engines.transformers!)).toThrow(
+  expect(() => requireFiles(info('vocab.json'), text, text.engines.transformers!, facts)).toThrow(
     'no tokenizer.json',
   );
 });
