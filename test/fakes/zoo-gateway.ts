@@ -31,22 +31,25 @@ export interface ZooGateway {
 /** A gateway before real servers of reference models: all in this process, all reached over HTTP. */
 export async function zooGateway(tasks: readonly TaskId[]): Promise<ZooGateway> {
   const stops: (() => void)[] = [];
+  const close = async () => {
+    await closeServers();
+    for (const stop of stops) stop();
+  };
   const models = new Map<TaskId, ZooModel>();
   const entries = [];
-  for (const task of tasks) {
-    const model = await zooModel(task, NAMES[task] ?? (await zooNames(task))[0]!);
-    models.set(task, model);
-    const modelId = `zoo/${task}`;
-    const served = await serveInline(fixtureSpec(task, modelId, model.repo), model.repo);
-    stops.push(() => served.stop());
-    entries.push({ modelId, task, addresses: [await started(createServer(served.app))] });
+  try {
+    for (const task of tasks) {
+      const model = await zooModel(task, NAMES[task] ?? (await zooNames(task))[0]!);
+      models.set(task, model);
+      const modelId = `zoo/${task}`;
+      const served = await serveInline(fixtureSpec(task, modelId, model.repo), model.repo);
+      stops.push(() => served.stop());
+      entries.push({ modelId, task, addresses: [await started(createServer(served.app))] });
+    }
+    return { base: await gateway({ models: entries }), models, close };
+  } catch (error) {
+    // Open servers would keep the tests from ending.
+    await close();
+    throw error;
   }
-  return {
-    base: await gateway({ models: entries }),
-    models,
-    async close() {
-      await closeServers();
-      for (const stop of stops) stop();
-    },
-  };
 }
