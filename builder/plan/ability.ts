@@ -50,7 +50,7 @@ const NEEDS: Record<Head, (ports: PortNames) => Problem> = {
   'image-to-text': () => undefined,
   'document-question-answering': () => undefined,
   'visual-answer-writing': () => undefined,
-  'image-text-to-text': () => undefined,
+  'media-chat': () => undefined,
   // Its graphs are several, and their loader knows what they owe each other.
   'seq2seq-lm': () => undefined,
 };

@@ -47,7 +47,7 @@ const LOAD_RATES = {
   single: 90e6,
   decoder: 190e6,
   'encoder-decoder': 80e6,
-  'picture-chat': 100e6,
+  'media-chat': 100e6,
 } as const;
 /** Slower, because a decoder with integer weights is tested row by row and its matrices are packed one by one. */
 const INTEGER_DECODER_RATE = 60e6;

@@ -2,6 +2,7 @@ import type { Dtype } from '../../runtime/core/spec.js';
 import { limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
+  ENCODERS,
   type MemoryInput,
   type SessionKind,
   sessionKind,
@@ -61,9 +62,9 @@ function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   return sizes.vocabulary * (merges ? MERGED_ENTRY_BYTES : ENTRY_BYTES);
 }
 
-/** Decoder-only models, also those that read pictures, have byte-pair vocabularies. */
+/** Decoder-only models, also those that read media, have byte-pair vocabularies. */
 function isDecoder({ engine, graphs }: MemoryInput['spec']): boolean {
-  return engine === 'generation' && ('model' in graphs || 'vision_encoder' in graphs);
+  return engine === 'generation' && ('model' in graphs || ENCODERS.some((role) => role in graphs));
 }
 
 interface WeightMemory {
@@ -96,8 +97,8 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
     const weights = 2.05 * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
     return { loading: weights, loaded: weights };
   },
-  /** The decoder is opened as any other, the vision encoder as a single session. */
-  'picture-chat': ({ spec }) => {
+  /** The decoder is opened as any other, the encoder of its media as a single session. */
+  'media-chat': ({ spec }) => {
     const decoder = decoderBytes(spec);
     const rest = (weightBytes(spec) - decoder) * unpacked(spec.dtype);
     const weights = decoder * DECODER[widthOf(spec.dtype)] + rest;
@@ -135,7 +136,7 @@ function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number 
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
-  if (kind === 'picture-chat')
+  if (kind === 'media-chat')
     return PICTURE_BYTES + GENERATION_BYTES + visionRunBytes(sizes) + FLOAT * PROMPT_TOKENS * 5 * wide;
   if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'pool' ? 2 : 1) * pictureRunBytes(sizes);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;

@@ -38,11 +38,12 @@ export function pictureRunBytes(sizes: NetworkSizes): number {
 /** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
 const VISION_PATCHES = 2048;
 
-/** Bytes of one run of the vision encoder of a model of chats. */
-export function visionRunBytes({ vision }: NetworkSizes): number {
-  if (!vision) return LEAST_RUN_BYTES;
-  const tokens = vision.patches || VISION_PATCHES;
-  return Math.max(LEAST_RUN_BYTES, runBytes(vision, { tokens, attended: tokens }));
+/** Bytes of one run of the encoder of media of a model of chats. */
+export function visionRunBytes({ vision, audio }: NetworkSizes): number {
+  const encoder = vision ?? audio;
+  if (!encoder) return LEAST_RUN_BYTES;
+  const tokens = encoder.patches || VISION_PATCHES;
+  return Math.max(LEAST_RUN_BYTES, runBytes(encoder, { tokens, attended: tokens }));
 }
 
 /** States of thirty seconds, fifty a second: Whisper's window, and as much as other networks hear at once by this reckoning. */
@@ -67,10 +68,11 @@ const hears = (task: TaskId): boolean => {
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
   if (hears(spec.task)) return soundRequestBytes(kind, { spec, sizes, workers });
-  if (kind === 'picture-chat') {
+  if (kind === 'media-chat') {
     const run = visionRunBytes(sizes);
-    // Half of the room at most is set aside for pictures (runtime/engines/generation/prompts/pictures/vision-memory.ts).
-    return Math.round(pixelBytes() + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
+    // Half of the room at most is set aside for media (runtime/engines/generation/prompts/media/encoder-memory.ts).
+    const decoded = 'audio_encoder' in spec.graphs ? SOUND_BYTES : pixelBytes();
+    return Math.round(decoded + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
   }
   if (spec.profile !== 'text') {
     const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);

@@ -10,7 +10,10 @@ export interface MemoryInput {
 }
 
 /** How sessions are opened; see runtime/engines/sessions/session-pool.ts and generation/decoding/. */
-export type SessionKind = 'pool' | 'single' | 'decoder' | 'encoder-decoder' | 'picture-chat';
+export type SessionKind = 'pool' | 'single' | 'decoder' | 'encoder-decoder' | 'media-chat';
+
+/** Graphs whose features stand among tokens. */
+export const ENCODERS = ['vision_encoder', 'audio_encoder'];
 
 /** Larger weights are not prepared for sharing between sessions. */
 const MAX_SHARED_BYTES = 4 * 2 ** 30;
@@ -18,15 +21,15 @@ const MAX_SHARED_BYTES = 4 * 2 ** 30;
 export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
   if (spec.engine === 'generation') {
     if ('model' in spec.graphs) return 'decoder';
-    // A decoder that reads the features of pictures among its tokens, without an encoder of text.
-    const reads = 'vision_encoder' in spec.graphs && !('encoder_model' in spec.graphs);
-    return reads ? 'picture-chat' : 'encoder-decoder';
+    // A decoder that reads the features of media among its tokens, without an encoder of text.
+    const reads = ENCODERS.some((role) => role in spec.graphs) && !('encoder_model' in spec.graphs);
+    return reads ? 'media-chat' : 'encoder-decoder';
   }
   const shared = workers > 1 && weightBytes(spec) <= MAX_SHARED_BYTES;
   return shared ? 'pool' : 'single';
 }
 
-/** Bytes of the decoder's graph of a `picture-chat`. */
+/** Bytes of the decoder's graph of a `media-chat`. */
 export function decoderBytes({ graphs, files }: Pick<ModelSpec, 'graphs' | 'files'>): number {
   const path = graphs['decoder_model_merged'];
   return files.reduce((sum, file) => sum + (path && file.path.startsWith(path) ? file.size : 0), 0);

@@ -1,6 +1,8 @@
 /** Media that stand in the blocks of messages. */
 
 export interface MediaSource {
+  /** Of a block: which kind of medium it says it is. */
+  type?: string | undefined;
   url?: string | undefined;
   base64?: string | undefined;
 }
@@ -21,5 +23,6 @@ function mapBlock(block: unknown, replace: (source: MediaSource) => object): unk
   if (typeof block !== 'object' || block === null) return block;
   const { url, base64, ...rest } = block as Block & MediaSource;
   if (url === undefined && base64 === undefined) return block;
-  return { ...rest, ...replace(url === undefined ? { base64 } : { url }) };
+  const type = typeof rest['type'] === 'string' ? { type: rest['type'] } : {};
+  return { ...rest, ...replace({ ...type, ...(url === undefined ? { base64 } : { url }) }) };
 }

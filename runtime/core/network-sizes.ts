@@ -14,14 +14,18 @@ export interface NetworkSizes {
   keys: number;
   /** Tokens of an image: one per patch, and one more. */
   patches: number;
-  /** Of models that read more than text: the encoder of pictures. */
+  /** Of models that read more than text: the encoders of pictures and of sounds. */
   vision?: VisionSizes;
+  audio?: VisionSizes;
 }
 
-/** Sizes of a vision encoder; `patches` is 0 where pictures keep their size. */
+/** Sizes of an encoder of media; `patches` is 0 where pictures keep their size, and the steps of a window of sound. */
 export type VisionSizes = Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads' | 'patches'>;
 
-const NAMES: Record<Exclude<keyof NetworkSizes, 'keys' | 'patches' | 'vision'>, readonly string[]> = {
+const NAMES: Record<
+  Exclude<keyof NetworkSizes, 'keys' | 'patches' | 'vision' | 'audio'>,
+  readonly string[]
+> = {
   vocabulary: ['vocab_size'],
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
@@ -48,6 +52,7 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
     patches: patchesOf(find(['image_size']), find(['patch_size'])),
     ...visionOf(config),
+    ...audioOf(config),
   };
 }
 
@@ -76,6 +81,24 @@ function visionOf(config: Readonly<Record<string, unknown>>): { vision?: VisionS
       intermediate: find('intermediate_size') ?? (ratio ? ratio * hidden : usual.intermediate),
       heads: find('num_attention_heads', 'num_heads') ?? usual.heads,
       patches: patchesOf(find('image_size') ?? 0, find('patch_size') ?? 0),
+    },
+  };
+}
+
+/** Whisper's large encoder, which most models of sounds have. */
+const WHISPER = { hidden: 1280, intermediate: 5120, heads: 20, patches: 1500 };
+
+function audioOf(config: Readonly<Record<string, unknown>>): { audio?: VisionSizes } {
+  const own = config['audio_config'];
+  if (typeof own !== 'object' || own === null) return {};
+  const find = (...names: string[]) =>
+    names.map((name) => Number((own as Record<string, unknown>)[name])).find((value) => value > 0);
+  return {
+    audio: {
+      hidden: find('hidden_size', 'd_model') ?? WHISPER.hidden,
+      intermediate: find('intermediate_size', 'encoder_ffn_dim') ?? WHISPER.intermediate,
+      heads: find('num_attention_heads', 'encoder_attention_heads') ?? WHISPER.heads,
+      patches: find('max_source_positions') ?? WHISPER.patches,
     },
   };
 }

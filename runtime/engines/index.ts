@@ -51,7 +51,7 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./generation/document-question-answerer.js')).loadDocumentQuestionAnswerer,
     'visual-answer-writing': async () =>
       (await import('./generation/visual-answer-writer.js')).loadVisualAnswerWriter,
-    'image-text-to-text': async () => (await import('./generation/picture-chat.js')).loadPictureChat,
+    'media-chat': async () => (await import('./generation/media-chat.js')).loadMediaChat,
     'speech-seq2seq': async () => (await import('./generation/speech-recognizer.js')).loadSpeechRecognizer,
     'seq2seq-lm': async () => (await import('./generation/seq2seq-generator.js')).loadSeq2SeqGenerator,
   },

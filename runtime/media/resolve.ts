@@ -21,7 +21,7 @@ export type ResolveMedia = (source: MediaSource, work: MediaLimits) => Promise<M
 export interface ResolveOptions {
   fetchMedia: FetchMedia;
   maxBytes: number;
-  /** First part of the media types that the task takes, e.g. `image`. */
+  /** First part of the media types that the task takes, e.g. `image`; a block's own type goes before it. */
   kind: string;
 }
 
@@ -48,13 +48,17 @@ export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOption
     return bytes;
   }
 
-  return async ({ url, base64 }, work) => {
+  return async ({ url, base64, type }, work) => {
+    const wanted = type ?? kind;
     const bytes =
       url !== undefined ? await fetchMedia(url, work.signal, work.onBytes) : await inPlace(base64!, work);
     const { sniff } = await import('./sniff.js');
     const mediaType = await sniff(bytes);
-    if (mediaType !== undefined && isOfKind(kind, mediaType)) return { bytes, mediaType };
-    throw new RunError('unsupported_media', `expected ${kind} data, got ${mediaType ?? 'something unknown'}`);
+    if (mediaType !== undefined && isOfKind(wanted, mediaType)) return { bytes, mediaType };
+    throw new RunError(
+      'unsupported_media',
+      `expected ${wanted} data, got ${mediaType ?? 'something unknown'}`,
+    );
   };
 }
 

@@ -55,7 +55,7 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   /** One sentence for the generated pages. */
   summary: string;
   modality: Modality;
-  /** Media that blocks of messages may contain. */
+  /** Media that blocks of messages may contain; the main kind where they are several. */
   blocks?: 'image' | 'audio' | 'video';
   /** Kind of medium that it makes, which `json: true` asks for as it is. */
   makes?: 'image' | 'audio' | 'video';

@@ -1,6 +1,7 @@
 import { RunError } from '../core/errors.js';
 import { TASK_IDS, type TaskId } from '../core/task-ids.js';
 import audioClassification from './audio-classification.js';
+import audioTextToText from './audio-text-to-text.js';
 import automaticSpeechRecognition from './automatic-speech-recognition.js';
 import chat from './chat.js';
 import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
@@ -27,6 +28,7 @@ import textToSpeech from './text-to-speech.js';
 import tokenClassification from './token-classification.js';
 import zeroShotObjectDetection from './zero-shot-object-detection.js';
 import videoClassification from './video-classification.js';
+import videoTextToText from './video-text-to-text.js';
 import visualQuestionAnswering from './visual-question-answering.js';
 import zeroShotClassification from './zero-shot-classification.js';
 import zeroShotImageClassification from './zero-shot-image-classification.js';
@@ -63,9 +65,9 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'automatic-speech-recognition': automaticSpeechRecognition,
   'text-to-speech': textToSpeech,
   'text-to-audio': textToAudio,
-  'audio-text-to-text': planned('Audio-text to text'),
+  'audio-text-to-text': audioTextToText,
   'video-classification': videoClassification,
-  'video-text-to-text': planned('Video-text to text'),
+  'video-text-to-text': videoTextToText,
   'text-to-video': planned('Text to video'),
 };
 

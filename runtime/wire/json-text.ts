@@ -48,13 +48,16 @@ export async function parseScanned(
   return withTexts(value, (name) => texts.get(name));
 }
 
+/** Where media stand: blocks of a kind have it under its name, too. */
+const MEDIA_FIELDS = ['base64', 'image', 'audio', 'video'];
+
 /** Placeholders at fields for media: by their names, at the top level, in `input`, or in blocks of messages. */
 function mediaMarks(value: unknown, mark: string): Set<string> {
   const top = Object(value) as Record<string, unknown>;
   const input = Object(top['input']) as Record<string, unknown>;
   const blocks = [top['messages'], input, input['messages']].flatMap(blocksOf);
   const holders = [top, input, ...blocks];
-  const places = [top['input'], ...holders.flatMap((one) => [one['base64'], one['image']])];
+  const places = [top['input'], ...holders.flatMap((one) => MEDIA_FIELDS.map((name) => one[name]))];
   return new Set(places.filter((place) => typeof place === 'string' && place.startsWith(mark)) as string[]);
 }
 

@@ -167,22 +167,33 @@ export interface CaptionOptions {
   prompt?: string | null | undefined;
 }
 
-/** A message whose content may hold pictures; their bytes are those of the file. */
-export interface PictureMessage extends Omit<ChatMessage, 'content'> {
-  content?:
-    string | ({ type: 'text'; text: string } | { type: 'image'; image: Uint8Array })[] | null | undefined;
+/** A text, or the bytes of a file. */
+export type MediaBlock =
+  { type: 'text'; text: string } | { type: 'image' | 'audio' | 'video'; bytes: Uint8Array };
+
+/** A message whose content may hold pictures, sounds and videos. */
+export interface MediaMessage extends Omit<ChatMessage, 'content'> {
+  content?: string | MediaBlock[] | null | undefined;
 }
 
-export interface PictureChat {
+/** Which frames of a video are read; the model's own rules where it does not say. */
+export interface FrameSampling {
+  /** Most frames. */
+  num_frames?: number | null | undefined;
+  /** Frames of each second. */
+  fps?: number | null | undefined;
+}
+
+export interface MediaChat {
   /**
-   * Goes on with a conversation that holds pictures. Yields and returns as TextGenerator.chat does.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture, prompt too long or an option that this
-   * model can't do
+   * Goes on with a conversation that holds media. Yields and returns as TextGenerator.chat does.
+   * @throws RunError 413 a medium too large or too long, 415 not of its kind, 422 broken, of a kind that the model does not
+   * read, prompt too long or an option that this model can't do
    */
   chat(
-    messages: PictureMessage[],
+    messages: MediaMessage[],
     variables: Record<string, unknown>,
-    options: GenerateOptions,
+    options: GenerateOptions & FrameSampling,
     signal: AbortSignal,
   ): AsyncGenerator<string, GeneratedText[]>;
 }

@@ -7,7 +7,7 @@ import type { AudioClassifier } from './audio.js';
 import type {
   DocumentQuestionAnswerer,
   ImageCaptioner,
-  PictureChat,
+  MediaChat,
   Seq2SeqGenerator,
   SpeechRecognizer,
   TextGenerator,
@@ -68,7 +68,7 @@ export interface Handles {
   'text-guided-detection': TextGuidedDetector;
   'visual-question-answering': VisualQuestionAnswerer;
   'visual-answer-writing': VisualAnswerWriter;
-  'image-text-to-text': PictureChat;
+  'media-chat': MediaChat;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

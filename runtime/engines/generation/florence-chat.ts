@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { PictureChat, PictureMessage } from '../../core/handles/index.js';
+import type { MediaChat, MediaMessage } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readOptionalJson, textConfig } from '../repository/model-folder.js';
@@ -9,13 +9,13 @@ import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEmbeddingEncoder } from './decoding/encoder-decoder/embedding-encoder.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { decoderStartToken, generateFromSource } from './generate-from-source.js';
-import { florenceSentence } from './prompts/pictures/florence2.js';
-import { createLlavaFamily } from './prompts/pictures/llava.js';
-import { picturePrompt } from './prompts/pictures/picture-prompt.js';
-import { openVisionEncoder } from './prompts/pictures/vision-encoder.js';
+import { florenceSentence } from './prompts/media/florence2.js';
+import { createLlavaFamily } from './prompts/media/llava.js';
+import { mediaPrompt } from './prompts/media/media-prompt.js';
+import { openPictureEncoder } from './prompts/media/media-encoders.js';
 
 /** Florence-2: an encoder reads one picture and a sentence about it; conversations it can't hold. */
-export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<PictureChat> {
+export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<MediaChat> {
   const { dir } = request;
   const [tokenizer, generation, processing, processor, decoder] = await Promise.all([
     loadTokenizer(dir),
@@ -26,7 +26,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   ]);
   // A picture of one size, whose features stand in a row: as in LLaVA.
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
-  const vision = await openVisionEncoder(request, config, family);
+  const vision = await openPictureEncoder(request, config, family);
   const text = textConfig(config);
   const model = { decoder, tokenizer, config: text, repository: generation ?? config };
   const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
@@ -36,11 +36,11 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
       const asked = questionOf(messages);
       const sentence = florenceSentence(asked.text);
       const start = [decoderStartToken(options, model.repository)];
-      const picture = await vision.encode(asked.image, signal);
+      const picture = await vision.encode(asked.image, { sampling: {}, signal });
       const written = `${family.expand(picture)}${bos}${sentence}${eos}`;
       const { ids } = tokenizer.encode(written, { specialTokens: false });
       checkLength(ids.length, encoderPositions(text));
-      const source = picturePrompt(family, ids, [picture]);
+      const source = mediaPrompt({ tokenIds: [family.tokenId] }, ids, [picture]);
       const asking = { source, sourceTokens: ids, prompt: start };
       return yield* generateFromSource(model, { ...asking, options, cleanUp, signal });
     },
@@ -48,10 +48,10 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
 }
 
 /** @throws RunError 422 other than one message with one picture */
-function questionOf(messages: readonly PictureMessage[]): { image: Uint8Array; text: string } {
+function questionOf(messages: readonly MediaMessage[]): { image: Uint8Array; text: string } {
   const [message] = messages;
   const blocks = Array.isArray(message?.content) ? message.content : [];
-  const images = blocks.flatMap((block) => (block.type === 'image' ? [block.image] : []));
+  const images = blocks.flatMap((block) => (block.type === 'image' ? [block.bytes] : []));
   if (messages.length !== 1 || message?.role !== 'user' || images.length !== 1)
     throw new RunError(
       'unprocessable',

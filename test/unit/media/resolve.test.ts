@@ -19,7 +19,10 @@ test('media of messages are read in their order, and texts stay', async () => {
     asked.push(source);
     return { bytes: Uint8Array.of(asked.length), mediaType: 'image/png' };
   });
-  expect(asked).toEqual([{ url: 'https://example.com/a.png' }, { base64: 'BBBB' }]);
+  expect(asked).toEqual([
+    { type: 'image', url: 'https://example.com/a.png' },
+    { type: 'image', base64: 'BBBB' },
+  ]);
   const media = (byte: number) => ({ bytes: Uint8Array.of(byte), mediaType: 'image/png' });
   expect(resolved).toEqual({
     messages: [

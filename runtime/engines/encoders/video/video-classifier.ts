@@ -7,6 +7,7 @@ import { withVideo } from '../../../media/video.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
 import { createImageProcessor, type ImageProcessor } from '../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../processors/image/processor-config.js';
+import { evenly } from '../../processors/video/evenly.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
 import { firstNumber, readJson } from '../../repository/model-folder.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
@@ -71,10 +72,7 @@ function readClip(bytes: Uint8Array, { clip, processor, limits, signal }: ClipWo
 
 /** As np.linspace(0, frames * every - 1, frames), cut to whole numbers. */
 function frameNumbers({ frames, every }: ClipWork['clip']): number[] {
-  const last = frames * every - 1;
-  const step = frames === 1 ? 0 : last / (frames - 1);
-  // NumPy's last number is exact, the others are multiples of the step.
-  return Array.from({ length: frames }, (_, i) => (i > 0 && i === frames - 1 ? last : Math.trunc(i * step)));
+  return evenly(0, frames * every - 1, frames);
 }
 
 function tooShort(numbers: readonly number[], found: number): RunError {

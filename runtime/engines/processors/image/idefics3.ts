@@ -16,11 +16,38 @@ export interface TileProcessor {
 }
 
 const LANCZOS = 1;
+const BICUBIC = 3;
 const EDGE = 364;
 const HALF = [0.5, 0.5, 0.5];
 
-/** Idefics3ImageProcessor and SmolVLMImageProcessor, from preprocessor_config.json. */
-export function createTileProcessor(config: Json): TileProcessor {
+/** Makes squares of the frames of a clip. */
+export interface FrameProcessor {
+  readonly edge: number;
+  /** Values [3, edge, edge]. */
+  process(frame: Picture): Float32Array;
+}
+
+/** SmolVLMVideoProcessor, from video_preprocessor_config.json. */
+export function createFrameProcessor(config: Json): FrameProcessor {
+  const resample = config['resample'] ?? LANCZOS;
+  const { edge, process } = createTileProcessor(
+    {
+      ...config,
+      // Torch has no Lanczos; Python takes the other one for it.
+      ...{ resample: resample === LANCZOS ? BICUBIC : resample, do_image_splitting: false },
+      // What stands beside a sampling replaces its size.
+      size: config['size'] ?? (config['video_sampling'] as Json | undefined)?.['video_size'],
+    },
+    () => undefined,
+  );
+  return { edge, process: (frame) => process(frame)[0]!() };
+}
+
+/**
+ * Idefics3ImageProcessor and SmolVLMImageProcessor, from preprocessor_config.json.
+ * @param check throws for pictures that Python's processor fails on
+ */
+export function createTileProcessor(config: Json, check: (size: Edges) => void = refuseThin): TileProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const levels: LevelSettings = {
     do_rescale: value('do_rescale', true),
@@ -40,13 +67,13 @@ export function createTileProcessor(config: Json): TileProcessor {
   return {
     edge,
     partsOf(size) {
-      refuseThin(size);
+      check(size);
       const { height, width } = second(first(size));
       const parts = { rows: height / edge, columns: width / edge };
       return parts.rows * parts.columns > 1 ? parts : undefined;
     },
     process(given) {
-      refuseThin(given);
+      check(given);
       const to = (picture: Picture, { width, height }: Edges) =>
         resizeLikePillow(picture, width, height, resample);
       const once = to(given, first(given));

@@ -80,7 +80,7 @@ describe('predicted memory', () => {
         { path: 'onnx/e.onnx', size: 100 * MB },
       ],
     });
-    expect(sessionKind({ spec: chat, workers: 2 })).toBe('picture-chat');
+    expect(sessionKind({ spec: chat, workers: 2 })).toBe('media-chat');
     const network = (vision: object) =>
       sizesOf({
         text_config: { hidden_size: 576, intermediate_size: 1536, num_attention_heads: 9 },

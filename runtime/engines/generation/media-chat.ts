@@ -1,0 +1,146 @@
+import { RunError } from '../../core/errors.js';
+import type { FrameSampling, MediaChat, MediaMessage } from '../../core/handles/index.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import { type ChatTemplate, createChatTemplate, loadChatTemplate } from '../chat-templates/chat-template.js';
+import { readProcessorConfig } from '../processors/image/processor-config.js';
+import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { readExtractorConfig } from '../sounds/sound-input.js';
+import { tokenText } from '../tokenizers/tokenizer-json.js';
+import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
+import { openDecoder } from './decoding/open-decoder.js';
+import type { Prompt } from './decoding/prompt.js';
+import { loadFlorenceChat } from './florence-chat.js';
+import { checkPrompt, generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
+import { asTemplateReads, type GivenMedium, mediaOf } from './prompts/media/conversation.js';
+import { createMediaFamilies, type MediaFamilies, type MediumKind } from './prompts/media/families.js';
+import { type MediaEncoders, openMediaEncoders } from './prompts/media/media-encoders.js';
+import {
+  type ChatMedium,
+  type EncodedMedium,
+  expandMedia,
+  mediaPrompt,
+} from './prompts/media/media-prompt.js';
+import { contextLimitOf } from './settings/answer-length.js';
+
+/** Language models that read pictures, sounds or videos among words. */
+export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
+  const { dir } = request;
+  const config = await readJson(dir, 'config.json');
+  if (config['model_type'] === 'florence2') return loadFlorenceChat(request, config);
+  const tokenizer = await loadTokenizer(dir);
+  const families = await readFamilies(request, config, tokenizer);
+  const template = await loadChatTemplate(dir, tokenizer.config);
+  if (!template) throw new RunError('not_ready', 'the model has no chat template');
+  // One after the other: what media need is set aside before the decoder divides the rest.
+  const { encoders, rest } = await openMediaEncoders(request, config, families);
+  const decoder = await openDecoder(rest, config);
+  const generation = await readOptionalJson(dir, 'generation_config.json');
+  const model: PromptModel = {
+    ...{ decoder, tokenizer, repository: generation ?? config },
+    ...contextLimitOf(config, decoder),
+  };
+  const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
+  const write = createWriter(families, { template, tokenizer });
+  return {
+    async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
+      const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
+      const work = { sampling: { num_frames, fps }, signal };
+      const given = await measured(encoders, mediaOf(messages), work, (count) => decoder.checkPrompt(count));
+      const { ids, media } = write(messages, { variables, continues }, given);
+      checkPrompt(model, { tokens: ids, options });
+      const encoded: EncodedMedium[] = [];
+      for (const { kind, bytes } of media) encoded.push(await encoders[kind]!.encode(bytes, work));
+      const prompt = promptOf(families, ids, encoded);
+      return yield* generateFromPrompt(model, { prompt, options, cleanUp, signal });
+    },
+  };
+}
+
+/** What the task is about decides which kinds there must be. */
+const MAIN: Readonly<Record<string, MediumKind>> = {
+  'audio-text-to-text': 'audio',
+  'video-text-to-text': 'video',
+};
+
+async function readFamilies(
+  { dir, spec }: LoadRequest,
+  config: Json,
+  tokenizer: TextTokenizer,
+): Promise<MediaFamilies> {
+  const main = MAIN[spec.task] ?? 'image';
+  const processing = main === 'audio' ? readExtractorConfig(dir) : readProcessorConfig(dir, config);
+  const [processor, video] = await Promise.all([
+    readOptionalJson(dir, 'processor_config.json'),
+    readOptionalJson(dir, 'video_preprocessor_config.json'),
+  ]);
+  const own = await processing;
+  const files = { config, processing: own, processor: processor ?? {}, video: video ?? own, tokenizer };
+  return createMediaFamilies(files, main);
+}
+
+interface MeasuredMedium extends ChatMedium, GivenMedium {
+  kind: MediumKind;
+}
+
+/**
+ * What each medium will be.
+ * @param check told of the features so far
+ * @throws RunError as encoders; 422 for a kind that the model does not read
+ */
+async function measured(
+  encoders: MediaEncoders,
+  given: readonly GivenMedium[],
+  work: { sampling: FrameSampling; signal: AbortSignal },
+  check: (count: number) => void,
+): Promise<MeasuredMedium[]> {
+  const media: MeasuredMedium[] = [];
+  let features = 0;
+  for (const { kind, bytes } of given) {
+    const encoder = encoders[kind];
+    if (!encoder) throw new RunError('unprocessable', `messages: this model reads no ${kind}`);
+    const layout = await encoder.measure(bytes, work);
+    media.push({ kind, bytes, layout });
+    features += layout.count;
+    check(features);
+  }
+  return media;
+}
+
+type Writer = (
+  messages: readonly MediaMessage[],
+  options: Parameters<ChatTemplate['render']>[1],
+  media: readonly MeasuredMedium[],
+) => { ids: number[]; media: MeasuredMedium[] };
+
+/** Conversations to tokens, with places for the features of their media. */
+function createWriter(
+  families: MediaFamilies,
+  { template, tokenizer }: { template: ChatTemplate; tokenizer: TextTokenizer },
+): Writer {
+  const bos = tokenText(tokenizer.config['bos_token']);
+  const { template: own, alone } = families.video ?? {};
+  const forVideos =
+    own === undefined
+      ? template
+      : createChatTemplate({ templates: { default: own }, tokenizerConfig: tokenizer.config })!;
+  return (messages, options, media) => {
+    const kinds = new Set(media.map(({ kind }) => kind));
+    if (alone && kinds.size > 1)
+      throw new RunError(
+        'unprocessable',
+        'messages: this model reads pictures or videos, not both in one conversation',
+      );
+    const fitting = kinds.has('video') ? forVideos : template;
+    const written = fitting.render(asTemplateReads(messages, fitting.source, families), options);
+    const { text, media: placed } = expandMedia(families, written, media);
+    // A template that writes the start token itself wants no second one.
+    const specialTokens = bos === '' || !text.startsWith(bos);
+    return { ids: tokenizer.encode(text, { specialTokens }).ids, media: placed };
+  };
+}
+
+function promptOf(families: MediaFamilies, ids: readonly number[], media: readonly EncodedMedium[]): Prompt {
+  const all = [families.image, families.audio, families.video].filter((family) => family !== undefined);
+  const positions = all.find((family) => family.positions)?.positions;
+  return mediaPrompt({ tokenIds: all.map(({ tokenId }) => tokenId), positions }, ids, media);
+}

@@ -1,0 +1,71 @@
+import { RunError } from '../../../../core/errors.js';
+import type {
+  ClipFamily,
+  ClipFiles,
+  CreateClipFamily,
+  CreateFamily,
+  CreateSoundFamily,
+  PictureFamily,
+  SoundFamily,
+} from './family.js';
+import { createIdefics3Family } from './idefics3.js';
+import { createLlavaFamily } from './llava.js';
+import { createQwen2VlFamily } from './qwen2-vl.js';
+import { createSmolVlmClips } from './smolvlm-clips.js';
+import { createUltravoxFamily } from './ultravox.js';
+import { createVoxtralFamily } from './voxtral.js';
+
+interface Creators {
+  image?: CreateFamily;
+  audio?: CreateSoundFamily;
+  video?: CreateClipFamily;
+}
+
+/** `model_type` of config.json to how its media become part of a prompt, by kind. */
+const FAMILIES: Readonly<Record<string, Creators>> = {
+  idefics3: { image: createIdefics3Family },
+  smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
+  llava: { image: createLlavaFamily },
+  qwen2_vl: { image: createQwen2VlFamily },
+  qwen2_5_vl: { image: createQwen2VlFamily },
+  voxtral: { audio: createVoxtralFamily },
+  ultravox: { audio: createUltravoxFamily },
+};
+
+/** How one model reads its media; the kinds that it takes. */
+export interface MediaFamilies {
+  image?: PictureFamily;
+  audio?: SoundFamily;
+  video?: ClipFamily;
+}
+
+export type MediumKind = keyof MediaFamilies;
+
+/**
+ * @param main the kind that the model's task is about
+ * @throws RunError not_ready for a family that is not known: guessing would give wrong answers silently
+ */
+export function createMediaFamilies(files: ClipFiles, main: MediumKind): MediaFamilies {
+  const type = String(files.config['model_type']);
+  const create = Object.hasOwn(FAMILIES, type) ? FAMILIES[type]! : {};
+  if (!create[main]) {
+    const known = Object.keys(FAMILIES).filter((name) => FAMILIES[name]![main]);
+    throw new RunError(
+      'not_ready',
+      `conversations with ${NAMES[main]} are not supported for models of type ${type}; supported: ${known.join(', ')}`,
+    );
+  }
+  return {
+    ...(create.image ? { image: create.image(files) } : {}),
+    ...(create.audio ? { audio: create.audio(files) } : {}),
+    // Images for pictures alone have nothing that reads videos.
+    ...(create.video && main === 'video' ? { video: create.video(files) } : {}),
+  };
+}
+
+/** Kinds in words. */
+export const NAMES: Readonly<Record<MediumKind, string>> = {
+  image: 'pictures',
+  audio: 'sounds',
+  video: 'videos',
+};

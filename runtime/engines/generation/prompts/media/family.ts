@@ -1,0 +1,104 @@
+import type { FrameSampling } from '../../../../core/handles/index.js';
+import type { Picture } from '../../../../media/picture.js';
+import type { VideoFacts } from '../../../../media/video.js';
+import type { Edges } from '../../../processors/image/sizes.js';
+import type { Json } from '../../../repository/model-folder.js';
+import type { Tensors } from '../../../sessions/tensors.js';
+import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { PromptPositions } from '../../decoding/prompt.js';
+
+/** What becomes of a picture, a sound or a clip, before its encoder has run. */
+export interface MediumLayout {
+  /** Features that the encoder makes of it. */
+  count: number;
+  /** Patches, or steps of a sound, that attend to each other in one run of the encoder. */
+  patches: number;
+  /** Features over time, height and width, for families whose positions follow them. */
+  grid?: readonly [number, number, number];
+  /** Seconds from one step of `grid` over time to the next, for families whose positions count them. */
+  secondsPerGrid?: number;
+  /** Rows and columns of parts that a large picture is cut into; absent for a whole one. */
+  parts?: { rows: number; columns: number };
+  /** Of a clip: its length, and where the frames that are read stand in it, in seconds. */
+  clip?: { seconds: number; frames: readonly number[] };
+}
+
+/** Inputs of one run of an encoder by their usual names, made when its turn comes: their memory is handed over. */
+export type EncoderRun = () => Tensors;
+
+/** Where the features of a medium stand in a prompt. */
+export interface PlacedMedium extends Pick<MediumLayout, 'grid' | 'secondsPerGrid'> {
+  start: number;
+}
+
+/** How a family of models puts media of one kind among words. */
+export interface MediumFamily {
+  /** What a chat template writes for a medium. */
+  readonly placeholder: string;
+  /** The token at whose places features stand. */
+  readonly tokenId: number;
+  /** Most patches of one run. */
+  readonly mostPatches: number;
+  /**
+   * The text that takes the placeholder's place, with as many tokens as there are features.
+   * @param all media of this kind in the conversation
+   */
+  expand(layout: MediumLayout, all?: readonly MediumLayout[]): string;
+  /** Absent: tokens stand where they are. Otherwise the same for all kinds of a family. */
+  positions?(length: number, media: readonly PlacedMedium[]): PromptPositions;
+}
+
+export interface PictureFamily extends MediumFamily {
+  /** @throws RunError 422 a picture that Python's processor fails on */
+  layout(size: Edges): MediumLayout;
+  /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */
+  prepare(picture: Picture): EncoderRun[];
+}
+
+export interface SoundFamily extends MediumFamily {
+  /** Samples per second. */
+  readonly rate: number;
+  /** @throws RunError 422 a sound that Python's processor fails on */
+  layout(samples: number): MediumLayout;
+  /** Runs of the audio encoder, whose features follow one another. @throws RunError as `layout`; the signal's reason */
+  prepare(samples: Float32Array, signal: AbortSignal): Promise<EncoderRun[]>;
+}
+
+export interface ClipFamily extends MediumFamily {
+  /** The chat template for conversations with clips, where it is not the repository's. */
+  readonly template?: string;
+  /** True where a conversation holds pictures or clips, not both. */
+  readonly alone: boolean;
+  /**
+   * Frames to read, in rising order.
+   * @throws RunError 422 a clip that Python's processor fails on
+   */
+  choose(video: VideoFacts, sampling: FrameSampling): { numbers: number[]; layout: MediumLayout };
+  /** Runs of the vision encoder for the frames of one clip, which come one by one. */
+  collect(): FrameCollector;
+}
+
+export interface FrameCollector {
+  add(frame: Picture): EncoderRun[];
+  end(): EncoderRun[];
+}
+
+/** What the repository says of its media. */
+export interface FamilyFiles {
+  /** config.json */
+  config: Json;
+  /** preprocessor_config.json */
+  processing: Json;
+  /** processor_config.json, {} where there is none. */
+  processor: Json;
+  tokenizer: TextTokenizer;
+}
+
+export interface ClipFiles extends FamilyFiles {
+  /** video_preprocessor_config.json; the same as `processing` where there is none. */
+  video: Json;
+}
+
+export type CreateFamily = (files: FamilyFiles) => PictureFamily;
+export type CreateSoundFamily = (files: FamilyFiles) => SoundFamily;
+export type CreateClipFamily = (files: ClipFiles) => ClipFamily;

@@ -1,0 +1,136 @@
+import { RunError } from '../../../../core/errors.js';
+import type { TensorLike } from '../../../sessions/tensors.js';
+import type { FeatureSpan, Prompt } from '../../decoding/prompt.js';
+import { type MediumKind, NAMES } from './families.js';
+import type { MediumFamily, MediumLayout, PlacedMedium } from './family.js';
+
+/** Families by the kinds that a model takes. */
+export type TextFamilies = { [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'expand'> };
+
+/** A medium of a conversation. */
+export interface ChatMedium {
+  kind: MediumKind;
+  layout: MediumLayout;
+}
+
+/**
+ * A rendered conversation with the tokens of its media written out.
+ * @param media those of each kind in their order
+ * @returns the text, and the media in the order of the text
+ * @throws RunError 422 where the text has other than one placeholder for each medium
+ */
+export function expandMedia<Medium extends ChatMedium>(
+  families: TextFamilies,
+  text: string,
+  media: readonly Medium[],
+): { text: string; media: Medium[] } {
+  const kinds = (Object.keys(families) as MediumKind[]).map((kind) => [kind, families[kind]!] as const);
+  const waiting = new Map(kinds.map(([kind]) => [kind, media.filter((one) => one.kind === kind)]));
+  checkPlaces(kinds, text, waiting);
+  const placed: Medium[] = [];
+  const parts = text.split(new RegExp(`(${kinds.map(([, each]) => escaped(each.placeholder)).join('|')})`));
+  const written = parts.map((part, i) => {
+    if (i % 2 === 0) return part;
+    const [kind, family] = kinds.find(([, { placeholder }]) => placeholder === part)!;
+    const all = waiting.get(kind)!;
+    const next = all[placed.filter((one) => one.kind === kind).length]!;
+    placed.push(next);
+    return family.expand(
+      next.layout,
+      all.map(({ layout }) => layout),
+    );
+  });
+  return { text: written.join(''), media: placed };
+}
+
+function checkPlaces(
+  kinds: readonly (readonly [MediumKind, { placeholder: string }])[],
+  text: string,
+  media: ReadonlyMap<MediumKind, readonly ChatMedium[]>,
+): void {
+  for (const [kind, { placeholder }] of kinds) {
+    const places = text.split(placeholder).length - 1;
+    const given = media.get(kind)!.length;
+    if (places === given) continue;
+    throw new RunError(
+      'unprocessable',
+      `the conversation has ${given} ${NAMES[kind]}, and places for ${places}: ` +
+        `texts must not hold ${placeholder}, and the model's chat template must place ${NAMES[kind]}`,
+    );
+  }
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** A medium that has been through its encoder. */
+export interface EncodedMedium extends MediumLayout {
+  /** The same for the same file only, as long as it is remembered. */
+  id: number;
+  /** [count, width] */
+  features: TensorLike;
+}
+
+/** Most features of a medium, to number them beside those of others. */
+const MOST_FEATURES = 2 ** 20;
+
+export interface PromptTokens extends Pick<MediumFamily, 'positions'> {
+  /** Those at whose places features stand. */
+  tokenIds: readonly number[];
+}
+
+/**
+ * Puts the features of media, in the order of the text, where their tokens stand.
+ * @throws RunError 422 where there are other than as many tokens as features
+ */
+export function mediaPrompt(
+  { tokenIds, positions }: PromptTokens,
+  tokens: readonly number[],
+  media: readonly EncodedMedium[],
+): Prompt {
+  const places = tokens.flatMap((token, place) => (tokenIds.includes(token) ? [place] : []));
+  if (media.length === 0 && places.length === 0) return { tokens };
+  const features = media.reduce((sum, { count }) => sum + count, 0);
+  if (places.length !== features)
+    throw new RunError(
+      'unprocessable',
+      `the prompt has ${places.length} tokens of media, and the media have ${features} features`,
+    );
+  const keys = [...tokens];
+  const spans: FeatureSpan[] = [];
+  const placed: PlacedMedium[] = [];
+  let first = 0;
+  for (const { id, count, features: rows, grid, secondsPerGrid } of media) {
+    const own = places.slice(first, first + count);
+    // Negative, unlike tokens.
+    own.forEach((place, i) => (keys[place] = -(id * MOST_FEATURES + i) - 1));
+    spans.push(...runsOf(own).map((run) => spanOf(run, rows)));
+    placed.push({ start: own[0]!, ...(grid ? { grid } : {}), ...(secondsPerGrid ? { secondsPerGrid } : {}) });
+    first += count;
+  }
+  return { tokens, keys, spans, positions: positions?.(tokens.length, placed) };
+}
+
+interface Run {
+  /** Place in the prompt. */
+  start: number;
+  count: number;
+  /** Number of the first feature. */
+  first: number;
+}
+
+/** Places in a row, as runs. */
+function runsOf(places: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  places.forEach((place, i) => {
+    const last = runs.at(-1);
+    if (last && place === last.start + last.count) last.count++;
+    else runs.push({ start: place, count: 1, first: i });
+  });
+  return runs;
+}
+
+function spanOf({ start, count, first }: Run, { type, data, dims }: TensorLike): FeatureSpan {
+  const width = dims[1]!;
+  const rows = (data as Float32Array).subarray(first * width, (first + count) * width);
+  return { start, count, features: { type, data: rows, dims: [count, width] } };
+}

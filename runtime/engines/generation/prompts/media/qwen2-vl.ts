@@ -1,0 +1,62 @@
+import { createPatchProcessor } from '../../../processors/image/qwen2-vl.js';
+import type { PromptPositions } from '../../decoding/prompt.js';
+import type { FamilyFiles, PictureFamily, PlacedMedium } from './family.js';
+import { pictureToken } from './picture-token.js';
+
+/** Qwen2-VL and Qwen2.5-VL: pictures of any size, cut into patches, with positions on three axes. */
+export function createQwen2VlFamily(files: FamilyFiles): PictureFamily {
+  const token = pictureToken(files);
+  const processor = createPatchProcessor(files.processing);
+  const merge = processor.mergeSize;
+  return {
+    ...token,
+    mostPatches: processor.mostPatches,
+    layout(size) {
+      const [frames, rows, columns] = processor.gridOf(size);
+      const patches = frames * rows * columns;
+      return {
+        ...{ patches, count: patches / merge / merge },
+        grid: [frames, rows / merge, columns / merge],
+      };
+    },
+    prepare(picture) {
+      const { values, grid } = processor.process(picture);
+      const [frames, rows, columns] = grid;
+      const patches = frames * rows * columns;
+      const sizes = { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 3] };
+      const dims = [patches, values.length / patches];
+      return [
+        () => ({
+          pixel_values: { type: 'float32', data: values, dims },
+          grid_thw: sizes,
+          image_grid_thw: sizes,
+        }),
+      ];
+    },
+    expand: ({ count }) => token.placeholder.repeat(count),
+    positions: ropePositions,
+  };
+}
+
+/**
+ * Words stand one after the other on all axes. The features of a picture stand at their place in it, counted from where
+ * it begins; what follows begins after its longest edge.
+ */
+export function ropePositions(length: number, pictures: readonly PlacedMedium[]): PromptPositions {
+  const axes: [number[], number[], number[]] = [[], [], []];
+  const put = (t: number, h: number, w: number) => [t, h, w].forEach((at, axis) => axes[axis]!.push(at));
+  let next = 0;
+  const words = (end: number) => {
+    for (; axes[0].length < end; next++) put(next, next, next);
+  };
+  for (const { start, grid } of pictures) {
+    words(start);
+    const [frames, rows, columns] = grid!;
+    for (let t = 0; t < frames; t++) {
+      for (let h = 0; h < rows; h++) for (let w = 0; w < columns; w++) put(next + t, next + h, next + w);
+    }
+    next += Math.max(frames, rows, columns);
+  }
+  words(length);
+  return { axes, shift: next - length };
+}

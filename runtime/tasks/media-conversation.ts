@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { RunError } from '../core/errors.js';
+import type { GeneratedText, MediaChat, MediaMessage } from '../core/handles/index.js';
+import { DEFAULTS } from '../core/limits.js';
+import { asAssistant, messageWith } from './conversation.js';
+import type { Media, RunContext } from './define.js';
+import { generationUsage } from './generated.js';
+import { type BlockInput, type BlockKind, contentOf } from './media-blocks.js';
+
+/** Most media of one kind in a conversation. */
+const MOST_MEDIA = 64;
+
+const WORDS: Readonly<Record<BlockKind, string>> = { image: 'pictures', audio: 'sounds', video: 'videos' };
+
+/** Messages whose contents may hold media of these kinds. */
+export function mediaMessages(kinds: readonly BlockKind[]) {
+  let list = z.array(messageWith(contentOf(kinds))).min(1);
+  for (const kind of kinds) {
+    list = list.refine((all) => countOf(kind, all) <= MOST_MEDIA, {
+      message: `take at most ${MOST_MEDIA} ${WORDS[kind]}`,
+    });
+  }
+  return list;
+}
+
+type Message = z.output<ReturnType<typeof mediaMessages>>[number];
+
+function countOf(kind: BlockKind, messages: readonly Message[]): number {
+  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  return blocks.filter(({ type }) => type === kind).length;
+}
+
+interface Asked {
+  messages: readonly Message[];
+  variables: Parameters<MediaChat['chat']>[1] | null | undefined;
+  options: Parameters<MediaChat['chat']>[2];
+}
+
+/** Goes on with a conversation, as the assistant. */
+export async function* converse(
+  handle: MediaChat,
+  { messages, variables, options }: Asked,
+  { signal, count }: RunContext,
+): AsyncGenerator<string, ReturnType<typeof asAssistant>> {
+  const given = messages.map(asHandled);
+  checkLength(given);
+  const found: GeneratedText[] = yield* handle.chat(given, variables ?? {}, options, signal);
+  count(generationUsage(found));
+  return asAssistant(found, given, options.continue_final_message);
+}
+
+/** Media have been read by now: url and base64 have become `media`. */
+function asHandled({ content, ...rest }: Message): MediaMessage {
+  if (!Array.isArray(content)) return { ...rest, content };
+  return {
+    ...rest,
+    content: content.map((block: BlockInput & { media?: Media }) =>
+      block.type === 'text' ? block : { type: block.type, bytes: block.media!.bytes },
+    ),
+  };
+}
+
+/** Bodies with media may be large; their texts may be no longer than those of tasks without. */
+function checkLength(messages: readonly MediaMessage[]): void {
+  const texts = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.map((block) => ('text' in block ? block.text : '')) : (content ?? ''),
+  );
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  if (length <= DEFAULTS.maxTextBodyBytes) return;
+  throw new RunError(
+    'payload_too_large',
+    `messages: their texts have ${length} characters, more than ${DEFAULTS.maxTextBodyBytes}`,
+  );
+}

@@ -1,0 +1,50 @@
+import { sizesOf } from '../../../../../../runtime/core/network-sizes.js';
+import type { LoadRequest } from '../../../../../../runtime/core/load-request.js';
+import { inMegabytes } from '../../../../../../runtime/memory.js';
+import {
+  planEncoderMemory,
+  withoutReserved,
+} from '../../../../../../runtime/engines/generation/prompts/media/encoder-memory.js';
+
+const SIZES = sizesOf({
+  model_type: 'qwen2_vl',
+  vision_config: { embed_dim: 1280, num_heads: 16, mlp_ratio: 4, hidden_size: 1536 },
+}).vision;
+const request = (limit?: number): LoadRequest => ({
+  spec: { graphs: { decoder_model_merged: 'onnx/d.onnx' }, files: [] } as unknown as LoadRequest['spec'],
+  ...{
+    dir: '',
+    device: 'cpu',
+    threads: 1,
+    workers: 0,
+    copyWeights: false,
+    cacheBytes: 0,
+    maxPixels: 1,
+    maxSeconds: 1,
+  },
+  memory: limit === undefined ? undefined : { limit, bodies: 0 },
+});
+
+test('a picture of more patches than there is memory for is refused by what it takes', () => {
+  const plan = planEncoderMemory(request(8 * 2 ** 30), SIZES, 65_536);
+  plan.check(1024, 'picture');
+  expect(() => plan.check(65_536, 'picture')).toThrow(
+    /^the picture becomes 65536 patches, whose run takes up to \d+ MB; in the \d+ MB of memory .* room for \d+ patches/,
+  );
+  expect(() => plan.check(65_536, 'picture')).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
+});
+
+test('what the largest picture takes is set aside, and half of the room at most', () => {
+  const [small, large] = [1024, 65_536].map((most) => planEncoderMemory(request(8 * 2 ** 30), SIZES, most));
+  expect(small!.reserved).toBeLessThan(400 * 2 ** 20);
+  expect(large!.reserved).toBeGreaterThan(2 ** 30);
+  expect(large!.reserved).toBeLessThan(4 * 2 ** 30);
+  const { memory } = withoutReserved(request(8 * 2 ** 30), large!);
+  expect(inMegabytes(memory!.bodies)).toBe(inMegabytes(large!.reserved));
+});
+
+test('without a limit nothing is refused', () => {
+  const plan = planEncoderMemory(request(), SIZES, Infinity);
+  plan.check(1e6, 'picture');
+  expect(plan.reserved).toBe(0);
+});
