@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import type { Json } from '../../repository/model-folder.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
 import { roundHalfEven, type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
@@ -29,10 +29,22 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   };
 }
 
-/** Samples that give one score (inputs_to_logits_ratio). */
+/** Steps of Wav2Vec2Config. */
+const DEFAULT_STEP = 320;
+
+/** Samples that give one score, as Python's configurations reckon them (inputs_to_logits_ratio). */
 function stepOf(config: Json): number {
+  if (config['model_type'] === 'wav2vec2-bert') {
+    const { feature_projection_input_dim: width = 160, adapter_stride = 2 } = config as Record<
+      string,
+      number
+    >;
+    const layers = config['add_adapter'] === true ? (firstNumber(config, 'num_adapter_layers') ?? 1) : 0;
+    return width * 2 * adapter_stride ** layers;
+  }
   const strides = config['conv_stride'];
-  return Array.isArray(strides) ? (strides as number[]).reduce((product, stride) => product * stride, 1) : 1;
+  if (!Array.isArray(strides)) return DEFAULT_STEP;
+  return (strides as number[]).reduce((product, stride) => product * stride, 1);
 }
 
 function refuse(options: Record<string, unknown>): void {
