@@ -6,83 +6,119 @@ export interface Complex {
 
 /**
  * A discrete Fourier transform of `length` complex numbers, of any length; fast for products of small primes, such as 400.
- * Decimation in time with mixed radices. The result is overwritten by the next call.
+ * Decimation in time with mixed radices, level by level. The result is overwritten by the next call.
  */
 export function createFft(length: number): (input: Complex) => Complex {
-  const radices = primeFactors(length);
-  const [cos, sin] = [Math.cos, Math.sin].map((wave) =>
-    Float64Array.from({ length }, (_, i) => wave((-2 * Math.PI * i) / length)),
-  ) as [Float64Array, Float64Array];
+  const radices = radicesOf(length);
+  const order = inputOrder(length, radices);
+  const roots = rootsOf(length);
   const output = { re: new Float64Array(length), im: new Float64Array(length) };
-  const most = Math.max(1, ...radices);
-  const held = { re: new Float64Array(most), im: new Float64Array(most) };
-
-  /** Transforms every `stride`-th number from `from` on into `size` numbers at `to`. */
-  function transform(input: Complex, { from, stride, to, level }: Part): void {
-    const radix = radices[level];
-    if (radix === undefined) {
-      output.re[to] = input.re[from]!;
-      output.im[to] = input.im[from]!;
-      return;
-    }
-    const size = length / stride / radix;
-    for (let part = 0; part < radix; part++) {
-      const [next, at] = [from + part * stride, to + part * size];
-      transform(input, { from: next, stride: stride * radix, to: at, level: level + 1 });
-    }
-    for (let k = 0; k < size; k++) butterfly({ radix, size, stride, to: to + k, k });
-  }
-
-  /** Joins `radix` transforms of `size` numbers at one place of each. */
-  function butterfly({ radix, size, stride, to, k }: Butterfly): void {
-    for (let part = 0; part < radix; part++) {
-      const turn = part * k * stride;
-      const [re, im] = [output.re[to + part * size]!, output.im[to + part * size]!];
-      held.re[part] = re * cos[turn]! - im * sin[turn]!;
-      held.im[part] = re * sin[turn]! + im * cos[turn]!;
-    }
-    const step = length / radix;
-    for (let at = 0; at < radix; at++) {
-      let [re, im] = [held.re[0]!, held.im[0]!];
-      for (let part = 1; part < radix; part++) {
-        const turn = (step * ((at * part) % radix)) | 0;
-        re += held.re[part]! * cos[turn]! - held.im[part]! * sin[turn]!;
-        im += held.re[part]! * sin[turn]! + held.im[part]! * cos[turn]!;
-      }
-      output.re[to + at * size] = re;
-      output.im[to + at * size] = im;
-    }
-  }
-
+  const levels = radices.toReversed().map((radix) => levelOf(radix, roots));
   return (input) => {
-    transform(input, { from: 0, stride: 1, to: 0, level: 0 });
+    for (let i = 0; i < length; i++) {
+      output.re[i] = input.re[order[i]!]!;
+      output.im[i] = input.im[order[i]!]!;
+    }
+    let size = 1;
+    for (const { radix, join } of levels) {
+      const step = length / (size * radix);
+      for (let start = 0; start < length; start += size * radix) {
+        for (let k = 0; k < size; k++) join(output, start + k, size, k * step);
+      }
+      size *= radix;
+    }
     return output;
   };
 }
 
-interface Part {
-  from: number;
-  stride: number;
-  to: number;
-  /** How many radices are done. */
-  level: number;
+/** exp(-2 pi i k / length) */
+function rootsOf(length: number): Complex {
+  const [re, im] = [Math.cos, Math.sin].map((wave) =>
+    Float64Array.from({ length }, (_, i) => wave((-2 * Math.PI * i) / length)),
+  ) as [Float64Array, Float64Array];
+  return { re, im };
 }
 
-interface Butterfly {
-  radix: number;
-  size: number;
-  stride: number;
-  to: number;
-  k: number;
-}
-
-function primeFactors(length: number): number[] {
-  const factors: number[] = [];
+/** Fours as far as there are, then primes. */
+function radicesOf(length: number): number[] {
+  const radices: number[] = [];
   let rest = length;
-  for (let factor = 2; rest > 1; factor++) {
-    for (; rest % factor === 0; rest /= factor) factors.push(factor);
+  for (; rest % 4 === 0; rest /= 4) radices.push(4);
+  for (let prime = 2; rest > 1; prime++) {
+    for (; rest % prime === 0; rest /= prime) radices.push(prime);
   }
-  return factors;
+  return radices;
+}
+
+/** Which number of the input stands where before the first level. */
+function inputOrder(length: number, radices: readonly number[]): Int32Array {
+  let order = Int32Array.of(0);
+  for (const radix of radices.toReversed()) {
+    const next = new Int32Array(order.length * radix);
+    const step = length / next.length;
+    for (let part = 0; part < radix; part++)
+      for (const [i, from] of order.entries()) next[part * order.length + i] = from + part * step;
+    order = next;
+  }
+  return order;
+}
+
+/**
+ * Joins `radix` transforms of `size` numbers at one place of each, from `at` on.
+ * @param turn index of the root that turns the second of them
+ */
+type Join = (data: Complex, at: number, size: number, turn: number) => void;
+
+function levelOf(radix: number, roots: Complex): { radix: number; join: Join } {
+  if (radix === 4) return { radix, join: joinFour(roots) };
+  return { radix, join: joinAny(radix, roots) };
+}
+
+function joinFour({ re: cos, im: sin }: Complex): Join {
+  return ({ re, im }, at, size, turn) => {
+    const [b, c, d] = [at + size, at + 2 * size, at + 3 * size];
+    const bRe = re[b]! * cos[turn]! - im[b]! * sin[turn]!;
+    const bIm = re[b]! * sin[turn]! + im[b]! * cos[turn]!;
+    const cRe = re[c]! * cos[2 * turn]! - im[c]! * sin[2 * turn]!;
+    const cIm = re[c]! * sin[2 * turn]! + im[c]! * cos[2 * turn]!;
+    const dRe = re[d]! * cos[3 * turn]! - im[d]! * sin[3 * turn]!;
+    const dIm = re[d]! * sin[3 * turn]! + im[d]! * cos[3 * turn]!;
+    const sumRe = re[at]! + cRe;
+    const sumIm = im[at]! + cIm;
+    const gapRe = re[at]! - cRe;
+    const gapIm = im[at]! - cIm;
+    re[at] = sumRe + (bRe + dRe);
+    im[at] = sumIm + (bIm + dIm);
+    re[b] = gapRe + (bIm - dIm);
+    im[b] = gapIm - (bRe - dRe);
+    re[c] = sumRe - (bRe + dRe);
+    im[c] = sumIm - (bIm + dIm);
+    re[d] = gapRe - (bIm - dIm);
+    im[d] = gapIm + (bRe - dRe);
+  };
+}
+
+function joinAny(radix: number, { re: cos, im: sin }: Complex): Join {
+  const own = rootsOf(radix);
+  const [heldRe, heldIm] = [new Float64Array(radix), new Float64Array(radix)];
+  return ({ re, im }, at, size, turn) => {
+    for (let part = 0, from = at, root = 0; part < radix; part++, from += size, root += turn) {
+      heldRe[part] = re[from]! * cos[root]! - im[from]! * sin[root]!;
+      heldIm[part] = re[from]! * sin[root]! + im[from]! * cos[root]!;
+    }
+    for (let k = 0, to = at; k < radix; k++, to += size) {
+      let sumRe = heldRe[0]!;
+      let sumIm = heldIm[0]!;
+      for (let part = 1, root = k; part < radix; part++) {
+        sumRe += heldRe[part]! * own.re[root]! - heldIm[part]! * own.im[root]!;
+        sumIm += heldRe[part]! * own.im[root]! + heldIm[part]! * own.re[root]!;
+        root += k;
+        if (root >= radix) root -= radix;
+      }
+      re[to] = sumRe;
+      im[to] = sumIm;
+    }
+  };
 }
 
 /**
@@ -94,8 +130,10 @@ export function powersOfPair(spectrum: Complex, powers: readonly [Float64Array, 
   const length = re.length;
   for (let k = 0; k < powers[0].length; k++) {
     const mirror = k === 0 ? 0 : length - k;
-    const [sumRe, sumIm] = [re[k]! + re[mirror]!, im[k]! + im[mirror]!];
-    const [gapRe, gapIm] = [re[k]! - re[mirror]!, im[k]! - im[mirror]!];
+    const sumRe = re[k]! + re[mirror]!;
+    const sumIm = im[k]! + im[mirror]!;
+    const gapRe = re[k]! - re[mirror]!;
+    const gapIm = im[k]! - im[mirror]!;
     powers[0][k] = (sumRe * sumRe + gapIm * gapIm) / 4;
     powers[1][k] = (sumIm * sumIm + gapRe * gapRe) / 4;
   }
