@@ -47,13 +47,21 @@ const FIXTURES = ['test/fixtures/zoo', 'test/fixtures/zoo-own'];
 function familiesOf(id) {
   const types = FIXTURES.map((root) => `${root}/${id}`)
     .filter(existsSync)
-    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}/repo/config.json`))
-    .map((file) => modelType(JSON.parse(readFileSync(file, 'utf8'))));
+    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}/repo`))
+    .map(familyOf);
   if (types.length === 0) return [];
   return [
     `Compared with the Python library: ${[...new Set(types)].sort((a, b) => (a < b ? -1 : 1)).join(', ')}.`,
     '',
   ];
+}
+
+/** Pipelines of several networks are told by their class. */
+function familyOf(repo) {
+  const read = (name) => JSON.parse(readFileSync(`${repo}/${name}`, 'utf8'));
+  if (existsSync(`${repo}/config.json`)) return modelType(read('config.json'));
+  const { _class_name: name, scheduler } = read('model_index.json');
+  return `${name} (${scheduler[1]})`;
 }
 
 /** Models that were put together of two are told by both. */

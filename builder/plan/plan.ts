@@ -20,7 +20,7 @@ import { type ModelFacts, readFacts } from './facts.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { requireFiles, requireGraphs, supportedTask } from './requirements.js';
+import { requireFiles, requireGraphs, requirePipeline, supportedTask } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
@@ -55,6 +55,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const facts = await readFacts(source, info);
   const detected = detectTask({ info, facts, task: request.task });
   const task = supportedTask(detected.task);
+  requirePipeline(info, facts, detected.task);
   requireGraphs(info, facts);
   const { engine, binding } = chooseEngine(task, facts.modelType);
   requireFiles(info, task, binding, facts);

@@ -5,7 +5,7 @@ import { TASKS } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
-import type { MemoryInput, SessionKind } from './session-kind.js';
+import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
 /**
  * Memory of the longest requests beside a loaded model. Servers refuse requests that don't fit into their limit
@@ -65,8 +65,16 @@ const hears = (task: TaskId): boolean => {
   return modality === 'audio';
 };
 
+/**
+ * Bytes of a picture of the usual size: rather more than Stable Diffusion's and SDXL's convolutions and attention take by
+ * runtime/engines/diffusion/memory.ts. Not measured.
+ */
+const diffusionBytes = (spec: MemoryInput['spec']): number =>
+  Math.round(weightBytes(spec) / 2 + 4 * LEAST_RUN_BYTES);
+
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+  if (spec.engine === 'diffusion') return diffusionBytes(spec);
   if (hears(spec.task)) return soundRequestBytes(kind, { spec, sizes, workers });
   if (kind === 'media-chat') {
     const run = visionRunBytes(sizes);

@@ -4,6 +4,7 @@ import {
   isImageProcessor,
 } from '../../runtime/core/image-processors.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
+import { pipelineClasses, pipelineNamed } from '../../runtime/core/pipelines.js';
 import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import { isPlanned } from '../../runtime/tasks/define.js';
@@ -78,4 +79,12 @@ function requireProcessor(id: string, name: string | undefined): void {
     `${id} prepares its pictures with ${name}, which is not supported`,
     `take a model with one of ${IMAGE_PROCESSORS.join(', ')}`,
   );
+}
+
+/** @throws Refusal for a pipeline of diffusers of a class that the task is not served for */
+export function requirePipeline({ id }: ModelInfo, { pipelineClass }: ModelFacts, task: TaskId): void {
+  const known = pipelineClasses(task);
+  if (!known || (pipelineClass && known.includes(pipelineNamed(pipelineClass)))) return;
+  const named = pipelineClass ? `is a ${pipelineClass}` : 'has no model_index.json';
+  throw new Refusal(`${id} ${named}; ${task} is served for ${known.join(', ')}`);
 }

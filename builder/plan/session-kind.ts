@@ -25,6 +25,8 @@ export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'worke
     const reads = ENCODERS.some((role) => role in spec.graphs) && !('encoder_model' in spec.graphs);
     return reads ? 'media-chat' : 'encoder-decoder';
   }
+  // One run of a network that makes pictures fills all processors.
+  if (spec.engine === 'diffusion') return 'single';
   const shared = workers > 1 && weightBytes(spec) <= MAX_SHARED_BYTES;
   return shared ? 'pool' : 'single';
 }

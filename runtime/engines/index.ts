@@ -58,7 +58,11 @@ const LOADERS: Record<EngineId, Loaders> = {
   speech: {
     speech: async () => (await import('./speech/speech-synthesizer.js')).loadSpeechSynthesizer,
   },
-  diffusion: {},
+  diffusion: {
+    'text-to-image': async () => (await import('./diffusion/pipelines/text-to-image.js')).loadTextToImage,
+    'unconditional-image': async () =>
+      (await import('./diffusion/pipelines/unconditional.js')).loadUnconditional,
+  },
 };
 
 /** @throws RunError `not_ready` for a head that the engine of the request's spec does not have */

@@ -24,9 +24,11 @@ import textClassification from './text-classification.js';
 import textGeneration from './text-generation.js';
 import translation from './translation.js';
 import textToAudio from './text-to-audio.js';
+import textToImage from './text-to-image.js';
 import textToSpeech from './text-to-speech.js';
 import tokenClassification from './token-classification.js';
 import zeroShotObjectDetection from './zero-shot-object-detection.js';
+import unconditionalImageGeneration from './unconditional-image-generation.js';
 import videoClassification from './video-classification.js';
 import videoTextToText from './video-text-to-text.js';
 import visualQuestionAnswering from './visual-question-answering.js';
@@ -58,8 +60,8 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'document-question-answering': documentQuestionAnswering,
   'zero-shot-image-classification': zeroShotImageClassification,
   'zero-shot-object-detection': zeroShotObjectDetection,
-  'text-to-image': planned('Text to image'),
-  'unconditional-image-generation': planned('Unconditional image generation'),
+  'text-to-image': textToImage,
+  'unconditional-image-generation': unconditionalImageGeneration,
   'image-text-to-text': imageTextToText,
   'audio-classification': audioClassification,
   'automatic-speech-recognition': automaticSpeechRecognition,

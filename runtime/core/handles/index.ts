@@ -31,10 +31,12 @@ import type {
   TextEmbedder,
   TokenClassifier,
 } from './text.js';
+import type { PictureMaker, VideoOptions } from './diffusion.js';
 import type { VideoClassifier } from './video.js';
 import type { SpeechSynthesizer } from './speech.js';
 
 export type * from './audio.js';
+export type * from './diffusion.js';
 export type * from './generation.js';
 export type * from './image.js';
 export type * from './joint.js';
@@ -69,6 +71,9 @@ export interface Handles {
   'visual-question-answering': VisualQuestionAnswerer;
   'visual-answer-writing': VisualAnswerWriter;
   'media-chat': MediaChat;
+  'text-to-image': PictureMaker;
+  'unconditional-image': PictureMaker;
+  'text-to-video': PictureMaker<VideoOptions>;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

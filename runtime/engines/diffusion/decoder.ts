@@ -1,0 +1,59 @@
+import type { LoadRequest } from '../../core/load-request.js';
+import type { Picture } from '../../media/picture.js';
+import { firstNumber, type Json } from '../repository/model-folder.js';
+import { openGraph, outputOf } from './graph.js';
+import { toPicture } from './pixels.js';
+
+/** The part of an autoencoder that makes pictures of latents. */
+export interface LatentDecoder {
+  readonly config: Json;
+  /** Pixels of the picture for one of the latents, in height as in width. */
+  readonly factor: number;
+  /**
+   * One picture.
+   * @param dims 1, channels, height, width
+   */
+  decode(latents: Float32Array, dims: readonly number[], signal: AbortSignal): Promise<Picture>;
+}
+
+/** Default of AutoencoderKL and VQModel. */
+const SCALING = 0.18215;
+
+export async function openDecoder(
+  request: LoadRequest,
+  role: 'vae_decoder' | 'vqvae_decoder',
+): Promise<LatentDecoder> {
+  const graph = await openGraph(request, role, ['latent_sample', 'sample']);
+  const { config } = graph;
+  const blocks = config['block_out_channels'];
+  const unscale = createUnscale(config);
+  return {
+    config,
+    factor: Array.isArray(blocks) ? 2 ** (blocks.length - 1) : 8,
+    async decode(latents, dims, signal) {
+      const values = unscale(latents, dims[1]!);
+      const [name] = graph.inputs.map((input) => input.name);
+      const { values: pixels, dims: shape } = outputOf(
+        await graph.run({ [name!]: { values, dims } }, signal),
+        'sample',
+      );
+      const [, channels = 3, height = 0, width = 0] = shape;
+      return toPicture({ values: pixels, channels, height, width }, signal);
+    },
+  };
+}
+
+/** Undoes the scaling of latents: by one factor, or by the mean and spread of each channel. */
+function createUnscale(config: Json) {
+  const factor = firstNumber(config, 'scaling_factor') ?? SCALING;
+  const [means, spreads] = [config['latents_mean'], config['latents_std']];
+  const each = Array.isArray(means) && Array.isArray(spreads);
+  return (latents: Float32Array, channels: number): Float32Array => {
+    if (!each) return latents.map((value) => value / factor);
+    const plane = latents.length / channels;
+    return latents.map((value, i) => {
+      const channel = Math.floor(i / plane);
+      return (value * Number(spreads[channel])) / factor + Number(means[channel]);
+    });
+  };
+}

@@ -1,0 +1,105 @@
+import type { PictureMaker } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { encodePng } from '../../../media/encode-png.js';
+import { openDecoder } from '../decoder.js';
+import { denoise } from '../denoise.js';
+import { startingNoise } from '../latents.js';
+import { createRoom, decoderBytes, unetBytes } from '../memory.js';
+import { askedSize, sampleSize, type Size } from '../size.js';
+import { openScheduler, type PipelineIndex, readIndex, refuse, withoutOldHabits } from './pipeline.js';
+import { openPairPrompts, openPrompts } from './text-conditions.js';
+import { guidanceOf, openUnet, type Unet } from './unet.js';
+
+/** Defaults of the pipelines' `__call__`. */
+interface Habits {
+  steps: number;
+  scale: number;
+  /** Height and width of samples where the configuration has none. */
+  sample: number;
+}
+
+const STABLE: Habits = { steps: 50, scale: 7.5, sample: 64 };
+
+const HABITS: Readonly<Record<string, Habits>> = {
+  StableDiffusionXLPipeline: { steps: 50, scale: 5, sample: 128 },
+  LatentConsistencyModelPipeline: { steps: 4, scale: 8.5, sample: 64 },
+};
+
+/**
+ * Stable Diffusion 1 and 2, SDXL and latent consistency models, by the class that model_index.json names.
+ * @throws RunError `not_ready` for another class, scheduler or graph
+ */
+export async function loadTextToImage(request: LoadRequest): Promise<PictureMaker> {
+  const index = await readIndex(request, 'text-to-image');
+  const pair = index.name === 'StableDiffusionXLPipeline';
+  const consistent = index.name === 'LatentConsistencyModelPipeline';
+  const [scheduler, unet, decoder, prompts] = await Promise.all([
+    openScheduler(request, pair || consistent ? undefined : withoutOldHabits),
+    openUnet(request),
+    openDecoder(request, 'vae_decoder'),
+    pair
+      ? openPairPrompts(request, index.json['force_zeros_for_empty_prompt'] !== false)
+      : openPrompts(request),
+  ]);
+  const habits = HABITS[index.name] ?? STABLE;
+  const { factor } = decoder;
+  const usual = usualSize(index, unet, { habits, factor });
+  const room = createRoom(request);
+  const channels = Number(unet.config['in_channels'] ?? 4);
+  return {
+    example: {
+      text: 'A lighthouse at dusk',
+      params: { num_inference_steps: 1, seed: 0, ...smallest(unet, usual) },
+    },
+    async make(text, options, signal) {
+      if (consistent) refuse(options, index.name, ['negative_prompt', 'guidance_rescale', 'eta']);
+      const size = askedSize(options, usual, { factor, maxPixels: request.maxPixels });
+      const latent = { height: size.height / factor, width: size.width / factor };
+      const schedule = scheduler({
+        steps: options.num_inference_steps ?? habits.steps,
+        eta: options.eta ?? 0,
+      });
+      const scale = options.guidance_scale ?? habits.scale;
+      const { guidance, conditions } = guidanceOf(unet, { scale, rescale: options.guidance_rescale ?? 0 });
+      room(unetBytes(unet.config, latent, guidance ? 2 : 1) + decoderBytes(decoder.config, size));
+      const dims = [1, channels, Math.floor(latent.height), Math.floor(latent.width)];
+      const start = startingNoise(options, dims);
+      const negative = options.negative_prompt ?? undefined;
+      const read = await prompts({ prompt: text, negative, guided: guidance !== undefined, size, signal });
+      const all = { ...conditions, ...read };
+      const latents = await denoise({
+        ...{ schedule, start, signal },
+        predict: (sample, timestep) =>
+          unet.predict({ sample, timestep, dims, conditions: all, guidance, signal }),
+      });
+      const picture = await decoder.decode(latents, dims, signal);
+      return { mediaType: 'image/png', media: await encodePng(picture) };
+    },
+  };
+}
+
+/** In pixels. */
+function usualSize(
+  { name }: PipelineIndex,
+  { config }: Unet,
+  { habits, factor }: { habits: Habits; factor: number },
+): Size {
+  const sample = sampleSize(config) ?? { height: habits.sample, width: habits.sample };
+  const [major = 0, minor = 0] = String(config['_diffusers_version'] ?? '9')
+    .split('.')
+    .map(Number);
+  // Configurations of Stable Diffusion from before 0.9 name a size that is too small.
+  const old = name.endsWith('StableDiffusionPipeline') && major === 0 && minor < 9;
+  const { height, width } = old && sample.height < 64 ? { height: 64, width: 64 } : sample;
+  return { height: height * factor, width: width * factor };
+}
+
+/** The smallest pictures that all such networks make: halved three times, and in latents. */
+const SMALL = 64;
+
+/** A size for a quick request, where the graph leaves sizes open. */
+function smallest({ inputs }: Unet, usual: Size): Partial<Size> {
+  const shape = inputs.find(({ name }) => name === 'sample')?.shape ?? [];
+  const open = shape.slice(2).every((size) => typeof size === 'string' || size < 0);
+  return open && usual.height > SMALL && usual.width > SMALL ? { height: SMALL, width: SMALL } : {};
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { picture, PIPELINE_FILES, prompt, PROMPT_FILES, promptParams } from './diffusion.js';
+import { params } from './fragments.js';
+
+export default defineTask({
+  title: 'Text to image',
+  summary: 'Makes a picture of what a text describes.',
+  modality: 'text',
+  streams: false,
+  profile: 'vision',
+  input: z.object({
+    text: prompt,
+    params: params({
+      ...promptParams,
+      guidance_rescale: z
+        .number()
+        .min(0)
+        .max(1)
+        .nullish()
+        .describe('share of the result that keeps the contrast it has without the negative prompt'),
+    }),
+  }),
+  output: picture,
+  example: { text: 'A lighthouse at dusk, oil painting', params: { num_inference_steps: 20, seed: 1 } },
+  engines: {
+    diffusion: {
+      head: 'text-to-image',
+      graphs: ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder'],
+      otherGraphs: [['text_encoder', 'unet', 'vae_decoder']],
+      files: [...PIPELINE_FILES, ...PROMPT_FILES],
+      example: (handle) => handle.example,
+      run: (handle, { text, params: options }, { signal }) => handle.make(text, options, signal),
+    },
+  },
+});

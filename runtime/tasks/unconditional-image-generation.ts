@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { defineTask } from './define.js';
+import { noiseParams, picture, PIPELINE_FILES } from './diffusion.js';
+import { params } from './fragments.js';
+
+export default defineTask({
+  title: 'Unconditional image generation',
+  summary: 'Makes a picture of the kind that the model has learnt, out of noise.',
+  modality: 'none',
+  streams: false,
+  profile: 'vision',
+  input: z.object({ params: params(noiseParams) }),
+  output: picture,
+  example: { params: { num_inference_steps: 20, seed: 1 } },
+  engines: {
+    diffusion: {
+      head: 'unconditional-image',
+      graphs: ['vqvae_decoder', 'unet'],
+      otherGraphs: [['unet']],
+      files: PIPELINE_FILES,
+      example: (handle) => handle.example,
+      run: (handle, { params: options }, { signal }) => handle.make('', options, signal),
+    },
+  },
+});
