@@ -6,7 +6,7 @@ const MASK = 'attention_mask';
 
 /**
  * A row for a graph: the features under the name that it has for them, and their mask if it takes one. Every input has
- * memory of its own, but for samples that are read as they are.
+ * memory of its own.
  */
 export function soundRow(inputs: readonly Port[], features: SoundFeatures): Tensors {
   return Object.fromEntries(

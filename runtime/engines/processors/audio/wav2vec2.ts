@@ -15,7 +15,8 @@ export function createWav2Vec2Extractor(config: Json): FeatureExtractor {
     rate: sampling_rate as number,
     extract(samples, signal) {
       signal.throwIfAborted();
-      const values = do_normalize ? normalized(samples) : samples;
+      // A run takes the memory of its inputs, and a piece of a sound shares it with the others.
+      const values = do_normalize ? normalized(samples) : samples.slice();
       const length = values.length;
       return Promise.resolve({
         ...{ input: 'input_values', values, dims: [1, length] },
