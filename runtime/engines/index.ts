@@ -62,6 +62,7 @@ const LOADERS: Record<EngineId, Loaders> = {
     'text-to-image': async () => (await import('./diffusion/pipelines/text-to-image.js')).loadTextToImage,
     'unconditional-image': async () =>
       (await import('./diffusion/pipelines/unconditional.js')).loadUnconditional,
+    'text-to-video': async () => (await import('./diffusion/pipelines/text-to-video.js')).loadTextToVideo,
   },
 };
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { RunError } from '../core/errors.js';
 import { scratchOf } from '../scratch.js';
 
@@ -52,12 +53,22 @@ export async function withMediaFile<T>(
   signal: AbortSignal,
   use: (file: MediaFile) => Promise<T>,
 ): Promise<T> {
+  return withScratch(signal, async (folder) => {
+    const path = join(folder, 'input');
+    await writeFile(path, bytes, { signal });
+    return use(mediaFile(path));
+  });
+}
+
+/**
+ * Makes a temporary folder that ends with `use`.
+ * @throws RunError `engine_failed` without a place for it; what `use` threw; the signal's reason
+ */
+export async function withScratch<T>(signal: AbortSignal, use: (folder: string) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const folder = await mkdtemp(join(await writableFolder(), scratchOf(process.pid)));
   try {
-    const path = join(folder, 'input');
-    await writeFile(path, bytes, { signal });
-    return await use(mediaFile(path));
+    return await use(folder);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
@@ -84,17 +95,15 @@ async function writableFolder(): Promise<string> {
   throw new RunError('engine_failed', `no folder for temporary files can be written: ${PLACES.join(', ')}`);
 }
 
-const GUARDS = ['-v', 'error', '-max_alloc', String(MAX_ALLOC)];
+export const GUARDS = ['-v', 'error', '-max_alloc', String(MAX_ALLOC)];
 const INPUT = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', DEMUXERS.join(',')];
 
 function mediaFile(path: string): MediaFile {
   return {
-    run: ({ options, inputOptions = [], onData, signal }) =>
-      runProgram(
-        'ffmpeg',
-        ['-nostdin', ...GUARDS, ...INPUT, ...inputOptions, '-i', path, ...options, 'pipe:1'],
-        { onData, signal },
-      ),
+    async run({ options, inputOptions = [], onData, signal }) {
+      const input = [...INPUT, ...inputOptions, '-i', path];
+      await runProgram('ffmpeg', ['-nostdin', ...GUARDS, ...input, ...options, 'pipe:1'], { onData, signal });
+    },
     async probe(options, signal) {
       const said: Buffer[] = [];
       const onData = (chunk: Buffer) => void said.push(chunk);
@@ -108,33 +117,48 @@ function mediaFile(path: string): MediaFile {
   };
 }
 
-async function runProgram(
+export interface ProgramWork extends Pick<FfmpegWork, 'onData' | 'signal'> {
+  /** Pieces for standard input, asked for as fast as the program reads them. */
+  input?: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Runs a program that ends with its caller.
+ * @returns its exit status; null where a signal ended it
+ * @throws RunError `engine_failed` where there is none; what `onData` or `input` threw, or that the program read no further
+ */
+export async function runProgram(
   program: string,
   args: readonly string[],
-  { onData, signal }: Pick<FfmpegWork, 'onData' | 'signal'>,
-): Promise<void> {
+  { onData, signal, input }: ProgramWork,
+): Promise<number | null> {
   const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'ignore'],
     signal,
     killSignal: 'SIGKILL',
   });
-  const ended = new Promise<void>((resolve, reject) => {
+  const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', (error) => {
       // One that did not start does not close.
       if (child.pid === undefined) reject(notStarted(program, error));
     });
-    child.on('close', () => resolve());
+    child.on('close', resolve);
   });
   // Whoever waits for the end learns of the failure; until then nobody does.
   ended.catch(() => undefined);
   try {
-    for await (const chunk of child.stdout) await onData(chunk as Buffer);
+    const fed = input && child.stdin ? pipeline(input, child.stdin) : undefined;
+    await Promise.all([fed, readAll(child.stdout!, onData)]);
   } catch (error) {
     child.kill('SIGKILL');
     await ended;
     throw error;
   }
-  await ended;
+  return ended;
+}
+
+async function readAll(output: AsyncIterable<Buffer>, onData: FfmpegWork['onData']): Promise<void> {
+  for await (const chunk of output) await onData(chunk);
 }
 
 function notStarted(program: string, error: Error): RunError {

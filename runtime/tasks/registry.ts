@@ -4,7 +4,7 @@ import audioClassification from './audio-classification.js';
 import audioTextToText from './audio-text-to-text.js';
 import automaticSpeechRecognition from './automatic-speech-recognition.js';
 import chat from './chat.js';
-import { type AnyTask, isPlanned, planned, type PlannedTask } from './define.js';
+import { type AnyTask, isPlanned, type PlannedTask } from './define.js';
 import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
@@ -28,6 +28,7 @@ import textToImage from './text-to-image.js';
 import textToSpeech from './text-to-speech.js';
 import tokenClassification from './token-classification.js';
 import zeroShotObjectDetection from './zero-shot-object-detection.js';
+import textToVideo from './text-to-video.js';
 import unconditionalImageGeneration from './unconditional-image-generation.js';
 import videoClassification from './video-classification.js';
 import videoTextToText from './video-text-to-text.js';
@@ -70,7 +71,7 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'audio-text-to-text': audioTextToText,
   'video-classification': videoClassification,
   'video-text-to-text': videoTextToText,
-  'text-to-video': planned('Text to video'),
+  'text-to-video': textToVideo,
 };
 
 /** Ids of the tasks that are implemented. */

@@ -24,6 +24,7 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
         'text-to-speech',
         'text-to-audio',
         'text-to-image',
+        'text-to-video',
         'unconditional-image-generation',
         'feature-extraction',
         'fill-mask',
@@ -48,8 +49,9 @@ test('the registry holds the 34 tasks, and only those of this issue are served',
   );
 });
 
-test.each(TASK_IDS.filter((id) => isPlanned(TASKS[id])))('%s is refused as not yet supported', (id) => {
-  expect(() => taskOf(id)).toThrow(`${id} is not supported yet; supported: `);
+test('tasks that are planned are refused as not yet supported', () => {
+  for (const id of TASK_IDS.filter((id) => isPlanned(TASKS[id])))
+    expect(() => taskOf(id)).toThrow(`${id} is not supported yet; supported: `);
 });
 
 describe.each(SUPPORTED_TASKS.map((id) => [id] as const))('%s', (id: TaskId) => {

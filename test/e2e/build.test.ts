@@ -116,7 +116,7 @@ describeWithDocker('builder build', () => {
     ['an unknown option', ['build', 'a/b', '--nonsense'], 2],
     ['no model id', ['build', 'not an id'], 2],
     ['a task that the model can not do', ['build', 'TEXT', '--task', 'image-classification'], 3],
-    ['a task that is not served yet', ['build', 'TEXT', '--task', 'text-to-video'], 3],
+    ['a task for models of several networks', ['build', 'TEXT', '--task', 'text-to-video'], 3],
     ['a model that is not there', ['build', 'nobody/nothing'], 5],
   ])('%s has its exit code and its sentence', async (_, args, code) => {
     const given = args.map((arg) => (arg === 'TEXT' ? workshop.hub.models.text.about.id : arg));

@@ -124,14 +124,14 @@ describe('the command line', () => {
     expect((await cli(['plan', 'zoo/distilbert', '--from', MODEL])).stderr).toContain('Read zoo/distilbert');
   });
 
-  test('a task that is not served yet is refused', async () => {
+  test('a task that is not for such models is refused', async () => {
     const unnamed = mkdtempSync(path.join(tmpdir(), 'slipway-cli-'));
     await cp(MODEL, unnamed, { recursive: true });
     await writeFile(path.join(unnamed, 'config.json'), '{}');
     const { code, stderr } = await cli(['plan', 'zoo/x', '--from', unnamed, '--task', 'text-to-video']);
     await rm(unnamed, { recursive: true });
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^builder: .*not supported yet/m);
+    expect(stderr).toMatch(/^builder: .*has no model_index\.json/m);
   });
 
   test('a folder that is not there is a failed source', async () => {

@@ -8,7 +8,7 @@ import { createRoom, decoderBytes, unetBytes } from '../memory.js';
 import { askedSize, sampleSize, type Size } from '../size.js';
 import { openScheduler, type PipelineIndex, readIndex, refuse, withoutOldHabits } from './pipeline.js';
 import { openPairPrompts, openPrompts } from './text-conditions.js';
-import { guidanceOf, openUnet, type Unet } from './unet.js';
+import { guidanceOf, openUnet, smallSize, type Unet } from './unet.js';
 
 /** Defaults of the pipelines' `__call__`. */
 interface Habits {
@@ -49,7 +49,7 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
   return {
     example: {
       text: 'A lighthouse at dusk',
-      params: { num_inference_steps: 1, seed: 0, ...smallest(unet, usual) },
+      params: { num_inference_steps: 1, seed: 0, ...smallSize(unet, usual) },
     },
     async make(text, options, signal) {
       if (consistent) refuse(options, index.name, ['negative_prompt', 'guidance_rescale', 'eta']);
@@ -92,14 +92,4 @@ function usualSize(
   const old = name.endsWith('StableDiffusionPipeline') && major === 0 && minor < 9;
   const { height, width } = old && sample.height < 64 ? { height: 64, width: 64 } : sample;
   return { height: height * factor, width: width * factor };
-}
-
-/** The smallest pictures that all such networks make: halved three times, and in latents. */
-const SMALL = 64;
-
-/** A size for a quick request, where the graph leaves sizes open. */
-function smallest({ inputs }: Unet, usual: Size): Partial<Size> {
-  const shape = inputs.find(({ name }) => name === 'sample')?.shape ?? [];
-  const open = shape.slice(2).every((size) => typeof size === 'string' || size < 0);
-  return open && usual.height > SMALL && usual.width > SMALL ? { height: SMALL, width: SMALL } : {};
 }

@@ -1,5 +1,6 @@
 import type { LoadRequest } from '../../../core/load-request.js';
 import { type Feed, type Graph, openGraph, outputOf } from '../graph.js';
+import type { Size } from '../size.js';
 import { type Guidance, guided, guidanceEmbedding } from '../guidance.js';
 
 /** A network that finds the noise in a sample. */
@@ -73,4 +74,14 @@ export function guidanceOf(
     return { conditions: { timestep_cond: { values, dims: [1, guidedByNumber] } } };
   }
   return scale > 1 ? { guidance: { scale, rescale }, conditions: {} } : { conditions: {} };
+}
+
+/** The smallest pictures that all such networks make: halved three times, and in latents. */
+const SMALL = 64;
+
+/** A size for a quick request, where the graph leaves sizes open. */
+export function smallSize({ inputs }: Unet, usual: Size): Partial<Size> {
+  const shape = inputs.find(({ name }) => name === 'sample')?.shape ?? [];
+  const open = shape.slice(2).every((size) => typeof size === 'string' || size < 0);
+  return open && usual.height > SMALL && usual.width > SMALL ? { height: SMALL, width: SMALL } : {};
 }

@@ -137,10 +137,16 @@ describe('refused, with the way out', () => {
       /no ONNX export with model\.onnx \(there is onnx\/encoder_model\.onnx\)/,
     ],
     [
-      'a planned task',
+      'a task for pipelines alone',
       { ...files, 'config.json': '{}' },
       { task: 'text-to-video' },
-      /not supported yet; served today: .*text-classification/,
+      /has no model_index\.json; text-to-video is served for TextToVideoSDPipeline/,
+    ],
+    [
+      'a pipeline that is not served',
+      { ...files, 'model_index.json': '{"_class_name":"FluxPipeline"}' },
+      {},
+      /is a FluxPipeline; text-to-image is served for StableDiffusionPipeline/,
     ],
     ['another dtype', files, { dtype: 'fp16' }, /no fp16 weights; take one of fp32/],
     ['no tokenizer.json', noTokenizer, {}, /no tokenizer\.json; .*AutoTokenizer.*--from/],
