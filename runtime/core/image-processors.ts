@@ -11,6 +11,7 @@ export const IMAGE_PROCESSORS = [
     'VideoMAE',
     'Vivit',
     'Siglip',
+    'Siglip2',
     'DeiT',
     'Beit',
     'EfficientFormer',

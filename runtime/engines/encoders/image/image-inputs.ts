@@ -4,13 +4,27 @@ import { NARROW_TYPES, type Port, type TensorLike, type Tensors } from '../../se
 
 /** Inputs that a picture alone can give. */
 const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> = {
-  pixel_values: ({ values, height, width }) => ({
+  pixel_values: ({ values, height, width, patches }) => ({
     type: 'float32',
     data: values,
-    dims: [1, 3, height, width],
+    dims: patches ? [1, height, width] : [1, 3, height, width],
   }),
   pixel_mask: maskOf,
+  pixel_attention_mask: patchMaskOf,
+  spatial_shapes: ({ patches = [0, 0] }) => ({
+    type: 'int64',
+    data: BigInt64Array.from(patches, BigInt),
+    dims: [1, 2],
+  }),
 };
+
+/** 1 for each patch of the picture, 0 for those that fill up: [1, patches], in the type that the graph declares. */
+function patchMaskOf({ height, patches = [0, 0] }: ProcessedImage, { type }: Port): TensorLike {
+  const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
+  const count = patches[0] * patches[1];
+  if (Narrow) return { type, data: new Narrow(height).fill(1, 0, count), dims: [1, height] };
+  return { type: 'int64', data: new BigInt64Array(height).fill(1n, 0, count), dims: [1, height] };
+}
 
 /** 1 where the picture is, 0 where it was padded: [1, height, width], in the type that the graph declares. */
 function maskOf({ height, width, content }: ProcessedImage, { type }: Port): TensorLike {
@@ -45,3 +59,6 @@ export function checkImageInputs(inputs: readonly Port[]): void {
 export function imageRow(inputs: readonly Port[], image: ProcessedImage): Tensors {
   return Object.fromEntries(inputs.map((port) => [port.name, INPUTS[inputName(port, inputs)]!(image, port)]));
 }
+
+/** True for what a picture gives. */
+export const isImageInput = (name: string): boolean => Object.hasOwn(INPUTS, name);

@@ -9,7 +9,7 @@ import { openSessionPool } from '../../sessions/session-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
-import { imageRow } from '../image/image-inputs.js';
+import { imageRow, isImageInput } from '../image/image-inputs.js';
 import { createFeeds } from '../text/encoder/row-tensors.js';
 
 /** A graph that reads a picture and texts in one run. */
@@ -63,8 +63,8 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const pictures = await openPictureInput(request, config);
   // A request's texts and picture belong together.
   const forward = createSingleRuns(opened);
-  const pictureInputs = inputs.filter(({ name }) => name.startsWith('pixel_'));
-  const textInputs = inputs.filter(({ name }) => !name.startsWith('pixel_'));
+  const pictureInputs = inputs.filter(({ name }) => isImageInput(name));
+  const textInputs = inputs.filter(({ name }) => !isImageInput(name));
   const pictureFeeds: JointModel['pictureFeeds'] = (picture) => imageRow(pictureInputs, picture);
   const textFeeds: JointModel['textFeeds'] = (rows, width = 0) =>
     createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer));

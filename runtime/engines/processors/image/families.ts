@@ -16,6 +16,7 @@ import { detrResize, yolosResize } from './detection-resize.js';
 import { depthProFloats } from './depth-pro.js';
 import { zoeDepthFloats } from './zoe-depth.js';
 import { owlv2Floats } from './owlv2.js';
+import { siglip2Floats } from './siglip2.js';
 import { timmResize, timmSettings } from './timm.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { type Edges, multipleAbove } from './sizes.js';
@@ -94,6 +95,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     translate: ({ offset, ...config }) => (offset == null ? config : { ...config, rescale_offset: offset }),
   },
   Siglip: square({ size: 224, resample: BICUBIC }),
+  Siglip2: { ...square({}), floats: siglip2Floats },
   DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
   Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
   EfficientFormer: square({

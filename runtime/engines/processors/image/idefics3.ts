@@ -1,7 +1,8 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { levelTable, type LevelSettings, perChannel } from './image-processor.js';
+import { perChannel } from './image-processor.js';
+import { levelTable, type LevelSettings } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 

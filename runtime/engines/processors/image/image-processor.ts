@@ -2,6 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { finish, inSlices, type Steps } from '../../../core/steps.js';
 import { imageProcessorStem, isImageProcessor } from '../../../core/image-processors.js';
 import { BILINEAR, FAMILIES, HALF } from './families.js';
+import { levelTable } from './levels.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { centerCrop, type Size } from './geometry.js';
 import type { Edges } from './sizes.js';
@@ -18,6 +19,8 @@ export interface ProcessedImage {
   content: Edges;
   /** Size of the picture that was given. */
   original: Edges;
+  /** Rows and columns of a picture whose `values` are patches: `height` of them at most, each of `width` numbers. */
+  patches?: readonly [number, number];
 }
 
 export interface ImageProcessor {
@@ -128,6 +131,8 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     do_thumbnail: value('do_thumbnail', true),
     do_align_long_axis: value('do_align_long_axis', value('do_align_axis' as never, false)),
     crop_mode: value('crop_mode', 'center'),
+    patch_size: value('patch_size', 16),
+    max_num_patches: value('max_num_patches', 256),
     ...family.fixed,
   };
 }
@@ -176,29 +181,4 @@ function* toPlanes(
     }
   }
   return values;
-}
-
-/** What rescaling and normalising make of each 8-bit level of a channel. */
-export function levelTable(channel: number, settings: LevelSettings): Float32Array {
-  return Float32Array.from({ length: 256 }, (_, level) => scaled(level, channel, settings));
-}
-
-export type LevelSettings = Pick<
-  ProcessorSettings,
-  | 'do_rescale'
-  | 'rescale_factor'
-  | 'rescale_offset'
-  | 'do_normalize'
-  | 'image_mean'
-  | 'image_std'
-  | 'include_top'
->;
-
-/** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
-function scaled(level: number, channel: number, settings: LevelSettings): number {
-  let value = settings.do_rescale ? Math.fround(level * settings.rescale_factor) : level;
-  if (settings.do_rescale && settings.rescale_offset) value -= 1;
-  const std = settings.image_std[channel]!;
-  if (settings.do_normalize) value = (value - settings.image_mean[channel]!) / std;
-  return settings.include_top ? value / std : value;
 }

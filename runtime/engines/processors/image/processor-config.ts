@@ -42,6 +42,7 @@ const PROCESSORS: Record<string, string[]> = {
   Pvt: ['pvt', 'pvt_v2'],
   Segformer: ['segformer', 'upernet'],
   Siglip: ['siglip', 'paligemma', 'gemma3n'],
+  Siglip2: ['siglip2'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
   Owlv2: ['owlv2'],
@@ -65,7 +66,6 @@ const PROCESSORS: Record<string, string[]> = {
   Sam: ['sam', 'sam_hq'],
   Vilt: ['vilt'],
   // Refused by name.
-  Siglip2: ['siglip2'],
   DINOv3ViT: ['dinov3_vit'],
   Pix2Struct: ['pix2struct'],
   LayoutLMv2: ['layoutlmv2'],

@@ -25,6 +25,9 @@ export interface ProcessorSettings extends ResizeSettings {
   ensure_multiple_of: number;
   do_thumbnail: boolean;
   do_align_long_axis: boolean;
+  /** Siglip2's: pixels of a patch's sides, and most patches of a picture. */
+  patch_size: number;
+  max_num_patches: number;
   /** timm's: center, squash, border. */
   crop_mode: string;
 }
@@ -42,6 +45,8 @@ export interface Padding {
 /** Numbers of the three channels, one after the other. */
 export interface Floats extends Edges {
   values: Float32Array;
+  /** As in ProcessedImage. */
+  patches?: readonly [number, number];
 }
 
 /** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */

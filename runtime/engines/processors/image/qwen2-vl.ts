@@ -1,7 +1,8 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { asPythonSees, edgesAsPythonSees, levelTable, type LevelSettings } from './image-processor.js';
+import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
+import { levelTable, type LevelSettings } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import { type Edges, roundHalfEven } from './sizes.js';
 

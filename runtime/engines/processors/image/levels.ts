@@ -1,0 +1,26 @@
+import type { ProcessorSettings } from './processor-settings.js';
+
+/** What rescaling and normalising make of each 8-bit level of a channel. */
+export function levelTable(channel: number, settings: LevelSettings): Float32Array {
+  return Float32Array.from({ length: 256 }, (_, level) => scaled(level, channel, settings));
+}
+
+export type LevelSettings = Pick<
+  ProcessorSettings,
+  | 'do_rescale'
+  | 'rescale_factor'
+  | 'rescale_offset'
+  | 'do_normalize'
+  | 'image_mean'
+  | 'image_std'
+  | 'include_top'
+>;
+
+/** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
+function scaled(level: number, channel: number, settings: LevelSettings): number {
+  let value = settings.do_rescale ? Math.fround(level * settings.rescale_factor) : level;
+  if (settings.do_rescale && settings.rescale_offset) value -= 1;
+  const std = settings.image_std[channel]!;
+  if (settings.do_normalize) value = (value - settings.image_mean[channel]!) / std;
+  return settings.include_top ? value / std : value;
+}

@@ -1,0 +1,54 @@
+import { RunError } from '../../../core/errors.js';
+import type { Steps } from '../../../core/steps.js';
+import type { Picture } from '../../../media/picture.js';
+import { levelTable } from './levels.js';
+import { resizeSteps } from './pillow-resize.js';
+import type { Floats, ProcessorSettings } from './processor-settings.js';
+import type { Edges } from './sizes.js';
+
+/** Where Python's search for a scale ends. */
+const EPSILON = 1e-5;
+
+/** As large as so many patches allow, edges whole patches. */
+function sizeFor(
+  { height, width }: Edges,
+  { patch_size: patch, max_num_patches: most }: ProcessorSettings,
+): Edges {
+  const edge = (scale: number, length: number) =>
+    Math.max(patch, Math.ceil((length * scale) / patch) * patch);
+  let [low, high] = [EPSILON / 10, 100];
+  while (high - low >= EPSILON) {
+    const scale = (low + high) / 2;
+    const patches = (edge(scale, height) / patch) * (edge(scale, width) / patch);
+    if (patches <= most) low = scale;
+    else high = scale;
+  }
+  return { height: edge(low, height), width: edge(low, width) };
+}
+
+/** Siglip2: a row of numbers for each patch, pixel by pixel, and rows of zeros up to the most patches. */
+export function* siglip2Floats(given: Picture, settings: ProcessorSettings): Steps<Floats> {
+  const { patch_size: patch, max_num_patches: most } = settings;
+  const to = sizeFor(given, settings);
+  const picture = settings.do_resize
+    ? yield* resizeSteps(given, to.width, to.height, settings.resample)
+    : given;
+  const grid = [Math.floor(picture.height / patch), Math.floor(picture.width / patch)] as const;
+  const exact = grid[0] * patch === picture.height && grid[1] * patch === picture.width;
+  if (!exact || grid[0] * grid[1] > most)
+    throw new RunError('unprocessable', `the picture is not of whole patches, ${most} of them at most`);
+  const { channels, data } = picture;
+  const row = patch * channels;
+  const values = new Float32Array(most * patch * row);
+  const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, settings));
+  let at = 0;
+  for (let index = 0; index < grid[0] * grid[1]; index++) {
+    const [top, left] = [Math.floor(index / grid[1]) * patch, (index % grid[1]) * patch];
+    for (let y = top; y < top + patch; y++) {
+      const from = (y * picture.width + left) * channels;
+      for (let i = 0; i < row; i++) values[at++] = tables[i % channels]![data[from + i]!]!;
+    }
+    yield;
+  }
+  return { values, height: most, width: patch * row, patches: grid };
+}
