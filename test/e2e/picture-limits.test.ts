@@ -6,9 +6,10 @@ import { describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
-const TASKS = SUPPORTED_TASKS.filter(
-  (id) => taskOf(id).profile === 'vision' && id !== 'image-classification',
-);
+const TASKS = SUPPORTED_TASKS.filter((id) => {
+  const { modality, blocks, profile } = taskOf(id);
+  return profile === 'vision' && (blocks ?? modality) === 'image' && id !== 'image-classification';
+});
 
 async function photo(width: number, height: number): Promise<string> {
   const pixels = Buffer.alloc(width * height * 3);

@@ -95,7 +95,8 @@ function dataOf(type: string, values: ArrayLike<number>): TensorLike['data'] {
   if (type === 'float64') return Float64Array.from(values);
   const Integers = INTEGERS[type as keyof typeof INTEGERS] as Int32ArrayConstructor | undefined;
   if (Integers) return Integers.from(values, Math.trunc);
-  return values instanceof Float32Array ? values : Float32Array.from(values);
+  // A copy: a run takes the memory of its inputs, and conditions are read in each step.
+  return Float32Array.from(values);
 }
 
 /** An output by one of its names, or the first one. */
