@@ -99,13 +99,26 @@ interface FrameWork {
 
 const CHANNELS = 3;
 
+/** Numbers in rising order as ranges: all frames of a long video would be a very long condition. */
+function rangesOf(numbers: readonly number[]): [from: number, to: number][] {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges;
+}
+
 async function readFrames(
   file: MediaFile,
   { facts: { width, height }, numbers, each, signal }: FrameWork,
 ): Promise<void> {
   const wanted = [...new Set(numbers)].toSorted((a, b) => a - b);
   if (wanted.length === 0) return;
-  const select = wanted.map((number) => `eq(n\\,${number})`).join('+');
+  const select = rangesOf(wanted)
+    .map(([from, to]) => `between(n\\,${from}\\,${to})`)
+    .join('+');
   const size = width * height * CHANNELS;
   let frame = Buffer.alloc(size);
   let filled = 0;

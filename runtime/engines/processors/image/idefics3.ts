@@ -23,7 +23,6 @@ const HALF = [0.5, 0.5, 0.5];
 
 /** Makes squares of the frames of a clip. */
 export interface FrameProcessor {
-  readonly edge: number;
   /** Values [3, edge, edge]. */
   process(frame: Picture): Float32Array;
 }
@@ -31,7 +30,7 @@ export interface FrameProcessor {
 /** SmolVLMVideoProcessor, from video_preprocessor_config.json. */
 export function createFrameProcessor(config: Json): FrameProcessor {
   const resample = config['resample'] ?? LANCZOS;
-  const { edge, process } = createTileProcessor(
+  const { process } = createTileProcessor(
     {
       ...config,
       // Torch has no Lanczos; Python takes the other one for it.
@@ -41,7 +40,7 @@ export function createFrameProcessor(config: Json): FrameProcessor {
     },
     () => undefined,
   );
-  return { edge, process: (frame) => process(frame)[0]!() };
+  return { process: (frame) => process(frame)[0]!() };
 }
 
 /**

@@ -25,12 +25,45 @@ export interface PatchProcessor {
   process(picture: Picture): Patches;
 }
 
+/** As a PatchProcessor, for the frames of a clip. */
+export interface FramePatchProcessor extends Pick<PatchProcessor, 'mergeSize' | 'mostPatches'> {
+  /** As that of a PatchProcessor. @param resized true for a size that is final */
+  gridOf(size: Edges, resized?: boolean): Patches['grid'];
+  /** Frames that become one step over time. */
+  readonly together: number;
+  resize(frame: Picture): Picture;
+  /** Patches of one step over time. @param frames `together` of them, resized */
+  cut(frames: readonly Picture[]): Float32Array;
+}
+
 const MEAN = [0.48145466, 0.4578275, 0.40821073];
 const STD = [0.26862954, 0.26130258, 0.27577711];
 const BICUBIC = 3;
 
+/** Pixels of a picture where the file does not say. */
+const USUAL = { least: 56 * 56, most: 28 * 28 * 1280 };
+const USUAL_OF_CLIPS = { least: 128 * 28 * 28, most: 28 * 28 * 768 };
+
 /** Qwen2VLImageProcessor, from preprocessor_config.json. */
 export function createPatchProcessor(config: Json): PatchProcessor {
+  const { mergeSize, mostPatches, gridOf, resize, cut, together } = patchRules(config, USUAL);
+  return {
+    ...{ mergeSize, mostPatches },
+    gridOf: (size) => gridOf(edgesAsPythonSees(size)),
+    process(given) {
+      const picture = resize(asPythonSees(given));
+      // A picture is repeated to be as many frames.
+      return { values: cut(new Array<Picture>(together).fill(picture)), grid: gridOf(picture, true) };
+    },
+  };
+}
+
+/** Qwen2VLVideoProcessor, from video_preprocessor_config.json. */
+export function createFramePatchProcessor(config: Json): FramePatchProcessor {
+  return patchRules(config, USUAL_OF_CLIPS);
+}
+
+function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const [patch, merge, frames] = [
     value('patch_size', 14),
@@ -39,8 +72,8 @@ export function createPatchProcessor(config: Json): PatchProcessor {
   ];
   const size = value<Json>('size', {});
   const limits = {
-    least: firstNumber(config, 'min_pixels') ?? firstNumber(size, 'shortest_edge') ?? 56 * 56,
-    most: firstNumber(config, 'max_pixels') ?? firstNumber(size, 'longest_edge') ?? 28 * 28 * 1280,
+    least: firstNumber(config, 'min_pixels') ?? firstNumber(size, 'shortest_edge') ?? usual.least,
+    most: firstNumber(config, 'max_pixels') ?? firstNumber(size, 'longest_edge') ?? usual.most,
   };
   const levels: LevelSettings = {
     do_rescale: value('do_rescale', true),
@@ -60,14 +93,13 @@ export function createPatchProcessor(config: Json): PatchProcessor {
   return {
     mergeSize: merge,
     mostPatches: doResize ? Math.max(merge ** 2, Math.floor(limits.most / patch ** 2)) : Infinity,
-    gridOf: (size) => gridOf(sizeOf(edgesAsPythonSees(size)), patch, merge),
-    process(given) {
-      const seen = asPythonSees(given);
-      const to = sizeOf(seen);
-      return cutPatches(resizeLikePillow(seen, to.width, to.height, resample), {
-        ...{ patch, merge, frames, levels },
-      });
+    together: frames,
+    gridOf: (size, resized = false) => gridOf(resized ? size : sizeOf(size), patch, merge),
+    resize(picture) {
+      const to = sizeOf(picture);
+      return resizeLikePillow(picture, to.width, to.height, resample);
     },
+    cut: (pictures) => cutPatches(pictures, { patch, merge, levels }),
   };
 }
 
@@ -109,8 +141,6 @@ export function smartSize(
 interface PatchSettings {
   patch: number;
   merge: number;
-  /** A picture is repeated to be as many frames. */
-  frames: number;
   levels: LevelSettings;
 }
 
@@ -120,26 +150,26 @@ function gridOf({ height, width }: Edges, patch: number, merge: number): Patches
   throw new RunError('unprocessable', 'the picture has no whole number of patches');
 }
 
-function cutPatches(picture: Picture, { patch, merge, frames, levels }: PatchSettings): Patches {
-  const { data, width, channels } = picture;
-  const grid = gridOf(picture, patch, merge);
-  const [, rows, columns] = grid;
+function cutPatches(frames: readonly Picture[], { patch, merge, levels }: PatchSettings): Float32Array {
+  const [picture] = frames as [Picture];
+  const { width, channels } = picture;
+  const [, rows, columns] = gridOf(picture, patch, merge);
   const area = patch * patch;
-  const values = new Float32Array(rows * columns * channels * frames * area);
+  const values = new Float32Array(rows * columns * channels * frames.length * area);
   const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, levels));
   let at = 0;
   for (let index = 0; index < rows * columns; index++) {
     const { row, column } = patchAt(index, columns, merge);
     for (const [channel, table] of tables.entries()) {
-      const first = at;
-      for (let y = row * patch; y < (row + 1) * patch; y++) {
-        let from = (y * width + column * patch) * channels + channel;
-        for (let x = 0; x < patch; x++, from += channels) values[at++] = table[data[from]!]!;
+      for (const { data } of frames) {
+        for (let y = row * patch; y < (row + 1) * patch; y++) {
+          let from = (y * width + column * patch) * channels + channel;
+          for (let x = 0; x < patch; x++, from += channels) values[at++] = table[data[from]!]!;
+        }
       }
-      for (let frame = 1; frame < frames; frame++, at += area) values.copyWithin(at, first, first + area);
     }
   }
-  return { values, grid };
+  return values;
 }
 
 /** Patches go block by block, and within a block row by row. */

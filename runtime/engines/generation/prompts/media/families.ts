@@ -11,6 +11,7 @@ import type {
 import { createIdefics3Family } from './idefics3.js';
 import { createLlavaFamily } from './llava.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
+import { createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
 import { createUltravoxFamily } from './ultravox.js';
 import { createVoxtralFamily } from './voxtral.js';
@@ -26,8 +27,8 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   idefics3: { image: createIdefics3Family },
   smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
   llava: { image: createLlavaFamily },
-  qwen2_vl: { image: createQwen2VlFamily },
-  qwen2_5_vl: { image: createQwen2VlFamily },
+  qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
+  qwen2_5_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   voxtral: { audio: createVoxtralFamily },
   ultravox: { audio: createUltravoxFamily },
 };

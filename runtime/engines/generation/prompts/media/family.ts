@@ -15,8 +15,8 @@ export interface MediumLayout {
   patches: number;
   /** Features over time, height and width, for families whose positions follow them. */
   grid?: readonly [number, number, number];
-  /** Seconds from one step of `grid` over time to the next, for families whose positions count them. */
-  secondsPerGrid?: number;
+  /** Positions from one step of `grid` over time to the next; 1 by default. */
+  timeStep?: number;
   /** Rows and columns of parts that a large picture is cut into; absent for a whole one. */
   parts?: { rows: number; columns: number };
   /** Of a clip: its length, and where the frames that are read stand in it, in seconds. */
@@ -27,7 +27,7 @@ export interface MediumLayout {
 export type EncoderRun = () => Tensors;
 
 /** Where the features of a medium stand in a prompt. */
-export interface PlacedMedium extends Pick<MediumLayout, 'grid' | 'secondsPerGrid'> {
+export interface PlacedMedium extends Pick<MediumLayout, 'grid' | 'timeStep'> {
   start: number;
 }
 

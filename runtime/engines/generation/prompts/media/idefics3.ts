@@ -10,6 +10,8 @@ const FEATURES = 169;
 const PATCH = 32;
 
 export interface Idefics3Family extends PictureFamily {
+  /** Features of a square. */
+  readonly each: number;
   /** Inputs of the vision encoder for one square. */
   inputs(square: Float32Array): Tensors;
 }
@@ -39,6 +41,7 @@ export function createIdefics3Family(files: FamilyFiles): Idefics3Family {
       return { patches, count: squares * each, ...(parts ? { parts } : {}) };
     },
     inputs,
+    each,
     prepare: (picture) => tiles.process(picture).map((square) => () => inputs(square())),
     expand: ({ parts }) => written(parts, { ...marks, features: token.placeholder.repeat(each) }),
   };

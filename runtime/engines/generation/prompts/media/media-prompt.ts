@@ -99,12 +99,16 @@ export function mediaPrompt(
   const spans: FeatureSpan[] = [];
   const placed: PlacedMedium[] = [];
   let first = 0;
-  for (const { id, count, features: rows, grid, secondsPerGrid } of media) {
+  for (const { id, count, features: rows, grid, timeStep } of media) {
     const own = places.slice(first, first + count);
     // Negative, unlike tokens.
     own.forEach((place, i) => (keys[place] = -(id * MOST_FEATURES + i) - 1));
     spans.push(...runsOf(own).map((run) => spanOf(run, rows)));
-    placed.push({ start: own[0]!, ...(grid ? { grid } : {}), ...(secondsPerGrid ? { secondsPerGrid } : {}) });
+    placed.push({
+      start: own[0]!,
+      ...(grid ? { grid } : {}),
+      ...(timeStep === undefined ? {} : { timeStep }),
+    });
     first += count;
   }
   return { tokens, keys, spans, positions: positions?.(tokens.length, placed) };

@@ -17,3 +17,19 @@ export function pictureToken({
   if (tokenId !== undefined && placeholder) return { placeholder, tokenId };
   throw new RunError('not_ready', 'the model names no token of pictures (image_token_id)');
 }
+
+/**
+ * The token of videos, as configurations name it.
+ * @param usual what Python takes for it
+ * @throws RunError not_ready where there is none
+ */
+export function clipToken(
+  { config, tokenizer }: FamilyFiles,
+  usual: string,
+): Pick<PictureFamily, 'placeholder' | 'tokenId'> {
+  const named = config['video_token_id'];
+  const tokenId = typeof named === 'number' ? named : tokenizer.idOf(usual);
+  const placeholder = tokenId === undefined ? undefined : tokenizer.tokenOf(tokenId);
+  if (tokenId !== undefined && placeholder) return { placeholder, tokenId };
+  throw new RunError('not_ready', 'the model names no token of videos (video_token_id)');
+}

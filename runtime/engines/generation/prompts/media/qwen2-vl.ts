@@ -49,13 +49,14 @@ export function ropePositions(length: number, pictures: readonly PlacedMedium[])
   const words = (end: number) => {
     for (; axes[0].length < end; next++) put(next, next, next);
   };
-  for (const { start, grid } of pictures) {
+  for (const { start, grid, timeStep = 1 } of pictures) {
     words(start);
     const [frames, rows, columns] = grid!;
     for (let t = 0; t < frames; t++) {
-      for (let h = 0; h < rows; h++) for (let w = 0; w < columns; w++) put(next + t, next + h, next + w);
+      for (let h = 0; h < rows; h++)
+        for (let w = 0; w < columns; w++) put(next + t * timeStep, next + h, next + w);
     }
-    next += Math.max(frames, rows, columns);
+    next += Math.max((frames - 1) * timeStep + 1, rows, columns);
   }
   words(length);
   return { axes, shift: next - length };

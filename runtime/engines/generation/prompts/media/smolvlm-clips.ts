@@ -16,8 +16,7 @@ const TEMPLATE =
 export function createSmolVlmClips(files: ClipFiles): ClipFamily {
   const pictures = createIdefics3Family(files);
   const frames = createFrameProcessor(files.video);
-  const { edge } = frames;
-  const each = pictures.layout({ width: edge, height: edge }).count;
+  const { each } = pictures;
   const marks = marksOf(files.config, files.tokenizer.config);
   const picture = `${marks.around}${marks.whole}${pictures.placeholder.repeat(each)}${marks.around}`;
   const usual = usualSampling(files.video);

@@ -1,0 +1,137 @@
+import { RunError } from '../../../../core/errors.js';
+import type { FrameSampling } from '../../../../core/handles/index.js';
+import type { Picture } from '../../../../media/picture.js';
+import type { VideoFacts } from '../../../../media/video.js';
+import { createFramePatchProcessor } from '../../../processors/image/qwen2-vl.js';
+import { roundHalfEven } from '../../../processors/image/sizes.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { ClipFamily, ClipFiles, EncoderRun } from './family.js';
+import { clipToken } from './picture-token.js';
+import { ropePositions } from './qwen2-vl.js';
+
+/** Frames a second by which Qwen2.5-VL counts time where the request does not say. */
+const FPS = 2;
+/** Positions of a second. */
+const POSITIONS = 4;
+
+/** Least and most frames of a sampling by `fps`, where the file does not say. */
+const [LEAST, MOST] = [4, 768];
+
+/** Qwen2-VL and Qwen2.5-VL: pairs of frames become patches, all of a clip in one run. */
+export function createQwen2VlClips(files: ClipFiles): ClipFamily {
+  const { config, video } = files;
+  const processor = createFramePatchProcessor(video);
+  const { mergeSize: merge, together } = processor;
+  const steps = Math.ceil((firstNumber(video, 'max_frames') ?? MOST) / together);
+  const mostPatches = processor.mostPatches * steps;
+  const token = clipToken(files, '<|video_pad|>');
+  return {
+    ...{ ...token, alone: false, mostPatches },
+    choose(facts, sampling) {
+      const numbers = frameNumbers(facts, sampling, { video, together });
+      const [, rows, columns] = processor.gridOf(facts);
+      const steps = Math.ceil(numbers.length / together);
+      const patches = steps * rows * columns;
+      const timeStep = timeStepOf(config, together / (sampling.fps ?? FPS));
+      return {
+        numbers,
+        layout: {
+          ...{ patches, count: patches / merge / merge, timeStep },
+          grid: [steps, rows / merge, columns / merge],
+        },
+      };
+    },
+    collect() {
+      const parts: Float32Array[] = [];
+      let waiting: Picture[] = [];
+      let size: [number, number] = [0, 0];
+      const cut = () => {
+        const [, rows, columns] = processor.gridOf(waiting[0]!, true);
+        size = [rows, columns];
+        parts.push(processor.cut(waiting));
+        waiting = [];
+      };
+      return {
+        add(frame) {
+          waiting.push(processor.resize(frame));
+          if (waiting.length === together) cut();
+          return [];
+        },
+        end() {
+          // The last frame again, to be as many as belong together.
+          while (waiting.length > 0 && waiting.length < together) waiting.push(waiting.at(-1)!);
+          if (waiting.length > 0) cut();
+          return [() => inputs(parts, [parts.length, ...size])];
+        },
+      };
+    },
+    expand: ({ count }) => token.placeholder.repeat(count),
+    positions: ropePositions,
+  };
+}
+
+function inputs(parts: readonly Float32Array[], grid: readonly number[]): ReturnType<EncoderRun> {
+  const patches = grid.reduce((product, edge) => product * edge, 1);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const data = new Float32Array(length);
+  parts.forEach((part, i) => data.set(part, i * part.length));
+  const sizes = { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 3] };
+  const pixels = { type: 'float32', data, dims: [patches, length / patches] };
+  return { pixel_values: pixels, grid_thw: sizes, image_grid_thw: sizes };
+}
+
+/** Python cuts the seconds of a step to a whole number; Qwen2-VL counts steps. */
+function timeStepOf(config: Json, seconds: number): number {
+  if (config['model_type'] !== 'qwen2_5_vl') return 1;
+  const vision = (config['vision_config'] ?? {}) as Json;
+  return Math.trunc(seconds) * (firstNumber(vision, 'tokens_per_second') ?? POSITIONS);
+}
+
+/** Qwen2VLVideoProcessor.sample_frames; all frames where neither the request nor the repository asks for a choice. */
+function frameNumbers(
+  { frames: total, fps: own }: VideoFacts,
+  { num_frames, fps }: FrameSampling,
+  { video, together }: { video: Json; together: number },
+): number[] {
+  if (num_frames != null && fps != null)
+    throw new RunError(
+      'unprocessable',
+      'params.fps: this model takes params.num_frames or params.fps, not both',
+    );
+  const count = countOf({ total, own }, { num_frames, fps }, { video, together });
+  if (count === undefined) return Array.from({ length: total }, (_, i) => i);
+  if (count > 0 && count <= total) return spread(total, count);
+  throw new RunError('unprocessable', `${count} frames can't be chosen of the video's ${total}`);
+}
+
+function countOf(
+  { total, own }: { total: number; own: number },
+  { num_frames, fps }: FrameSampling,
+  { video, together }: { video: Json; together: number },
+): number | undefined {
+  const asked = num_frames ?? fps;
+  if (asked == null && video['do_sample_frames'] !== true) return undefined;
+  const usual = (name: string) => (asked == null ? firstNumber(video, name) : undefined);
+  const [most, rate] = [num_frames ?? usual('num_frames'), fps ?? usual('fps')];
+  if (most !== undefined) return roundHalfEven(most / together) * together;
+  if (rate === undefined) return undefined;
+  if (own <= 0) throw new RunError('unprocessable', 'the video does not say how many frames a second has');
+  return countByRate(total, (total / own) * rate, { video, together });
+}
+
+function countByRate(
+  total: number,
+  wanted: number,
+  { video, together }: { video: Json; together: number },
+): number {
+  const down = (count: number) => Math.floor(count / together) * together;
+  const least = firstNumber(video, 'min_frames') ?? LEAST;
+  const most = down(Math.min(firstNumber(video, 'max_frames') ?? MOST, total));
+  return down(Math.min(Math.max(wanted, least), most, total));
+}
+
+/** As torch.arange(0, total, total / count).int(), which counts in single precision. */
+function spread(total: number, count: number): number[] {
+  const step = total / count;
+  return Array.from({ length: Math.ceil(total / step) }, (_, i) => Math.trunc(Math.fround(i * step)));
+}
