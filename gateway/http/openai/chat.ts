@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
+import type { TaskId } from '../../../runtime/core/task-ids.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';
 import {
   generationOf,
@@ -22,6 +23,17 @@ const part = z.discriminatedUnion('type', [
       url: z.string().min(1).describe('http(s) address or data URL'),
       detail: z.literal('auto', { error: 'can only be auto' }).optional(),
     }),
+  }),
+  z.object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({
+      data: z.string().min(1).describe('the file in Base64'),
+      format: z.string().optional().describe('is found out by itself'),
+    }),
+  }),
+  z.object({
+    type: z.literal('video_url'),
+    video_url: z.object({ url: z.string().min(1).describe('http(s) address or data URL') }),
   }),
 ]);
 
@@ -98,6 +110,13 @@ function lengthOf({
   return max_completion_tokens ?? max_tokens ?? undefined;
 }
 
+/** Media that tasks read. */
+const KINDS: Readonly<Partial<Record<TaskId, readonly string[]>>> = {
+  'image-text-to-text': ['image'],
+  'audio-text-to-text': ['audio'],
+  'video-text-to-text': ['video', 'image'],
+};
+
 /** OpenAI's role `developer` is called `system` in chat templates. */
 function messageOf(
   { modelId, task }: ModelEntry,
@@ -105,9 +124,11 @@ function messageOf(
   path: string,
 ): Record<string, unknown> {
   const blocks = Array.isArray(content)
-    ? content.map((block, i) => {
-        if (block.type === 'text' || task !== 'chat') return blockOf(block);
-        throw new RunError('invalid_input', `${path}.content.${i}.type: ${modelId} reads text only`);
+    ? content.map((one, i) => {
+        const block = blockOf(one);
+        if (block['type'] === 'text' || KINDS[task]?.includes(String(block['type']))) return block;
+        const read = ['text', ...(KINDS[task] ?? [])].join(' and ');
+        throw new RunError('invalid_input', `${path}.content.${i}.type: ${modelId} reads ${read} only`);
       })
     : content;
   return { role: role === 'developer' ? 'system' : role, content: blocks, ...dropNullish(rest) };
@@ -116,8 +137,9 @@ function messageOf(
 /** Converts a part of a message to the content block that tasks use. */
 export function blockOf(part: Part): Record<string, unknown> {
   if (part.type === 'text') return { ...part };
-  const { url } = part.image_url;
-  return { type: 'image', ...(/^https?:/i.test(url) ? { url } : { base64: url }) };
+  if (part.type === 'input_audio') return { type: 'audio', base64: part.input_audio.data };
+  const [type, { url }] = part.type === 'image_url' ? ['image', part.image_url] : ['video', part.video_url];
+  return { type, ...(/^https?:/i.test(url) ? { url } : { base64: url }) };
 }
 
 const withRefusal = (fields: object) => ({ ...fields, refusal: null });

@@ -9,7 +9,7 @@ import type { Catalog, ModelEntry } from '../../catalog/entry.js';
 
 /** OpenAI's endpoints, and the tasks that each of them serves. */
 export const ENDPOINTS = {
-  '/chat/completions': ['chat', 'image-text-to-text'],
+  '/chat/completions': ['chat', 'image-text-to-text', 'audio-text-to-text', 'video-text-to-text'],
   '/completions': ['text-generation', 'text2text-generation', 'summarization', 'translation'],
   '/embeddings': ['sentence-similarity', 'feature-extraction'],
 } as const satisfies Record<string, readonly TaskId[]>;

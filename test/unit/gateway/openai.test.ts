@@ -9,6 +9,13 @@ test.each([
   expect(blockOf({ type: 'image_url', image_url: { url } })).toEqual(block);
 });
 
+test('so do sounds and videos', () => {
+  const input_audio = { data: 'AAAA', format: 'wav' };
+  expect(blockOf({ type: 'input_audio', input_audio })).toEqual({ type: 'audio', base64: 'AAAA' });
+  const url = 'https://host/a.mp4';
+  expect(blockOf({ type: 'video_url', video_url: { url } })).toEqual({ type: 'video', url });
+});
+
 test.each([
   ['nothing', {}, {}],
   ['nulls', { temperature: null, top_p: null, n: null, stop: null }, {}],

@@ -1,4 +1,5 @@
-import { withMediaResolved } from '../../../runtime/media/resolve.js';
+import { createResolveMedia, withMediaResolved } from '../../../runtime/media/resolve.js';
+import { sampleClip } from '../../../runtime/tasks/sample-clip.js';
 import { scanJson } from '../../../runtime/wire/json-scan.js';
 import { type LongText, parseScanned } from '../../../runtime/wire/json-text.js';
 
@@ -38,6 +39,25 @@ test('media of messages are read in their order, and texts stay', async () => {
     ],
     params: {},
   });
+});
+
+test.each([
+  ['image', 'image/gif'],
+  ['video', 'image/gif'],
+  ['audio', undefined],
+])('the type of a block decides which kind of file it may be: %s', async (type, mediaType) => {
+  const resolve = createResolveMedia({
+    fetchMedia: () => Promise.reject(new Error()),
+    maxBytes: 1e6,
+    kind: 'video',
+  });
+  const work = {
+    ...{ signal: AbortSignal.timeout(1000), onBytes: () => undefined },
+    inTurns: <T>(each: (pause: () => undefined) => Promise<T>) => each(() => undefined),
+  };
+  const found = resolve({ type, base64: sampleClip() }, work);
+  if (mediaType) await expect(found).resolves.toMatchObject({ mediaType });
+  else await expect(found).rejects.toThrow('expected audio data, got image/gif');
 });
 
 const noPause = () => undefined;
