@@ -2,8 +2,8 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isModelId } from '../runtime/core/ids.js';
 import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
-import { isTaskId, type TaskId } from '../runtime/core/task-ids.js';
-import { SUPPORTED_TASKS } from '../runtime/tasks/registry.js';
+import { TASK_IDS, isTaskId, type TaskId } from '../runtime/core/task-ids.js';
+
 import { endpointFrom } from './config.js';
 import { hostPlatform, parsePlatform, type Platform, PLATFORMS } from './images/platform.js';
 import { type BaseImages, type ForPlatform, type PlatformChoice } from './images/platforms.js';
@@ -101,7 +101,7 @@ export function parsePort(text: string): number {
 /** Accepts tasks that are not served yet: the planner refuses them with a reason. */
 function taskId(text: string): TaskId {
   if (isTaskId(text)) return text;
-  throw new InvalidArgumentError(`expected a task such as ${SUPPORTED_TASKS.join(', ')}`);
+  throw new InvalidArgumentError(`expected a task such as ${TASK_IDS.join(', ')}`);
 }
 
 function platformList(text: string): Platform[] {

@@ -10,8 +10,7 @@ import { type FileSelection, chooseFiles, type ChooseRequest } from '../../runti
 import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
-import { isPlanned } from '../../runtime/tasks/define.js';
-import { TASKS } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { possibleTasks } from './architectures.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
@@ -20,7 +19,7 @@ import { type ModelFacts, readFacts } from './facts.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { requireFiles, requireGraphs, requirePipeline, supportedTask } from './requirements.js';
+import { requireFiles, requireGraphs, requirePipeline } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
@@ -54,7 +53,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const info = await source.info(id, revision);
   const facts = await readFacts(source, info);
   const detected = detectTask({ info, facts, task: request.task });
-  const task = supportedTask(detected.task);
+  const task = taskOf(detected.task);
   requirePipeline(info, facts, detected.task);
   requireGraphs(info, facts);
   const { engine, binding } = chooseEngine(task, facts.modelType);
@@ -80,8 +79,8 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
 /** True if the usual export of this architecture has the head. */
 function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
   const usual = possibleTasks(facts)?.[0];
-  const task = usual && TASKS[usual];
-  return task !== undefined && !isPlanned(task) && chooseEngine(task, facts.modelType).binding.head === head;
+  const task = usual && taskOf(usual);
+  return task !== undefined && chooseEngine(task, facts.modelType).binding.head === head;
 }
 
 /** Chooses files by name, then again with the external files that the chosen graphs name. */

@@ -4,23 +4,11 @@ import {
   isImageProcessor,
 } from '../../runtime/core/image-processors.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
 import { pipelineClasses, pipelineNamed } from '../../runtime/core/pipelines.js';
-import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
-import { isPlanned } from '../../runtime/tasks/define.js';
-import { SUPPORTED_TASKS, TASKS } from '../../runtime/tasks/registry.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
-
-/** The definition of a task. @throws Refusal for tasks that are not implemented yet */
-export function supportedTask(id: TaskId): AnyTask {
-  const task = TASKS[id];
-  if (!isPlanned(task)) return task;
-  throw new Refusal(
-    `${id} is not supported yet`,
-    `served today: ${SUPPORTED_TASKS.filter(isTaskId).join(', ')}`,
-  );
-}
 
 /** Unsupported weight formats, by file name. */
 const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [

@@ -1,6 +1,5 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import type { ByteBudget } from '../../runtime/wire/byte-budget.js';
 import type { JsonBodyOptions } from '../../runtime/wire/json-body.js';
@@ -28,6 +27,5 @@ export function bodyFor(
 }
 
 function defaultBytesOf(id: TaskId): number {
-  const task = TASKS[id];
-  return defaultBodyBytes(isPlanned(task) ? 'text' : task.profile);
+  return defaultBodyBytes(TASKS[id].profile);
 }

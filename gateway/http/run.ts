@@ -2,7 +2,6 @@ import type { Request, RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { readBody } from '../../runtime/tasks/body.js';
-import { isPlanned } from '../../runtime/tasks/define.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import { readCheckedJsonBody } from '../../runtime/wire/json-body.js';
 import type { Catalog, ModelEntry } from '../catalog/entry.js';
@@ -47,8 +46,7 @@ function entryOf(catalog: Catalog, { baseUrl, originalUrl }: Request): ModelEntr
 }
 
 /** @throws RunError for a body that the task does not accept; called before any model is started */
-export function checkRequest({ modelId, task: id }: ModelEntry, json: unknown): void {
+export function checkRequest({ task: id }: ModelEntry, json: unknown): void {
   const task = TASKS[id];
-  if (isPlanned(task)) throw new RunError('not_ready', `${modelId}: ${id} is not served by this version`);
   readBody(id, task, json);
 }

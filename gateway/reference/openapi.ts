@@ -1,6 +1,7 @@
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { STATUS } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { envelopeSchema, openAiSchemas, ref, type Schema, taskSchemas } from './schemas.js';
 
 /** OpenAPI 3.1 document of the hosted interface, the same for all catalogues. */
@@ -56,10 +57,10 @@ const headers = Object.fromEntries(
 );
 
 function run(): Schema {
-  const requests = [...SUPPORTED_TASKS.map((id) => ref(`${id}.request`)), ref('Shorthand')];
-  const outputs = { anyOf: SUPPORTED_TASKS.map((id) => ref(`${id}.output`)) };
+  const requests = [...TASK_IDS.map((id) => ref(`${id}.request`)), ref('Shorthand')];
+  const outputs = { anyOf: TASK_IDS.map((id) => ref(`${id}.output`)) };
   const examples = Object.fromEntries(
-    SUPPORTED_TASKS.map((id) => [id, { summary: taskOf(id).title, value: taskOf(id).example }]),
+    TASK_IDS.map((id) => [id, { summary: taskOf(id).title, value: taskOf(id).example }]),
   );
   return {
     summary: 'Ask a model',

@@ -1,6 +1,7 @@
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { STATUS } from '../../runtime/core/errors.js';
 import { typeText } from '../../runtime/openapi.js';
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Schema } from './schemas.js';
 
 /** A block of the reference page. In texts and cells, backticks mark code. */
@@ -102,7 +103,7 @@ function routes(paths: OpenApiDocument['paths']): string[][] {
 }
 
 function tasks(): string[][] {
-  return SUPPORTED_TASKS.map((id) => {
+  return TASK_IDS.map((id) => {
     const { title, example } = taskOf(id);
     return [id, title, `\`${JSON.stringify(example)}\``];
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { outputSchema, requestSchema } from '../../runtime/openapi.js';
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { chatBody } from '../http/openai/chat.js';
 import { completionBody } from '../http/openai/completions.js';
 import { embeddingBody } from '../http/openai/embeddings.js';
@@ -27,7 +27,7 @@ export const envelopeSchema = (error: Schema, output: Schema): Schema => object(
 
 /** Schemas of the interface itself: requests and outputs of tasks, rows of lists, errors. */
 export function taskSchemas(): Record<string, Schema> {
-  const tasks = SUPPORTED_TASKS.flatMap((id) => [
+  const tasks = TASK_IDS.flatMap((id) => [
     [`${id}.request`, requestSchema(taskOf(id))] as const,
     [`${id}.output`, outputSchema(taskOf(id))] as const,
   ]);

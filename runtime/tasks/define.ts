@@ -73,12 +73,6 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   engines: Partial<{ [E in EngineId]: { [H in Head]: EngineBinding<H, Input, Output> }[Head] }>;
 }
 
-/** A task of the interface that is not implemented yet. */
-export interface PlannedTask {
-  title: string;
-  planned: true;
-}
-
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry row hides its own types
 export type AnyTask = TaskDefinition<any, any>;
 
@@ -87,12 +81,4 @@ export function defineTask<I extends z.ZodType, O extends z.ZodType>(
   task: Omit<TaskDefinition<z.output<I>, z.output<O>>, 'input' | 'output'> & { input: I; output: O },
 ): TaskDefinition<z.output<I>, z.output<O>> {
   return task as unknown as TaskDefinition<z.output<I>, z.output<O>>;
-}
-
-export function planned(title: string): PlannedTask {
-  return { title, planned: true };
-}
-
-export function isPlanned(task: AnyTask | PlannedTask): task is PlannedTask {
-  return 'planned' in task;
 }

@@ -1,10 +1,9 @@
-import { RunError } from '../core/errors.js';
-import { TASK_IDS, type TaskId } from '../core/task-ids.js';
+import type { TaskId } from '../core/task-ids.js';
 import audioClassification from './audio-classification.js';
 import audioTextToText from './audio-text-to-text.js';
 import automaticSpeechRecognition from './automatic-speech-recognition.js';
 import chat from './chat.js';
-import { type AnyTask, isPlanned, type PlannedTask } from './define.js';
+import type { AnyTask } from './define.js';
 import featureExtraction from './feature-extraction.js';
 import fillMask from './fill-mask.js';
 import imageClassification from './image-classification.js';
@@ -37,7 +36,7 @@ import zeroShotClassification from './zero-shot-classification.js';
 import zeroShotImageClassification from './zero-shot-image-classification.js';
 
 /** All tasks of the interface. Checks, documents and choices are derived from it. */
-export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
+export const TASKS: Record<TaskId, AnyTask> = {
   'text-generation': textGeneration,
   chat,
   'text2text-generation': text2textGeneration,
@@ -74,12 +73,4 @@ export const TASKS: Record<TaskId, AnyTask | PlannedTask> = {
   'text-to-video': textToVideo,
 };
 
-/** Ids of the tasks that are implemented. */
-export const SUPPORTED_TASKS: readonly TaskId[] = TASK_IDS.filter((id) => !isPlanned(TASKS[id]));
-
-/** @throws RunError for a task that is not implemented yet */
-export function taskOf(id: TaskId): AnyTask {
-  const task = TASKS[id];
-  if (!isPlanned(task)) return task;
-  throw new RunError('unprocessable', `${id} is not supported yet; supported: ${SUPPORTED_TASKS.join(', ')}`);
-}
+export const taskOf = (id: TaskId): AnyTask => TASKS[id];

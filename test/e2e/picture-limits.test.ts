@@ -1,12 +1,12 @@
 import sharp from 'sharp';
-import type { TaskId } from '../../runtime/core/task-ids.js';
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { zooModel, zooNames } from '../parity/zoo.js';
 import { describeWithDocker } from './support/engine.js';
 import { docker } from './support/process.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
-const TASKS = SUPPORTED_TASKS.filter((id) => {
+const TASKS = TASK_IDS.filter((id) => {
   const { modality, blocks, profile } = taskOf(id);
   return profile === 'vision' && (blocks ?? modality) === 'image' && id !== 'image-classification';
 });

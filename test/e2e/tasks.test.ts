@@ -1,10 +1,11 @@
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { difference } from '../parity/difference.js';
 import { zooModel, zooNames } from '../parity/zoo.js';
 import { describeWithDocker } from './support/engine.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
-const TASKS = SUPPORTED_TASKS.filter((id) => taskOf(id).profile !== 'text' || taskOf(id).makes !== undefined);
+const TASKS = TASK_IDS.filter((id) => taskOf(id).profile !== 'text' || taskOf(id).makes !== undefined);
 
 /** The first image for sound or video compiles its ffmpeg. */
 const BUILD_MS = 20 * 60_000;

@@ -1,8 +1,9 @@
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { rm } from 'node:fs/promises';
 import sharp from 'sharp';
 import { z } from 'zod';
 import { outputSchema } from '../../runtime/openapi.js';
-import { SUPPORTED_TASKS, taskOf } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { zooModels } from './zoo.js';
 
@@ -25,13 +26,13 @@ const picture = (width: number, height: number) =>
     .toBuffer();
 
 const models = (await zooModels()).filter(({ task }) =>
-  SUPPORTED_TASKS.some((id) => id === task && taskOf(id).profile === 'vision'),
+  TASK_IDS.some((id) => id === task && taskOf(id).profile === 'vision'),
 );
 
 describe.each(models.map((model) => [`${model.task}: ${model.about.id}`, model] as const))(
   '%s',
   (_, model) => {
-    const task = model.task as (typeof SUPPORTED_TASKS)[number];
+    const task = model.task as (typeof TASK_IDS)[number];
     const published = z.fromJSONSchema(outputSchema(taskOf(task)));
     let planned: Awaited<ReturnType<typeof plannedModel>>;
     let served: ServedModel;

@@ -1,4 +1,5 @@
-import { SUPPORTED_TASKS } from '../../runtime/tasks/registry.js';
+import { TASK_IDS } from '../../runtime/core/task-ids.js';
+
 import { type ZooGateway, zooGateway } from '../fakes/zoo-gateway.js';
 import { openAiClient } from './zoo/openai-client.js';
 import { publishedClients } from './zoo/published-clients.js';
@@ -7,7 +8,7 @@ import { publishedClients } from './zoo/published-clients.js';
 
 let zoo: ZooGateway | undefined;
 beforeAll(async () => {
-  zoo = await zooGateway(SUPPORTED_TASKS);
+  zoo = await zooGateway(TASK_IDS);
 }, 120_000);
 afterAll(() => zoo?.close());
 

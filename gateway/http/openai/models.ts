@@ -2,8 +2,6 @@ import type { RequestHandler } from 'express';
 import { RunError } from '../../../runtime/core/errors.js';
 import { isModelId } from '../../../runtime/core/ids.js';
 import type { TaskId } from '../../../runtime/core/task-ids.js';
-import { isPlanned } from '../../../runtime/tasks/define.js';
-import { TASKS } from '../../../runtime/tasks/registry.js';
 import { sendJson } from '../../../runtime/wire/respond.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';
 
@@ -23,7 +21,7 @@ const endpointOf = (task: TaskId): Endpoint | undefined =>
 
 /**
  * Finds the model that a request names.
- * @throws RunError 404 for an unknown model, 400 that names the right endpoint, 503 for a task of later versions
+ * @throws RunError 404 for an unknown model, 400 that names the right endpoint
  */
 export function findModel(endpoint: Endpoint, name: string, catalog: Catalog): ModelEntry {
   const entry = isModelId(name) ? catalog.find(name) : undefined;
@@ -34,7 +32,6 @@ export function findModel(endpoint: Endpoint, name: string, catalog: Catalog): M
     const path = correct === undefined ? `/models/v2/${modelId}` : `/models/v2/openai/v1${correct}`;
     throw new RunError('invalid_input', `model: ${modelId} does ${task}; ask POST ${path}`);
   }
-  if (isPlanned(TASKS[task])) throw new RunError('not_ready', `${task} is not served by this version`);
   return entry;
 }
 

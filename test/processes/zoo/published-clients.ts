@@ -1,5 +1,5 @@
-import type { TaskId } from '../../../runtime/core/task-ids.js';
-import { SUPPORTED_TASKS, taskOf } from '../../../runtime/tasks/registry.js';
+import { TASK_IDS, type TaskId } from '../../../runtime/core/task-ids.js';
+import { taskOf } from '../../../runtime/tasks/registry.js';
 import { JSON_TYPE, secret } from '../../fakes/gateway.js';
 import { misfitOf } from '../../fakes/hosted-document.js';
 import type { ZooGateway } from '../../fakes/zoo-gateway.js';
@@ -61,7 +61,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
     return [text ?? base64];
   }
 
-  describe.each(SUPPORTED_TASKS.map((task) => [task]))('%s', (task) => {
+  describe.each(TASK_IDS.map((task) => [task]))('%s', (task) => {
     const theCase = (): ZooCase => zoo.models.get(task)!.cases.find(({ expect_error }) => !expect_error)!;
     const wrong = (output: unknown) => difference(output, theCase().expect, theCase().compare);
 

@@ -1,7 +1,8 @@
+import { TASK_IDS } from '../../../runtime/core/task-ids.js';
 import { execFileSync } from 'node:child_process';
 import { curlLines } from '../../../builder/curl.js';
 import { readBody } from '../../../runtime/tasks/body.js';
-import { SUPPORTED_TASKS, taskOf } from '../../../runtime/tasks/registry.js';
+import { taskOf } from '../../../runtime/tasks/registry.js';
 
 /** What a shell hands to curl. */
 function argumentsOf(line: string, env: Record<string, string> = {}): string[] {
@@ -9,7 +10,7 @@ function argumentsOf(line: string, env: Record<string, string> = {}): string[] {
   return execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
 }
 
-describe.each(SUPPORTED_TASKS)('%s', (id) => {
+describe.each(TASK_IDS)('%s', (id) => {
   test('each line is a request that its server takes, without the web', () => {
     for (const line of curlLines(id, 'http://127.0.0.1:1')) {
       const words = argumentsOf(line);
