@@ -8,6 +8,7 @@ export default defineTask({
   summary: 'Makes a picture of what a text describes.',
   modality: 'text',
   streams: false,
+  makes: 'image',
   profile: 'vision',
   input: z.object({
     text: prompt,

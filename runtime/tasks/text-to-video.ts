@@ -11,6 +11,7 @@ export default defineTask({
   summary: 'Makes a video of what a text describes, with eight frames a second.',
   modality: 'text',
   streams: false,
+  makes: 'video',
   profile: 'media',
   input: z.object({
     text: prompt,

@@ -8,6 +8,7 @@ export default defineTask({
   summary: 'Makes a picture of the kind that the model has learnt, out of noise.',
   modality: 'none',
   streams: false,
+  makes: 'image',
   profile: 'vision',
   input: z.object({ params: params(noiseParams) }),
   output: picture,

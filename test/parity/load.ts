@@ -98,7 +98,11 @@ export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): M
   const definition = taskOf(task);
   const { engine, binding } = chooseEngine(definition, modelType(dir));
   const sets = [binding.graphs, ...(binding.otherGraphs ?? [])];
-  const fileOf = (role: string) => join('onnx', `${role}.onnx`);
+  // Pipelines have a folder for each of their networks.
+  const fileOf = (role: string) => {
+    const own = join(role, 'model.onnx');
+    return existsSync(join(dir, own)) ? own : join('onnx', `${role}.onnx`);
+  };
   const roles = sets.find((set) => set.every((role) => existsSync(join(dir, fileOf(role)))))!;
   return {
     specVersion: 1,
@@ -115,6 +119,7 @@ export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): M
 }
 
 function modelType(dir: string): string | undefined {
+  if (!existsSync(join(dir, 'config.json'))) return undefined;
   const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as { model_type?: string };
   return config.model_type;
 }
