@@ -154,7 +154,10 @@ export async function runProgram(
     await ended;
     throw error;
   }
-  return ended;
+  const status = await ended;
+  // One that was killed with its caller has given a part of its output.
+  signal.throwIfAborted();
+  return status;
 }
 
 async function readAll(output: AsyncIterable<Buffer>, onData: FfmpegWork['onData']): Promise<void> {

@@ -2,13 +2,16 @@ import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import type { SoundOptions, SpeechSynthesizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
+import { largestWithin } from '../../core/run-memory.js';
 import { createSingleRuns } from '../batching/single-runs.js';
 import { firstNumber, type Json } from '../repository/model-folder.js';
+import { availableMemory } from '../sessions/available-memory.js';
 import { requireOutputs } from '../sessions/require-outputs.js';
 import { openSessionPool } from '../sessions/session-pool.js';
 import { type Port, type TensorLike, toFloat32 } from '../sessions/tensors.js';
 import { loadVitsTokenizer } from '../tokenizers/vits-tokenizer.js';
 import { refuseOthers } from './options.js';
+import { vitsBytes } from './vits-memory.js';
 
 /**
  * VitsModel: input_ids, attention_mask [1, letters], speaker_id if there are several voices -> waveform [1, samples]. What it
@@ -32,6 +35,11 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Spee
       const ids = tokenizer.encode(text);
       if (ids.length === 0)
         throw new RunError('unprocessable', 'text: has no letter that this model can speak');
+      requireRoom(
+        config,
+        ids.length,
+        Math.min(MOST_BYTES, availableMemory(request.memory)) / pool.sessions.length,
+      );
       const row = (values: number[]) => ({
         ...{ type: 'int64', data: BigInt64Array.from(values, BigInt), dims: [1, ids.length] },
       });
@@ -44,6 +52,19 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Spee
       return { samples: toFloat32(outputs['waveform']!), rate };
     },
   };
+}
+
+/** Bytes of a run past which a text is refused where memory has no limit. */
+const MOST_BYTES = 2 ** 32;
+
+function requireRoom(config: Json, letters: number, room: number): void {
+  const bytesOf = (count: number) => vitsBytes(config, count);
+  if (bytesOf(letters) <= room) return;
+  throw new RunError(
+    'unprocessable',
+    `text: is ${letters} letters and blanks to this model, and there is memory for ${largestWithin(room, letters, bytesOf)}: ` +
+      'speak it in parts, or give the server more memory',
+  );
 }
 
 const rankOf = (inputs: readonly Port[]): number =>

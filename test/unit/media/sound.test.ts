@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { runFfmpeg } from '../../../runtime/media/ffmpeg.js';
 import { decodeSound } from '../../../runtime/media/sound.js';
 import { scratchOf } from '../../../runtime/scratch.js';
 import { sampleSound } from '../../../runtime/tasks/sample-sound.js';
@@ -59,6 +60,16 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
       (error: unknown) => error,
     );
     expect(problem).toMatchObject({ code: 'unprocessable', message: expect.not.stringContaining(tmpdir()) });
+  });
+
+  test('whose caller leaves while they are decoded are no part of a sound', async () => {
+    const leaving = new AbortController();
+    const half = runFfmpeg(tone, {
+      options: ['-f', 'f32le'],
+      signal: leaving.signal,
+      onData: () => leaving.abort(new Error('left')),
+    });
+    await expect(half).rejects.toThrow('left');
   });
 
   test('whose caller leaves are given up', async () => {
