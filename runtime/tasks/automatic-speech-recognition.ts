@@ -14,6 +14,8 @@ const {
 } = seq2seqParams;
 
 const seconds = z.number().min(0);
+/** Larger than any decoder's positions. */
+const MOST_PROMPT = 4096;
 
 const input = withMedia({
   params: params({
@@ -28,6 +30,15 @@ const input = withMedia({
       .boolean()
       .nullish()
       .describe('have the model reckon with times; they are not part of the answer'),
+    prompt_ids: z
+      .array(z.int().min(0))
+      .max(MOST_PROMPT)
+      .nullish()
+      .describe('tokens of words to expect, with the token of a text before first; Whisper’s'),
+    condition_on_prev_tokens: z
+      .boolean()
+      .nullish()
+      .describe('what was said stands before the next window of a long sound; Whisper’s'),
     chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
     stride_length_s: z
       .union([seconds, z.tuple([seconds, seconds])])

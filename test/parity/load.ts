@@ -36,7 +36,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
   const task = taskOf(spec.task);
   const supervisor = createSupervisor({ open: inlineChannel(), onState: () => {} });
   const scheduler = createScheduler({
-    ...{ supervisor, concurrency: 16, maxQueue: 64, timeoutMs: 60_000, cancelGraceMs: 1000 },
+    ...{ supervisor, concurrency: 16, maxQueue: 256, timeoutMs: 60_000, cancelGraceMs: 1000 },
     onKill: () => {},
   });
   const preparation = {

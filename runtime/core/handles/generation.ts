@@ -222,6 +222,10 @@ export interface SpeechOptions {
   task?: 'transcribe' | 'translate' | null | undefined;
   /** Whisper's: times are tokens, too, which are not part of the text. */
   return_timestamps?: boolean | null | undefined;
+  /** Whisper's: tokens of words to expect, `<|startofprev|>` first. */
+  prompt_ids?: readonly number[] | null | undefined;
+  /** Whisper's: what was said stands before the next window. */
+  condition_on_prev_tokens?: boolean | null | undefined;
   /** Seconds of the pieces that a sound is cut into; 0: not cut. */
   chunk_length_s?: number | null | undefined;
   /** Seconds that pieces share with the one before and after; a sixth of a piece by default. */

@@ -38,10 +38,12 @@ const isWhisper = (config: Json): boolean => config['model_type'] === 'whisper';
 function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInput): Transcribe {
   return async (
     samples,
-    { language, task, return_timestamps, chunk_length_s, stride_length_s, ...options },
+    { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
-    refuse({ language, task, return_timestamps, chunk_length_s, stride_length_s });
+    const { chunk_length_s, stride_length_s, ...options } = others;
+    refuse({ language, task, return_timestamps, prompt_ids, condition_on_prev_tokens });
+    refuse({ chunk_length_s, stride_length_s });
     const source = await extractor.extract(samples, signal);
     const prompt = [decoderStartToken(options, model.repository)];
     const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;

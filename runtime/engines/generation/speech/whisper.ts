@@ -4,6 +4,7 @@ import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
 import { firstNumber } from '../../repository/model-folder.js';
 import { generateFromSource, lastOf, type SourceModel } from '../generate-from-source.js';
+import { createPreviousText, previousTextRules } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { soundPieces } from '../../sounds/sound-pieces.js';
 import { timestampRules } from './timestamp-rules.js';
@@ -30,6 +31,8 @@ export type Transcribe = (
 interface Listening {
   options: GenerateOptions;
   choice: { language: Options['language']; task: Options['task']; timestamps: boolean };
+  /** What stands before the words. */
+  before: Pick<Options, 'prompt_ids' | 'condition_on_prev_tokens'>;
   signal: AbortSignal;
 }
 
@@ -40,6 +43,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
   const { windowFrames, hop, rate } = extractor;
   const timestampBegin = (tokens.noTimestamps ?? Infinity) + 1;
   const states = firstNumber(model.config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
+  const previousRules = previousTextRules(model.repository, model.config, timestampBegin);
   const rules = {
     timestampBegin,
     specialIds: tokenizer.specialIds,
@@ -49,14 +53,21 @@ export function createWhisper(model: WhisperModel): Transcribe {
 
   return async (
     samples,
-    { language, task, return_timestamps, chunk_length_s, stride_length_s, ...options },
+    { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
+    const { chunk_length_s, stride_length_s, ...options } = others;
+    const before = {
+      prompt_ids,
+      condition_on_prev_tokens:
+        condition_on_prev_tokens ?? model.repository['condition_on_prev_tokens'] === true,
+    };
     const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
     const wanted = return_timestamps ?? (isLong || model.repository['return_timestamps'] === true);
     checkTimestamps(tokens, { wanted, isLong });
-    const listening: Listening = { options, choice: { language, task, timestamps: wanted }, signal };
+    const choice = { language, task, timestamps: wanted };
+    const listening: Listening = { options, choice, before, signal };
     const heard: HeardPiece[] = [];
     for (const piece of pieces ?? [{ samples, left: 0, right: 0 }]) {
       const found = await listen(piece.samples, listening, pieces !== undefined);
@@ -80,6 +91,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
       listening.signal,
     );
     let prompt: number[] | undefined;
+    const previous = createPreviousText(listening.before, previousRules);
     const heard: number[] = [];
     for (let seek = 0; seek < whole.frames;) {
       listening.signal.throwIfAborted();
@@ -87,10 +99,11 @@ export function createWhisper(model: WhisperModel): Transcribe {
       prompt ??= await whisperPrompt(tokens, listening.choice, () =>
         detectLanguage(model, tokens, source, listening),
       );
-      const said = await hear(model, { source, prompt, tokens, listening });
+      const said = await hear(model, { source, prompt: [...previous.prefix, ...prompt], tokens, listening });
       const left = Math.min(windowFrames, whole.frames - seek);
       const next = seekAfter(said, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
       heard.push(...next.tokens);
+      previous.add(next.tokens);
       // Rules forbid a pair of times at the start; a window that went back would never end.
       seek += next.frames > 0 ? next.frames : left;
     }
