@@ -1,0 +1,3 @@
+import { compareModels } from './compare-models.js';
+
+await compareModels(1);
