@@ -61,10 +61,14 @@ async function runtimeSize({ spec, device, cache }: Request, deps: CommandDeps):
   }
 }
 
-function addedBytes({ entries }: RuntimeImage): number {
+/** What is compiled in a stage of the image: ffmpeg and the libraries that it needs, measured on linux/amd64. */
+const FFMPEG_BYTES = 16_150_000;
+
+function addedBytes({ entries, profile }: RuntimeImage): number {
+  const compiled = profile === 'media' ? FFMPEG_BYTES : 0;
   return entries.reduce((sum, { content }) => {
     if (content === undefined) return sum;
     if (typeof content === 'string') return sum + Buffer.byteLength(content);
     return sum + (Buffer.isBuffer(content) ? content.length : content.size);
-  }, 0);
+  }, compiled);
 }
