@@ -38,14 +38,19 @@ export async function runtimeFiles(
     }),
   );
   const healthcheck = await readFile(path.join(source.packageRoot, 'templates/healthcheck.mjs'));
-  const ffmpeg = await readFile(path.join(source.packageRoot, 'templates/ffmpeg.sh'));
   return [
-    ...(profile === 'media' ? [{ path: 'ffmpeg.sh', content: ffmpeg }] : []),
+    ...(profile === 'media' ? [await ffmpegScript(source.packageRoot)] : []),
     ...(await serverFiles(source.packageRoot)),
     { path: `${SERVER}/healthcheck.mjs`, content: healthcheck },
     MODEL_FOLDER,
     ...packages.flat(),
   ];
+}
+
+/** What compiles the ffmpeg of a stage of the image. */
+async function ffmpegScript(packageRoot: string): Promise<ContextEntry> {
+  const content = await readFile(path.join(packageRoot, 'templates/ffmpeg.sh'));
+  return { path: 'ffmpeg.sh', content };
 }
 
 function inside(file: string, prefix: string): boolean {

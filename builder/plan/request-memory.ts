@@ -1,7 +1,6 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import type { AnyTask } from '../../runtime/tasks/define.js';
-import { TASKS } from '../../runtime/tasks/registry.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
@@ -60,10 +59,7 @@ function soundRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryIn
   return Math.round(SOUND_BYTES + sessions * run + caches);
 }
 
-const hears = (task: TaskId): boolean => {
-  const { modality } = TASKS[task] as Partial<AnyTask>;
-  return modality === 'audio';
-};
+const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
 
 /**
  * Bytes of a picture of the usual size: rather more than Stable Diffusion's and SDXL's convolutions and attention take by

@@ -9,7 +9,6 @@ import type {
   ImageCaptioner,
   MediaChat,
   Seq2SeqGenerator,
-  SpeechRecognizer,
   TextGenerator,
   VisualAnswerWriter,
 } from './generation.js';
@@ -33,6 +32,7 @@ import type {
 } from './text.js';
 import type { PictureMaker, VideoOptions } from './diffusion.js';
 import type { VideoClassifier } from './video.js';
+import type { SpeechRecognizer } from './speech-recognition.js';
 import type { SpeechSynthesizer } from './speech.js';
 
 export type * from './audio.js';
@@ -41,6 +41,7 @@ export type * from './generation.js';
 export type * from './image.js';
 export type * from './joint.js';
 export type * from './scores.js';
+export type * from './speech-recognition.js';
 export type * from './speech.js';
 export type * from './text.js';
 export type * from './video.js';

@@ -29,6 +29,14 @@ export function toOrtTensor({ type, data, dims }: TensorLike): Tensor {
 /** Types other than int64 in which graphs want tokens, or a mask. */
 export const NARROW_TYPES = { int32: Int32Array, float32: Float32Array, bool: Uint8Array };
 
+/** [1, length]: 1 for the first `content`, 0 for what fills up, in the type that the graph declares. */
+export function paddingMask(type: string, length: number, content: number): TensorLike {
+  const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
+  const dims = [1, length];
+  if (Narrow) return { type, data: new Narrow(length).fill(1, 0, content), dims };
+  return { type: 'int64', data: new BigInt64Array(length).fill(1n, 0, content), dims };
+}
+
 /** Integers in the type that the graph declares for this input: int64 or int32, for masks also floats and truth values. */
 export function integers(
   session: InferenceSession,

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
-import { NARROW_TYPES, type Port, type TensorLike, type Tensors } from '../../sessions/tensors.js';
+import { paddingMask, type Port, type TensorLike, type Tensors } from '../../sessions/tensors.js';
 
 const MASK = 'attention_mask';
 
@@ -14,19 +14,14 @@ export function soundRow(inputs: readonly Port[], features: SoundFeatures): Tens
   );
 }
 
+const maskOf = ({ mask: { length, content } }: SoundFeatures, { type }: Port): TensorLike =>
+  paddingMask(type, length, content);
+
 const valuesOf = ({ values, dims }: SoundFeatures): TensorLike => ({
   type: 'float32',
   data: values,
   dims: [...dims],
 });
-
-/** 1 for each step that is no padding, in the type that the graph declares. */
-function maskOf({ mask: { length, content } }: SoundFeatures, { type }: Port): TensorLike {
-  const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
-  const dims = [1, length];
-  if (Narrow) return { type, data: new Narrow(length).fill(1, 0, content), dims };
-  return { type: 'int64', data: new BigInt64Array(length).fill(1n, 0, content), dims };
-}
 
 /** @throws RunError `not_ready` for a graph that wants more than a sound */
 export function checkSoundInputs(inputs: readonly Port[], features: SoundFeatures): void {

@@ -1,6 +1,12 @@
 import { RunError } from '../../../core/errors.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
-import { NARROW_TYPES, type Port, type TensorLike, type Tensors } from '../../sessions/tensors.js';
+import {
+  NARROW_TYPES,
+  paddingMask,
+  type Port,
+  type TensorLike,
+  type Tensors,
+} from '../../sessions/tensors.js';
 
 /** Inputs that a picture alone can give. */
 const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> = {
@@ -10,21 +16,15 @@ const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> 
     dims: patches ? [1, height, width] : [1, 3, height, width],
   }),
   pixel_mask: maskOf,
-  pixel_attention_mask: patchMaskOf,
+  // Patches that fill up are 0.
+  pixel_attention_mask: ({ height, patches = [0, 0] }, { type }) =>
+    paddingMask(type, height, patches[0] * patches[1]),
   spatial_shapes: ({ patches = [0, 0] }) => ({
     type: 'int64',
     data: BigInt64Array.from(patches, BigInt),
     dims: [1, 2],
   }),
 };
-
-/** 1 for each patch of the picture, 0 for those that fill up: [1, patches], in the type that the graph declares. */
-function patchMaskOf({ height, patches = [0, 0] }: ProcessedImage, { type }: Port): TensorLike {
-  const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
-  const count = patches[0] * patches[1];
-  if (Narrow) return { type, data: new Narrow(height).fill(1, 0, count), dims: [1, height] };
-  return { type: 'int64', data: new BigInt64Array(height).fill(1n, 0, count), dims: [1, height] };
-}
 
 /** 1 where the picture is, 0 where it was padded: [1, height, width], in the type that the graph declares. */
 function maskOf({ height, width, content }: ProcessedImage, { type }: Port): TensorLike {

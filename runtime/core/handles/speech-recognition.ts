@@ -1,0 +1,39 @@
+/** Handles of models that write down what is said, in one run or in many. */
+
+import type { GenerateOptions } from './generation.js';
+
+/** What the pipeline of speech recognition takes beside generation arguments. */
+export interface SpeechOptions {
+  /** Whisper's: a name (`german`), a code (`de`) or a token (`<|de|>`); detected where neither request nor repository says. */
+  language?: string | null | undefined;
+  /** Whisper's: write down, or translate into English. */
+  task?: 'transcribe' | 'translate' | null | undefined;
+  /** Whisper's: times are tokens, too, which are not part of the text. */
+  return_timestamps?: boolean | null | undefined;
+  /** Whisper's: tokens of words to expect, `<|startofprev|>` first. */
+  prompt_ids?: readonly number[] | null | undefined;
+  /** Whisper's: what was said stands before the next window. */
+  condition_on_prev_tokens?: boolean | null | undefined;
+  /** Seconds of the pieces that a sound is cut into; 0: not cut. */
+  chunk_length_s?: number | null | undefined;
+  /** Seconds that pieces share with the one before and after; a sixth of a piece by default. */
+  stride_length_s?: number | readonly [number, number] | null | undefined;
+}
+
+export interface SpeechRecognizer {
+  /**
+   * Writes down what is said in a sound of any length, in Python's own spacing.
+   * @throws RunError 413 too long, 422 no sound that can be decoded, or an option that this model can't do
+   */
+  transcribe(
+    sound: Uint8Array,
+    options: GenerateOptions & SpeechOptions,
+    signal: AbortSignal,
+  ): Promise<Transcript>;
+}
+
+export interface Transcript {
+  text: string;
+  /** Tokens that were made. */
+  tokensOut: number;
+}
