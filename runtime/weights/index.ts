@@ -1,18 +1,6 @@
-/** Types of elements that graphs can use in place, by their names in safetensors. */
-export type WeightType = 'F64' | 'F32' | 'F16' | 'BF16' | 'I64' | 'I32' | 'I16' | 'I8' | 'U8' | 'BOOL';
-
-/** Where a tensor lies: contiguous, row-major, little-endian, `length` = product of `shape` × size of `type`. */
-export interface StoredTensor {
-  /** Path in the repository. */
-  file: string;
-  /** Of its first byte, in the file. */
-  offset: number;
-  /** In bytes. */
-  length: number;
-  /** A WeightType, or another one by its name in safetensors (such as F8_E4M3), which whoever uses it refuses. */
-  type: string;
-  shape: readonly number[];
-}
-
-/** The tensors of a checkpoint by name, without their data. */
-export type WeightIndex = ReadonlyMap<string, StoredTensor>;
+/** The index of a checkpoint: names, types, shapes and places of its tensors, without a byte of its weights. */
+export { byteLength } from './elements.js';
+export { WeightsError, type WeightsErrorCode } from './errors.js';
+export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js';
+export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
+export type { RangeSource, StoredTensor, WeightFile, WeightIndex, WeightType } from './types.js';

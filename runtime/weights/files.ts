@@ -1,0 +1,72 @@
+import { WeightsError } from './errors.js';
+import type { WeightFile } from './types.js';
+
+/** Which checkpoint of a repository: its folder, and its name without extension. */
+export interface CheckpointName {
+  /** Without a slash at its end; the repository's root if empty. */
+  folder?: string | undefined;
+  /** Names to try for each format; `model` for safetensors and `pytorch_model` for .bin if absent. */
+  stem?: string | undefined;
+}
+
+export type CheckpointFormat = 'safetensors' | 'torch';
+
+/** The file of a checkpoint, or the index of its shards. */
+export interface Checkpoint {
+  format: CheckpointFormat;
+  /** In which file each tensor lies, if there are several. */
+  sharded: boolean;
+  file: WeightFile;
+}
+
+/** Formats in order of preference. */
+const FORMATS = [
+  { format: 'safetensors', stem: 'model', extension: 'safetensors' },
+  { format: 'torch', stem: 'pytorch_model', extension: 'bin' },
+] as const;
+
+/**
+ * The checkpoint of a repository that transformers would take: safetensors before .bin, one file before shards. For
+ * pipelines of diffusers, `{ folder: 'unet', stem: 'diffusion_pytorch_model' }`.
+ * @throws WeightsError no-weights, adapter-only
+ */
+export function findCheckpoint(
+  files: readonly WeightFile[],
+  { folder = '', stem }: CheckpointName = {},
+): Checkpoint {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  for (const format of FORMATS) {
+    const path = `${folder && `${folder}/`}${stem ?? format.stem}.${format.extension}`;
+    for (const sharded of [false, true]) {
+      const file = byPath.get(sharded ? `${path}.index.json` : path);
+      if (file) return { format: format.format, sharded, file };
+    }
+  }
+  throw nothingFound(byPath, folder, stem);
+}
+
+function nothingFound(
+  files: ReadonlyMap<string, WeightFile>,
+  folder: string,
+  stem: string | undefined,
+): WeightsError {
+  const where = folder || 'the repository';
+  if (['safetensors', 'bin'].some((extension) => files.has(inFolder(folder, `adapter_model.${extension}`)))) {
+    return new WeightsError(where, {
+      code: 'adapter-only',
+      what: 'holds the weights of an adapter (LoRA), not of a model',
+      remedy: 'take a repository with the merged model',
+    });
+  }
+  const names = FORMATS.map((format) => `${stem ?? format.stem}.${format.extension}`).join(' nor ');
+  return new WeightsError(where, {
+    code: 'no-weights',
+    what: `holds neither ${names}, whole or in shards`,
+    remedy: 'take a repository with PyTorch weights under these names',
+  });
+}
+
+/** Path of a file in a folder of the repository. */
+export function inFolder(folder: string, name: string): string {
+  return folder ? `${folder}/${name}` : name;
+}

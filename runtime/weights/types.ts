@@ -1,0 +1,33 @@
+/** Types of elements that graphs can use in place, by their names in safetensors. */
+export type WeightType = 'F64' | 'F32' | 'F16' | 'BF16' | 'I64' | 'I32' | 'I16' | 'I8' | 'U8' | 'BOOL';
+
+/** Where a tensor lies: contiguous, row-major, little-endian, `length` = product of `shape` × size of `type`. */
+export interface StoredTensor {
+  /** Path in the repository. */
+  file: string;
+  /** Of its first byte, in the file. */
+  offset: number;
+  /** In bytes. */
+  length: number;
+  /** A WeightType, or another one by its name in safetensors (such as F8_E4M3), which whoever uses it refuses. */
+  type: string;
+  shape: readonly number[];
+}
+
+/** The tensors of a checkpoint by name, without their data. */
+export type WeightIndex = ReadonlyMap<string, StoredTensor>;
+
+export interface WeightFile {
+  /** Path in the repository. */
+  path: string;
+  /** In bytes. */
+  size: number;
+}
+
+/** Files of a repository that can be read in parts: on a hub by HTTP ranges, or in a local folder. */
+export interface RangeSource {
+  /** All files of the repository; their paths are safe. */
+  files: readonly WeightFile[];
+  /** Exactly `length` bytes from `offset`; the caller keeps both inside the file. May be called concurrently. */
+  read(path: string, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>;
+}
