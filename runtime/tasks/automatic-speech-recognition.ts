@@ -10,10 +10,13 @@ const {
   stop_sequence: ___,
   num_return_sequences: ____,
   logprobs: _____,
+  temperature,
   ...generation
 } = seq2seqParams;
 
 const seconds = z.number().min(0);
+/** Each may be a text of its own for each window. */
+const MOST_TEMPERATURES = 16;
 /** Larger than any decoder's positions. */
 const MOST_PROMPT = 4096;
 
@@ -39,6 +42,26 @@ const input = withMedia({
       .boolean()
       .nullish()
       .describe('what was said stands before the next window of a long sound; Whisper’s'),
+    temperature: z
+      .union([z.number().min(0), z.array(z.number().min(0)).min(1).max(MOST_TEMPERATURES)])
+      .nullish()
+      .describe(
+        `${temperature.description}; of a list, each one is tried until a text misses no threshold; Whisper’s`,
+      ),
+    compression_ratio_threshold: z
+      .number()
+      .nullish()
+      .describe('texts that compress better are tried again at the next temperature; Whisper’s'),
+    logprob_threshold: z
+      .number()
+      .nullish()
+      .describe('texts whose tokens have a lower mean log-probability are tried again; Whisper’s'),
+    no_speech_threshold: z
+      .number()
+      .nullish()
+      .describe(
+        'such texts are left out where silence is likelier than this; needs logprob_threshold; Whisper’s',
+      ),
     chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
     stride_length_s: z
       .union([seconds, z.tuple([seconds, seconds])])

@@ -14,22 +14,28 @@ export interface SpeechOptions {
   prompt_ids?: readonly number[] | null | undefined;
   /** Whisper's: what was said stands before the next window. */
   condition_on_prev_tokens?: boolean | null | undefined;
+  /** More than one, Whisper's: the next one is tried where a threshold is missed. */
+  temperature?: number | readonly number[] | null | undefined;
+  /** Whisper's: a text is heard again where its tokens compress better than so many times. */
+  compression_ratio_threshold?: number | null | undefined;
+  /** Whisper's: a text is heard again where the mean of its tokens' logarithmic probabilities is lower. */
+  logprob_threshold?: number | null | undefined;
+  /** Whisper's: a window with that text is silent where silence is likelier than this. */
+  no_speech_threshold?: number | null | undefined;
   /** Seconds of the pieces that a sound is cut into; 0: not cut. */
   chunk_length_s?: number | null | undefined;
   /** Seconds that pieces share with the one before and after; a sixth of a piece by default. */
   stride_length_s?: number | readonly [number, number] | null | undefined;
 }
 
+export type RecognitionOptions = Omit<GenerateOptions, 'temperature'> & SpeechOptions;
+
 export interface SpeechRecognizer {
   /**
    * Writes down what is said in a sound of any length, in Python's own spacing.
    * @throws RunError 413 too long, 422 no sound that can be decoded, or an option that this model can't do
    */
-  transcribe(
-    sound: Uint8Array,
-    options: GenerateOptions & SpeechOptions,
-    signal: AbortSignal,
-  ): Promise<Transcript>;
+  transcribe(sound: Uint8Array, options: RecognitionOptions, signal: AbortSignal): Promise<Transcript>;
 }
 
 export interface Transcript {

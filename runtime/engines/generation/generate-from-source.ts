@@ -29,6 +29,8 @@ export interface SourceRequest<Source> {
   /** Whether decoding joins punctuation where the request doesn't say. */
   cleanUp?: boolean;
   rules?: readonly LogitsProcessor[];
+  /** True: answers tell their meanLogprob. */
+  tellsMeanLogprob?: boolean;
   signal: AbortSignal;
 }
 
@@ -38,7 +40,16 @@ export interface SourceRequest<Source> {
  */
 export async function* generateFromSource<Source>(
   { decoder, tokenizer, config, repository }: SourceModel<Source>,
-  { source, sourceTokens, prompt, options, cleanUp = false, rules, signal }: SourceRequest<Source>,
+  {
+    source,
+    sourceTokens,
+    prompt,
+    options,
+    cleanUp = false,
+    rules,
+    tellsMeanLogprob,
+    signal,
+  }: SourceRequest<Source>,
 ): AsyncGenerator<string, GeneratedText[]> {
   const settings = mergeSettings({
     request: withStopTokens(tokenizer, options, 1),
@@ -58,7 +69,15 @@ export async function* generateFromSource<Source>(
     signal,
   };
   return yield* generate({
-    ...{ prompt: { tokens: prompt }, settings, tokenizer, signal, echoesPrompt: true, rules },
+    ...{
+      prompt: { tokens: prompt },
+      settings,
+      tokenizer,
+      signal,
+      echoesPrompt: true,
+      rules,
+      tellsMeanLogprob,
+    },
     start: () => decoder.start(source, request),
   });
 }

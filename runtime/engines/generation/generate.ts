@@ -1,6 +1,6 @@
 import type { GeneratedText } from '../../core/handles/index.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
-import { beamSearch } from './search/beam-search.js';
+import { beamSearch, type FoundBeam } from './search/beam-search.js';
 import type { Decoding, Prompt } from './decoding/decoder.js';
 import { createLogitsProcessors } from './search/create-logits-processors.js';
 import type { LogitsProcessor } from './search/logits-processor.js';
@@ -22,6 +22,8 @@ export interface GenerationInput {
   echoesPrompt?: boolean;
   /** What the kind of model does to scores after all that the settings ask for. */
   rules?: readonly LogitsProcessor[] | undefined;
+  /** True: answers tell their meanLogprob. */
+  tellsMeanLogprob?: boolean | undefined;
   /** Starts one row with an empty cache. */
   start(): Promise<Decoding>;
 }
@@ -114,26 +116,27 @@ async function* generateBeams(run: Run, first: Float32Array): AsyncGenerator<str
     processors: processorsOf(run),
     random: settings.doSample ? createRandom(settings) : undefined,
     text: settings.stop.length > 0 ? initial.stream.fork() : undefined,
+    tellsMeanLogprob: run.tellsMeanLogprob,
     interrupted() {
       signal.throwIfAborted();
       return Date.now() >= run.deadline;
     },
   });
-  const results = sequences.map((ids) => beamResult(ids, fork(initial), settings));
+  const results = sequences.map((found) => beamResult(found, fork(initial), settings));
   if (results.length === 1) yield results[0]!.text;
   return results;
 }
 
 /** The answer of a beam. */
 function beamResult(
-  ids: readonly number[],
+  { ids, meanLogprob }: FoundBeam,
   { stream, text }: PartialText,
   { eosTokenIds }: GenerationSettings,
 ): CompletionResult {
   const whole = text + ids.map((id) => stream.push(id)).join('');
   const stopped = stream.stopped || eosTokenIds.has(ids.at(-1)!);
   const finish = stopped ? 'stop' : 'length';
-  return { text: whole + stream.finish(), tokensOut: ids.length, tokens: ids, finish };
+  return { text: whole + stream.finish(), tokensOut: ids.length, tokens: ids, finish, meanLogprob };
 }
 
 /** A text stream, and the text that it has given so far. */

@@ -41,9 +41,14 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
     { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
-    const { chunk_length_s, stride_length_s, ...options } = others;
+    const { chunk_length_s, stride_length_s, temperature, ...rest } = others;
+    const { compression_ratio_threshold, logprob_threshold, no_speech_threshold, ...more } = rest;
     refuse({ language, task, return_timestamps, prompt_ids, condition_on_prev_tokens });
     refuse({ chunk_length_s, stride_length_s });
+    refuse({ compression_ratio_threshold, logprob_threshold, no_speech_threshold }, [null]);
+    const isList = typeof temperature === 'object' && temperature !== null;
+    if (isList) refuse({ temperature });
+    const options = { ...more, temperature: isList ? undefined : temperature };
     const source = await extractor.extract(samples, signal);
     const prompt = [decoderStartToken(options, model.repository)];
     const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
@@ -53,10 +58,9 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
   };
 }
 
-function refuse(options: Record<string, unknown>): void {
-  const given = Object.keys(options).find(
-    (name) => options[name] != null && options[name] !== false && options[name] !== 0,
-  );
+/** @param unset values that ask for nothing */
+function refuse(options: Record<string, unknown>, unset: readonly unknown[] = [null, false, 0]): void {
+  const given = Object.keys(options).find((name) => !unset.includes(options[name] ?? null));
   if (given)
     throw new RunError('unprocessable', `params.${given}: this model can’t do that; Whisper models can`);
 }

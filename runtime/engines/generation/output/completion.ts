@@ -2,6 +2,7 @@ import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { LogitsProcessor } from '../search/logits-processor.js';
+import { chosenLogprob } from '../search/chosen-logprob.js';
 import { readLogprobs } from '../search/logprobs.js';
 import { createSampler } from '../search/sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
@@ -28,6 +29,7 @@ export interface CompletionInput {
   /** Index among the answers of a request: each draws other random numbers. */
   index: number;
   stream: TextStream;
+  tellsMeanLogprob?: boolean | undefined;
   /** The text that the stream has given so far. */
   text: string;
 }
@@ -40,11 +42,13 @@ export function createCompletion({
   index,
   stream,
   text,
+  tellsMeanLogprob = false,
 }: CompletionInput): Completion {
   const { eosTokenIds, maxNewTokens, logprobs } = settings;
   const sample = createSampler(settings, index);
   const ids = [...prompt];
   const tokenLogprobs: TokenLogprob[] = [];
+  let sumLogprob = 0;
   let answerText = text;
   let ended = false;
   let finish: FinishReason = 'length';
@@ -58,6 +62,7 @@ export function createCompletion({
       for (const process of processors) process(scores, ids, 0);
       const id = sample(scores);
       ids.push(id);
+      if (tellsMeanLogprob) sumLogprob += chosenLogprob(scores, id, settings);
       const last = eosTokenIds.has(id);
       if (logprobOf && !last) tokenLogprobs.push(logprobOf(id));
       const piece = stream.push(id);
@@ -78,6 +83,7 @@ export function createCompletion({
         tokensOut: ids.length - prompt.length,
         tokens: ids.slice(prompt.length),
         finish,
+        ...(tellsMeanLogprob ? { meanLogprob: sumLogprob / (ids.length - prompt.length) } : {}),
         ...(logprobs === undefined ? {} : { logprobs: { content: tokenLogprobs } }),
       };
     },

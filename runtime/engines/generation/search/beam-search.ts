@@ -1,6 +1,6 @@
 import { mergeFinished, canImprove, type FinishedBeam } from './finished-beams.js';
 import type { Decoding } from '../decoding/decoder.js';
-import { logSoftmax } from './log-softmax.js';
+import { logSoftmax, logSumExp } from './log-softmax.js';
 import type { LogitsProcessor } from './logits-processor.js';
 import { noCandidatesError } from './sampling.js';
 import { applyWarpers } from './warpers.js';
@@ -11,6 +11,8 @@ interface Beam {
   /** The whole sequence, prompt included. */
   ids: Int32Array;
   score: number;
+  /** Sum of the logarithms of its tokens' probabilities, where asked for. */
+  logprob: number;
   /** The text so far, where stop strings are looked for. */
   text: TextStream | undefined;
 }
@@ -21,6 +23,7 @@ interface Candidate {
   from: number;
   id: number;
   score: number;
+  logprob: number;
   text: TextStream | undefined;
   /** Ended by EOS, a stop string or the length. */
   ended: boolean;
@@ -37,8 +40,16 @@ export interface BeamSearchInput {
   random?: (() => number) | undefined;
   /** The text after the prompt, where stop strings end it. */
   text?: TextStream | undefined;
+  /** True: found sequences tell their meanLogprob. */
+  tellsMeanLogprob?: boolean | undefined;
   /** Called once per step: throws or returns true to end with what there is. */
   interrupted: () => boolean;
+}
+
+export interface FoundBeam {
+  /** New tokens. */
+  ids: number[];
+  meanLogprob: number | undefined;
 }
 
 /** Stands for minus infinity in transformers' beam search, whose sums stay finite. */
@@ -48,7 +59,7 @@ const WORST_SCORE = -1e9;
  * transformers' GenerationMixin._beam_search (4.57) for one prompt.
  * @returns the best sequences of new tokens, best first, as many as the settings ask for
  */
-export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
+export async function beamSearch(search: BeamSearchInput): Promise<FoundBeam[]> {
   const { decoding, settings, text } = search;
   const width = settings.numBeams;
   const prompt = Int32Array.from(search.prompt);
@@ -56,6 +67,7 @@ export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
     ids: prompt,
     text,
     score: i === 0 ? 0 : WORST_SCORE,
+    logprob: 0,
   }));
   let finished: FinishedBeam[] = [];
   let improvable = true;
@@ -68,11 +80,11 @@ export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
     const top = candidates.slice(0, width).filter(({ ended }) => ended);
     finished = mergeFinished(
       finished,
-      top.map((one) => ({ ids: extendBeam(running, one), score: one.score })),
+      top.map((one) => extended(running, one)),
       state,
     );
     const next = selectBeams(candidates, width);
-    running = next.map((one) => ({ ids: extendBeam(running, one), score: one.score, text: one.text }));
+    running = next.map((one) => ({ ...extended(running, one), text: one.text }));
     improvable &&= canImprove(running[0]!.score, finished, state);
     const full = finished.length === width && settings.earlyStopping === true;
     const allEnded = candidates.every(({ ended }) => ended);
@@ -81,8 +93,17 @@ export async function beamSearch(search: BeamSearchInput): Promise<number[][]> {
     scores = await decoding.step(next.map(({ id }) => id));
   }
   const best = [...finished, ...running].slice(0, settings.numReturnSequences);
-  return best.map(({ ids }) => [...ids.subarray(prompt.length)]);
+  return best.map(({ ids, logprob }) => ({
+    ids: [...ids.subarray(prompt.length)],
+    meanLogprob: search.tellsMeanLogprob ? logprob / (ids.length - prompt.length) : undefined,
+  }));
 }
+
+const extended = (running: readonly Beam[], one: Candidate) => ({
+  ids: extendBeam(running, one),
+  score: one.score,
+  logprob: one.logprob,
+});
 
 interface StepContext {
   search: BeamSearchInput;
@@ -96,7 +117,7 @@ function toCandidate(one: Continuation, { search, running, length }: StepContext
   const text = running[one.from]!.text?.fork();
   text?.push(one.id);
   const ended = length >= maxNewTokens || eosTokenIds.has(one.id) || text?.stopped === true;
-  return { ...one, text, ended };
+  return { ...one, logprob: running[one.from]!.logprob + one.logprob, text, ended };
 }
 
 /** The best unfinished candidates. Where there are too few, ended ones fill the batch with a score that never wins. */
@@ -118,6 +139,8 @@ interface Continuation {
   from: number;
   id: number;
   score: number;
+  /** The logarithm of the token's probability among all, where asked for. */
+  logprob: number;
 }
 
 /** The continuations to look at: the best ones, best first, or drawn ones, in the order of drawing. */
@@ -128,7 +151,8 @@ function rankContinuations(
 ): Continuation[] {
   const { random, settings } = search;
   const keep = Math.max(2, 1 + settings.eosTokenIds.size) * settings.numBeams;
-  const ranked: (Continuation & { rank: number })[] = [];
+  const ranked: (Omit<Continuation, 'logprob'> & { rank: number })[] = [];
+  const rows: Float32Array[] = [];
   const consider = (from: number, id: number, score: number) => {
     // Gumbel noise on the scores makes the best ones a draw without replacement from their softmax.
     const rank = random ? score - Math.log(-Math.log(random())) : score;
@@ -139,6 +163,7 @@ function rankContinuations(
   beams.forEach((beam, from) => {
     const row = logSoftmax(scores[from]!);
     for (const process of search.processors) process(row, beam.ids, from);
+    rows.push(row);
     if (random) {
       const left = applyWarpers(row, settings, settings.eosTokenIds.size + 1);
       left.ids.forEach((id, i) => consider(from, id, left.scores[i]! + beam.score));
@@ -148,7 +173,11 @@ function rankContinuations(
     }
   });
   if (ranked.length === 0) throw noCandidatesError();
-  return ranked;
+  const shifts = search.tellsMeanLogprob ? rows.map(logSumExp) : [];
+  return ranked.map((one) => ({
+    ...one,
+    logprob: search.tellsMeanLogprob ? rows[one.from]![one.id]! - shifts[one.from]! : 0,
+  }));
 }
 
 function insert<T extends { rank: number }>(list: T[], item: T): void {

@@ -4,6 +4,8 @@ import type { GenerationSettings } from '../settings/settings.js';
 export interface FinishedBeam {
   ids: Int32Array;
   score: number;
+  /** Sum of the logarithms of its tokens' probabilities, where asked for. */
+  logprob: number;
 }
 
 interface Progress {
@@ -22,7 +24,10 @@ export function mergeFinished(
 ): FinishedBeam[] {
   const full = finished.length === settings.numBeams && settings.earlyStopping === true;
   if (full || !improvable) return finished;
-  const added = ended.map(({ ids, score }) => ({ ids, score: score / length ** settings.lengthPenalty }));
+  const added = ended.map(({ score, ...beam }) => ({
+    ...beam,
+    score: score / length ** settings.lengthPenalty,
+  }));
   return [...finished, ...added].sort((a, b) => b.score - a.score).slice(0, settings.numBeams);
 }
 

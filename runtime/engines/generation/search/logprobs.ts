@@ -1,5 +1,6 @@
 import type { LikelyToken, TokenLogprob } from '../../../core/handles/index.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import { logSumExp } from './log-softmax.js';
 
 /** Tells how likely the model itself held a token: the log-softmax of its scores before any processor changes them. */
 export type LogprobReader = (id: number) => TokenLogprob;
@@ -16,14 +17,6 @@ export function readLogprobs(tokenizer: TextTokenizer, scores: Float32Array, cou
     return { token: new TextDecoder().decode(Uint8Array.from(bytes)), logprob: raw[id]! - shift, bytes };
   };
   return (id) => ({ ...likely(id), top_logprobs: best(raw, count).map(likely) });
-}
-
-function logSumExp(scores: Float32Array): number {
-  let max = -Infinity;
-  for (const score of scores) if (score > max) max = score;
-  let sum = 0;
-  for (const score of scores) sum += Math.exp(score - max);
-  return max + Math.log(sum);
 }
 
 /** Ids of the highest scores, best first. */

@@ -6,8 +6,11 @@ import { firstNumber, type Json } from '../../repository/model-folder.js';
 export interface PreviousText {
   /** Tokens for the next window. */
   readonly prefix: readonly number[];
-  /** Takes what a window has said. */
-  add(tokens: readonly number[]): void;
+  /**
+   * Takes what a window has said.
+   * @param isTrusted false: the next window does not go by it
+   */
+  add(tokens: readonly number[], isTrusted: boolean): void;
 }
 
 export interface PreviousTextRules {
@@ -51,11 +54,14 @@ export function createPreviousText(
     );
   }
   const history = given[0] === previousStart ? given.slice(1) : [...given];
+  let isFollowed = true;
   return {
     get prefix() {
+      if (!isFollowed) return given;
       return history.length === 0 ? [] : [previousStart, ...history.slice(-most)];
     },
-    add(tokens) {
+    add(tokens, isTrusted) {
+      isFollowed = isTrusted;
       // Of a pair of times at the end the second one begins what comes next.
       const endsWithPair = tokens.length > 2 && tokens.at(-2)! >= timestampBegin;
       history.push(...(endsWithPair ? tokens.slice(0, -1) : tokens));

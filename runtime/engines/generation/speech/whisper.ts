@@ -1,40 +1,25 @@
 import { RunError } from '../../../core/errors.js';
-import type { GenerateOptions, SpeechOptions, Transcript } from '../../../core/handles/index.js';
+import type { RecognitionOptions, Transcript } from '../../../core/handles/index.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
 import { firstNumber } from '../../repository/model-folder.js';
-import { generateFromSource, lastOf, type SourceModel } from '../generate-from-source.js';
+import { fallbackRules } from './fallback.js';
+import { createHearing, detectLanguage, type Listening, type WhisperModel } from './hear-window.js';
 import { createPreviousText, previousTextRules } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { soundPieces } from '../../sounds/sound-pieces.js';
-import { timestampRules } from './timestamp-rules.js';
 import { whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
 import { type HeardPiece, whisperText } from './whisper-text.js';
-
-type Options = GenerateOptions & SpeechOptions;
 
 /** Frames of a state of the encoder. */
 const FRAMES_PER_STEP = 2;
 
-export interface WhisperModel extends SourceModel<SoundFeatures> {
-  extractor: WhisperExtractor;
-}
-
 /** Writes down samples of any length. */
 export type Transcribe = (
   samples: Float32Array,
-  options: Options,
+  options: RecognitionOptions,
   signal: AbortSignal,
 ) => Promise<Transcript>;
-
-/** What is the same for all windows of a request. */
-interface Listening {
-  options: GenerateOptions;
-  choice: { language: Options['language']; task: Options['task']; timestamps: boolean };
-  /** What stands before the words. */
-  before: Pick<Options, 'prompt_ids' | 'condition_on_prev_tokens'>;
-  signal: AbortSignal;
-}
 
 /** WhisperForConditionalGeneration: windows one after the other, or pieces that overlap. */
 export function createWhisper(model: WhisperModel): Transcribe {
@@ -56,7 +41,8 @@ export function createWhisper(model: WhisperModel): Transcribe {
     { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
-    const { chunk_length_s, stride_length_s, ...options } = others;
+    const { chunk_length_s, stride_length_s, temperature, ...options } = others;
+    const fallback = fallbackRules(options, temperature, model);
     const before = {
       prompt_ids,
       condition_on_prev_tokens:
@@ -67,7 +53,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     const wanted = return_timestamps ?? (isLong || model.repository['return_timestamps'] === true);
     checkTimestamps(tokens, { wanted, isLong });
     const choice = { language, task, timestamps: wanted };
-    const listening: Listening = { options, choice, before, signal };
+    const listening: Listening = { options, choice, before, fallback, signal };
     const heard: HeardPiece[] = [];
     for (const piece of pieces ?? [{ samples, left: 0, right: 0 }]) {
       const found = await listen(piece.samples, listening, pieces !== undefined);
@@ -92,6 +78,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     );
     let prompt: number[] | undefined;
     const previous = createPreviousText(listening.before, previousRules);
+    const hear = createHearing(model, tokens, listening);
     const heard: number[] = [];
     for (let seek = 0; seek < whole.frames;) {
       listening.signal.throwIfAborted();
@@ -99,11 +86,13 @@ export function createWhisper(model: WhisperModel): Transcribe {
       prompt ??= await whisperPrompt(tokens, listening.choice, () =>
         detectLanguage(model, tokens, source, listening),
       );
-      const said = await hear(model, { source, prompt: [...previous.prefix, ...prompt], tokens, listening });
+      const said = await hear({ source, prefix: previous.prefix, prompt });
       const left = Math.min(windowFrames, whole.frames - seek);
-      const next = seekAfter(said, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
+      const next = said.isSilent
+        ? { tokens: [], frames: left }
+        : seekAfter(said.tokens, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
       heard.push(...next.tokens);
-      previous.add(next.tokens);
+      previous.add(next.tokens, said.isTrusted);
       // Rules forbid a pair of times at the start; a window that went back would never end.
       seek += next.frames > 0 ? next.frames : left;
     }
@@ -143,50 +132,4 @@ function windowOf(
   }
   const mask = { length: windowFrames, content };
   return { input: 'input_features', values: window, dims: [1, filters, windowFrames], mask };
-}
-
-interface Window {
-  source: SoundFeatures;
-  prompt: readonly number[];
-  tokens: WhisperTokens;
-  listening: Listening;
-}
-
-/** The tokens of a window, without the one that ended it. */
-async function hear(
-  model: WhisperModel,
-  { source, prompt, tokens, listening: { options, choice, signal } }: Window,
-): Promise<readonly number[]> {
-  const ends = new Set([options.eos_token_id ?? model.repository['eos_token_id'] ?? []].flat() as number[]);
-  const rules = choice.timestamps
-    ? [
-        timestampRules({
-          noTimestamps: tokens.noTimestamps!,
-          end: [...ends][0] ?? Infinity,
-          promptLength: prompt.length,
-          latestStart: model.repository['max_initial_timestamp_index'] as number | undefined,
-        }),
-      ]
-    : [];
-  const request = { source, sourceTokens: [], prompt, options, rules, signal };
-  const [best] = await lastOf(generateFromSource(model, request));
-  const made = best!.tokens!;
-  return ends.has(made.at(-1)!) ? made.slice(0, -1) : made;
-}
-
-/** The likeliest language of a window (detect_language). */
-async function detectLanguage(
-  { decoder }: WhisperModel,
-  { start, languages }: WhisperTokens,
-  source: SoundFeatures,
-  { signal }: Listening,
-): Promise<number> {
-  const decoding = await decoder.start(source, { maxRows: 1, maxLength: 2, waits: true, signal });
-  try {
-    const scores = await decoding.prefill({ tokens: [start] });
-    const ids = Object.values(languages);
-    return ids.reduce((best, id) => (scores[id]! > scores[best]! ? id : best), ids[0]!);
-  } finally {
-    decoding.end();
-  }
 }

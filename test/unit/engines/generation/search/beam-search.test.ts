@@ -35,7 +35,7 @@ async function search(
     processors: createLogitsProcessors(settings),
     random: settings.doSample ? createRandom(settings) : undefined,
   });
-  return found[0]!;
+  return found[0]!.ids;
 }
 
 test.each(cases.map((one, i) => ({ ...one, name: `${i}: ${JSON.stringify(one.request)}` })))(
