@@ -25,8 +25,9 @@ const ANY_LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const MAX_LITERAL_BYTES = 64;
 const MAX_STRING_BYTES = 16 * 2 ** 20;
-/** Depth of values that nobody reads. */
+/** Depth and number of values that nobody reads. */
 const MAX_DEPTH = 64;
+const MAX_SKIPPED = 100_000;
 
 /**
  * Reads a JSON text value by value, so that a long one need not become one object at once, and repeated names and numbers
@@ -35,6 +36,7 @@ const MAX_DEPTH = 64;
  */
 export class JsonCursor {
   private at = 0;
+  private skipped = 0;
 
   constructor(private readonly bytes: Buffer) {
     if (!isUtf8(bytes)) throw new JsonRefusal('header-json', 'is not UTF-8');
@@ -86,9 +88,10 @@ export class JsonCursor {
     throw new JsonRefusal('header-number', `has ${shown} as ${what}, which is ${kind}`);
   }
 
-  /** Any value. */
+  /** Any value; a limited number of them. */
   skip(depth = 0): void {
     if (depth > MAX_DEPTH) throw this.refusal('values nested too deep');
+    if (++this.skipped > MAX_SKIPPED) throw this.refusal('too many values that belong to no tensor');
     this.skipSpace();
     const byte = this.bytes[this.at];
     if (byte === QUOTE) this.string();
@@ -100,6 +103,12 @@ export class JsonCursor {
   null(): void {
     this.skipSpace();
     if (this.literal() !== 'null') throw this.refusal('neither an object nor null');
+  }
+
+  /** Whether the next value is a string. */
+  atString(): boolean {
+    this.skipSpace();
+    return this.bytes[this.at] === QUOTE;
   }
 
   /** Whether the next value is an object. */

@@ -68,7 +68,11 @@ async function readEntries(fail: Fail, header: Buffer): Promise<Entry[]> {
 /** Free texts by name, or null. */
 function readMetadata(json: JsonCursor): void {
   if (!json.atObject()) return json.null();
-  for (const _ of json.members()) json.string();
+  for (const name of json.members()) {
+    if (!json.atString())
+      throw new JsonRefusal('header-json', `has metadata ${quoted(name)} that are no text`);
+    json.skip();
+  }
 }
 
 function readEntry(fail: Fail, json: JsonCursor, name: string): Entry {

@@ -140,6 +140,10 @@ export interface PickledTensor {
   strides?: number[];
 }
 
+export function pickledStorage(storage = 'torch\nFloatStorage', key = '0', count = 2): string {
+  return `(${text('storage')}c${storage}\n${text(key)}${text('cpu')}${int(count)}tQ`;
+}
+
 /** A tensor as torch pickles it; two floats if nothing else is said. */
 export function pickledTensor(tensor: PickledTensor = {}): string {
   const {
@@ -151,7 +155,7 @@ export function pickledTensor(tensor: PickledTensor = {}): string {
     strides = [1],
   } = tensor;
   const tuple = (values: number[]) => `(${values.map(int).join('')}t`;
-  const id = `(${text('storage')}c${storage}\n${text(key)}${text('cpu')}${int(count)}tQ`;
+  const id = pickledStorage(storage, key, count);
   const hooks = 'ccollections\nOrderedDict\n)R';
   return `ctorch._utils\n_rebuild_tensor_v2\n(${id}${int(offset)}${tuple(shape)}${tuple(strides)}\x89${hooks}tR`;
 }
