@@ -6,8 +6,9 @@ import type { ModelInfo, RepoFile } from '../../runtime/core/spec.js';
 import { expectedDigest, startDigest } from '../../runtime/store/digest.js';
 import { StoreError } from '../../runtime/store/errors.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
+import { OWN_PREFIX } from '../../runtime/store/paths.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
-import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
+import { type ByteRange, type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
 import { repoFile } from '../../runtime/store/spec-file.js';
 import { cacheSource } from './from-cache.js';
 
@@ -32,7 +33,7 @@ const COMMIT = /^[0-9a-f]{40}$/;
  */
 export function keptSource(options: KeptOptions): ModelSource {
   const { hub, cache, offline, note } = options;
-  const source = hub(true);
+  const source = offline ? OFFLINE : hub(true);
   /** Folders used instead of the hub, by commit. */
   const folders = new Map<string, ModelSource>();
 
@@ -78,8 +79,21 @@ export function keptSource(options: KeptOptions): ModelSource {
       if (folder) return folder.open(ref, file, offset, signal);
       return { offset: 0, body: bodyOf(await keptBytes(file, { ref, cache, source })) };
     },
+    async read(ref, file, range, signal) {
+      const folder = folders.get(ref.commit);
+      if (folder) return folder.read(ref, file, range, signal);
+      return keptPart({ file, range, signal }, { ref, cache, source });
+    },
   };
 }
+
+const offlineError = async (): Promise<never> => {
+  throw new StoreError('not_found', 'HF_HUB_OFFLINE is set, and a file for the plan is not in the cache', {
+    remedy: 'unset it once, so that the plan can be made',
+  });
+};
+
+const OFFLINE: Pick<ModelSource, 'open' | 'read'> = { open: offlineError, read: offlineError };
 
 async function* bodyOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -129,7 +143,7 @@ async function keepListing(cache: string, id: string, info: ModelInfo): Promise<
 interface Origin {
   ref: RepoRef;
   cache: string;
-  source: ModelSource;
+  source: Pick<ModelSource, 'open' | 'read'>;
 }
 
 /** Content of a small file, verified against the hash of the listing. */
@@ -138,6 +152,24 @@ async function keptBytes(file: RepoFile, { ref, cache, source }: Origin): Promis
   const kept = await readFile(place).catch(() => undefined);
   if (kept && isWhole(kept, file)) return kept;
   const bytes = await readBytes(source, ref, file);
+  await keep(place, bytes);
+  return bytes;
+}
+
+interface Part {
+  file: RepoFile;
+  range: ByteRange;
+  signal: AbortSignal | undefined;
+}
+
+/** A part of a large file. Nothing vouches for it but the file's hash, once all of it is fetched. */
+async function keptPart({ file, range, signal }: Part, { ref, cache, source }: Origin): Promise<Buffer> {
+  const name = `${range.offset}-${range.length}`;
+  const folder = path.join(folderOf(cache, ref.id), ref.commit, `${OWN_PREFIX}-parts`);
+  const place = path.join(folder, ...file.path.split('/'), name);
+  const kept = await readFile(place).catch(() => undefined);
+  if (kept?.length === range.length) return kept;
+  const bytes = await source.read(ref, file, range, signal);
   await keep(place, bytes);
   return bytes;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
@@ -29,13 +29,41 @@ export function folderSource(dir: string): ModelSource {
       return readFile(join(root, ...path.split('/')), 'utf8');
     },
     async open(_ref, file, offset, signal) {
-      if (!isSafePath(file.path))
-        throw new StoreError('invalid', `unsafe path: ${JSON.stringify(file.path)}`);
-      const path = join(root, ...file.path.split('/'));
-      if (!(await stat(path).catch(() => undefined))?.isFile()) throw missingPath(path);
+      const path = await placeOf(root, file);
       return { offset, body: createReadStream(path, { start: offset, highWaterMark: 2 ** 20, signal }) };
     },
+    async read(_ref, file, { offset, length }, signal) {
+      const path = await placeOf(root, file);
+      const bytes = await readPart(path, offset, length);
+      signal?.throwIfAborted();
+      if (bytes.length === length) return bytes;
+      throw new StoreError('corrupt', `${path} has become shorter`, { remedy: 'try again' });
+    },
   };
+}
+
+async function placeOf(root: string, file: RepoFile): Promise<string> {
+  if (!isSafePath(file.path)) throw new StoreError('invalid', `unsafe path: ${JSON.stringify(file.path)}`);
+  const path = join(root, ...file.path.split('/'));
+  if (!(await stat(path).catch(() => undefined))?.isFile()) throw missingPath(path);
+  return path;
+}
+
+/** Fewer bytes than `length` where the file ends. */
+async function readPart(path: string, offset: number, length: number): Promise<Buffer> {
+  const handle = await open(path);
+  try {
+    const bytes = Buffer.alloc(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    await handle.close();
+  }
 }
 
 function missingPath(path: string): StoreError {

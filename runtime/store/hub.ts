@@ -3,10 +3,11 @@ import { isModelId } from '../core/ids.js';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
 import { hubAddress } from './hub-address.js';
-import { responseBody, hubFetch, type HubOptions, unreachableEndpoint } from './hub-fetch.js';
+import { hubFetch, type HubOptions, unreachableEndpoint } from './hub-fetch.js';
+import { openFile, readRange } from './hub-files.js';
 import { isSafePath } from './paths.js';
 import { withRetries } from './retry.js';
-import { type ModelSource, type OpenedFile, readWholeFile, type RepoRef } from './source.js';
+import { type ModelSource, readWholeFile } from './source.js';
 
 /** Largest file that is read into memory as text. */
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
@@ -21,10 +22,12 @@ export function hubSource(options: HubOptions): ModelSource {
   const retries = { attempts: options.attempts ?? 4, baseMs: options.backoffMs ?? 500 };
 
   const open: ModelSource['open'] = (ref, file, offset, signal) =>
-    openFile(resolved, { ref, file, offset, signal });
+    openFile(resolved, { ref, file, signal }, offset);
 
   return {
     open,
+    read: (ref, file, range, signal) =>
+      withRetries(() => readRange(resolved, { ref, file, signal }, range), { ...retries, signal }),
     async info(id, revision = 'main') {
       checkId(id);
       return withRetries(() => describeModel(resolved, id, revision), retries);
@@ -110,49 +113,4 @@ function unexpectedAnswer(endpoint: string, cause?: unknown): StoreError {
     remedy: 'check HF_ENDPOINT',
     cause,
   });
-}
-
-interface OpenRequest {
-  ref: RepoRef;
-  file: RepoFile;
-  offset: number;
-  signal: AbortSignal | undefined;
-}
-
-async function openFile(options: HubOptions, request: OpenRequest): Promise<OpenedFile> {
-  const { ref, offset } = request;
-  if (ref.commit.startsWith('local-')) {
-    throw new StoreError('not_found', `${ref.id} was planned from a local folder, which no hub has`, {
-      remedy: 'mount that folder at /server/model, or build with --bake',
-    });
-  }
-  try {
-    return await openAt(options, request, offset);
-  } catch (error) {
-    // The file is shorter than listed; fetching all of it gives the right error.
-    if (offset > 0 && (error as StoreError).status === 416) return openAt(options, request, 0);
-    throw error;
-  }
-}
-
-async function openAt(
-  options: HubOptions,
-  { ref, file, signal }: OpenRequest,
-  offset: number,
-): Promise<OpenedFile> {
-  const path = file.path.split('/').map(encodeURIComponent).join('/');
-  const url = `${options.endpoint}/${ref.id}/resolve/${ref.commit}/${path}`;
-  // With compression, offsets and lengths would count compressed bytes.
-  const headers: Record<string, string> = { 'accept-encoding': 'identity' };
-  if (offset > 0) headers.range = `bytes=${offset}-`;
-  const response = await hubFetch(options, ref.id)(url, { headers, signal });
-  const { endpoint, stallMs } = options;
-  return { offset: startOf(response, offset), body: responseBody(response, { endpoint, stallMs, signal }) };
-}
-
-/** Offset of the body in the file. */
-function startOf(response: Response, requested: number): number {
-  if (response.status !== 206) return 0;
-  const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
-  return start === undefined ? requested : Number(start);
 }

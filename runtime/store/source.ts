@@ -13,6 +13,12 @@ export interface OpenedFile {
   body: AsyncIterable<Uint8Array>;
 }
 
+/** A part of a file, in bytes. */
+export interface ByteRange {
+  offset: number;
+  length: number;
+}
+
 /**
  * Where models come from: a hub or a local folder. All methods may be called concurrently and throw StoreError.
  */
@@ -23,6 +29,24 @@ export interface ModelSource {
   readText(info: ModelInfo, path: string): Promise<string | undefined>;
   /** Bytes of a file from `offset`. Read the body or abort the signal, else the connection leaks. */
   open(ref: RepoRef, file: RepoFile, offset: number, signal?: AbortSignal): Promise<OpenedFile>;
+  /** A small part of a file, and no more than that over the network. The part lies inside of the listed size. */
+  read(ref: RepoRef, file: RepoFile, range: ByteRange, signal?: AbortSignal): Promise<Buffer>;
+}
+
+/** The files of a repository, to be read in parts by their paths. Paths must be those of the listing. */
+export function rangesOf(
+  source: Pick<ModelSource, 'read'>,
+  repository: Pick<ModelInfo, 'id' | 'commit' | 'files'>,
+) {
+  const byPath = new Map(repository.files.map((file) => [file.path, file]));
+  return {
+    files: repository.files,
+    async read(path: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer> {
+      const file = byPath.get(path);
+      if (!file) throw new StoreError('not_found', `${repository.id} has no file ${path}`);
+      return source.read(repository, file, { offset, length }, signal);
+    },
+  };
 }
 
 /**

@@ -169,9 +169,10 @@ test('a long header lets other work run', async () => {
   const reading = readWeightIndex(
     sourceOf({ 'model.safetensors': safetensors(`{${names.join(',')}}`) }).source,
   );
-  let [turns, done] = [0, false];
-  void reading.finally(() => (done = true));
-  while (!done) {
+  const state = { done: false };
+  let turns = 0;
+  void reading.finally(() => (state.done = true));
+  while (!state.done) {
     await new Promise((resolve) => setImmediate(resolve));
     turns++;
   }
