@@ -10,15 +10,16 @@ type Schema = Record<string, unknown>;
 /** JSON Schema (draft 2020-12, as in OpenAPI 3.1) of a task's request, with the keys that all tasks share. */
 export function requestSchema(task: AnyTask): Schema {
   const own = toSchema(task.input, 'input');
-  const shared = task.streams
-    ? { stream: { type: 'boolean', description: 'answer in pieces of plain text', default: false } }
-    : {};
+  const stream = task.streams ? 'answer in pieces of plain text' : task.tellsSteps ? STEPS_FLAG : undefined;
+  const shared = stream ? { stream: { type: 'boolean', description: stream, default: false } } : {};
   const raw = task.makes
     ? { json: { type: 'boolean', description: 'true: the medium as it is, not in the envelope' } }
     : {};
   const properties = { ...(own['properties'] as Schema), ...shared, ...raw };
   return { ...own, properties, ...('url' in properties ? ONE_OF_MEDIA : {}) };
 }
+
+const STEPS_FLAG = 'tell the steps as events, where the Accept header asks for text/event-stream';
 
 /** Tasks check this by a function, which is missing in the generated schema. */
 const ONE_OF_MEDIA = { anyOf: [{ required: ['url'] }, { required: ['base64'] }] };
@@ -87,9 +88,10 @@ export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, versi
 }
 
 function runOperation(id: TaskId, task: AnyTask): Schema {
-  const stream = task.streams
-    ? { 'text/plain': { schema: { type: 'string' } }, 'text/event-stream': {} }
-    : {};
+  const stream = {
+    ...(task.streams ? { 'text/plain': { schema: { type: 'string' } } } : {}),
+    ...(task.streams || task.tellsSteps ? { 'text/event-stream': {} } : {}),
+  };
   const raw = task.makes ? { [`${task.makes}/*`]: { schema: { type: 'string', format: 'binary' } } } : {};
   return {
     summary: task.title,

@@ -1,5 +1,6 @@
 import type { ModelSpec } from './core/spec.js';
 import type { ModelService, ServiceStatus } from './http/service.js';
+import type { Progress } from './core/progress.js';
 import { residentBytes } from './memory.js';
 import type { WeightsStatus } from './sealed/check.js';
 import type { AnyTask } from './tasks/define.js';
@@ -32,16 +33,25 @@ export interface ServiceParts {
 export function createService(parts: ServiceParts): ModelService & { drain(): Promise<void> } {
   const { spec, task, scheduler, supervisor, preparation } = parts;
   let draining = false;
+  const progress = new Set<{ now: Progress | undefined }>();
   return {
     spec,
     task,
-    run: (input, options) => scheduler.run(input, options),
+    async run(input, options) {
+      const own: { now: Progress | undefined } = { now: undefined };
+      progress.add(own);
+      const onStep = (now: Progress) => {
+        own.now = now;
+        options.onStep?.(now);
+      };
+      return scheduler.run(input, { ...options, onStep }).finally(() => progress.delete(own));
+    },
     drain() {
       draining = true;
       return scheduler.drain();
     },
     status() {
-      const details = detailsOf(parts);
+      const details = { ...detailsOf(parts), steps: [...progress].flatMap(({ now }) => now ?? []) };
       if (draining) return { state: 'draining', details };
       return { ...stateOf(supervisor.state, preparation), details };
     },

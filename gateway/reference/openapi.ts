@@ -80,7 +80,11 @@ function run(): Schema {
             schema: { type: 'string', description: 'with `stream: true`: the text as it is generated' },
           },
           'text/event-stream': {
-            schema: { type: 'string', description: 'the same as events, if the Accept header asks for them' },
+            schema: {
+              type: 'string',
+              description:
+                'the same as events, if the Accept header asks for them; pictures and videos that are made step by step: the steps, then the medium',
+            },
           },
         },
       },

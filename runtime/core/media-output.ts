@@ -8,3 +8,8 @@ export interface MediaOutput {
 export function isMediaOutput(output: unknown): output is MediaOutput {
   return typeof output === 'object' && output !== null && 'media' in output && 'mediaType' in output;
 }
+
+export function dataUrlOf({ mediaType, media }: MediaOutput): string {
+  const { buffer, byteOffset, byteLength } = media;
+  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`;
+}

@@ -15,7 +15,6 @@ import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
   metrics: Metrics;
-  logger: Logger;
   /** OpenAPI document of this model. */
   openapi: object;
   /** Key required on /run. */
@@ -61,11 +60,11 @@ function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Response
 /** Logs method, route, status and time of each answer; health checks at debug level. Never bodies or headers. */
 function log(
   logger: Logger,
-  { requestId, method, route, path, status, code, milliseconds }: ResponseSummary,
+  { requestId, method, route, path, status, code, milliseconds, progress }: ResponseSummary,
 ): void {
   const level = route === '/run' ? 'info' : 'debug';
   const ms = Math.round(milliseconds);
-  logger[level]({ requestId, status, code, ms }, `${method} ${path.slice(0, 100)}`);
+  logger[level]({ requestId, status, code, ms, ...progress }, `${method} ${path.slice(0, 100)}`);
 }
 
 const ALLOWED: Record<string, readonly string[]> = {

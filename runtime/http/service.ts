@@ -1,4 +1,5 @@
 import type { ModelSpec } from '../core/spec.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { AnyTask, Resolved } from '../tasks/define.js';
 
@@ -12,13 +13,18 @@ export interface ServiceStatus {
   details: Record<string, unknown>;
 }
 
+export interface RunCallbacks {
+  /** Text as it is generated. */
+  onDelta?: (text: string) => void;
+  /** Called when the steps begin and after each one, by tasks that tell them. */
+  onStep?: (progress: Progress) => void;
+  onUsage?: (usage: Usage) => void;
+}
+
 /** The model as seen by the HTTP side. Requests wait in it until the model is ready. */
 export interface ModelService {
   readonly spec: ModelSpec;
   readonly task: AnyTask;
-  run(
-    input: Resolved<unknown>,
-    options: { signal: AbortSignal; onDelta?: (text: string) => void; onUsage?: (usage: Usage) => void },
-  ): Promise<unknown>;
+  run(input: Resolved<unknown>, options: { signal: AbortSignal } & RunCallbacks): Promise<unknown>;
   status(): ServiceStatus;
 }

@@ -3,6 +3,7 @@ import type { EncodedJson } from '../core/encoded-json.js';
 import type { MediaOutput } from '../core/media-output.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 
 /** Bytes of an image, sound or video that the request gave by url or base64. */
@@ -20,6 +21,8 @@ export interface RunContext {
   signal: AbortSignal;
   /** Records the usage; called before the output is returned. */
   count(usage: Usage): void;
+  /** Tells each step, for tasks that do. */
+  tell(progress: Progress): void;
 }
 
 /** How one engine serves a task. */
@@ -61,6 +64,8 @@ export interface TaskDefinition<Input = unknown, Output = unknown> {
   makes?: 'image' | 'audio' | 'video';
   /** True if `stream: true` streams text; otherwise the flag is ignored. */
   streams: boolean;
+  /** True if it tells its steps: as events where `stream: true` asks for them and the client accepts events. */
+  tellsSteps?: boolean;
   /** For a task that streams: why this request can't be streamed, if so. */
   unstreamable?(input: Input): string | undefined;
   profile: Profile;

@@ -8,6 +8,7 @@ export default defineTask({
   summary: 'Makes a picture of what a text describes.',
   modality: 'text',
   streams: false,
+  tellsSteps: true,
   makes: 'image',
   profile: 'vision',
   input: z.object({
@@ -31,7 +32,7 @@ export default defineTask({
       otherGraphs: [['text_encoder', 'unet', 'vae_decoder']],
       files: [...PIPELINE_FILES, ...PROMPT_FILES],
       example: (handle) => handle.example,
-      run: (handle, { text, params: options }, { signal }) => handle.make(text, options, signal),
+      run: (handle, { text, params: options }, context) => handle.make(text, options, context),
     },
   },
 });

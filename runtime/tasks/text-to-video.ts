@@ -11,6 +11,7 @@ export default defineTask({
   summary: 'Makes a video of what a text describes, with eight frames a second.',
   modality: 'text',
   streams: false,
+  tellsSteps: true,
   makes: 'video',
   profile: 'media',
   input: z.object({
@@ -32,7 +33,7 @@ export default defineTask({
       graphs: ['text_encoder', 'unet', 'vae_decoder'],
       files: [...PIPELINE_FILES, ...PROMPT_FILES],
       example: (handle) => handle.example,
-      run: (handle, { text, params: options }, { signal }) => handle.make(text, options, signal),
+      run: (handle, { text, params: options }, context) => handle.make(text, options, context),
     },
   },
 });

@@ -8,6 +8,7 @@ export default defineTask({
   summary: 'Makes a picture of the kind that the model has learnt, out of noise.',
   modality: 'none',
   streams: false,
+  tellsSteps: true,
   makes: 'image',
   profile: 'vision',
   input: z.object({ params: params(noiseParams) }),
@@ -20,7 +21,7 @@ export default defineTask({
       otherGraphs: [['unet']],
       files: PIPELINE_FILES,
       example: (handle) => handle.example,
-      run: (handle, { params: options }, { signal }) => handle.make('', options, signal),
+      run: (handle, { params: options }, context) => handle.make('', options, context),
     },
   },
 });

@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import type { ErrorCode, RunError } from '../core/errors.js';
+import type { Progress } from '../core/progress.js';
 
 /** Facts about a finished response, for log, metrics and analytics. Of the caller's data it holds only the path. */
 export interface ResponseSummary {
@@ -13,6 +14,8 @@ export interface ResponseSummary {
   /** Why it failed. `cancelled`: the caller left before the end. */
   code: ErrorCode | undefined;
   milliseconds: number;
+  /** How far the work came, where it goes on in steps. */
+  progress?: Progress | undefined;
 }
 
 /** Calls `onFinished` once for each request, when the answer is sent or the caller has left. */
@@ -31,6 +34,7 @@ export function observeResponses(
           status: response.headersSent ? response.statusCode : 499,
           code: codeOf(response),
           milliseconds: performance.now() - started,
+          progress: response.locals['progress'] as Progress | undefined,
         },
         response,
       ),

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { type EncodedJson, encodedJson, isEncodedJson } from '../core/encoded-json.js';
-import type { MediaOutput } from '../core/media-output.js';
+import { dataUrlOf, type MediaOutput } from '../core/media-output.js';
 import { fromWireError, RunError, toWireError } from '../core/errors.js';
 
 /** With the charset, because an official client does not recognize errors of plain `application/json`. */
@@ -35,15 +35,11 @@ function sendEncoded(response: Response, status: number, { encodedJson }: Encode
 }
 
 /** Sends a medium as a data URL in the envelope, or with `raw` as it is. */
-export function sendMedia(
-  response: Response,
-  { mediaType, media }: MediaOutput,
-  { raw }: { raw: boolean },
-): void {
+export function sendMedia(response: Response, output: MediaOutput, { raw }: { raw: boolean }): void {
   if (!raw) {
-    const url = `"data:${mediaType};base64,${Buffer.from(media.buffer, media.byteOffset, media.byteLength).toString('base64')}"`;
-    return sendEncoded(response, 200, encodedJson([url]));
+    return sendEncoded(response, 200, encodedJson([`"${dataUrlOf(output)}"`]));
   }
+  const { mediaType, media } = output;
   response.statusCode = 200;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', media.length);

@@ -1,4 +1,5 @@
 import { fromWireError, RunError } from '../core/errors.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
@@ -9,6 +10,8 @@ export interface RunOptions {
   /** Aborting it makes the engine end the run after the current step, with a `cancelled` error. */
   signal: AbortSignal;
   onDelta?: (text: string) => void;
+  /** Called when the steps begin and after each one, if the task tells them. */
+  onStep?: (progress: Progress) => void;
   /** Called before the output, if the model counts tokens. */
   onUsage?: (usage: Usage) => void;
 }
@@ -28,7 +31,7 @@ export interface EngineClient {
 interface Pending {
   resolve(value: unknown): void;
   reject(error: RunError): void;
-  callbacks: Pick<RunOptions, 'onDelta' | 'onUsage'>;
+  callbacks: Pick<RunOptions, 'onDelta' | 'onStep' | 'onUsage'>;
 }
 
 export function createEngineClient(open: OpenChannel): EngineClient {
@@ -63,6 +66,8 @@ export function createEngineClient(open: OpenChannel): EngineClient {
         return loading?.reject(fromWireError(message.error));
       case 'delta':
         return runs.get(message.id)?.callbacks.onDelta?.(message.text);
+      case 'step':
+        return runs.get(message.id)?.callbacks.onStep?.(message.progress);
       case 'done':
         return settle(message.id, (run) => {
           if (message.usage) run.callbacks.onUsage?.(message.usage);

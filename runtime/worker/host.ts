@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import { collectGarbage } from '../memory.js';
@@ -48,7 +49,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
       const golden = goldenInput(task, loaded.example);
-      await collect(loaded.run(golden, { signal: new AbortController().signal, count: () => {} }), () => {});
+      const alone = { signal: new AbortController().signal, count: () => {}, tell: () => {} };
+      await collect(loaded.run(golden, alone), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
       send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
@@ -70,7 +72,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       if (!loaded) throw new RunError('not_ready', 'the model is not loaded');
       let usage: Usage | undefined;
       const count = (counted: Usage) => (usage = counted);
-      const outcome = loaded.run(input, { signal: controller.signal, count });
+      const tell = (progress: Progress) => send({ type: 'step', id, progress });
+      const outcome = loaded.run(input, { signal: controller.signal, count, tell });
       // Sent only on request, since each message is a system call.
       const onText = deltas ? (text: string) => send({ type: 'delta', id, text }) : () => {};
       const output = await collect(outcome, onText);

@@ -1,4 +1,5 @@
 import type { WireError } from '../core/errors.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
@@ -19,6 +20,8 @@ export type FromEngine =
   | { type: 'load_failed'; error: WireError }
   /** Graph runs started so far; sent a few times a second while the number changes. */
   | { type: 'runs'; runs: number }
+  /** Sent when the steps of a run begin and after each one, by tasks that tell them. */
+  | { type: 'step'; id: number; progress: Progress }
   | { type: 'delta'; id: number; text: string }
   | { type: 'done'; id: number; output: unknown; usage?: Usage | undefined }
   | { type: 'failed'; id: number; error: WireError };

@@ -4,7 +4,7 @@ import { type AppDependencies, createServerApp } from '../../runtime/http/app.js
 import { type ByteBudget, createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createServerMetrics } from '../../runtime/http/metrics.js';
 import type { ModelService } from '../../runtime/http/service.js';
-import { createLogger } from '../../runtime/log.js';
+import { createLogger, type Logger } from '../../runtime/log.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
 import { openApiOf } from '../../runtime/openapi.js';
@@ -22,6 +22,7 @@ export interface FakeAppOptions {
   /** Stands for the network; without it there is none. */
   fetchMedia?: FetchMedia;
   onRun?: AppDependencies['onRun'];
+  logger?: Logger;
 }
 
 /** Metrics of a server that does nothing. */
@@ -67,7 +68,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
       kind: task.blocks ?? task.modality,
     }),
     metrics: idleMetrics(),
-    logger: createLogger('json', 'silent'),
+    logger: options.logger ?? createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
     body: {

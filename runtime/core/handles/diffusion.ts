@@ -1,6 +1,7 @@
 /** Handles of models that make pictures and videos out of noise. */
 
 import type { MediaOutput } from '../media-output.js';
+import type { Progress } from '../progress.js';
 
 /** Keyword arguments of diffusers' pipelines, by their Python names. What a pipeline lacks is refused by name. */
 export interface PictureOptions {
@@ -30,5 +31,13 @@ export interface PictureMaker<Options = PictureOptions> {
    * Makes a picture or a video: as the text says, where the model reads one.
    * @throws RunError 422 for an option that this model can't do, or for which there is no memory; the signal's reason
    */
-  make(text: string, options: Options, signal: AbortSignal): Promise<MediaOutput>;
+  make(text: string, options: Options, work: StepwiseWork): Promise<MediaOutput>;
+}
+
+/** What is made step by step. */
+export interface StepwiseWork {
+  /** Ends it within one step. */
+  signal: AbortSignal;
+  /** Called when the steps begin and after each one. */
+  tell(progress: Progress): void;
 }

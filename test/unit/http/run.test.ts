@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { createByteBudget } from '../../../runtime/wire/byte-budget.js';
 import { runHandler } from '../../../runtime/http/run.js';
 import type { ModelService } from '../../../runtime/http/service.js';
+import { createLogger } from '../../../runtime/log.js';
 import { refuseMedia } from '../../../runtime/media/resolve.js';
 import { taskOf } from '../../../runtime/tasks/registry.js';
 
@@ -15,7 +16,11 @@ test('a caller who left before costs no work', async () => {
   const budget = createByteBudget(1000);
   const handler = runHandler({
     service: service as unknown as ModelService,
-    ...{ resolveMedia: refuseMedia, body: { maxBytes: 1000, budget } },
+    ...{
+      resolveMedia: refuseMedia,
+      body: { maxBytes: 1000, budget },
+      logger: createLogger('json', 'silent'),
+    },
   });
   const response = Object.assign(new EventEmitter(), { closed: true, writableFinished: false });
   const request = Object.assign(Readable.from([Buffer.from('{"text":"x"}')]), { headers: {} });

@@ -1,3 +1,4 @@
+import type { Progress } from '../../../runtime/core/progress.js';
 import { createEngineClient } from '../../../runtime/worker/client.js';
 import type { FromEngine } from '../../../runtime/worker/protocol.js';
 
@@ -22,6 +23,28 @@ test('text as it comes is sent to those who stream, and only to them', async () 
   await expect(streamed).resolves.toBe(true);
   expect(pieces).toEqual(['piece']);
   await expect(engine().run(input, { signal })).resolves.toBe(false);
+});
+
+test('steps are told to whoever asked for the work, as they come', async () => {
+  const client = createEngineClient(({ onMessage }) => ({
+    pid: undefined,
+    kill: () => {},
+    send(message) {
+      if (message.type !== 'run') return;
+      const { id } = message;
+      const answers: FromEngine[] = [
+        { type: 'step', id, progress: { step: id, steps: 9 } },
+        { type: 'done', id, output: id },
+      ];
+      setImmediate(() => answers.forEach(onMessage));
+    },
+  }));
+  const { signal } = new AbortController();
+  const input = { media: undefined } as never;
+  const told: Progress[][] = [[], []];
+  const runs = told.map((list) => client.run(input, { signal, onStep: (progress) => list.push(progress) }));
+  await Promise.all(runs);
+  expect(told).toEqual([[{ step: 1, steps: 9 }], [{ step: 2, steps: 9 }]]);
 });
 
 test('an engine that has died answers nobody any more, and says so', async () => {

@@ -51,7 +51,8 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
       text: 'A lighthouse at dusk',
       params: { num_inference_steps: 1, seed: 0, ...smallSize(unet, usual) },
     },
-    async make(text, options, signal) {
+    async make(text, options, work) {
+      const { signal } = work;
       if (consistent) refuse(options, index.name, ['negative_prompt', 'guidance_rescale', 'eta']);
       const size = askedSize(options, usual, { factor, maxPixels: request.maxPixels });
       const latent = { height: size.height / factor, width: size.width / factor };
@@ -68,7 +69,7 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
       const read = await prompts({ prompt: text, negative, guided: guidance !== undefined, size, signal });
       const all = { ...conditions, ...read };
       const latents = await denoise({
-        ...{ schedule, start, signal },
+        ...{ schedule, start, work },
         predict: (sample, timestep) =>
           unet.predict({ sample, timestep, dims, conditions: all, guidance, signal }),
       });

@@ -38,7 +38,8 @@ export async function loadTextToVideo(request: LoadRequest): Promise<PictureMake
   const short = { num_inference_steps: 1, num_frames: 2, seed: 0, ...smallSize(unet, usual) };
   return {
     example: { text: 'Waves roll onto a beach', params: short },
-    async make(text, options, signal) {
+    async make(text, options, work) {
+      const { signal } = work;
       const [frames, format] = [options.num_frames ?? FRAMES, options.format ?? 'mp4'];
       if (!encoder.formats.includes(format))
         throw new RunError('unprocessable', `params.format: this server can’t write ${format}`);
@@ -57,7 +58,7 @@ export async function loadTextToVideo(request: LoadRequest): Promise<PictureMake
       const read = await prompts({ prompt: text, negative, guided: guidance !== undefined, size, signal });
       const all = { ...conditions, ...read };
       const latents = await denoise({
-        ...{ start, signal, schedule: withFramesFirst(schedule, channels, frames) },
+        ...{ start, work, schedule: withFramesFirst(schedule, channels, frames) },
         predict: (values, timestep) =>
           unet.predict({ sample: values, timestep, dims, conditions: all, guidance, signal }),
       });

@@ -46,13 +46,14 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
   const takesEta = name === 'DDIMPipeline' || name === 'LDMPipeline';
   return {
     example: { params: { num_inference_steps: 1, seed: 0 } },
-    async make(_text, options, signal) {
+    async make(_text, options, work) {
+      const { signal } = work;
       if (!takesEta) refuse(options, name, ['eta']);
       room(bytes);
       const steps = options.num_inference_steps ?? STEPS[name] ?? USUAL_STEPS;
       const start = startingNoise(options, dims);
       const sample = await denoise({
-        ...{ start, signal, schedule: scheduler({ steps, eta: options.eta ?? 0 }) },
+        ...{ start, work, schedule: scheduler({ steps, eta: options.eta ?? 0 }) },
         predict: (values, timestep) =>
           unet.predict({ sample: values, timestep, dims, conditions: {}, signal }),
       });

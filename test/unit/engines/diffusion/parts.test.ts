@@ -1,4 +1,5 @@
 import { halfBitsToNumber, numberToHalfBits } from '../../../../runtime/core/half.js';
+import type { Progress } from '../../../../runtime/core/progress.js';
 import { denoise } from '../../../../runtime/engines/diffusion/denoise.js';
 import { framesFirst, withFramesFirst } from '../../../../runtime/engines/diffusion/frames.js';
 import { guided, guidanceEmbedding } from '../../../../runtime/engines/diffusion/guidance.js';
@@ -80,8 +81,19 @@ test('a caller who leaves ends the loop between two steps', async () => {
     return sample;
   };
   const start = startingNoise({ seed: 1 }, [1, 4]);
-  await expect(denoise({ schedule, start, predict, signal: caller.signal })).rejects.toThrow('left');
+  const work = { signal: caller.signal, tell: () => {} };
+  await expect(denoise({ schedule, start, predict, work })).rejects.toThrow('left');
   expect(runs).toBe(3);
+});
+
+test('each run of the network is told, and that there are some to come', async () => {
+  const schedule = createScheduler({ _class_name: 'HeunDiscreteScheduler' })({ steps: 3 });
+  const told: Progress[] = [];
+  const work = { signal: new AbortController().signal, tell: (progress: Progress) => told.push(progress) };
+  const start = startingNoise({ seed: 1 }, [1, 4]);
+  await denoise({ schedule, start, predict: async (sample) => sample, work });
+  // Two runs a step, and one for the last.
+  expect(told).toEqual(Array.from({ length: 6 }, (_, step) => ({ step, steps: 5 })));
 });
 
 test('memory grows with the size, with attention by its square', () => {

@@ -1,12 +1,16 @@
 import accepts from 'accepts';
 import type { Request, Response } from 'express';
 import type { RunError } from '../core/errors.js';
+import { dataUrlOf, isMediaOutput } from '../core/media-output.js';
+import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import { usageEvent } from './usage.js';
 
-/** Streams a text answer. The status line is sent with the first chunk. */
+/** Streams an answer. The status line is sent with the first chunk. */
 export interface StreamWriter {
   write(text: string): void;
+  /** Tells how far the work is, if the format can. */
+  step(progress: Progress): void;
   /** The answer is complete. */
   end(output: unknown, usage?: Usage): void;
   /** Reports an error after the first chunk, if the format can. The caller closes the connection. */
@@ -15,9 +19,15 @@ export interface StreamWriter {
 
 /** Writes plain text, or server-sent events if the client accepts them. */
 export function createStreamWriter(request: Request, response: Response): StreamWriter {
-  const acceptsEvents = accepts(request).type(['text/plain', 'text/event-stream']);
-  return acceptsEvents === 'text/event-stream' ? eventStream(response) : plainStream(response);
+  return prefersEvents(request, 'text/plain') ? createEventWriter(response) : plainStream(response);
 }
+
+/** Whether a client that takes either would rather have server-sent events than another type. */
+export function prefersEvents(request: Request, other: string): boolean {
+  return accepts(request).type([other, EVENTS]) === EVENTS;
+}
+
+const EVENTS = 'text/event-stream';
 
 function open(response: Response, type: string): void {
   if (response.headersSent) return;
@@ -36,6 +46,7 @@ function plainStream(response: Response): StreamWriter {
       open(response, type);
       response.write(text);
     },
+    step: () => {},
     end() {
       open(response, type);
       response.end();
@@ -44,15 +55,18 @@ function plainStream(response: Response): StreamWriter {
   };
 }
 
-function eventStream(response: Response): StreamWriter {
+/** Writes server-sent events. */
+export function createEventWriter(response: Response): StreamWriter {
   const event = (name: string, data: unknown): void => {
-    open(response, 'text/event-stream; charset=utf-8');
+    open(response, `${EVENTS}; charset=utf-8`);
     response.write(`${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
   };
   return {
     write: (text) => event('', { text }),
+    step: (progress) => event('progress', progress),
     end(output, usage) {
-      event('final', { output, ...(usage ? { usage: usageEvent(usage) } : {}) });
+      const whole = isMediaOutput(output) ? dataUrlOf(output) : output;
+      event('final', { output: whole, ...(usage ? { usage: usageEvent(usage) } : {}) });
       response.end();
     },
     fail(error) {
