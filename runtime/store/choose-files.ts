@@ -43,13 +43,22 @@ export function chooseFiles(request: ChooseRequest): FileSelection {
   for (const graph of graphs) {
     for (const file of externalFiles(graph, info.files, external)) chosen.set(file.path, file);
   }
-  for (const file of info.files) if (wanted.some((name) => name.test(file.path))) chosen.set(file.path, file);
+  for (const file of info.files) {
+    if (wanted.some((name) => name.test(file.path)) && !hasBetterTwin(file, info.files))
+      chosen.set(file.path, file);
+  }
   return {
     dtype: set.dtype,
     reason,
     graphs: Object.fromEntries(set.graphs.map(({ role, file }) => [role, file.path])),
     files: [...chosen.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
+}
+
+/** Of weights in two formats only safetensors are read. */
+function hasBetterTwin({ path }: RepoFile, files: readonly RepoFile[]): boolean {
+  const twin = path.replace(/(^|\/)pytorch_model\.bin$/, '$1model.safetensors');
+  return twin !== path && files.some((file) => file.path === twin);
 }
 
 /** One complete export: every role in one weight format in one folder. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
+import { readPart } from '../weights/index.js';
 import { digestOf } from './digest.js';
 import { StoreError } from './errors.js';
 import { modelCard } from './model-card.js';
@@ -47,23 +48,6 @@ async function placeOf(root: string, file: RepoFile): Promise<string> {
   const path = join(root, ...file.path.split('/'));
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw missingPath(path);
   return path;
-}
-
-/** Fewer bytes than `length` where the file ends. */
-async function readPart(path: string, offset: number, length: number): Promise<Buffer> {
-  const handle = await open(path);
-  try {
-    const bytes = Buffer.alloc(length);
-    let filled = 0;
-    while (filled < length) {
-      const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
-  } finally {
-    await handle.close();
-  }
 }
 
 function missingPath(path: string): StoreError {

@@ -16,6 +16,9 @@ export const EMBEDDING_FILES = [
   'sentence_*_config.json',
   '[0-9]*_*/config.json',
   '[0-9]*_*/model.safetensors',
+  // Not those of the transformer itself, which some repositories keep in 0_Transformer.
+  '[0-9]*_Dense*/pytorch_model.bin',
+  '[0-9]*_LayerNorm*/pytorch_model.bin',
 ];
 
 export default defineTask({

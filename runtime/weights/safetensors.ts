@@ -7,7 +7,7 @@ import type { StoredTensor } from './types.js';
 export const MAX_HEADER_BYTES = 100_000_000;
 
 /** Enough for the header of most models, so that one read does. */
-const FIRST_BYTES = 64 * 1024;
+const FIRST_BYTES = 32 * 1024;
 
 /**
  * The tensors of a safetensors file, from its header.

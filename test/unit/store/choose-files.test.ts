@@ -1,6 +1,7 @@
 import type { Dtype } from '../../../runtime/core/spec.js';
 import { chooseFiles } from '../../../runtime/store/choose-files.js';
 import type { ExternalFileNames } from '../../../runtime/store/external-files.js';
+import { EMBEDDING_FILES } from '../../../runtime/tasks/feature-extraction.js';
 
 const MB = 2 ** 20;
 
@@ -214,6 +215,24 @@ test('config.json and the extra files that exist, sorted, nothing else', () => {
     'config.json',
     'onnx/model.onnx',
     'tokenizer.json',
+  ]);
+});
+
+test('of weights in two formats only safetensors are taken', () => {
+  const files = listing(
+    ...[
+      'onnx/model.onnx',
+      '2_Dense/model.safetensors',
+      '2_Dense/pytorch_model.bin',
+      '3_Dense/pytorch_model.bin',
+    ],
+    ...['0_Transformer/pytorch_model.bin', '4_LayerNorm/pytorch_model.bin', 'pytorch_model.bin'],
+  );
+  expect(choose({ files, extra: EMBEDDING_FILES }).files).toEqual([
+    '2_Dense/model.safetensors',
+    '3_Dense/pytorch_model.bin',
+    '4_LayerNorm/pytorch_model.bin',
+    'onnx/model.onnx',
   ]);
 });
 

@@ -1,8 +1,6 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import { type Json, readJson } from '../../../repository/model-folder.js';
-import { readSafetensors } from '../../../repository/safetensors.js';
+import { readTensors } from '../../../repository/tensors.js';
 
 /** One step from pooled vector to sentence vector. */
 export type VectorStep = (vector: Float32Array) => Float32Array;
@@ -15,9 +13,9 @@ export async function readDense(dir: string, path: string): Promise<VectorStep> 
     throw new RunError('not_ready', `${path}: a Dense layer over ${String(input)} is not supported`);
   }
   const activation = activationOf(config);
-  const tensors = await readWeights(dir, path);
+  const tensors = await readTensors(dir, path);
   const weight = tensors.get('linear.weight');
-  if (!weight) throw new RunError('not_ready', `${path}/model.safetensors holds no linear.weight`);
+  if (!weight) throw new RunError('not_ready', `the weights of ${path} hold no linear.weight`);
   const bias = tensors.get('linear.bias');
   return (vector) => {
     const width = vector.length;
@@ -31,23 +29,15 @@ export async function readDense(dir: string, path: string): Promise<VectorStep> 
 
 /** sentence-transformers' LayerNorm, with PyTorch's epsilon. */
 export async function readLayerNorm(dir: string, path: string): Promise<VectorStep> {
-  const tensors = await readWeights(dir, path);
+  const tensors = await readTensors(dir, path);
   const [weight, bias] = [tensors.get('norm.weight'), tensors.get('norm.bias')];
-  if (!weight || !bias) throw new RunError('not_ready', `${path}/model.safetensors holds no norm`);
+  if (!weight || !bias) throw new RunError('not_ready', `the weights of ${path} hold no norm`);
   return (vector) => {
     const mean = vector.reduce((sum, value) => sum + value, 0) / vector.length;
     const variance = vector.reduce((sum, value) => sum + (value - mean) ** 2, 0) / vector.length;
     const scale = 1 / Math.sqrt(variance + 1e-5);
     return vector.map((value, i) => (value - mean) * scale * weight[i]! + bias[i]!);
   };
-}
-
-async function readWeights(dir: string, path: string): Promise<Map<string, Float32Array>> {
-  await access(join(dir, path, 'model.safetensors')).catch((cause: unknown) => {
-    const reason = `${path}/model.safetensors is missing (weights of ${path} can't be read from .bin)`;
-    throw new RunError('not_ready', reason, { cause });
-  });
-  return readSafetensors(dir, `${path}/model.safetensors`);
 }
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readSentenceModules } from '../../../../../../runtime/engines/encoders/text/embedder/sentence-modules.js';
@@ -17,7 +17,8 @@ function safetensors(tensors: Tensors): Buffer {
   let at = 0;
   const header = Object.fromEntries(
     Object.entries(tensors).map(([name, { dtype, data }]) => {
-      const entry = { dtype, shape: [], data_offsets: [at, (at += data.length)] };
+      const shape = [data.length / (dtype === 'F32' ? 4 : dtype === 'F64' ? 8 : 2)];
+      const entry = { dtype, shape, data_offsets: [at, (at += data.length)] };
       return [name, entry];
     }),
   );
@@ -131,6 +132,14 @@ describe('steps after pooling', () => {
     expect(await run(dense(config, { 'linear.weight': half, 'linear.bias': brain }), 3, 1)).toEqual([2]);
   });
 
+  test('weights that torch saved', async () => {
+    const bin = join(import.meta.dirname, '../../../../../fixtures/weights/torch-dense/pytorch_model.bin');
+    const files = dense({ activation_function: 'torch.nn.Identity' }, {});
+    const { '2_Dense/model.safetensors': _, ...others } = files;
+    const saved = { ...others, '2_Dense/pytorch_model.bin': await readFile(bin) };
+    expect(await run(saved, 1, 2)).toEqual([5.5, -2, 1]);
+  });
+
   test('LayerNorm', async () => {
     const files = {
       'modules.json': list(['LayerNorm', '3_LayerNorm']),
@@ -144,7 +153,12 @@ describe('steps after pooling', () => {
     [
       'weights that are missing',
       { 'modules.json': list(['Dense', '2_Dense']), '2_Dense/config.json': {} },
-      /model.safetensors is missing/,
+      /2_Dense holds neither model.safetensors nor pytorch_model.bin/,
+    ],
+    [
+      'damaged weights',
+      { ...dense({}, {}), '2_Dense/model.safetensors': Buffer.from('{"linear.weight":1}') },
+      /has a header of \d+ bytes, beyond 100000000; the file is damaged/,
     ],
     [
       'an unknown activation',
