@@ -11,10 +11,14 @@ import { type BaseImages, type ForPlatform, type PlatformChoice } from './images
 export const DEFAULT_BASE_IMAGE = 'node:24-bookworm-slim';
 
 /** Flags of every command that takes a model: where it comes from and how it is read. */
+/** Which of a repository's weights: PyTorch's under a graph of our own, or those of its ONNX export. */
+export type WeightsChoice = 'own' | 'onnx';
+
 export interface SourceFlags {
   task?: TaskId;
   revision?: string;
   dtype?: Dtype;
+  weights?: WeightsChoice;
   cache?: string;
   hub?: string;
   from?: string;
@@ -48,6 +52,12 @@ export function addSourceOptions(command: Command): Command {
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
+    .addOption(
+      new Option(
+        '--weights <kind>',
+        "own: the repository's PyTorch weights under a graph of ours; onnx: its ONNX export (default: own where it can be)",
+      ).choices(['own', 'onnx']),
+    )
     .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
       path.resolve(text),
     )

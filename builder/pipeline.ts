@@ -165,9 +165,9 @@ export async function writeCompleteFolders(
 
 /** Removes weights of an earlier build, which may be of another commit, and writes both folders. */
 async function writeFolders(prepared: PreparedModel, { packageRoot }: CommandDeps): Promise<void> {
-  const { context, folder, readme, runtime, runtimeFolder } = prepared;
+  const { folder, runtime, runtimeFolder } = prepared;
   await removeWeights(folder);
-  await writeContext(folder, { files: { ...context.files, 'README.md': readme } });
+  await writeContext(folder, prepared);
   await writeRuntimeFolder(runtimeFolder, runtime, packageRoot);
 }
 

@@ -24,8 +24,10 @@ export async function decideModel(
   deps: CommandDeps,
 ): Promise<ModelPlan> {
   const { source, name } = planSource(flags, deps, report.note);
-  const { revision, task, dtype } = flags;
-  return report.step(`Read ${id} from ${name}`, () => planModel({ id, revision, task, dtype, source }));
+  const { revision, task, dtype, weights } = flags;
+  return report.step(`Read ${id} from ${name}`, () =>
+    planModel({ id, revision, task, dtype, weights, source }),
+  );
 }
 
 interface NamedSource {

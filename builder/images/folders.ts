@@ -58,6 +58,7 @@ export async function modelReadme(
     runtimeArguments: buildArguments(runtime),
     base: runtime.baseImage,
     baked: plan.baked,
+    written: plan.spec.written !== undefined,
   });
 }
 

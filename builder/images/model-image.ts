@@ -1,4 +1,4 @@
-import { chmod, utimes, writeFile } from 'node:fs/promises';
+import { chmod, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import type { Docker } from '../docker/docker.js';
@@ -12,12 +12,31 @@ export function contextFolder(out: string, plan: BuildPlan): string {
   return path.resolve(out, ...plan.image.repository.split('/'), plan.variant ?? '');
 }
 
+/** Folder for the graphs that model.json carries, as files: for viewers such as Netron, and for comparing. */
+const GRAPHS = 'graphs';
+
+/** What the build folder is written from. */
+export interface FolderContent {
+  plan: BuildPlan;
+  context: ModelContext;
+  readme: string;
+}
+
 /** Writes the build folder of a model, for reading, review and `docker build` by hand. */
-export async function writeContext(folder: string, context: Pick<ModelContext, 'files'>): Promise<void> {
-  await makeFolder(folder);
-  for (const [name, text] of Object.entries(context.files)) {
+export async function writeContext(folder: string, { plan, context, readme }: FolderContent): Promise<void> {
+  await rm(path.join(folder, GRAPHS), { recursive: true, force: true });
+  const graphs = (plan.spec.written ?? []).map(
+    (graph) => [graph.path, Buffer.from(graph.content, 'base64')] as const,
+  );
+  await writeFiles(folder, { ...context.files, 'README.md': readme, ...Object.fromEntries(graphs) });
+}
+
+/** Writes files, by their paths in the folder, as they would be in a streamed context. */
+export async function writeFiles(folder: string, files: Record<string, string | Uint8Array>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
-    await writeFile(file, text);
+    await makeFolder(path.dirname(file));
+    await writeFile(file, content);
     // The same mode as in a streamed context, so that `docker build` gives the same layers.
     await chmod(file, 0o644);
     await utimes(file, FIXED_MTIME, FIXED_MTIME);

@@ -14,7 +14,7 @@ const SMALL_BYTES = 4 * 2 ** 20;
 const MEDIUM_BYTES = PLANNED_GRAPH_BYTES;
 
 export interface GraphsRequest {
-  source: Pick<ModelSource, 'open'>;
+  source: Pick<ModelSource, 'open' | 'read'>;
   ref: RepoRef;
   files: readonly RepoFile[];
   /** Paths of the chosen graphs. */

@@ -52,7 +52,8 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
   };
 }
 
-function parseObject(path: string, text: string | undefined): Json {
+/** @throws Refusal for what is no JSON object; none is an empty one */
+export function parseObject(path: string, text: string | undefined): Json {
   if (text === undefined) return {};
   let value: unknown;
   try {

@@ -84,7 +84,7 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
   single: ({ spec, sizes }) => {
     const weights = weightBytes(spec) * unpacked(spec.dtype);
     const tables = sizes.vocabulary * sizes.hidden * BYTES[widthOf(spec.dtype)];
-    const narrow = spec.dtype === 'fp16' ? weightBytes(spec) : 0;
+    const narrow = widthOf(spec.dtype) === 'half' ? weightBytes(spec) : 0;
     return { loading: weights + tables + narrow, loaded: weights + tables / 4 };
   },
   /** The graph is opened from memory over a mapping of its file, so only the packed matrices are held. */
@@ -110,13 +110,13 @@ type Width = 'float' | 'half' | 'byte' | 'nibble';
 
 function widthOf(dtype: Dtype): Width {
   if (dtype === 'fp32') return 'float';
-  if (dtype === 'fp16') return 'half';
+  if (dtype.endsWith('16') && !dtype.startsWith('q')) return 'half';
   return dtype.startsWith('q4') || dtype === 'bnb4' ? 'nibble' : 'byte';
 }
 
 const BYTES: Record<Width, number> = { float: 4, half: 4, byte: 1, nibble: 4 };
 /** CPUs have no fp16 kernels, so weights are converted to fp32 when the graph is optimized. */
-const unpacked = (dtype: Dtype): number => (dtype === 'fp16' ? 2 : 1);
+const unpacked = (dtype: Dtype): number => (widthOf(dtype) === 'half' ? 2 : 1);
 const BOTH_COPIES: Record<Width, number> = { float: 2, half: 3.6, byte: 2.05, nibble: 2 };
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 

@@ -29,7 +29,7 @@ const PLAIN_BYTES: [dtype: string, bytes: number][] = [
  * @param formats the model in all available weight formats, the chosen one first
  */
 export function parametersOf(
-  formats: readonly ModelSpec[],
+  formats: readonly Pick<ModelSpec, 'dtype' | 'graphs' | 'files'>[],
   { weights }: Pick<GraphNotes, 'weights'>,
 ): number | undefined {
   const graphs = Object.values(formats[0]!.graphs).map((path) => weights[path]);

@@ -6,7 +6,12 @@ import {
   type ModelSpec,
 } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { type FileSelection, chooseFiles, type ChooseRequest } from '../../runtime/store/choose-files.js';
+import {
+  type FileSelection,
+  chooseFiles,
+  type ChooseRequest,
+  withExtra,
+} from '../../runtime/store/choose-files.js';
 import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
@@ -16,6 +21,7 @@ import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
+import { type NoGraphs, type OwnGraphs, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
@@ -29,6 +35,8 @@ export interface PlanRequest {
   /** Overrides the task of the repository. */
   task?: string | undefined;
   dtype?: Dtype | undefined;
+  /** Which weights to take, where there are both. */
+  weights?: 'own' | 'onnx' | undefined;
 }
 
 export interface ModelPlan {
@@ -49,30 +57,73 @@ export interface ModelPlan {
  * @throws Refusal when it can't be served; StoreError when the source fails
  */
 export async function planModel(request: PlanRequest): Promise<ModelPlan> {
-  const { source, id, revision, dtype } = request;
+  const { source, id, revision } = request;
   const info = await source.info(id, revision);
   const facts = await readFacts(source, info);
   const detected = detectTask({ info, facts, task: request.task });
   const task = taskOf(detected.task);
   requirePipeline(info, facts, detected.task);
-  requireGraphs(info, facts);
   const { engine, binding } = chooseEngine(task, facts.modelType);
-  requireFiles(info, task, binding, facts);
+  const decided = { info, facts, task: detected.task, profile: task.profile, engine };
+  const { choice, others, parameters, reasons } = await chooseWeights(request, { ...decided, binding });
+  const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
+  const formats = [spec!, ...rest];
+  return {
+    ...{ info, facts, formats },
+    spec: spec!,
+    reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
+    parameters,
+  };
+}
+
+interface ChosenWeights {
+  choice: Choice;
+  /** In other weight formats. */
+  others: Choice[];
+  /** Undefined where they were not counted. */
+  parameters: number | undefined;
+  reasons: string[];
+}
+
+type ToChoose = Omit<Decided, 'choice'> & { binding: AnyBinding };
+
+/** Graphs of our own where they can be written, else the repository's ONNX export. */
+async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<ChosenWeights> {
+  const { source, weights } = request;
+  const { info, facts, binding, task } = model;
+  const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
+  const own = await ownWeights(request, model);
+  if ('graphs' in own) {
+    requireFiles(info, taskOf(task), binding, facts);
+    const files = withExtra(own.files, { info, extra: binding.files });
+    return { choice: { ...own, files }, others: [], parameters: own.parameters, reasons: [own.reason] };
+  }
+  if (weights === 'own' || (!hasExport && own.tried))
+    throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
+  requireGraphs(info, facts);
+  requireFiles(info, taskOf(task), binding, facts);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
-  const { choice, notes } = await choose(source, { ...wanted, dtype, ends: !isUsual(facts, binding) });
-  requireAbility({ id: info.id, head: binding.head, task: detected.task, graphs: choice.graphs, notes });
-  const decided = { info, facts, task: detected.task, profile: task.profile, engine };
-  const spec = specOf({ ...decided, choice });
-  const others = otherFormats(wanted, spec.dtype).map((other) => specOf({ ...decided, choice: other }));
-  const formats = [spec, ...others];
+  const ends = !isUsual(facts, binding);
+  const { choice, notes } = await choose(source, { ...wanted, dtype: request.dtype, ends });
+  requireAbility({ id: info.id, head: binding.head, task, graphs: choice.graphs, notes });
+  const others = otherFormats(wanted, choice.dtype);
+  const formats = [choice, ...others];
+  return { choice, others, parameters: parametersOf(formats, notes), reasons: [choice.reason] };
+}
+
+/** What is in the way says the reason why not. */
+async function ownWeights(
+  { source, weights, dtype }: PlanRequest,
+  { info, facts, binding }: ToChoose,
+): Promise<OwnGraphs | NoGraphs> {
+  if (weights === 'onnx') return { problem: 'asked for the ONNX export', tried: false };
+  const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType });
+  if (!('graphs' in own) || dtype === undefined || dtype === own.dtype) return own;
   return {
-    info,
-    facts,
-    spec,
-    reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, choice.reason],
-    formats,
-    parameters: parametersOf(formats, notes),
+    problem: `its weights are ${own.dtype}, not ${dtype}`,
+    remedy: `take --dtype ${own.dtype}`,
+    tried: true,
   };
 }
 
@@ -118,8 +169,10 @@ interface Decided {
   task: TaskId;
   profile: ModelSpec['profile'];
   engine: EngineId;
-  choice: FileSelection;
+  choice: Choice;
 }
+
+type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> & Pick<ModelSpec, 'written'>;
 
 function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelSpec {
   const spec: ModelSpec = {
@@ -136,6 +189,7 @@ function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelS
     license: info.license,
     graphs: choice.graphs,
     files: choice.files,
+    ...(choice.written && { written: choice.written }),
   };
   return parseSpec(formatSpec(spec));
 }

@@ -27,7 +27,7 @@ export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void
   const code = facts.customCode ? '; its own Python code (auto_map) is never run' : '';
   const name = id.split('/').at(-1);
   throw new Refusal(
-    `${id} has no ONNX export (${only}), and conversion is not there yet${code}`,
+    `${id} has no ONNX export (${only}), and no graph can be written for ${facts.modelType ?? 'it'}${code}`,
     `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
   );
 }

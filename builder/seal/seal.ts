@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Docker, ImageDetails } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
 import { LABEL } from '../images/labels.js';
-import { refuseForeign, writeContext } from '../images/model-image.js';
+import { refuseForeign, writeFiles } from '../images/model-image.js';
 import { labelArguments, render } from '../images/render.js';
 import { tarStream } from '../images/tar.js';
 import { weightEntries } from '../images/weights.js';
@@ -77,7 +77,7 @@ export async function sealModel(options: SealOptions, docker: Docker): Promise<S
 
 /** Writes the statement to the build folder, so that other tools can sign it. */
 async function withStatement(result: SealResult): Promise<SealResult> {
-  await writeContext(result.folder, { files: { 'statement.json': result.statement } });
+  await writeFiles(result.folder, { 'statement.json': result.statement });
   return result;
 }
 
@@ -166,7 +166,7 @@ async function buildSealed(
   const template = await readFile(path.join(packageRoot, 'templates/sealed.Dockerfile.eta'), 'utf8');
   const all = labelArguments([...labels, [LABEL.manifest, contents.manifestSha256]]);
   const dockerfile = render(template, { from: stage, labels: all });
-  await writeContext(path.join(images.folder, 'sealed'), { files: reviewFiles(contents, dockerfile) });
+  await writeFiles(path.join(images.folder, 'sealed'), reviewFiles(contents, dockerfile));
   const entries = [{ path: 'Dockerfile', content: dockerfile }, ...contents.entries];
   await report.step(`Sealed image ${seal.references[0]}`, async (onLine) => {
     const { platform } = await docker.info();

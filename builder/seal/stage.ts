@@ -36,8 +36,8 @@ export async function stageModel(
   { images, dir, buildArgs, report }: StageOptions,
   { stage, docker }: Stage,
 ): Promise<ImageDetails> {
-  const { plan, context, runtime, folder, readme } = images;
-  await writeContext(folder, { files: { ...context.files, 'README.md': readme } });
+  const { plan, context, runtime, folder } = images;
+  await writeContext(folder, images);
   const baked = await docker.inspectImage(plan.image.references[0]!);
   if (baked?.labels[LABEL.build] === context.digest) {
     await docker.tagImage(baked.id, stage);

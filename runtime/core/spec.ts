@@ -11,8 +11,8 @@ export type Profile = (typeof PROFILES)[number];
 export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];
 
-/** Weight formats, by their names in ONNX exports on the hub. */
-export const DTYPES = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
+/** Weight formats, by their names in ONNX exports on the hub; bf16 is one of PyTorch's weights only. */
+export const DTYPES = ['fp32', 'fp16', 'bf16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
 export type Dtype = (typeof DTYPES)[number];
 
 /** One file of a repository at one commit. */
@@ -61,6 +61,18 @@ export interface ModelSpec {
   graphs: Record<string, string>;
   /** All files that the model needs, and no others, sorted by path. */
   files: RepoFile[];
+  /** Graphs that the builder wrote, over weights in `files`. */
+  written?: WrittenGraph[];
+}
+
+export interface WrittenGraph {
+  /** As in `graphs`. */
+  path: string;
+  /** Bytes, and SHA-256 in hex, of the graph. */
+  size: number;
+  sha256: string;
+  /** The graph in base64: not compressed, since compressors differ between machines. */
+  content: string;
 }
 
 export type Device = 'cpu' | 'cuda';

@@ -49,17 +49,25 @@ const LEAST_EXTERNAL = 1024;
  * @throws ProtobufError when the file is no graph
  */
 export function readGraph(path: string): Graph {
-  return withFileReader(path, (reader) => {
-    const graph: Graph = {
-      ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
-      ...{ otherFields: [], modelFields: [] },
-    };
-    for (const field of fieldsOf(reader)) {
-      if (field.number === 7) readGraphFields({ reader, graph, file: basename(path) }, field);
-      else graph.modelFields.push(whole(reader, field));
-    }
-    return graph;
-  });
+  return withFileReader(path, (reader) => readModel(reader, basename(path)));
+}
+
+/** As readGraph, for a graph in memory: what it holds itself stays in it. */
+export function readGraphBytes(bytes: Uint8Array): Graph {
+  return readModel(bytesReader(bytes));
+}
+
+/** @param file where large tensors are left */
+function readModel(reader: ByteReader, file?: string): Graph {
+  const graph: Graph = {
+    ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
+    ...{ otherFields: [], modelFields: [] },
+  };
+  for (const field of fieldsOf(reader)) {
+    if (field.number === 7) readGraphFields({ reader, graph, file }, field);
+    else graph.modelFields.push(whole(reader, field));
+  }
+  return graph;
 }
 
 /** The graph as a model of its own, small enough for memory: its large weights lie in the original's folder. */
@@ -77,7 +85,7 @@ export function writeGraph(graph: Graph): Uint8Array {
 interface Reading {
   reader: ByteReader;
   graph: Graph;
-  file: string;
+  file: string | undefined;
 }
 
 function readGraphFields({ reader, graph, file }: Reading, { start, end }: Field): void {
@@ -125,13 +133,13 @@ function valueFields({ name, type }: GraphValue): Uint8Array[] {
 }
 
 /** A tensor with its large raw data replaced by its place in the file. */
-function readTensor(reader: ByteReader, { start, end }: Field, file: string): Uint8Array {
+function readTensor(reader: ByteReader, { start, end }: Field, file: string | undefined): Uint8Array {
   const fields = [...fieldsOf(reader, start, end)];
   const raw = fields.find((field) => field.number === 9 && field.end - field.start >= LEAST_EXTERNAL);
+  if (!raw || file === undefined) return Buffer.from(reader.read(start, end - start));
   // 14, data_location: may say "inside"; the last one counts.
-  const kept = raw ? fields.filter((field) => field !== raw && field.number !== 14) : fields;
-  const place = raw ? [placeOf(raw, file)] : [];
-  return Buffer.concat([...kept.map((field) => whole(reader, field)), ...place]);
+  const kept = fields.filter((field) => field !== raw && field.number !== 14);
+  return Buffer.concat([...kept.map((field) => whole(reader, field)), placeOf(raw, file)]);
 }
 
 function placeOf({ start, end }: Field, file: string): Uint8Array {
@@ -198,6 +206,14 @@ function packed(reader: ByteReader, { start, end }: Field): number[] {
     at = next;
   }
   return values;
+}
+
+/** What our graphs (runtime/graphs/) say of their producer. */
+export const OWN_PRODUCER = writeField(2, 'slipway/graphs');
+
+/** True for a graph of ours: decoders give new keys and values and the last scores only, and reckon places themselves. */
+export function isOwn({ modelFields }: Graph): boolean {
+  return modelFields.some((field) => OWN_PRODUCER.equals(field));
 }
 
 /** Version of the standard operators that a graph is written in. */

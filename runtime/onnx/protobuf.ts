@@ -109,6 +109,15 @@ export function writeNumber(number: number, value: number): Buffer {
   return Buffer.concat([writeVarint(number * 8), writeVarint(value)]);
 }
 
+/** A field that holds an integer of either sign, as int64. */
+export function writeInteger(number: number, value: number): Buffer {
+  if (value >= 0) return writeNumber(number, value);
+  const bytes = Array.from({ length: 10 }, (_, i) =>
+    Number((BigInt.asUintN(64, BigInt(value)) >> BigInt(7 * i)) & 0x7fn),
+  );
+  return Buffer.from([...writeVarint(number * 8), ...bytes.map((byte, i) => (i < 9 ? byte | 0x80 : byte))]);
+}
+
 function writeVarint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;

@@ -28,30 +28,25 @@ export interface FileSelection {
 }
 
 /** From the most exact to the least: fp32 gives the same answers as Python. */
-const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
+const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'bf16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
 
 /**
  * Chooses the files of a model. Pure: the same listing always gives the same choice.
  * @throws StoreError not_found when a graph or the requested weight format is missing; it names what is available
  */
 export function chooseFiles(request: ChooseRequest): FileSelection {
-  const { info, extra, external } = request;
+  const { info, external } = request;
   const { set, reason } = chooseGraphs(request);
   const graphs = set.graphs.map(({ file }) => file);
-  const wanted = [...extra, 'config.json'].map(pattern);
   const chosen = new Map<string, RepoFile>(graphs.map((file) => [file.path, file]));
   for (const graph of graphs) {
     for (const file of externalFiles(graph, info.files, external)) chosen.set(file.path, file);
-  }
-  for (const file of info.files) {
-    if (wanted.some((name) => name.test(file.path)) && !hasBetterTwin(file, info.files))
-      chosen.set(file.path, file);
   }
   return {
     dtype: set.dtype,
     reason,
     graphs: Object.fromEntries(set.graphs.map(({ role, file }) => [role, file.path])),
-    files: [...chosen.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    files: withExtra([...chosen.values()], request),
   };
 }
 
@@ -59,6 +54,18 @@ export function chooseFiles(request: ChooseRequest): FileSelection {
 function hasBetterTwin({ path }: RepoFile, files: readonly RepoFile[]): boolean {
   const twin = path.replace(/(^|\/)pytorch_model\.bin$/, '$1model.safetensors');
   return twin !== path && files.some((file) => file.path === twin);
+}
+
+/** These files, and those that are read beside any graph, sorted by path. */
+export function withExtra(
+  files: readonly RepoFile[],
+  { info, extra }: Pick<ChooseRequest, 'info' | 'extra'>,
+): RepoFile[] {
+  const wanted = [...extra, 'config.json'].map(pattern);
+  const isWanted = ({ path }: RepoFile) => wanted.some((name) => name.test(path));
+  const found = info.files.filter((file) => isWanted(file) && !hasBetterTwin(file, info.files));
+  const all = new Map([...files, ...found].map((file) => [file.path, file]));
+  return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** One complete export: every role in one weight format in one folder. */

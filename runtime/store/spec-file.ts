@@ -22,6 +22,16 @@ export const repoFile = z.object({
     .optional(),
 });
 
+/** Graphs have names and places of weights, no weights. */
+const LARGEST_GRAPH = 2 ** 26;
+
+const writtenGraph = z.object({
+  path,
+  size: z.int().min(1).max(LARGEST_GRAPH),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256'),
+  content: z.base64(),
+});
+
 /** model.json. Keys are written in this order. */
 const schema = z
   .object({
@@ -38,12 +48,14 @@ const schema = z
     license: z.string().optional(),
     graphs: z.record(z.string(), path),
     files: z.array(repoFile).min(1),
+    written: z.array(writtenGraph).min(1).optional(),
   })
   .refine(
-    ({ graphs, files }) => Object.values(graphs).every((graph) => files.some((file) => file.path === graph)),
+    ({ graphs, files, written = [] }) =>
+      Object.values(graphs).every((graph) => [...files, ...written].some(({ path }) => path === graph)),
     {
       path: ['graphs'],
-      error: 'names a file that is not in files',
+      error: 'names a file that is neither in files nor in written',
     },
   ) satisfies z.ZodType<ModelSpec>;
 

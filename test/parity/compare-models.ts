@@ -6,14 +6,16 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { missingFor } from './ffmpeg.js';
 import { difference } from './difference.js';
-import { zooModels } from './zoo.js';
+import { type ZooModel, zooModels } from './zoo.js';
 
-/**
- * Tests of every second model, from `first` on: in two files, since a file keeps one core busy.
- */
-export async function compareModels(first: 0 | 1): Promise<void> {
-  const models = await zooModels();
-  for (const model of models.filter((_, i) => i % 2 === first)) {
+/** Tests of every second model, from `first` on: in two files, since a file keeps one core busy. */
+export async function compareEverySecond(first: 0 | 1): Promise<void> {
+  compareModels((await zooModels()).filter((_, i) => i % 2 === first));
+}
+
+/** Tests of these models, alone and all cases at once. */
+export function compareModels(models: readonly ZooModel[]): void {
+  for (const model of models) {
     const missing = missingFor(model.task);
     const suite = missing === undefined ? describe : describe.skip;
     suite(

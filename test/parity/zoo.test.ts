@@ -1,3 +1,3 @@
-import { compareModels } from './compare-models.js';
+import { compareEverySecond } from './compare-models.js';
 
-await compareModels(0);
+await compareEverySecond(0);

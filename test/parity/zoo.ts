@@ -27,10 +27,13 @@ const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
 /** Reference models that were given to us, and those that scripts/fixtures/zoo_own.py makes. */
 const ROOTS = ['zoo', 'zoo-own'];
 
-/** Every reference model of the fixtures. */
-export async function zooModels(): Promise<ZooModel[]> {
+/** Reference models whose repositories have PyTorch weights and no ONNX. */
+export const PYTORCH_ONLY = 'zoo-weights';
+
+/** Every reference model of the fixtures, by default those with ONNX exports. */
+export async function zooModels(roots: readonly string[] = ROOTS): Promise<ZooModel[]> {
   const models: ZooModel[] = [];
-  for (const root of ROOTS) {
+  for (const root of roots) {
     for (const task of (await readdir(join(FIXTURES, root))).sort()) {
       for (const name of await zooNames(task, root)) models.push(await zooModel(task, name, root));
     }

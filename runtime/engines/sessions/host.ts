@@ -2,6 +2,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { alignPrepacked } from '../../onnx/align-prepacked.js';
+import type { GraphSource } from './graph-source.js';
 import { openSession, type SessionOptions } from './session.js';
 import { type Port, type Tensors, toOrtTensor } from './tensors.js';
 
@@ -17,14 +18,14 @@ export interface OpenedSession {
  * calls to one host are answered in order.
  */
 export interface SessionHost {
-  open(path: string, options: SessionOptions): Promise<OpenedSession>;
+  open(graph: GraphSource, options: SessionOptions): Promise<OpenedSession>;
   run(key: number, feeds: Tensors): Promise<Tensors>;
   /**
    * Writes a graph as ONNX Runtime computes it on this machine (optimised, weights in the layout of its kernels) to
    * `dir`. Sessions opened from there map the weights instead of each keeping a copy.
    * @returns path of the graph
    */
-  writeOptimized(path: string, dir: string): Promise<string>;
+  writeOptimized(graph: GraphSource, dir: string): Promise<string>;
 }
 
 /** Caches that a decoder gives to go on with: nobody does here, and they are as large as the text is long. */
@@ -34,8 +35,8 @@ const CACHE = /^present\./;
 export function localHost(): SessionHost {
   const sessions: { session: InferenceSession; wanted: string[] }[] = [];
   return {
-    async open(path, options) {
-      const session = await openSession(path, options);
+    async open(graph, options) {
+      const session = await openSession(graph, options);
       const outputs = portsOf(session.outputMetadata).filter(({ name }) => !CACHE.test(name));
       const key = sessions.push({ session, wanted: outputs.map(({ name }) => name) }) - 1;
       return { key, inputs: portsOf(session.inputMetadata), outputs };
@@ -48,10 +49,10 @@ export function localHost(): SessionHost {
         Object.entries(outputs).map(([name, { type, data, dims }]) => [name, { type, data, dims }]),
       );
     },
-    async writeOptimized(path, dir) {
+    async writeOptimized(graph, dir) {
       mkdirSync(dir, { recursive: true });
       const target = join(dir, 'model.onnx');
-      const session = await openSession(path, {
+      const session = await openSession(graph, {
         device: 'cpu',
         threads: 1,
         arena: false,

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { LoadRequest } from '../../core/load-request.js';
 import { localHost, type OpenedSession, type SessionHost } from './host.js';
+import type { GraphSource } from './graph-source.js';
 import type { Tensors } from './tensors.js';
 import { shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';
@@ -25,20 +26,20 @@ export interface SessionPool extends Omit<OpenedSession, 'key'> {
  * kinds are opened, over one mapping of the weights. Where that can't be had there is one session with all threads,
  * unless the operator asked for more (`copyWeights`).
  */
-export async function openSessionPool(request: LoadRequest, path: string): Promise<SessionPool> {
+export async function openSessionPool(request: LoadRequest, graph: GraphSource): Promise<SessionPool> {
   const { workers, device } = request;
-  if (workers === 0) return singleSession(localHost(), request, path);
-  if (workers === 1 || device !== 'cpu') return singleSession(threadHost(), request, path);
+  if (workers === 0) return singleSession(localHost(), request, graph);
+  if (workers === 1 || device !== 'cpu') return singleSession(threadHost(), request, graph);
   const first = threadHost();
   // They come up while the first writes.
   const others = Array.from({ length: workers - 1 }, () => threadHost());
-  const shared = await shareWeights(first, { path, bytes: weightBytes(request, path) });
+  const shared = await shareWeights(first, { graph, bytes: weightBytes(request, graph) });
   if (!shared && !request.copyWeights) {
     await Promise.all(others.map((host) => host.end()));
-    return singleSession(first, request, path);
+    return singleSession(first, request, graph);
   }
   try {
-    return await parallelSessions([first, ...others], request, shared?.path ?? path);
+    return await parallelSessions([first, ...others], request, shared?.path ?? graph);
   } finally {
     shared?.unlink();
   }
@@ -47,23 +48,23 @@ export async function openSessionPool(request: LoadRequest, path: string): Promi
 async function singleSession(
   host: SessionHost,
   { device, threads }: LoadRequest,
-  path: string,
+  graph: GraphSource,
 ): Promise<SessionPool> {
-  const { key, inputs, outputs } = await host.open(path, { device, threads, arena: true });
+  const { key, inputs, outputs } = await host.open(graph, { device, threads, arena: true });
   return { inputs, outputs, sessions: [{ run: (feeds) => host.run(key, feeds), runWide: undefined }] };
 }
 
 async function parallelSessions(
   hosts: readonly SessionHost[],
   request: LoadRequest,
-  path: string,
+  graph: GraphSource,
 ): Promise<SessionPool> {
   const { device, threads } = request;
   const first = hosts[0]!;
   const own = Math.max(1, Math.floor(threads / hosts.length));
   const [wide, ...narrow] = await Promise.all([
-    first.open(path, { device, threads, arena: true }),
-    ...hosts.map((host) => host.open(path, { device, threads: own, arena: true })),
+    first.open(graph, { device, threads, arena: true }),
+    ...hosts.map((host) => host.open(graph, { device, threads: own, arena: true })),
   ]);
   const sessions = hosts.map((host, i) => ({
     run: (feeds: Tensors) => host.run(narrow[i]!.key, feeds),
@@ -73,9 +74,7 @@ async function parallelSessions(
 }
 
 /** An upper bound: weights may lie in files beside the graph. */
-function weightBytes({ spec }: LoadRequest, path: string): number {
-  return Math.max(
-    statSync(path).size,
-    spec.files.reduce((sum, file) => sum + file.size, 0),
-  );
+function weightBytes({ spec }: LoadRequest, graph: GraphSource): number {
+  const all = spec.files.reduce((sum, file) => sum + file.size, 0);
+  return typeof graph === 'string' ? Math.max(statSync(graph).size, all) : all;
 }

@@ -2,6 +2,7 @@ import ort from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { Device } from '../../core/spec.js';
 import { countRuns } from './graph-runs.js';
+import type { GraphSource } from './graph-source.js';
 import { acceptHalfInputs } from './half-inputs.js';
 
 export interface SessionOptions {
@@ -13,8 +14,6 @@ export interface SessionOptions {
    * for growing ones (a decoder's cache), since what was needed once is kept for ever.
    */
   arena?: boolean;
-  /** Folder of the weights, for a graph in memory. */
-  weightsIn?: string;
   /** Writes the optimised graph to this path, its weights beside it in the layout of this machine's kernels. */
   optimizedTo?: string;
 }
@@ -24,10 +23,7 @@ export interface SessionOptions {
  * weights itself and JavaScript never holds a copy. No spinning: it gains a lone run a few percent, costs up to a
  * third more CPU, and doubles times where others use the processors, too.
  */
-export async function openSession(
-  graph: string | Uint8Array,
-  options: SessionOptions,
-): Promise<InferenceSession> {
+export async function openSession(graph: GraphSource, options: SessionOptions): Promise<InferenceSession> {
   const settings: InferenceSession.SessionOptions = {
     executionProviders: [options.device],
     intraOpNumThreads: options.threads,
@@ -36,19 +32,19 @@ export async function openSession(
     enableMemPattern: false,
     logSeverityLevel: 3,
     ...(options.optimizedTo ? { optimizedModelFilePath: options.optimizedTo } : {}),
-    extra: { session: configEntries(options) },
+    extra: { session: configEntries(graph, options) },
   };
   const session = await (typeof graph === 'string'
     ? ort.InferenceSession.create(graph, settings)
-    : ort.InferenceSession.create(graph, settings));
+    : ort.InferenceSession.create(graph.bytes, settings));
   return countRuns(acceptHalfInputs(session));
 }
 
-function configEntries({ optimizedTo, weightsIn }: SessionOptions): Record<string, unknown> {
+function configEntries(graph: GraphSource, { optimizedTo }: SessionOptions): Record<string, unknown> {
   return {
     intra_op: { allow_spinning: '0' },
     ...(optimizedTo ? EXTERNAL_WEIGHTS : {}),
-    ...(weightsIn ? { model_external_initializers_file_folder_path: weightsIn } : {}),
+    ...(typeof graph === 'string' ? {} : { model_external_initializers_file_folder_path: graph.weightsIn }),
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCRATCH, scratchOf } from '../../scratch.js';
+import type { GraphSource } from './graph-source.js';
 import type { SessionHost } from './host.js';
 
 export interface SharedWeights {
@@ -12,8 +13,7 @@ export interface SharedWeights {
 }
 
 interface Weights {
-  /** The graph. */
-  path: string;
+  graph: GraphSource;
   /** Size of graph and weights. */
   bytes: number;
   /** Where the copy goes. */
@@ -39,7 +39,7 @@ const GROWTH = 2.2;
  */
 export async function shareWeights(
   host: SessionHost,
-  { path, bytes, folder = tmpdir() }: Weights,
+  { graph, bytes, folder = tmpdir() }: Weights,
 ): Promise<SharedWeights | undefined> {
   if (bytes > LARGEST || !hasRoom(folder, bytes * GROWTH)) return undefined;
   let dir: string | undefined;
@@ -47,7 +47,7 @@ export async function shareWeights(
   try {
     removeLeftovers(folder);
     dir = mkdtempSync(join(folder, scratchOf(process.pid)));
-    return { path: await host.writeOptimized(path, dir), unlink };
+    return { path: await host.writeOptimized(graph, dir), unlink };
   } catch (error) {
     // A read-only file system, or a graph that can't be written: the sessions do without.
     unlink();

@@ -49,12 +49,12 @@ export function threadHost(startWorker = startSessionThread): SessionThread {
     });
 
   return {
-    open: (path, options) => call('open', [path, options]),
+    open: (graph, options) => call('open', [graph, options]),
     async run(key, feeds) {
       countRun();
       return call<Tensors>('run', [key, feeds], buffersOf(feeds));
     },
-    writeOptimized: (path, dir) => call('writeOptimized', [path, dir]),
+    writeOptimized: (graph, dir) => call('writeOptimized', [graph, dir]),
     end: () => worker.terminate(),
   };
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
@@ -11,6 +10,7 @@ import {
   presentName,
 } from '../generation/decoding/encoder-decoder/cross-cache.js';
 import type { Json } from '../repository/model-folder.js';
+import { graphSource } from '../sessions/graph-source.js';
 import { openSession } from '../sessions/session.js';
 
 type Feeds = Readonly<Record<string, Tensor>>;
@@ -44,8 +44,7 @@ export async function openCachedDecoder(
   config: Json,
   ports: DecoderPorts,
 ): Promise<CachedDecoder> {
-  const open = (role: string) =>
-    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
+  const open = (role: string) => openSession(graphSource(request, role), { ...request, arena: true });
   const merged = MERGED in request.spec.graphs;
   const [first, other] = await Promise.all([
     open(merged ? MERGED : 'decoder_model'),

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { sizesOf } from '../../core/network-sizes.js';
 import { largestWithin, runBytes } from '../../core/run-memory.js';
 import type { Json } from '../repository/model-folder.js';
+import { graphSource } from '../sessions/graph-source.js';
 import { availableMemory } from '../sessions/available-memory.js';
 import { openSession } from '../sessions/session.js';
 import { integers } from '../sessions/tensors.js';
@@ -37,7 +37,7 @@ export async function openTextStates(
 ): Promise<TextStates> {
   const [tokenizer, session] = await Promise.all([
     loadTokenizer(request.dir),
-    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true }),
+    openSession(graphSource(request, role), { ...request, arena: true }),
   ]);
   checkInputs(session);
   const sizes = sizesOf(config);

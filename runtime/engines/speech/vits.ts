@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import type { SoundOptions, SpeechSynthesizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { largestWithin } from '../../core/run-memory.js';
 import { createSingleRuns } from '../batching/single-runs.js';
 import { firstNumber, type Json } from '../repository/model-folder.js';
+import { graphSource } from '../sessions/graph-source.js';
 import { availableMemory } from '../sessions/available-memory.js';
 import { requireOutputs } from '../sessions/require-outputs.js';
 import { openSessionPool } from '../sessions/session-pool.js';
@@ -20,7 +20,7 @@ import { vitsBytes } from './vits-memory.js';
 export async function openVits(request: LoadRequest, config: Json): Promise<SpeechSynthesizer> {
   const [tokenizer, pool] = await Promise.all([
     loadVitsTokenizer(request.dir),
-    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
   ]);
   requireOutputs(pool.outputs, ['waveform']);
   const run = createSingleRuns(pool);

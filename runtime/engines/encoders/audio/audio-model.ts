@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { largestWithin } from '../../../core/run-memory.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Tensors } from '../../sessions/tensors.js';
@@ -36,7 +36,7 @@ export interface AudioModel {
 export async function openAudioModel(request: LoadRequest, ...needed: string[]): Promise<AudioModel> {
   const [config, { inputs, outputs, sessions }] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
   ]);
   requireOutputs(outputs, needed);
   const sounds = await openSoundInput(request, config, () => encoder.availableBytes);

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
@@ -40,7 +40,7 @@ export interface ImageModel {
 export async function openImageModel(request: LoadRequest, ...needed: string[]): Promise<ImageModel> {
   const [config, { inputs, outputs, sessions }] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
   ]);
   checkImageInputs(inputs);
   requireOutputs(outputs, needed);

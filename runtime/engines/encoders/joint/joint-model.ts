@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Picture } from '../../../media/picture.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
@@ -56,7 +56,7 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
   ]);
   const { inputs, outputs } = opened;
   requireOutputs(outputs, needed);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { ClipOptions, VideoClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
@@ -10,6 +9,7 @@ import { readProcessorConfig } from '../../processors/image/processor-config.js'
 import { evenly } from '../../processors/video/evenly.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
 import { firstNumber, readJson } from '../../repository/model-folder.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
@@ -20,7 +20,7 @@ export async function loadVideoClassifier(request: LoadRequest): Promise<VideoCl
   await requireFfmpeg();
   const config = await readJson(dir, 'config.json');
   const [pool, settings] = await Promise.all([
-    openSessionPool(request, join(dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
     readProcessorConfig(dir, config),
   ]);
   requireOutputs(pool.outputs, ['logits']);

@@ -1,4 +1,5 @@
 import type { Graph } from '../../../onnx/graph.js';
+import type { GraphSource } from '../../sessions/graph-source.js';
 import type { TokenEmbedder } from './embeddings/token-embedder.js';
 import type { Prompt } from './prompt.js';
 
@@ -35,8 +36,8 @@ export interface DecodingRequest {
 /** The graph of a decoder, before it is opened. */
 export interface DecoderFile {
   graph: Graph;
-  /** Its file, beside which its weights lie. */
-  path: string;
+  /** Where it comes from. */
+  source: GraphSource;
   /** For a graph that takes embeddings. */
   embedder: TokenEmbedder | undefined;
 }

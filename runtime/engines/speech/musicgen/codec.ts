@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { largestWithin } from '../../../core/run-memory.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { availableMemory } from '../../sessions/available-memory.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
@@ -31,7 +31,7 @@ const DEFAULTS = { rate: 24_000, ratios: [8, 5, 4, 2], filters: 32 };
  */
 export async function openCodec(request: LoadRequest, config: Json): Promise<Codec> {
   // One sound at a time: the memory of several would add up.
-  const path = join(request.dir, request.spec.graphs['encodec_decode']!);
+  const path = graphSource(request, 'encodec_decode');
   const pool = await openSessionPool({ ...request, workers: 0 }, path);
   requireOutputs(pool.outputs, ['audio_values']);
   const run = createSingleRuns(pool);

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
+import { graphSource } from '../../sessions/graph-source.js';
 import { availableMemory } from '../../sessions/available-memory.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
@@ -20,7 +20,7 @@ const BYTES_PER_FRAME = 256 * 32 * 4 * 3;
 /** The graph decoder_postnet_and_vocoder: spectrogram [frames, bands] -> waveform [samples]. */
 export async function openVocoder(request: LoadRequest): Promise<Vocoder> {
   // One speech at a time: the memory of several would add up.
-  const path = join(request.dir, request.spec.graphs['decoder_postnet_and_vocoder']!);
+  const path = graphSource(request, 'decoder_postnet_and_vocoder');
   const pool = await openSessionPool({ ...request, workers: 0 }, path);
   requireOutputs(pool.outputs, ['waveform']);
   const run = createSingleRuns(pool);

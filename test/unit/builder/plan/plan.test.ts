@@ -109,17 +109,27 @@ describe('refused, with the way out', () => {
   };
   const { 'tokenizer.json': _tokenizer, ...noTokenizer } = files;
   const { 'onnx/model.onnx': _graph, ...noGraph } = files;
+  const unknown = {
+    ...noGraph,
+    'config.json': '{"architectures":["AnyForSequenceClassification"],"model_type":"any"}',
+  };
 
   test.each<[string, Record<string, string | Uint8Array>, Partial<PlanRequest>, RegExp]>([
     [
       'only safetensors',
+      { ...unknown, 'model.safetensors': 'x' },
+      {},
+      /no ONNX export \(only safetensors\), and no graph can be written for any.*onnx-community\/m.*--from/,
+    ],
+    [
+      'damaged safetensors',
       { ...noGraph, 'model.safetensors': 'x' },
       {},
-      /no ONNX export \(only safetensors\).*onnx-community\/m.*optimum-cli.*--from/,
+      /model.safetensors has 1 bytes.*damaged/,
     ],
     [
       'only GGUF and PyTorch',
-      { ...noGraph, 'm.gguf': 'x', 'pytorch_model.bin': 'x' },
+      { ...unknown, 'm.gguf': 'x', 'pytorch_model.bin': 'x' },
       {},
       /\(only PyTorch, GGUF\)/,
     ],

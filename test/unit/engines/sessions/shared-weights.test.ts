@@ -17,7 +17,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'shared-weights-test-'));
 });
-const weights = (bytes = 1000) => ({ path: '/model.onnx', bytes, folder });
+const weights = (bytes = 1000) => ({ graph: '/model.onnx', bytes, folder });
 
 test('the copy lies in the temporary folder until it is unlinked', async () => {
   const shared = await shareWeights(host, weights());

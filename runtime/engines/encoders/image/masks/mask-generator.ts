@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
@@ -6,6 +5,7 @@ import { createSingleRuns } from '../../../batching/single-runs.js';
 import { openPictureInput } from '../../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import { readJson } from '../../../repository/model-folder.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSessionPool } from '../../../sessions/session-pool.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
@@ -36,7 +36,7 @@ export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGener
 type RunGraph = ReturnType<typeof createSingleRuns>;
 
 async function openRuns(request: LoadRequest, role: string): Promise<RunGraph> {
-  return createSingleRuns(await openSessionPool(request, join(request.dir, request.spec.graphs[role]!)));
+  return createSingleRuns(await openSessionPool(request, graphSource(request, role)));
 }
 
 interface Generation {

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { type PooledSession, type SessionPool, openSessionPool } from '../../../sessions/session-pool.js';
@@ -43,7 +43,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openSessionPool(request, join(request.dir, request.spec.graphs['model']!)),
+    openSessionPool(request, graphSource(request, 'model')),
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);

@@ -1,9 +1,9 @@
-import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { writeGraph } from '../../../../onnx/graph.js';
+import { isOwn, writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
+import { type GraphInMemory, weightsFolder } from '../../../sessions/graph-source.js';
 import { openSession, type SessionOptions } from '../../../sessions/session.js';
 import { planDecoderMemory } from '../cache/decoder-memory.js';
 import { kvBytesPerToken } from '../cache/kv-cache.js';
@@ -24,15 +24,16 @@ import { createStepSession } from './step-session.js';
 export async function openBatchDecoder(
   request: LoadRequest,
   config: Json,
-  { graph, path, embedder }: DecoderFile,
+  { graph, source, embedder }: DecoderFile,
 ): Promise<Decoder | undefined> {
   const layout = cacheLayoutOf(graph, config);
   const takesEmbeddings = graph.inputs.some(({ name }) => name === EMBEDDINGS_INPUT);
   if (!layout || takesEmbeddings !== (embedder !== undefined)) return undefined;
-  const changed = withLastScores(withNewTokensOnly(graph, layout.ports));
-  const options = { ...request, arena: true, weightsIn: dirname(path) };
+  const changed = isOwn(graph) ? graph : withLastScores(withNewTokensOnly(graph, layout.ports));
+  const options = { ...request, arena: true };
+  const weightsIn = weightsFolder(source);
   for (const form of new Set([withScalesPerRow(changed), changed])) {
-    const native = await openForm(writeGraph(form), options);
+    const native = await openForm({ bytes: writeGraph(form), weightsIn }, options);
     if (!native) continue;
     const session = createStepSession(native, layout, embedder);
     const abilities = await tryDecoder(session, config);
@@ -56,7 +57,10 @@ export async function openBatchDecoder(
 }
 
 /** Undefined where ONNX Runtime refuses the changed graph. An error in the file itself shows when it is opened unchanged. */
-async function openForm(graph: Uint8Array, options: SessionOptions): Promise<InferenceSession | undefined> {
+async function openForm(
+  graph: GraphInMemory,
+  options: SessionOptions,
+): Promise<InferenceSession | undefined> {
   try {
     return await openSession(graph, options);
   } catch {

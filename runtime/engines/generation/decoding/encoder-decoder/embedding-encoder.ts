@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import { embedPrompt, EMBEDDINGS_INPUT, type TokenEmbedder } from '../embeddings/token-embedder.js';
@@ -20,7 +20,7 @@ export async function openEmbeddingEncoder(
   embedder: TokenEmbedder | undefined,
 ): Promise<Encoder<Prompt>> {
   if (!embedder) throw new RunError('not_ready', 'the model has no embed_tokens');
-  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   return {

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { contextLengthOf, partOf } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
 import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
@@ -56,8 +56,7 @@ async function openDecoderGraphs(
   request: LoadRequest,
   embedder: TokenEmbedder | undefined,
 ): Promise<DecoderGraphs> {
-  const open = (role: string) =>
-    openSession(join(request.dir, request.spec.graphs[role]!), { ...request, arena: true });
+  const open = (role: string) => openSession(graphSource(request, role), { ...request, arena: true });
   const merged = 'decoder_model_merged' in request.spec.graphs;
   const [first, next] = await Promise.all([
     open(merged ? 'decoder_model_merged' : 'decoder_model'),

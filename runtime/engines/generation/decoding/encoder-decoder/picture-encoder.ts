@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { partOf } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { checkGraphInputs } from './check-graphs.js';
 import type { Encoder } from './encoder.js';
@@ -13,7 +13,7 @@ export async function openPictureEncoder(
   request: LoadRequest,
   config: Json,
 ): Promise<Encoder<ProcessedImage>> {
-  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => name === 'pixel_values');
   const [output] = session.outputNames;

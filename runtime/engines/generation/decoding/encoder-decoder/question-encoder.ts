@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { decoderPositions } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import { checkGraphInputs } from './check-graphs.js';
@@ -24,7 +24,7 @@ export async function openQuestionEncoder(
   request: LoadRequest,
   config: Json,
 ): Promise<Encoder<PictureQuestion>> {
-  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   const [output] = session.outputNames;

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { SoundFeatures } from '../../../processors/audio/sound-features.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { partOf } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import { checkGraphInputs } from './check-graphs.js';
@@ -14,7 +14,7 @@ const MASK = 'attention_mask';
 
 /** Opens the encoder of sounds: a state for each fiftieth of a second, as a rule. */
 export async function openSoundEncoder(request: LoadRequest, config: Json): Promise<Encoder<SoundFeatures>> {
-  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: false });
   checkGraphInputs(session, (name) => name === 'input_features' || name === 'input_values' || name === MASK);
   const [output] = session.outputNames;

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import { checkGraphInputs } from './check-graphs.js';
@@ -16,7 +16,7 @@ export async function openTextEncoder(
   request: LoadRequest,
   config: Json,
 ): Promise<Encoder<readonly number[]>> {
-  const path = join(request.dir, request.spec.graphs['encoder_model']!);
+  const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   const minTokens = minTokensOf(config);

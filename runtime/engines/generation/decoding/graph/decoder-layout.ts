@@ -1,4 +1,4 @@
-import { elementType, type Graph, initializerShapes, tensorShape } from '../../../../onnx/graph.js';
+import { elementType, type Graph, initializerShapes, isOwn, tensorShape } from '../../../../onnx/graph.js';
 import { firstNumber, type Json, textConfig } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
@@ -53,7 +53,7 @@ const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16'
 export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefined {
   if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
   if (hasBranches(graph)) return undefined;
-  if (hasWindow(config) && !updatesCacheInPlace(graph)) return undefined;
+  if (hasWindow(config) && !updatesCacheInPlace(graph) && !isOwn(graph)) return undefined;
   const caches = graph.inputs.filter(({ name }) => name.startsWith('past_key_values.'));
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   const types = new Set(caches.map((value) => TYPES[elementType(value) ?? 0]));

@@ -1,10 +1,10 @@
-import { dirname } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { type Graph, writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
+import { type GraphSource, weightsFolder } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
 import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
@@ -25,9 +25,9 @@ import { allowsChunkedPrefill } from './single-trial.js';
 export async function openSingleDecoder(
   request: LoadRequest,
   config: Json,
-  { graph: whole, path, embedder }: DecoderFile,
+  { graph: whole, source, embedder }: DecoderFile,
 ): Promise<Decoder> {
-  const session = await openLastScores(path, whole, request);
+  const session = await openLastScores(source, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);
   checkEmbeddings(session, embedder);
@@ -57,12 +57,12 @@ export async function openSingleDecoder(
 }
 
 /** Scores of the last token only, where the graph's end has a form that allows it. */
-function openLastScores(path: string, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
+function openLastScores(source: GraphSource, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
   const short = withLastScores(graph);
   const options = { ...request, arena: true };
   return short === graph
-    ? openSession(path, options)
-    : openSession(writeGraph(short), { ...options, weightsIn: dirname(path) });
+    ? openSession(source, options)
+    : openSession({ bytes: writeGraph(short), weightsIn: weightsFolder(source) }, options);
 }
 
 /** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { createSingleRuns } from '../../../batching/single-runs.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSessionPool } from '../../../sessions/session-pool.js';
 import type { TensorLike } from '../../../sessions/tensors.js';
 import type { EncoderRun } from './family.js';
@@ -11,7 +11,7 @@ export type RunEncoder = (run: EncoderRun, signal: AbortSignal) => Promise<Tenso
 
 /** Opens a graph of the spec. It runs beside the decoder, on a thread of its own. */
 export async function openEncoderRuns(request: LoadRequest, role: string): Promise<RunEncoder> {
-  const path = join(request.dir, request.spec.graphs[role]!);
+  const path = graphSource(request, role);
   const pool = await openSessionPool({ ...request, workers: Math.min(1, request.workers) }, path);
   const run = createSingleRuns(pool);
   const { inputs, outputs } = pool;

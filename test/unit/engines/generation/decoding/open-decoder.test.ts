@@ -36,7 +36,7 @@ const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores));
 function openSingle(given: typeof request, repository: Record<string, unknown>): Promise<Decoder> {
   const file = join(given.dir, given.spec.graphs['model']!);
   return openSingleDecoder(given, repository, {
-    ...{ path: file, graph: readGraph(file), embedder: undefined },
+    ...{ source: file, graph: readGraph(file), embedder: undefined },
   });
 }
 
@@ -45,7 +45,10 @@ async function openSteps(): Promise<StepSession> {
   const graph = readGraph(path);
   const layout = cacheLayoutOf(graph, config)!;
   const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
-  const native = await openSession(changed, { device: 'cpu', threads: 1, weightsIn: dirname(path) });
+  const native = await openSession(
+    { bytes: changed, weightsIn: dirname(path) },
+    { device: 'cpu', threads: 1 },
+  );
   return createStepSession(native, layout);
 }
 

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { GraphError } from '../errors.js';
+
+/** What rotary positions are made of; names and defaults as in transformers' configurations. */
+export const rotaryConfig = {
+  rope_theta: z.number().positive().default(10_000),
+  partial_rotary_factor: z.number().positive().max(1).nullish(),
+  max_position_embeddings: z
+    .int()
+    .min(1)
+    .max(2 ** 30)
+    .default(2048),
+  original_max_position_embeddings: z.int().min(1).nullish(),
+  rope_scaling: z.record(z.string(), z.unknown()).nullish(),
+};
+
+export type RotaryConfig = z.output<z.ZodObject<typeof rotaryConfig>>;
+
+/** Angles are position · frequency; cosine and sine are multiplied by the scale. */
+export interface Frequencies {
+  values: readonly number[];
+  scale: number;
+  /** Other ones for rows that are longer than so many tokens. */
+  beyond?: { length: number; values: readonly number[] } | undefined;
+}
+
+const positive = z.number().positive();
+
+/**
+ * Frequencies of one head's rotary dimensions. Source: modeling_rope_utils.py.
+ * @param headWidth before the partial factor
+ * @throws GraphError for a kind of scaling that is not known
+ */
+export function rotaryFrequencies(config: RotaryConfig, headWidth: number): Frequencies {
+  const width = Math.floor(headWidth * (config.partial_rotary_factor ?? 1));
+  const scaling = config.rope_scaling ?? {};
+  const kind = String(scaling['rope_type'] ?? scaling['type'] ?? 'default');
+  const scale = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (!scale) throw new GraphError(`config.json: rope_scaling of the type ${kind} is not known`);
+  return scale({ config, scaling, width, base: config.rope_theta });
+}
+
+interface Scaling {
+  config: RotaryConfig;
+  scaling: Readonly<Record<string, unknown>>;
+  width: number;
+  base: number;
+}
+
+const KINDS: Readonly<Record<string, (request: Scaling) => Frequencies>> = {
+  default: ({ base, width }) => ({ values: plain(base, width), scale: 1 }),
+  mrope: ({ base, width }) => ({ values: plain(base, width), scale: 1 }),
+  linear: ({ base, width, scaling }) => {
+    const factor = numberOf(scaling, 'factor');
+    return { values: plain(base, width).map((value) => Math.fround(value / factor)), scale: 1 };
+  },
+  llama3,
+  yarn,
+  longrope,
+  su: longrope,
+};
+
+/** As torch computes them, in float32: 1 / base^(2i / width). */
+function plain(base: number, width: number, factors?: readonly number[]): number[] {
+  return Array.from({ length: width / 2 }, (_, i) => {
+    const power = Math.fround(base ** Math.fround((2 * i) / width));
+    return Math.fround(1 / (factors ? Math.fround(Math.fround(factors[i]!) * power) : power));
+  });
+}
+
+/** Long waves are stretched, short ones kept, those between blended. */
+function llama3({ base, width, scaling }: Scaling): Frequencies {
+  const [factor, low, high, length] = [
+    ...['factor', 'low_freq_factor', 'high_freq_factor', 'original_max_position_embeddings'],
+  ].map((name) => numberOf(scaling, name)) as [number, number, number, number];
+  const values = plain(base, width).map((value) => {
+    const wave = (2 * Math.PI) / value;
+    if (wave > length / low) return value / factor;
+    if (wave < length / high) return value;
+    const smooth = (length / wave - low) / (high - low);
+    return ((1 - smooth) * value) / factor + smooth * value;
+  });
+  return { values: values.map(Math.fround), scale: 1 };
+}
+
+function yarn({ base, width, scaling, config }: Scaling): Frequencies {
+  const factor = numberOf(scaling, 'factor');
+  const length = optional(scaling, 'original_max_position_embeddings') ?? config.max_position_embeddings;
+  const dimensionOf = (rotations: number) =>
+    (width * Math.log(length / (rotations * 2 * Math.PI))) / (2 * Math.log(base));
+  const truncate = scaling['truncate'] !== false;
+  const first = dimensionOf(optional(scaling, 'beta_fast') ?? 32);
+  const last = dimensionOf(optional(scaling, 'beta_slow') ?? 1);
+  const low = Math.max(truncate ? Math.floor(first) : first, 0);
+  const end = Math.min(truncate ? Math.ceil(last) : last, width - 1);
+  const high = low === end ? end + 0.001 : end;
+  const values = plain(base, width).map((value, i) => {
+    const ramp = Math.min(1, Math.max(0, (i - low) / (high - low)));
+    return Math.fround((value / factor) * ramp + value * (1 - ramp));
+  });
+  return { values, scale: optional(scaling, 'attention_factor') ?? yarnScale(scaling, factor) };
+}
+
+function yarnScale(scaling: Scaling['scaling'], factor: number): number {
+  const [own, all] = [optional(scaling, 'mscale'), optional(scaling, 'mscale_all_dim')];
+  const grown = (by: number) => (factor <= 1 ? 1 : 0.1 * by * Math.log(factor) + 1);
+  return own && all ? grown(own) / grown(all) : grown(1);
+}
+
+/** Two sets of divisors: for texts within the original length, and for longer ones. */
+function longrope({ base, width, scaling, config }: Scaling): Frequencies {
+  const length = config.original_max_position_embeddings ?? config.max_position_embeddings;
+  const factor = config.original_max_position_embeddings
+    ? config.max_position_embeddings / length
+    : numberOf(scaling, 'factor');
+  const grown = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(length));
+  return {
+    values: plain(base, width, listOf(scaling, 'short_factor', width / 2)),
+    scale: optional(scaling, 'attention_factor') ?? grown,
+    beyond: { length, values: plain(base, width, listOf(scaling, 'long_factor', width / 2)) },
+  };
+}
+
+function numberOf(scaling: Scaling['scaling'], name: string): number {
+  const value = optional(scaling, name);
+  if (value === undefined) throw new GraphError(`config.json: rope_scaling has no ${name}`);
+  return value;
+}
+
+function optional(scaling: Scaling['scaling'], name: string): number | undefined {
+  const parsed = positive.safeParse(scaling[name]);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function listOf(scaling: Scaling['scaling'], name: string, length: number): number[] {
+  const parsed = z.array(positive).length(length).safeParse(scaling[name]);
+  if (parsed.success) return parsed.data;
+  throw new GraphError(`config.json: rope_scaling.${name} is not a list of ${length} numbers`);
+}

@@ -1,0 +1,35 @@
+import { writeField, writeNumber } from '../onnx/protobuf.js';
+import { ELEMENTS } from './tensors.js';
+
+/** Constants of a graph; equal ones are written once. */
+export interface Constants {
+  /** int64 [values], or a scalar with `dims` empty. */
+  ints(values: readonly number[], dims?: readonly number[]): string;
+  /** float32 [values], or a scalar with `dims` empty. */
+  floats(values: ArrayLike<number>, dims?: readonly number[]): string;
+  /** float32 scalar */
+  scalar(value: number): string;
+}
+
+export function createConstants(initializers: Uint8Array[]): Constants {
+  const known = new Map<string, string>();
+  const add = (element: number, raw: Buffer, dims: readonly number[]): string => {
+    const key = `${element} ${dims.join('x')} ${raw.toString('base64')}`;
+    const name = known.get(key) ?? `c${known.size}`;
+    if (known.has(key)) return name;
+    known.set(key, name);
+    const sizes = dims.map((size) => writeNumber(1, size));
+    initializers.push(
+      Buffer.concat([...sizes, writeNumber(2, element), writeField(8, name), writeField(9, raw)]),
+    );
+    return name;
+  };
+  const floats: Constants['floats'] = (values, dims = [values.length]) =>
+    add(ELEMENTS.float32, Buffer.from(Float32Array.from(values).buffer), dims);
+  return {
+    floats,
+    ints: (values, dims = [values.length]) =>
+      add(ELEMENTS.int64, Buffer.from(BigInt64Array.from(values, BigInt).buffer), dims),
+    scalar: (value) => floats([value], []),
+  };
+}

@@ -1,0 +1,111 @@
+import { type Graph, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
+import { writeField, writeNumber } from '../onnx/protobuf.js';
+import { attributeField, type Attributes } from './attributes.js';
+import { createConstants, type Constants } from './constants.js';
+import { ELEMENTS, externalTensor, type ElementName, shapedType } from './tensors.js';
+import type { Weights } from './weights.js';
+
+/** The name of a tensor in the graph. */
+export type Value = string;
+
+/** Operators beyond the ONNX standard that ONNX Runtime has. */
+export const MICROSOFT = 'com.microsoft';
+
+/** Version of the standard's operators that graphs are written in. */
+const OPSET = 20;
+/** Of onnx.proto, which came with that one. */
+const IR_VERSION = 9;
+
+/** Sizes of axes; names are free, and equal ones are of one size. */
+export type Shape = readonly (number | string)[];
+
+/**
+ * Writes an ONNX graph node by node. Weights are not part of it: they are named by file, offset and length, and ONNX
+ * Runtime maps them from where they lie.
+ */
+export interface GraphWriter extends Constants {
+  readonly weights: Weights;
+  input(name: string, type: ElementName, shape: Shape): Value;
+  output(name: string, value: Value, type: ElementName, shape: Shape): void;
+  /**
+   * A tensor of the checkpoint as float32, whatever type it is stored in.
+   * @throws GraphError when there is none of that name and shape
+   */
+  weight(name: string, shape: readonly number[]): Value;
+  /** What `make` gave for this key before, or gives now: for parts that several layers share. */
+  once<T>(key: string, make: () => T): T;
+  /** A node with one output. */
+  node(op: string, inputs: readonly Value[], attributes?: Attributes, domain?: string): Value;
+  /** A node with several outputs. */
+  nodes(op: string, inputs: readonly Value[], options: NodeOptions): Value[];
+}
+
+export interface NodeOptions {
+  outputs: number;
+  attributes?: Attributes;
+  domain?: string;
+}
+
+export interface GraphInProgress extends GraphWriter {
+  /** The whole as an ONNX model. */
+  finish(): Uint8Array;
+}
+
+export function createGraphWriter(weights: Weights): GraphInProgress {
+  const graph: Graph = {
+    ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
+    ...{ otherFields: [writeField(2, 'slipway')], modelFields: modelFields() },
+  };
+  const cast = new Map<string, Value>();
+  let count = 0;
+
+  const nodes: GraphWriter['nodes'] = (op, inputs, { outputs, attributes = {}, domain }) => {
+    const names = Array.from({ length: outputs }, () => `v${count++}`);
+    const fields = Object.entries(attributes).flatMap(([name, value]) =>
+      value === undefined ? [] : [attributeField(name, value)],
+    );
+    const otherFields = domain === undefined ? fields : [...fields, writeField(7, domain)];
+    graph.nodes.push({ op, inputs: [...inputs], outputs: names, otherFields });
+    return names;
+  };
+  const node: GraphWriter['node'] = (op, inputs, attributes, domain) =>
+    nodes(op, inputs, { outputs: 1, ...(attributes && { attributes }), ...(domain && { domain }) })[0]!;
+
+  const made = new Map<string, unknown>();
+
+  return {
+    ...createConstants(graph.initializers),
+    weights,
+    nodes,
+    node,
+    once<T>(key: string, make: () => T): T {
+      if (!made.has(key)) made.set(key, make());
+      return made.get(key) as T;
+    },
+    input(name, type, shape) {
+      graph.inputs.push({ name, type: shapedType(ELEMENTS[type], shape) });
+      return name;
+    },
+    output(name, value, type, shape) {
+      graph.nodes.push({ op: 'Identity', inputs: [value], outputs: [name], otherFields: [] });
+      graph.outputs.push({ name, type: shapedType(ELEMENTS[type], shape) });
+    },
+    weight(name, shape) {
+      const stored = weights.take(name, shape);
+      const known = cast.get(stored.name);
+      if (known !== undefined) return known;
+      graph.initializers.push(externalTensor(stored));
+      const value =
+        stored.type === 'F32' ? stored.name : node('Cast', [stored.name], { to: ELEMENTS.float32 });
+      cast.set(stored.name, value);
+      return value;
+    },
+    finish: () => writeGraph(graph),
+  };
+}
+
+function modelFields(): Uint8Array[] {
+  const opset = (domain: string, version: number) =>
+    writeField(8, writeField(1, domain), writeNumber(2, version));
+  return [writeNumber(1, IR_VERSION), OWN_PRODUCER, opset('', OPSET), opset(MICROSOFT, 1)];
+}

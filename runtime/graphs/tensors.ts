@@ -1,0 +1,35 @@
+import { writeField, writeNumber } from '../onnx/protobuf.js';
+import type { StoredTensor } from '../weights/index.js';
+
+/** TensorProto.DataType of what graphs compute with. */
+export const ELEMENTS = { float32: 1, int32: 6, int64: 7, bool: 9 } as const;
+export type ElementName = keyof typeof ELEMENTS;
+
+/** TensorProto.DataType of the types that weights are stored in and graphs can read. */
+const STORED: Readonly<Record<string, number>> = { F32: 1, F16: 10, F64: 11, BF16: 16 };
+
+export const isReadable = (type: string): boolean => type in STORED;
+
+/** A tensor of the checkpoint as an initializer: its place, no data. */
+export function externalTensor(tensor: StoredTensor & { name: string }): Uint8Array {
+  const entry = (key: string, value: string | number) =>
+    writeField(13, writeField(1, key), writeField(2, String(value)));
+  return Buffer.concat([
+    ...tensor.shape.map((size) => writeNumber(1, size)),
+    writeNumber(2, STORED[tensor.type]!),
+    writeField(8, tensor.name),
+    entry('location', tensor.file),
+    entry('offset', tensor.offset),
+    entry('length', tensor.length),
+    // data_location: EXTERNAL
+    writeNumber(14, 1),
+  ]);
+}
+
+/** Content of a TypeProto: a tensor of this element and shape. */
+export function shapedType(element: number, shape: readonly (number | string)[]): Uint8Array {
+  const dims = shape.map((size) =>
+    writeField(1, typeof size === 'number' ? writeNumber(1, size) : writeField(2, size)),
+  );
+  return writeField(1, writeNumber(1, element), writeField(2, ...dims));
+}

@@ -1,0 +1,49 @@
+import type { Head } from '../core/handles/index.js';
+import type { WeightIndex } from '../weights/index.js';
+import { GraphError } from './errors.js';
+import { createGraphWriter } from './graph-writer.js';
+import { architectureOf } from './registry.js';
+import { createWeights } from './weights.js';
+
+export interface GraphsRequest {
+  /** config.json */
+  config: Readonly<Record<string, unknown>>;
+  index: WeightIndex;
+  head: Head;
+}
+
+export interface WrittenGraphs {
+  /** Role -> ONNX model whose weights lie in the files of the index, relative to the repository. */
+  graphs: Record<string, Uint8Array>;
+  /** Tensors of the checkpoint that they read; others are heads for other tasks, and what training left. */
+  used: string[];
+}
+
+/** True where a graph can be written for models of this type with this head. */
+export function hasWriter(modelType: string | undefined, head: Head): boolean {
+  return architectureOf(modelType)?.heads[head] !== undefined;
+}
+
+/**
+ * Writes the graphs of a model from its configuration and the places of its tensors. Pure: the same input gives the same
+ * bytes, and no weights are read.
+ * @throws GraphError that says what does not fit
+ */
+export function writeGraphs({ config, index, head }: GraphsRequest): WrittenGraphs {
+  const architecture = architectureOf(config['model_type'] as string | undefined);
+  const roles = architecture?.heads[head];
+  if (!architecture || !roles)
+    throw new GraphError(`no graph can be written for ${String(config['model_type'])} as ${head}`);
+  const parsed = architecture.config.safeParse(config);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw new GraphError(`config.json: ${path.join('.')}: ${message}`);
+  }
+  const weights = createWeights(index, architecture);
+  const graphs = Object.entries(roles).map(([role, write]) => {
+    const writer = createGraphWriter(weights);
+    write(writer, parsed.data);
+    return [role, writer.finish()] as const;
+  });
+  return { graphs: Object.fromEntries(graphs), used: weights.used() };
+}
