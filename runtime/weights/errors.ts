@@ -17,6 +17,8 @@ export type WeightsErrorCode =
   | 'header-number'
   | 'duplicate-name'
   | 'element-type'
+  /** A type that files have and graphs can't use. */
+  | 'unsupported-type'
   /** Type × shape is another length than that of the data, or beyond any file. */
   | 'tensor-size'
   | 'tensor-overlap'

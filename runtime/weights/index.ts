@@ -5,3 +5,4 @@ export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
 export type { RangeSource, StoredTensor, WeightFile, WeightIndex, WeightType } from './types.js';
+export { weightTypeOf } from './weight-type.js';

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { type Checkpoint, type CheckpointFormat, type CheckpointName, findCheckpoint } from './files.js';
 import { inParallel } from './in-parallel.js';
 import { rangeFile, type RangeFile, type RangeOptions } from './read-ranges.js';
@@ -6,15 +7,15 @@ import { mergeShards, readShardIndex } from './shards.js';
 import { readTorchIndex } from './torch/read-torch.js';
 import type { RangeSource, StoredTensor, WeightFile, WeightIndex } from './types.js';
 
-/** Shards that are read at a time. */
-const PARALLEL_SHARDS = 4;
+/** Shards that are read at a time, and parts of all of them together. */
+const [PARALLEL_SHARDS, PARALLEL_READS] = [4, 8];
 
 const READERS: Record<CheckpointFormat, (file: RangeFile) => Promise<[string, StoredTensor][]>> = {
   safetensors: readSafetensorsIndex,
   torch: readTorchIndex,
 };
 
-/** `onRead` is called with the bytes of each part that was read: of indexes and headers, never of weights. */
+/** `onRead` is called with the bytes of each part that was read: indexes, headers and little of what lies between. */
 export type ReadIndexOptions = CheckpointName & RangeOptions;
 
 /**
@@ -26,7 +27,12 @@ export async function readWeightIndex(
   source: RangeSource,
   options: ReadIndexOptions = {},
 ): Promise<WeightIndex> {
-  return readCheckpoint(source, findCheckpoint(source.files, options), options);
+  const limit = pLimit(PARALLEL_READS);
+  const limited: RangeSource = {
+    files: source.files,
+    read: (...part) => limit(() => source.read(...part)),
+  };
+  return readCheckpoint(limited, findCheckpoint(source.files, options), options);
 }
 
 async function readCheckpoint(

@@ -16,6 +16,7 @@ const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 
 /** Headers with less than this between them are read together: a request costs more than these bytes. */
 const GAP_BYTES = 4096;
+const MAX_RUN_BYTES = 256 * 1024;
 const PARALLEL_READS = 8;
 
 /**
@@ -70,7 +71,7 @@ function groupHeaders(file: RangeFile, { offset }: ZipDirectory, entries: readon
     if (end > offset)
       throw damaged(file.path, `has ${quoted(entry.name)} at ${start}, behind the end of its data`);
     const last = runs.at(-1);
-    if (last && start - last.end < GAP_BYTES) {
+    if (last && start - last.end < GAP_BYTES && end - last.start <= MAX_RUN_BYTES) {
       last.end = Math.max(last.end, end);
       last.entries.push(entry);
     } else runs.push({ start, end, entries: [entry] });

@@ -1,7 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readWeightIndex, weightFilesOf, type WeightIndex } from '../../../runtime/weights/index.js';
-import { type Files, FIXTURES, readFiles, sourceOf } from './support.js';
+import {
+  readWeightIndex,
+  weightFilesOf,
+  type WeightIndex,
+  weightTypeOf,
+} from '../../../runtime/weights/index.js';
+import { type Files, FIXTURES, pickle, pickledTensor, readFiles, sourceOf, text, zip } from './support.js';
 
 /** Made by scripts/fixtures/weight_files.py with torch and safetensors. */
 const FOLDERS = readdirSync(FIXTURES);
@@ -80,4 +85,36 @@ test('a repository without weights is told so', async () => {
     code: 'no-weights',
     message: expect.stringMatching(/holds neither model\.safetensors nor pytorch_model\.bin/) as string,
   });
+});
+
+test('types that graphs can use, and others by their name', async () => {
+  const index = await readWeightIndex(sourceOf(readFiles(join(FIXTURES, 'types'))).source);
+  expect(weightTypeOf('scalar.half', index.get('scalar.half')!)).toBe('F16');
+  expect(() => weightTypeOf('as.F8_E4M3', index.get('as.F8_E4M3')!)).toThrow(
+    'model.safetensors has "as.F8_E4M3" as F8_E4M3, which can\'t be used in place; take a repository with the weights as F32, F16 or BF16',
+  );
+});
+
+test('never more than eight parts at a time', async () => {
+  // Of other lengths than announced, which is seen after all headers are read.
+  const keys = Array.from({ length: 20 }, (_, i) => `${i}`);
+  const data = keys.map((key) => ({ name: `a/data/${key}`, data: Buffer.alloc(8192) }));
+  const items = keys.map((key) => text(key) + pickledTensor({ key }));
+  const state = pickle(`\x80\x02}(${items.join('')}u.`);
+  const shard = zip([{ name: 'a/data.pkl', data: state }, ...data]);
+  const names = Array.from({ length: 30 }, (_, i) => `${i}.bin`);
+  const copies = Object.fromEntries(names.map((name) => [name, shard]));
+  const map = Object.fromEntries(names.map((name) => [name, name]));
+  const index = Buffer.from(JSON.stringify({ weight_map: map }));
+  const { source } = sourceOf({ ...copies, 'pytorch_model.bin.index.json': index });
+  let [now, most] = [0, 0];
+  const read = source.read;
+  source.read = async (...part) => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setImmediate(resolve));
+    now--;
+    return read(...part);
+  };
+  await expect(readWeightIndex(source)).rejects.toMatchObject({ code: 'storage' });
+  expect(most).toBe(8);
 });
