@@ -81,7 +81,7 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
   if (spec.profile !== 'text') {
     const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
-    // Runs of several small images may keep an eighth of the memory (runtime/engines/encoders/tensor-encoder.ts).
+    // Runs of several small images may keep an eighth of the memory (runtime/engines/batching/tensor-encoder.ts).
     return Math.round(pixelBytes() * (8 / 7) + sessions * run);
   }
   if (kind === 'decoder') return decoderRequestBytes({ spec, sizes });

@@ -8,9 +8,9 @@ import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { openSoundInput } from '../../sounds/sound-input.js';
-import { createTensorEncoder } from '../tensor-encoder.js';
+import { createTensorEncoder } from '../../batching/tensor-encoder.js';
 import { soundRunBytes } from './sound-memory.js';
-import { checkSoundInputs, soundRow } from './sound-row.js';
+import { checkSoundInputs, soundRow } from '../../sounds/sound-row.js';
 
 export interface AudioModel {
   /** config.json */

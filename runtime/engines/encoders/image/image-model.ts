@@ -7,7 +7,7 @@ import { graphSource } from '../../sessions/graph-source.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
-import { createTensorEncoder } from '../tensor-encoder.js';
+import { createTensorEncoder } from '../../batching/tensor-encoder.js';
 import { samplePicture } from './sample-picture.js';
 import { checkImageInputs, imageRow } from './image-inputs.js';
 

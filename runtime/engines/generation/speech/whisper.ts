@@ -3,14 +3,17 @@ import type { RecognitionOptions, Transcript } from '../../../core/handles/index
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
 import { firstNumber } from '../../repository/model-folder.js';
+import { inParallel } from '../../../weights/in-parallel.js';
 import { fallbackRules } from './fallback.js';
 import { createHearing, detectLanguage, type Listening, type WhisperModel } from './hear-window.js';
 import { createPreviousText, previousTextRules } from './previous-text.js';
 import { seekAfter } from './seek.js';
-import { soundPieces } from '../../sounds/sound-pieces.js';
+import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
 import { type HeardPiece, whisperText } from './whisper-text.js';
 
+/** Pieces of a sound that are under way: they share runs, and others come in between. */
+const PIECES_AT_ONCE = 8;
 /** Frames of a state of the encoder. */
 const FRAMES_PER_STEP = 2;
 
@@ -54,16 +57,21 @@ export function createWhisper(model: WhisperModel): Transcribe {
     checkTimestamps(tokens, { wanted, isLong });
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, signal };
-    const heard: HeardPiece[] = [];
-    for (const piece of pieces ?? [{ samples, left: 0, right: 0 }]) {
-      const found = await listen(piece.samples, listening, pieces !== undefined);
+    const hearPiece = async (piece: SoundPiece, own: AbortSignal): Promise<HeardPiece> => {
+      const found = await listen(piece.samples, { ...listening, signal: own }, pieces !== undefined);
       const seconds = {
         length: piece.samples.length / rate,
         left: piece.left / rate,
         right: piece.right / rate,
       };
-      heard.push({ tokens: found, overlap: pieces && seconds });
-    }
+      return { tokens: found, overlap: pieces && seconds };
+    };
+    const heard = await inParallel(
+      PIECES_AT_ONCE,
+      signal,
+      pieces ?? [{ samples, left: 0, right: 0 }],
+      hearPiece,
+    );
     const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
     return { text: whisperText(heard, rules), tokensOut };
   };

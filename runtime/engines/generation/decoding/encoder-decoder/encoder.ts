@@ -6,6 +6,6 @@ export interface Encoder<Source> {
   lengthOf(source: Source): number;
   /** Most states that it makes of one source; Infinity where the model sets no limit. */
   readonly maxLength: number;
-  /** @returns states [1, length, width] */
-  encode(source: Source): Promise<Tensor>;
+  /** @returns states [1, length, width]; rejects with the signal's reason when that aborts before the source's turn */
+  encode(source: Source, signal: AbortSignal): Promise<Tensor>;
 }

@@ -1,42 +1,92 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
+import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
+import { createTensorEncoder } from '../../../batching/tensor-encoder.js';
+import { checkSoundInputs, soundRow } from '../../../sounds/sound-row.js';
 import type { SoundFeatures } from '../../../processors/audio/sound-features.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { partOf } from '../../../repository/sequence-lengths.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
-import { integers } from '../../../sessions/tensors.js';
-import { checkGraphInputs } from './check-graphs.js';
+import { openSessionPool } from '../../../sessions/session-pool.js';
+import { integers, toOrtTensor } from '../../../sessions/tensors.js';
 import type { Encoder } from './encoder.js';
 
 const MASK = 'attention_mask';
 
-/** Opens the encoder of sounds: a state for each fiftieth of a second, as a rule. */
+type Encode = Encoder<SoundFeatures>['encode'];
+
+/**
+ * Opens the encoder of sounds: a state for each fiftieth of a second, as a rule. Windows of one length, of all requests, share
+ * runs where that is worth it; sounds of any length take turns.
+ */
 export async function openSoundEncoder(request: LoadRequest, config: Json): Promise<Encoder<SoundFeatures>> {
-  const path = graphSource(request, 'encoder_model');
-  const session = await openSession(path, { ...request, arena: false });
-  checkGraphInputs(session, (name) => name === 'input_features' || name === 'input_values' || name === MASK);
-  const [output] = session.outputNames;
+  const window = sampleWindow(config);
+  const encode = await (window ? openWindows(request, window) : openLengths(request));
   /** A sound may be asked twice: for its language, then for its words. */
   const known = new WeakMap<SoundFeatures, Promise<Tensor>>();
+  return {
+    ...soundLengths(config),
+    encode(source, signal) {
+      const states = known.get(source) ?? encode(source, signal);
+      known.set(source, states);
+      return states;
+    },
+  };
+}
 
-  async function encode({ input, values, dims, mask }: SoundFeatures): Promise<Tensor> {
+const ROLE = 'encoder_model';
+
+/** Windows of one length: Whisper's. */
+async function openWindows(request: LoadRequest, window: (seed: number) => SoundFeatures): Promise<Encode> {
+  // Beside the decoder, and on all threads: a run of a window fills them.
+  const pool = await openSessionPool(
+    { ...request, workers: Math.min(1, request.workers) },
+    graphSource(request, ROLE),
+  );
+  const { inputs, outputs } = pool;
+  checkSoundInputs(inputs, window(0));
+  const encoder = await createTensorEncoder(pool, {
+    sample: (seed) => soundRow(inputs, window(seed)),
+    memory: request.memory,
+  });
+  return async (source, signal) => {
+    const found = await encoder.forward(soundRow(inputs, source), signal);
+    return toOrtTensor(found[outputs[0]!.name]!);
+  };
+}
+
+/** Windows to try the graph with; undefined for models that take sounds of any length. */
+function sampleWindow(config: Json): ((seed: number) => SoundFeatures) | undefined {
+  const encoder = partOf(config, 'encoder');
+  const states = firstNumber(encoder, 'max_source_positions');
+  const filters = firstNumber(encoder, 'num_mel_bins');
+  if (states === undefined || filters === undefined) return undefined;
+  const length = states * FRAME_STRIDE;
+  return (seed) => ({
+    input: 'input_features',
+    values: Float32Array.from({ length: filters * length }, (_, i) => Math.sin(i / (7 + 4 * seed)) / 2),
+    dims: [1, filters, length],
+    mask: { length, content: length },
+  });
+}
+
+/** Sounds of any length. No memory is kept of the longest. */
+async function openLengths(request: LoadRequest): Promise<Encode> {
+  const session = await openSession(graphSource(request, ROLE), { ...request, arena: false });
+  const known = ['input_features', 'input_values', MASK];
+  const unknown = session.inputNames.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new RunError('not_ready', `the graph wants inputs that a sound can't give: ${unknown.join(', ')}`);
+  const [output] = session.outputNames;
+  return async ({ input, values, dims, mask }) => {
     const feeds: Record<string, Tensor> = { [input]: new ort.Tensor('float32', values, dims) };
     if (session.inputNames.includes(MASK)) {
       const steps = Array.from({ length: mask.length }, (_, i) => (i < mask.content ? 1 : 0));
       feeds[MASK] = integers(session, MASK, steps, [1, mask.length]);
     }
     return (await session.run(feeds, [output!]))[output!]!;
-  }
-
-  return {
-    ...soundLengths(config),
-    encode(source) {
-      const states = known.get(source) ?? encode(source);
-      known.set(source, states);
-      return states;
-    },
   };
 }
 

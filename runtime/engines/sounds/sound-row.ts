@@ -1,6 +1,6 @@
-import { RunError } from '../../../core/errors.js';
-import type { SoundFeatures } from '../../processors/audio/sound-features.js';
-import { paddingMask, type Port, type TensorLike, type Tensors } from '../../sessions/tensors.js';
+import { RunError } from '../../core/errors.js';
+import type { SoundFeatures } from '../processors/audio/sound-features.js';
+import { paddingMask, type Port, type TensorLike, type Tensors } from '../sessions/tensors.js';
 
 const MASK = 'attention_mask';
 

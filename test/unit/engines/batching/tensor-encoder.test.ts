@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { createTensorEncoder } from '../../../../runtime/engines/encoders/tensor-encoder.js';
+import { createTensorEncoder } from '../../../../runtime/engines/batching/tensor-encoder.js';
 import type { PooledSession } from '../../../../runtime/engines/sessions/session-pool.js';
 import type { Tensors } from '../../../../runtime/engines/sessions/tensors.js';
 

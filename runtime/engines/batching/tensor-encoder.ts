@@ -1,7 +1,7 @@
 import { statusBytes } from '../../memory.js';
-import { createRowBatcher } from '../batching/row-batcher.js';
-import { findTensorLimits } from '../batching/tensor-limits.js';
-import { numbersOf, shapeKey, splitRows, stackRows } from '../batching/tensor-rows.js';
+import { createRowBatcher } from './row-batcher.js';
+import { findTensorLimits } from './tensor-limits.js';
+import { numbersOf, shapeKey, splitRows, stackRows } from './tensor-rows.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { Tensors } from '../sessions/tensors.js';
 import type { PooledSession, SessionPool } from '../sessions/session-pool.js';
