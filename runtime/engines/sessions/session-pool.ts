@@ -3,7 +3,7 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { localHost, type OpenedSession, type SessionHost } from './host.js';
 import type { GraphSource } from './graph-source.js';
 import type { Tensors } from './tensors.js';
-import { shareWeights } from './shared-weights.js';
+import { type SharedWeights, shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';
 
 export type RunGraph = (feeds: Tensors) => Promise<Tensors>;
@@ -34,14 +34,27 @@ export async function openSessionPool(request: LoadRequest, graph: GraphSource):
   // They come up while the first writes.
   const others = Array.from({ length: workers - 1 }, () => threadHost());
   const shared = await shareWeights(first, { graph, bytes: weightBytes(request, graph) });
-  if (!shared && !request.copyWeights) {
-    await Promise.all(others.map((host) => host.end()));
-    return singleSession(first, request, graph);
-  }
+  const hosts = [first, ...others];
+  const pool = shared && (await sharedSessions(hosts, request, shared));
+  if (pool) return pool;
+  if (request.copyWeights) return parallelSessions(hosts, request, graph);
+  await Promise.all(others.map((host) => host.end()));
+  return singleSession(first, request, graph);
+}
+
+/** @returns undefined where ONNX Runtime can't read what it wrote: some constants of branches are in it twice */
+async function sharedSessions(
+  hosts: readonly SessionHost[],
+  request: LoadRequest,
+  shared: SharedWeights,
+): Promise<SessionPool | undefined> {
   try {
-    return await parallelSessions([first, ...others], request, shared?.path ?? graph);
+    return await parallelSessions(hosts, request, shared.path);
+  } catch (error) {
+    process.stderr.write(`weights are not shared between sessions: ${(error as Error).message}\n`);
+    return undefined;
   } finally {
-    shared?.unlink();
+    shared.unlink();
   }
 }
 

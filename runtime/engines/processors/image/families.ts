@@ -18,6 +18,7 @@ import { zoeDepthFloats } from './zoe-depth.js';
 import { owlv2Floats } from './owlv2.js';
 import { siglip2Floats } from './siglip2.js';
 import { timmResize, timmSettings } from './timm.js';
+import { checkTorchSettings, torchFloats, torchResize } from './torch-resize.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { type Edges, multipleAbove } from './sizes.js';
 
@@ -147,6 +148,18 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
       when: 'values',
     }),
     defaults: { size: { longest_edge: 1024 }, ...IMAGENET },
+  },
+  Sam2: {
+    ...square({ size: 1024, ...IMAGENET }),
+    resize: torchResize,
+    tensors: true,
+    translate: checkTorchSettings,
+  },
+  DINOv3ViT: {
+    ...square({ size: 224, ...IMAGENET }),
+    floats: torchFloats,
+    tensors: true,
+    translate: checkTorchSettings,
   },
   Detr: detr,
   ConditionalDetr: detr,

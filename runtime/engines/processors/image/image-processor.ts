@@ -46,7 +46,7 @@ export function createImageProcessor(config: Json): ImageProcessor {
   const family = FAMILIES[stem];
   const settings = readSettings(family.translate?.(config) ?? config, family);
   function* steps(picture: Picture): Steps<ProcessedImage> {
-    const seen = asPythonSees(picture);
+    const seen = family.tensors ? picture : asPythonSees(picture);
     const original = { height: picture.height, width: picture.width };
     if (family.floats) {
       const floats = yield* family.floats(seen, settings);

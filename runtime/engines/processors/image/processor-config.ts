@@ -64,9 +64,10 @@ const PROCESSORS: Record<string, string[]> = {
   Yolos: ['yolos'],
   RTDetr: ['rt_detr', 'rt_detr_v2', 'd_fine'],
   Sam: ['sam', 'sam_hq'],
+  Sam2: ['sam2', 'sam2_video', 'edgetam'],
+  DINOv3ViT: ['dinov3_vit'],
   Vilt: ['vilt'],
   // Refused by name.
-  DINOv3ViT: ['dinov3_vit'],
   Pix2Struct: ['pix2struct'],
   LayoutLMv2: ['layoutlmv2'],
   BridgeTower: ['bridgetower'],

@@ -58,6 +58,8 @@ export interface ProcessorFamily {
   translate?: (config: Json) => Json;
   /** Rescales and normalises before it resizes, or resizes floats: it gives the numbers itself. */
   floats?: (picture: Picture, settings: ProcessorSettings) => Steps<Floats>;
+  /** True for a class that reads tensors: it doesn't guess which axis is that of the colours. */
+  tensors?: boolean;
   /** True where `resize` cuts, too. */
   cropsItself?: boolean;
   /** Absent: nothing is padded. */

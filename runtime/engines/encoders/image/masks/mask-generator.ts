@@ -4,23 +4,29 @@ import type { LoadRequest } from '../../../../core/load-request.js';
 import { createSingleRuns } from '../../../batching/single-runs.js';
 import { openPictureInput } from '../../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
+import type { Edges } from '../../../processors/image/sizes.js';
 import { readJson } from '../../../repository/model-folder.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSessionPool } from '../../../sessions/session-pool.js';
-import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
+import { type TensorLike, type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
 import { suppressOverlaps } from './non-maximum.js';
 import { pointGrid } from './point-grid.js';
 
-/** SAM: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their scores). */
+/**
+ * SAM and SAM 2: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their
+ * scores).
+ */
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
-  const { dir } = request;
-  const config = await readJson(dir, 'config.json');
-  const [encode, decode, pictures] = await Promise.all([
-    openRuns(request, 'vision_encoder'),
-    openRuns(request, 'prompt_encoder_mask_decoder'),
+  const config = await readJson(request.dir, 'config.json');
+  const [encoder, decoder, pictures] = await Promise.all([
+    openSessionPool(request, graphSource(request, 'vision_encoder')),
+    openSessionPool(request, graphSource(request, 'prompt_encoder_mask_decoder')),
     openPictureInput(request, config),
   ]);
+  const [encode, decode] = [createSingleRuns(encoder), createSingleRuns(decoder)];
+  const takesBoxes = decoder.inputs.some(({ name }) => name === 'input_boxes');
+  const framing = FRAMINGS[pictures.processor] ?? padded;
   return {
     async generate(bytes, options, signal) {
       const image = await pictures.read(bytes, signal);
@@ -28,20 +34,48 @@ export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGener
       const pixels = { type: 'float32', data: values, dims: [1, 3, height, width] };
       const embeddings = await encode({ pixel_values: pixels }, signal);
       pictures.hasRun();
-      return generate(decode, { image, embeddings, options, signal });
+      const boxes: Tensors = takesBoxes ? { input_boxes: NO_BOXES() } : {};
+      return generate(decode, { image, framing, prompt: { ...embeddings, ...boxes }, options, signal });
     },
   };
 }
 
 type RunGraph = ReturnType<typeof createSingleRuns>;
 
-async function openRuns(request: LoadRequest, role: string): Promise<RunGraph> {
-  return createSingleRuns(await openSessionPool(request, graphSource(request, role)));
+/** SAM 2's exports take boxes beside points. */
+const NO_BOXES = (): TensorLike => ({ type: 'float32', data: new Float32Array(0), dims: [1, 0, 4] });
+
+/** How a picture lies in what the graphs see. */
+interface Framing {
+  /** Length of its longest edge, as Python reckons it for points. */
+  longest: number;
+  /** @param masks size of the graph's masks */
+  sizes(masks: Edges): MaskSizes;
 }
+
+/** SAM's pictures keep their shape and are padded. */
+const padded = ({ original, content, width, height }: ProcessedImage): Framing => ({
+  longest: Math.max(content.width, content.height),
+  sizes: () => ({ padded: { height, width }, content, picture: original }),
+});
+
+/**
+ * SAM 2's are squashed to a square. Python places the points as if they kept their shape, though: those of a wide picture are all in the
+ * upper part of it.
+ */
+const squashed = ({ original, height }: ProcessedImage): Framing => ({
+  longest: height,
+  sizes: (masks) => ({ padded: masks, content: masks, picture: original }),
+});
+
+/** By image processor. */
+const FRAMINGS: Record<string, (image: ProcessedImage) => Framing> = { Sam: padded, Sam2: squashed };
 
 interface Generation {
   image: ProcessedImage;
-  embeddings: Tensors;
+  framing: (image: ProcessedImage) => Framing;
+  /** What the decoder takes beside points. */
+  prompt: Tensors;
   options: MaskOptions;
   signal: AbortSignal;
 }
@@ -56,14 +90,14 @@ interface Candidate {
 const MOST_POINTS = 16;
 
 async function generate(decode: RunGraph, generation: Generation): Promise<GeneratedMasks> {
-  const { image, options, signal } = generation;
-  const { original: picture, content, width, height } = image;
-  const points = pointGrid(options.pointsPerSide, picture, Math.max(content.width, content.height));
+  const { image, prompt, options, signal } = generation;
+  const { original: picture } = image;
+  const { longest, sizes } = generation.framing(image);
+  const points = pointGrid(options.pointsPerSide, picture, longest);
   const step = 2 * Math.min(options.pointsPerRun, MOST_POINTS);
   const candidates: Candidate[] = [];
   for (let from = 0; from < points.length; from += step) {
-    const outputs = await decode(promptOf(points.slice(from, from + step), generation.embeddings), signal);
-    const sizes = { padded: { height, width }, content, picture };
+    const outputs = await decode(promptOf(points.slice(from, from + step), prompt), signal);
     candidates.push(...(await stableMasks(outputs, sizes, generation)));
   }
   const kept = suppressOverlaps(candidates, options.overlap);
@@ -74,9 +108,9 @@ async function generate(decode: RunGraph, generation: Generation): Promise<Gener
 }
 
 /** Each point is a prompt of its own. The picture's tensors are copied: a run takes the memory of its inputs. */
-function promptOf(points: Float32Array, embeddings: Tensors): Tensors {
+function promptOf(points: Float32Array, prompt: Tensors): Tensors {
   const count = points.length / 2;
-  const copies = Object.entries(embeddings).map(
+  const copies = Object.entries(prompt).map(
     ([name, { type, data, dims }]) => [name, { type, data: (data as Float32Array).slice(), dims }] as const,
   );
   return {
@@ -89,7 +123,7 @@ function promptOf(points: Float32Array, embeddings: Tensors): Tensors {
 /** Masks whose score and whose edge are good enough. Others are served between two of them. */
 async function stableMasks(
   outputs: Tensors,
-  sizes: MaskSizes,
+  sizes: Framing['sizes'],
   { options, signal }: Generation,
 ): Promise<Candidate[]> {
   const [scores, masks] = [toFloat32(outputs['iou_scores']!), outputs['pred_masks']!];
@@ -101,7 +135,10 @@ async function stableMasks(
   for (const [i, score] of scores.entries()) {
     if (options.minScore > 0 && !(score > Math.fround(options.minScore))) continue;
     const values = all.subarray(i * height * width, (i + 1) * height * width);
-    const mask = await binaryMask({ values, height, width }, sizes, { ...options, signal });
+    const mask = await binaryMask({ values, height, width }, sizes({ height, width }), {
+      ...options,
+      signal,
+    });
     if (options.minStability > 0 && !(mask.stability > Math.fround(options.minStability))) continue;
     found.push({ score, box: mask.box, mask });
   }

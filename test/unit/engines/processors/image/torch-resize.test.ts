@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { finish } from '../../../../../runtime/core/steps.js';
+import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
+import { torchResize } from '../../../../../runtime/engines/processors/image/torch-resize.js';
+
+interface Case {
+  width: number;
+  height: number;
+  toWidth: number;
+  toHeight: number;
+  resample: number;
+  sha256: string;
+}
+
+const fixture = join(import.meta.dirname, '../../../../fixtures/torch-resize.json');
+const cases = JSON.parse(readFileSync(fixture, 'utf8')) as Case[];
+
+/** The picture of the script. */
+function picture(width: number, height: number) {
+  const level = (x: number, y: number, c: number) =>
+    (Math.floor(x / 5) + Math.floor(y / 3)) % 4 === 0
+      ? 255
+      : (x * 7 + y * 13 + c * 50 + ((x * y) % 31) * 3) % 256;
+  const data = Uint8Array.from({ length: width * height * 3 }, (_, i) =>
+    level(Math.floor(i / 3) % width, Math.floor(i / 3 / width), i % 3),
+  );
+  return { data, width, height, channels: 3 };
+}
+
+/** Fixture: scripts/fixtures/torch_resize.py, made with torchvision itself. */
+describe('resizing bytes as PyTorch does', () => {
+  test.each(cases)('$width x $height -> $toWidth x $toHeight, filter $resample', (row) => {
+    const size = { width: row.toWidth, height: row.toHeight };
+    const settings = { size, crop_pct: null, resample: row.resample };
+    const { data } = finish(torchResize(picture(row.width, row.height), settings));
+    expect(createHash('sha256').update(data).digest('hex')).toBe(row.sha256);
+  });
+
+  test.each([{ resample: 0 }, { resample: 1 }, { do_center_crop: true }])(
+    'settings that torchvision reads otherwise are refused: %p',
+    (settings) => {
+      const config = { image_processor_type: 'Sam2ImageProcessorFast', ...settings };
+      expect(() => createImageProcessor(config)).toThrow(/is not supported/);
+    },
+  );
+
+  test('an edge alone is no size of these classes', () => {
+    const config = { image_processor_type: 'DINOv3ViTImageProcessorFast', size: { shortest_edge: 8 } };
+    expect(() => createImageProcessor(config).process(picture(9, 9))).toThrow(/no height and width/);
+  });
+});
