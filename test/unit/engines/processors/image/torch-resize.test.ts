@@ -19,13 +19,12 @@ const cases = JSON.parse(readFileSync(fixture, 'utf8')) as Case[];
 
 /** The picture of the script. */
 function picture(width: number, height: number) {
-  const level = (x: number, y: number, c: number) =>
-    (Math.floor(x / 5) + Math.floor(y / 3)) % 4 === 0
-      ? 255
-      : (x * 7 + y * 13 + c * 50 + ((x * y) % 31) * 3) % 256;
-  const data = Uint8Array.from({ length: width * height * 3 }, (_, i) =>
-    level(Math.floor(i / 3) % width, Math.floor(i / 3 / width), i % 3),
-  );
+  const data = new Uint8Array(width * height * 3);
+  for (let i = 0; i < data.length; i++) {
+    const [x, y] = [Math.floor(i / 3) % width, Math.floor(i / 3 / width)];
+    const isEdge = (Math.floor(x / 5) + Math.floor(y / 3)) % 4 === 0;
+    data[i] = isEdge ? 255 : (x * 7 + y * 13 + (i % 3) * 50 + ((x * y) % 31) * 3) % 256;
+  }
   return { data, width, height, channels: 3 };
 }
 
