@@ -1,6 +1,6 @@
-import { statusBytes } from '../../memory.js';
 import { createRowBatcher } from './row-batcher.js';
 import { findTensorLimits } from './tensor-limits.js';
+import { watchMemory } from './watch-memory.js';
 import { numbersOf, shapeKey, splitRows, stackRows } from './tensor-rows.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { Tensors } from '../sessions/tensors.js';
@@ -24,10 +24,6 @@ export interface EncoderSetup {
   memory: LoadRequest['memory'];
 }
 
-/** Most that all sessions may come to keep for runs of several rows: a share of the room, and so many bytes. */
-const SHARE = 1 / 8;
-const MOST_BYTES = 64 * 2 ** 20;
-
 /** Tries what the graph does with several rows, and what its runs keep of the memory. */
 export async function createTensorEncoder(
   { sessions }: Pick<SessionPool, 'sessions'>,
@@ -36,13 +32,12 @@ export async function createTensorEncoder(
   const compute = async (rows: Tensors[], run: PooledSession['run']) =>
     splitRows(await run(stackRows(rows)), rows);
   const sessionCount = sessions.length + sessions.filter(({ runWide }) => runWide).length;
-  const [before, room] = [anonymousBytes(), availableMemory(memory)];
   // Each session keeps the memory of its largest run.
-  const runBytes = () => Math.max(0, anonymousBytes() - before);
+  const { runBytes, mayDouble } = watchMemory(memory, sessionCount);
   const limits = await findTensorLimits({
     compute: (rows) => compute(rows, sessions[0]!.run),
     sample,
-    mayDouble: () => 2 * runBytes() * sessionCount <= Math.min(room * SHARE, MOST_BYTES),
+    mayDouble,
   });
   const batcher = createRowBatcher<Tensors, Tensors>({
     ...{ sessions, limits, compute },
@@ -54,6 +49,3 @@ export async function createTensorEncoder(
     availableBytes: Math.max(MIN_AVAILABLE, availableMemory(memory) - runBytes() * (sessionCount - 1)),
   };
 }
-
-/** What this process holds beside files that are mapped. */
-const anonymousBytes = (): number => statusBytes(process.pid, 'RssAnon') ?? process.memoryUsage.rss();

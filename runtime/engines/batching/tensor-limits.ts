@@ -4,10 +4,12 @@ import { LONG_RUN } from './batch-limits.js';
 import type { BatchLimits } from './pick-batch.js';
 import { numbersOf } from './tensor-rows.js';
 
-export interface TensorTrial {
-  compute: Compute<Tensors>;
+export interface TensorTrial<Row extends Tensors = Tensors> {
+  compute: Compute<Row>;
   /** A row of usual size; another one for another seed. */
-  sample(seed: number): Tensors;
+  sample(seed: number): Row;
+  /** How large a row is beside others; the numbers that it has if absent. */
+  lengthOf?(row: Row): number;
   /** Whether there is memory for twice as many rows a run as have been tried. */
   mayDouble(): boolean;
 }
@@ -23,11 +25,11 @@ const WORTH = 0.9;
  * nothing in company; small ones do until their run is a long one. Rows that would get other answers in company stay
  * alone.
  */
-export async function findTensorLimits(trial: TensorTrial): Promise<BatchLimits> {
+export async function findTensorLimits<Row extends Tensors>(trial: TensorTrial<Row>): Promise<BatchLimits> {
   try {
     const rows = await findRows(trial);
     const samples = [trial.sample(0), trial.sample(1)];
-    const tokens = rows * numbersOf(samples[0]!);
+    const tokens = rows * (trial.lengthOf ?? numbersOf)(samples[0]!);
     return rows > 1 && (await agreeTogether(trial.compute, samples)) ? { tokens, padding: 0 } : SINGLE;
   } catch {
     // A graph for one row at a time.
@@ -35,7 +37,7 @@ export async function findTensorLimits(trial: TensorTrial): Promise<BatchLimits>
   }
 }
 
-async function findRows(trial: TensorTrial): Promise<number> {
+async function findRows<Row extends Tensors>(trial: TensorTrial<Row>): Promise<number> {
   // The first run takes memory and reads weights: it says little about the others.
   await timeOf(trial, 1);
   let [rows, each] = [1, await timeOf(trial, 1)];
@@ -49,11 +51,14 @@ async function findRows(trial: TensorTrial): Promise<number> {
   return rows;
 }
 
-async function quickest(trial: TensorTrial, rows: number): Promise<number> {
+async function quickest<Row extends Tensors>(trial: TensorTrial<Row>, rows: number): Promise<number> {
   return Math.min(await timeOf(trial, rows), await timeOf(trial, rows), await timeOf(trial, rows));
 }
 
-async function timeOf({ compute, sample }: TensorTrial, rows: number): Promise<number> {
+async function timeOf<Row extends Tensors>(
+  { compute, sample }: TensorTrial<Row>,
+  rows: number,
+): Promise<number> {
   const samples = Array.from({ length: rows }, (_, seed) => sample(seed));
   const started = performance.now();
   await compute(samples);

@@ -5,7 +5,7 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { createSingleRuns } from '../batching/single-runs.js';
 import { type Json, readOptionalText } from '../repository/model-folder.js';
 import { parsePythonJson } from '../repository/python-json.js';
-import { openSessionPool } from '../sessions/session-pool.js';
+import { openSessionPool, type PooledSession } from '../sessions/session-pool.js';
 import { type Port, type TensorLike, type Tensors, toFloat32 } from '../sessions/tensors.js';
 
 /** Numbers for an input, in whatever type the graph wants them. */
@@ -20,7 +20,10 @@ export interface Graph {
   readonly outputs: readonly Port[];
   /** config.json of the network's folder. */
   readonly config: Json;
-  /** Runs the graph, in turn with other requests. Inputs that it lacks are left out. */
+  readonly sessions: PooledSession[];
+  /** What the graph takes of the feeds, in memory of its own. Inputs that it lacks are left out. */
+  tensors(feeds: Readonly<Record<string, Feed>>): Tensors;
+  /** Runs the graph, in turn with other requests. */
   run(feeds: Readonly<Record<string, Feed>>, signal: AbortSignal): Promise<Tensors>;
 }
 
@@ -43,16 +46,21 @@ export async function openGraph(
   if (unknown)
     throw new RunError('not_ready', `${path} wants ${unknown.name}, which nothing here can give it`);
   const run = createSingleRuns(pool);
+  const tensors = (given: Readonly<Record<string, Feed>>): Tensors => {
+    const entries = pool.inputs.flatMap((port) => {
+      const feed = given[port.name];
+      return feed ? [[port.name, tensorFor(port, feed)] as const] : [];
+    });
+    return Object.fromEntries(entries);
+  };
   return {
     inputs: pool.inputs,
     outputs: pool.outputs,
     config,
+    sessions: pool.sessions,
+    tensors,
     async run(given, signal) {
-      const entries = pool.inputs.flatMap((port) => {
-        const feed = given[port.name];
-        return feed ? [[port.name, tensorFor(port, feed)] as const] : [];
-      });
-      const outputs = await run(Object.fromEntries(entries), signal);
+      const outputs = await run(tensors(given), signal);
       signal.throwIfAborted();
       return outputs;
     },

@@ -1,6 +1,8 @@
 import type { LoadRequest } from '../../../core/load-request.js';
+import { watchMemory } from '../../batching/watch-memory.js';
 import { type Feed, type Graph, openGraph, outputOf } from '../graph.js';
-import type { Size } from '../size.js';
+import { type RunStep, shareSteps, type StepInputs } from '../shared-runs.js';
+import { sampleSize, type Size } from '../size.js';
 import { type Guidance, guided, guidanceEmbedding } from '../guidance.js';
 
 /** A network that finds the noise in a sample. */
@@ -31,6 +33,7 @@ const FEEDS = [
 export async function openUnet(request: LoadRequest): Promise<Unet> {
   const graph = await openGraph(request, 'unet', FEEDS);
   const size = graph.config['time_cond_proj_dim'];
+  let steps: Promise<RunStep> | undefined;
   return {
     config: graph.config,
     inputs: graph.inputs,
@@ -43,10 +46,45 @@ export async function openUnet(request: LoadRequest): Promise<Unet> {
         sample: { values, dims: [rows, ...dims.slice(1)] },
         timestep: { values: [timestep], dims: [1] },
       };
-      const { values: output } = outputOf(await graph.run(feeds, signal), 'out_sample');
+      // The first inputs of a request, which is that of the load, are tried with.
+      const run = await (steps ??= openSteps(request, graph, feeds));
+      const found = await run(inputsOf(graph, feeds), signal);
+      signal.throwIfAborted();
+      const { values: output } = outputOf(found, 'out_sample');
       return guidance ? guided(output, guidance) : output;
     },
   };
+}
+
+type StepFeeds = Record<string, Feed> & { sample: Feed; timestep: Feed };
+
+/** Finds what steps of several requests may share. */
+function openSteps({ memory }: LoadRequest, graph: Graph, feeds: StepFeeds): Promise<RunStep> {
+  const watch = watchMemory(memory, 1);
+  const [rank] = graph.inputs.filter(({ name }) => name === 'timestep').map(({ shape }) => shape);
+  const usual = usualSample(graph, feeds);
+  return shareSteps({
+    sessions: graph.sessions,
+    sample: () => inputsOf(graph, feeds),
+    usual: usual && (() => inputsOf(graph, { ...feeds, sample: usual })),
+    takesTimesteps: typeof rank?.[0] === 'string',
+    mayDouble: watch.mayDouble,
+  });
+}
+
+/** A sample of the size that the network was trained for, where the given one is smaller. */
+function usualSample({ config }: Graph, { sample }: StepFeeds): Feed | undefined {
+  const size = sampleSize(config);
+  const dims = size && [...sample.dims.slice(0, -2), size.height, size.width];
+  const length = dims?.reduce((product, each) => product * each, 1) ?? 0;
+  if (!dims || length <= sample.values.length) return undefined;
+  return { values: Float32Array.from({ length }, (_, i) => sample.values[i % sample.values.length]!), dims };
+}
+
+/** With the sample first: its rows are counted. */
+function inputsOf(graph: Graph, feeds: StepFeeds): StepInputs {
+  const { sample, timestep, ...others } = graph.tensors(feeds);
+  return { sample: sample!, timestep: timestep!, ...others };
 }
 
 function twice(values: Float32Array): Float32Array {
