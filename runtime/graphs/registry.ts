@@ -1,9 +1,24 @@
 import type { AnyArchitecture } from './architecture.js';
 import { bert } from './architectures/bert.js';
-import { llama } from './architectures/llama.js';
+import { gpt2 } from './architectures/gpt2.js';
+import { opt } from './architectures/opt.js';
+import { falcon } from './architectures/parallel/falcon.js';
+import { gptNeox } from './architectures/parallel/gpt-neox.js';
+import { phi } from './architectures/parallel/phi.js';
+import { stablelm } from './architectures/parallel/stablelm.js';
+import { gemma, gemma2, gemma3 } from './architectures/llama-like/gemma.js';
+import { llama } from './architectures/llama-like/llama.js';
+import { mistral, mixtral } from './architectures/llama-like/mistral.js';
+import { granite, olmo2, phi3, smollm3 } from './architectures/llama-like/others.js';
+import { qwen2, qwen3 } from './architectures/llama-like/qwen.js';
 
 /** Families that graphs are written for. */
-export const ARCHITECTURES: readonly AnyArchitecture[] = [bert, llama];
+export const ARCHITECTURES: readonly AnyArchitecture[] = [
+  bert,
+  ...[llama, mistral, mixtral, qwen2, qwen3, gemma, gemma2, gemma3],
+  ...[granite, olmo2, phi3, smollm3],
+  ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
+];
 
 /** @param modelType of config.json */
 export function architectureOf(modelType: string | undefined): AnyArchitecture | undefined {

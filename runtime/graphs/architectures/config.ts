@@ -9,21 +9,6 @@ export const size = z
 export const layers = z.int().min(0).max(1024);
 export const epsilon = z.number().min(0).max(1);
 
-/** Of decoder-only models. */
-export const decoderSizes = {
-  ...{ vocab_size: size, hidden_size: size, intermediate_size: size },
-  ...{ num_hidden_layers: layers, num_attention_heads: size },
-  num_key_value_heads: size.nullish(),
-  head_dim: size.nullish(),
-  pad_token_id: z.int().min(-1).nullish(),
-  id2label: z.record(z.string(), z.unknown()).optional(),
-  num_labels: z
-    .int()
-    .min(1)
-    .max(2 ** 20)
-    .optional(),
-};
-
 /** Number of labels: `id2label` counts, as in transformers, `num_labels` else. */
 export const labels = {
   id2label: z.record(z.string(), z.unknown()).optional(),

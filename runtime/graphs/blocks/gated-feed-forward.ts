@@ -8,6 +8,8 @@ export interface GatedSize {
   /** Activation of the gate. */
   act: string;
   bias?: boolean;
+  /** Gate and up are one layer, `gate_up_proj`. */
+  fused?: boolean;
   /** Names of the layers. */
   names?: { gate: string; up: string; down: string };
 }
@@ -19,10 +21,14 @@ export function gatedFeedForward(
   g: GraphWriter,
   x: Value,
   at: (name: string) => string,
-  { width, inner, act, bias = false, names = LLAMA }: GatedSize,
+  { width, inner, act, bias = false, fused = false, names = LLAMA }: GatedSize,
 ): Value {
-  const wide = { from: width, to: inner, bias };
-  const gate = activation(g, linear(g, x, at(names.gate), wide), act);
-  const product = g.node('Mul', [gate, linear(g, x, at(names.up), wide)]);
+  const wide = (name: string, to: number) => linear(g, x, at(name), { from: width, to, bias });
+  const [gate, up] = fused
+    ? g.nodes('Split', [wide('gate_up_proj', 2 * inner), g.ints([inner, inner])], {
+        ...{ outputs: 2, attributes: { axis: -1 } },
+      })
+    : [wide(names.gate, inner), wide(names.up, inner)];
+  const product = g.node('Mul', [activation(g, gate!, act), up!]);
   return linear(g, product, at(names.down), { from: inner, to: width, bias });
 }

@@ -31,9 +31,38 @@ export function rmsNorm(
   g: GraphWriter,
   x: Value,
   name: string,
-  { width, epsilon, offset = 0 }: NormOptions & { offset?: number },
+  { width, epsilon, offset = 0 }: NormOptions & { offset?: number | undefined },
 ): Value {
   const stored = g.weight(`${name}.weight`, [width]);
   const weight = offset === 0 ? stored : g.node('Add', [stored, g.scalar(offset)]);
   return g.node('SimplifiedLayerNormalization', [x, weight], { axis: -1, epsilon: float(epsilon) });
+}
+
+/** RMSNorm of each head of float32 [rows, tokens, heads · width]. */
+export function headNorm(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { heads, width, ...options }: NormOptions & { heads: number; offset?: number | undefined },
+): Value {
+  const split = g.node('Reshape', [x, g.ints([0, 0, heads, width])]);
+  const normed = rmsNorm(g, split, name, { width, ...options });
+  return g.node('Reshape', [normed, g.ints([0, 0, heads * width])]);
+}
+
+/** A LayerNorm without bias for each head of float32 [rows, tokens, heads · width]: `norms.N.weight`. */
+export function eachHeadNorm(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { heads, width, epsilon }: NormOptions & { heads: number },
+): Value {
+  const split = g.node('Reshape', [x, g.ints([0, 0, heads, width])]);
+  const ones = g.floats(new Float32Array(width).fill(1));
+  const normed = g.node('LayerNormalization', [split, ones], { axis: -1, epsilon: float(epsilon) });
+  const rows = Array.from({ length: heads }, (_, head) =>
+    g.node('Unsqueeze', [g.weight(`${name}.norms.${head}.weight`, [width]), g.ints([0])]),
+  );
+  const scaled = g.node('Mul', [normed, g.node('Concat', rows, { axis: 0 })]);
+  return g.node('Reshape', [scaled, g.ints([0, 0, heads * width])]);
 }

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
+import { epsilon, labelCount, labels, layers, size } from '../config.js';
+import type { LlamaLike } from './llama-like.js';
+
+/** What configurations of this kind have in common, with Llama's defaults. */
+export const llamaConfig = {
+  ...labels,
+  ...rotaryConfig,
+  ...{ vocab_size: size, hidden_size: size, intermediate_size: size },
+  ...{ num_hidden_layers: layers, num_attention_heads: size },
+  num_key_value_heads: size.nullish(),
+  head_dim: size.nullish(),
+  hidden_act: z.string().default('silu'),
+  rms_norm_eps: epsilon.default(1e-6),
+  attention_bias: z.boolean().nullish(),
+  tie_word_embeddings: z.boolean().default(false),
+  pad_token_id: z.int().nullish(),
+};
+
+type Given = z.output<z.ZodObject<typeof llamaConfig>>;
+
+/** The sizes of a configuration. */
+export function llamaSizes(c: Given) {
+  const heads = c.num_attention_heads;
+  const biased = c.attention_bias === true;
+  return {
+    layers: c.num_hidden_layers,
+    vocabulary: c.vocab_size,
+    width: c.hidden_size,
+    inner: c.intermediate_size,
+    heads,
+    keyHeads: c.num_key_value_heads ?? heads,
+    headWidth: c.head_dim ?? c.hidden_size / heads,
+    epsilon: c.rms_norm_eps,
+    act: c.hidden_act,
+    tie: c.tie_word_embeddings,
+    labels: labelCount(c),
+    padId: c.pad_token_id ?? undefined,
+    bias: { projections: biased, output: biased },
+    rotary: () => c,
+  } satisfies LlamaLike;
+}
+
+/** Fields that say which layers see a window only. */
+export const windowConfig = {
+  sliding_window: z.int().min(1).nullish(),
+  layer_types: z.array(z.string()).nullish(),
+};
+
+type Windows = z.output<z.ZodObject<typeof windowConfig>>;
+
+/** The window of a layer by `layer_types`, or where there is none by `slides`. */
+export function windowOf(
+  { sliding_window, layer_types }: Windows,
+  slides: (layer: number) => boolean,
+): (layer: number) => number | undefined {
+  return (layer) => {
+    const kind = layer_types?.[layer];
+    const sliding = kind === undefined ? slides(layer) : kind === 'sliding_attention';
+    return sliding ? (sliding_window ?? undefined) : undefined;
+  };
+}

@@ -1,0 +1,146 @@
+import { type Decoder, decoderHeads } from '../../blocks/decoder.js';
+import type { DecoderInputs } from '../../blocks/decoder-inputs.js';
+import { type Projected, softCap } from '../../blocks/cached-attention.js';
+import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
+import { embedding, linear, tableScores } from '../../blocks/linear.js';
+import { headNorm, rmsNorm } from '../../blocks/norm.js';
+import { splitRows } from '../../blocks/projections.js';
+import type { RotaryConfig } from '../../blocks/rotary-frequencies.js';
+import { selfAttention } from '../../blocks/self-attention.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+
+/** Decoders with Llama's names of tensors and RMSNorms; what is absent is as in Llama. */
+export interface LlamaLike {
+  layers: number;
+  vocabulary: number;
+  /** Of the states, and of the feed-forward layer inside. */
+  width: number;
+  inner: number;
+  heads: number;
+  keyHeads: number;
+  headWidth: number;
+  epsilon: number;
+  /** Activation of the feed-forward layer. */
+  act: string;
+  tie: boolean;
+  labels: number;
+  padId: number | undefined;
+  bias?: { projections?: boolean; output?: boolean; feedForward?: boolean };
+  /** Queries, keys and values are one projection, gate and up are another. */
+  fused?: boolean;
+  /** Added to the weights of norms. */
+  normOffset?: number;
+  /** RMSNorms of queries and keys: of each head, or of all of them. */
+  headNorms?: 'head' | 'whole';
+  /** Where norms stand: before attention and feed-forward, after them, or both. */
+  norms?: 'before' | 'after' | 'around';
+  /** Of scores; 1 / sqrt(headWidth) if absent. */
+  scale?: number;
+  /** Bounds of scores, and of the answer's. */
+  cap?: number | undefined;
+  finalCap?: number | undefined;
+  /** Factors of the tokens' vectors, of what each layer adds, and of the answer's scores. */
+  embedScale?: number;
+  residualScale?: number;
+  scoresScale?: number;
+  /** Undefined for a layer whose heads are not turned. */
+  rotary(layer: number): RotaryConfig | undefined;
+  /** How many tokens a layer sees back; undefined: all. */
+  window?(layer: number): number | undefined;
+  /** In place of one gated layer. */
+  feedForward?(g: GraphWriter, x: Value, at: (name: string) => string): Value;
+}
+
+/** What the tasks want of such a model. */
+export const llamaLikeHeads = <C>(modelOf: (config: C) => LlamaLike) =>
+  decoderHeads<C>((config) => decoderOf(modelOf(config)));
+
+/** Prefix of the tensors of the model without its head. */
+export const PREFIXES = ['model.'];
+
+interface LayerOf {
+  model: LlamaLike;
+  layer: number;
+  /** Name of a tensor of the layer. */
+  at(name: string): string;
+}
+
+function decoderOf(model: LlamaLike): Decoder {
+  const { width, vocabulary, layers, labels, padId, keyHeads, headWidth } = model;
+  return {
+    ...{ layers, width, vocabulary, labels, padId, keyHeads, headWidth },
+    embed: (g, { ids }) =>
+      scaled(g, embedding(g, ids, 'model.embed_tokens', { rows: vocabulary, width }), model.embedScale),
+    layer: (g, x, layer, inputs) =>
+      writeLayer(g, x, inputs, { model, layer, at: (name) => `model.layers.${layer}.${name}` }),
+    finish: (g, x) => norm(g, x, 'model.norm', model),
+    scores(g, x) {
+      const names = { own: 'lm_head.weight', tied: 'model.embed_tokens.weight' };
+      const plain = tableScores(g, x, names, { rows: vocabulary, width, tie: model.tie });
+      const all = scaled(g, plain, model.scoresScale);
+      return model.finalCap === undefined ? all : softCap(g, all, model.finalCap);
+    },
+  };
+}
+
+function writeLayer(g: GraphWriter, x: Value, inputs: DecoderInputs, of: LayerOf): Value {
+  const { model, at } = of;
+  const { norms = 'before', residualScale } = model;
+  const add = (to: Value, part: Value) => g.node('Add', [to, scaled(g, part, residualScale)]);
+  const normed = (value: Value, name: string) => norm(g, value, at(name), model);
+  const ahead = (value: Value, name: string) => (norms === 'after' ? value : normed(value, name));
+  const behind = (value: Value, name: string) => (norms === 'before' ? value : normed(value, name));
+  const attended = attend(g, ahead(x, 'input_layernorm'), inputs, of);
+  const middle = add(x, behind(attended, 'post_attention_layernorm'));
+  const second = norms === 'around' ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
+  return add(middle, behind(feedForward(g, ahead(middle, second), of), 'post_feedforward_layernorm'));
+}
+
+function attend(g: GraphWriter, x: Value, inputs: DecoderInputs, { model, layer, at }: LayerOf): Value {
+  const { width: to, heads, keyHeads, headWidth: width } = model;
+  const projected = project(g, x, model, (name) => at(`self_attn.${name}`));
+  const attended = selfAttention(g, inputs, projected, {
+    ...{ layer, heads, keyHeads, width, cap: model.cap, scale: model.scale ?? width ** -0.5 },
+    window: model.window?.(layer),
+    rotary: model.rotary(layer),
+  });
+  const size = { from: heads * width, to, bias: model.bias?.output ?? false };
+  return linear(g, attended, at('self_attn.o_proj'), size);
+}
+
+function project(g: GraphWriter, x: Value, model: LlamaLike, at: (name: string) => string): Projected {
+  const { width: from, heads, keyHeads, headWidth: width, epsilon, normOffset: offset } = model;
+  const bias = model.bias?.projections ?? false;
+  if (model.fused) {
+    const to = (heads + 2 * keyHeads) * width;
+    return splitRows(g, linear(g, x, at('qkv_proj'), { from, to, bias }), { heads, keyHeads, width });
+  }
+  const one = (name: string, count: number) =>
+    linear(g, x, at(`${name}_proj`), { from, to: count * width, bias });
+  const normed = (name: string, count: number) => {
+    const plain = one(name, count);
+    if (!model.headNorms) return plain;
+    const of = { width, epsilon, offset };
+    if (model.headNorms === 'head') return headNorm(g, plain, at(`${name}_norm`), { ...of, heads: count });
+    return rmsNorm(g, plain, at(`${name}_norm`), { ...of, width: count * width });
+  };
+  return { query: normed('q', heads), key: normed('k', keyHeads), value: one('v', keyHeads) };
+}
+
+function feedForward(g: GraphWriter, x: Value, { model, at }: LayerOf): Value {
+  const { width, inner, act, fused = false } = model;
+  if (model.feedForward) return model.feedForward(g, x, at);
+  const bias = model.bias?.feedForward ?? false;
+  return gatedFeedForward(g, x, (name) => at(`mlp.${name}`), { width, inner, act, bias, fused });
+}
+
+const norm = (
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { width, epsilon, normOffset: offset }: LlamaLike,
+): Value => rmsNorm(g, x, name, { width, epsilon, offset });
+
+function scaled(g: GraphWriter, x: Value, factor = 1): Value {
+  return factor === 1 ? x : g.node('Mul', [x, g.scalar(factor)]);
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { llamaConfig, llamaSizes } from './config.js';
+import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+
+const config = z.object({ ...llamaConfig, mlp_bias: z.boolean().default(false) });
+
+/** modeling_llama.py */
+export const llama = defineArchitecture({
+  modelTypes: ['llama'],
+  config,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<z.output<typeof config>>((c) => {
+    const sizes = llamaSizes(c);
+    return { ...sizes, bias: { ...sizes.bias, feedForward: c.mlp_bias } };
+  }),
+});

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { expertsFeedForward } from '../../blocks/experts.js';
+import { epsilon } from '../config.js';
+import { llamaConfig, llamaSizes } from './config.js';
+import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+
+const mistralConfig = z.object({ ...llamaConfig, sliding_window: z.int().min(1).nullish() });
+
+/** All layers see a window. modeling_mistral.py */
+export const mistral = defineArchitecture({
+  modelTypes: ['mistral'],
+  config: mistralConfig,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<z.output<typeof mistralConfig>>((c) => ({
+    ...llamaSizes(c),
+    bias: {},
+    window: () => c.sliding_window ?? undefined,
+  })),
+});
+
+const mixtralConfig = mistralConfig.extend({
+  rope_theta: z.number().positive().default(1e6),
+  rms_norm_eps: epsilon.default(1e-5),
+  num_experts_per_tok: z.int().min(1).max(256).default(2),
+  num_local_experts: z.int().min(1).max(256).default(8),
+});
+
+/** A mixture of experts: each token goes through a few of them. modeling_mixtral.py */
+export const mixtral = defineArchitecture({
+  modelTypes: ['mixtral'],
+  config: mixtralConfig,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<z.output<typeof mixtralConfig>>((c) => ({
+    ...llamaSizes(c),
+    bias: {},
+    window: () => c.sliding_window ?? undefined,
+    feedForward: (g, x, at) =>
+      expertsFeedForward(g, x, (name) => at(`block_sparse_moe.${name}`), {
+        ...{ width: c.hidden_size, inner: c.intermediate_size, act: c.hidden_act },
+        ...{ experts: c.num_local_experts, chosen: c.num_experts_per_tok },
+        names: { gate: 'w1', up: 'w3', down: 'w2' },
+      }),
+  })),
+});

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
+import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+
+const config = z.object({
+  ...llamaConfig,
+  ...windowConfig,
+  use_sliding_window: z.boolean().nullish(),
+  max_window_layers: z.int().min(0).default(28),
+});
+type Config = z.output<typeof config>;
+
+/** Layers from max_window_layers on see a window, where the configuration lets them. */
+const windows = (c: Config) =>
+  windowOf(
+    { ...c, sliding_window: c.use_sliding_window ? (c.sliding_window ?? 4096) : null },
+    (layer) => layer >= c.max_window_layers,
+  );
+
+/** modeling_qwen2.py */
+export const qwen2 = defineArchitecture({
+  modelTypes: ['qwen2'],
+  config,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<Config>((c) => ({
+    ...llamaSizes(c),
+    bias: { projections: true },
+    window: windows(c),
+  })),
+});
+
+const qwen3Config = config.extend({ head_dim: z.int().min(1).default(128) });
+
+/** modeling_qwen3.py */
+export const qwen3 = defineArchitecture({
+  modelTypes: ['qwen3'],
+  config: qwen3Config,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<z.output<typeof qwen3Config>>((c) => ({
+    ...llamaSizes(c),
+    headNorms: 'head',
+    window: windows(c),
+  })),
+});

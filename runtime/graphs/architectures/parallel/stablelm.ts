@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
+import { linear } from '../../blocks/linear.js';
+import { eachHeadNorm } from '../../blocks/norm.js';
+import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
+import { epsilon, size } from '../config.js';
+import { common, parallelHeads, sizesOf } from './parallel-decoder.js';
+
+const stableConfig = z.object({
+  ...common,
+  ...rotaryConfig,
+  intermediate_size: size,
+  num_key_value_heads: size.nullish(),
+  hidden_act: z.string().default('silu'),
+  layer_norm_eps: epsilon.default(1e-5),
+  partial_rotary_factor: z.number().positive().max(1).default(0.25),
+  use_qkv_bias: z.boolean().default(false),
+  qk_layernorm: z.boolean().default(false),
+  use_parallel_residual: z.boolean().default(false),
+});
+
+/** Llama's layers with LayerNorms. modeling_stablelm.py */
+export const stablelm = defineArchitecture({
+  modelTypes: ['stablelm'],
+  config: stableConfig,
+  prefixes: ['model.'],
+  heads: parallelHeads<z.output<typeof stableConfig>>((c) => {
+    const {
+      hidden_size: width,
+      num_attention_heads: heads,
+      use_qkv_bias: bias,
+      use_parallel_residual: parallel,
+    } = c;
+    const keyHeads = c.num_key_value_heads ?? heads;
+    const headWidth = width / heads;
+    return {
+      ...sizesOf(c),
+      ...{ keyHeads, epsilon: c.layer_norm_eps, prefix: 'model.', rotary: c, parallel },
+      names: { embed: 'embed_tokens', layers: 'layers', norm: 'norm', output: 'lm_head' },
+      norms: {
+        attention: 'input_layernorm',
+        feedForward: parallel ? 'input_layernorm' : 'post_attention_layernorm',
+      },
+      project(g, x, at) {
+        const one = (name: string, count: number) =>
+          linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * headWidth, bias });
+        const normed = (name: string, count: number) =>
+          c.qk_layernorm
+            ? eachHeadNorm(g, one(name, count), at(`self_attn.${name}_layernorm`), {
+                ...{ heads: count, width: headWidth, epsilon: c.layer_norm_eps },
+              })
+            : one(name, count);
+        return { query: normed('q', heads), key: normed('k', keyHeads), value: one('v', keyHeads) };
+      },
+      output: (g, x, at) => linear(g, x, at('self_attn.o_proj'), { from: width, to: width, bias: false }),
+      feedForward: (g, x, at) =>
+        gatedFeedForward(g, x, (name) => at(`mlp.${name}`), {
+          ...{ width, inner: c.intermediate_size, act: c.hidden_act },
+        }),
+    };
+  }),
+});

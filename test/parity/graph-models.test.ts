@@ -1,0 +1,151 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import type { InferenceSession } from 'onnxruntime-node';
+import type { Head } from '../../runtime/core/handles/index.js';
+import { openSession } from '../../runtime/engines/sessions/session.js';
+import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import { folderSource } from '../../runtime/store/folder.js';
+import { rangesOf } from '../../runtime/store/source.js';
+import { readWeightIndex } from '../../runtime/weights/index.js';
+
+/** Floats of a reference in base64. */
+interface Floats {
+  dims: number[];
+  data: string;
+}
+
+interface RunCase {
+  /** Integers, or floats, by the names of inputs. */
+  inputs: Record<string, Nested | Floats>;
+  outputs: Record<string, Floats>;
+}
+
+interface TextCase {
+  tokens: number[];
+  /** Tokens that are fed at once; the others follow one by one. */
+  prompt: number;
+  /** After each token from the prompt's last one on. */
+  logits: Floats;
+}
+
+type Nested = number | Nested[];
+
+const ROOT = join(import.meta.dirname, '../fixtures/graph-models');
+/** Of the largest number of an output. */
+const TOLERANCE = 2e-5;
+
+async function writeModel(dir: string, head: Head): Promise<Record<string, Uint8Array>> {
+  const source = folderSource(dir);
+  const info = await source.info('graph/model');
+  const index = await readWeightIndex(rangesOf(source, info));
+  const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  return writeGraphs({ config, index, head }).graphs;
+}
+
+const open = (bytes: Uint8Array, weightsIn: string): Promise<InferenceSession> =>
+  openSession({ bytes, weightsIn }, { device: 'cpu', threads: 1 });
+
+const floatsOf = ({ data }: Floats): Float32Array =>
+  new Float32Array(Uint8Array.from(Buffer.from(data, 'base64')).buffer);
+
+function shapeOf(value: Nested): number[] {
+  return Array.isArray(value) ? [value.length, ...shapeOf(value[0]!)] : [];
+}
+
+const flatten = (value: Nested): number[] => (Array.isArray(value) ? value.flatMap(flatten) : [value]);
+
+function tensorOf(value: Nested | Floats): ort.Tensor {
+  if (typeof value === 'object' && 'data' in value)
+    return new ort.Tensor('float32', floatsOf(value), value.dims);
+  const flat = flatten(value);
+  return new ort.Tensor('int64', BigInt64Array.from(flat, BigInt), shapeOf(value));
+}
+
+/** Largest difference, as a part of the largest number. */
+function difference(found: Float32Array, wanted: Float32Array): number {
+  expect(found).toHaveLength(wanted.length);
+  const most = wanted.reduce((max, value) => Math.max(max, Math.abs(value)), 1e-9);
+  return wanted.reduce((max, value, i) => Math.max(max, Math.abs(value - found[i]!)), 0) / most;
+}
+
+/** Zeroes what padding gives, which nobody reads. */
+function withoutPadding({ data, dims }: ort.Tensor, mask: Nested | Floats | undefined): Float32Array {
+  const values = Float32Array.from(data as Float32Array);
+  if (!Array.isArray(mask) || dims[1] !== shapeOf(mask)[1]) return values;
+  const seen = flatten(mask);
+  const width = values.length / seen.length;
+  seen.forEach((one, i) => one === 0 && values.fill(0, i * width, (i + 1) * width));
+  return values;
+}
+
+async function compareRun(session: InferenceSession, { inputs, outputs }: RunCase): Promise<void> {
+  const feeds = Object.fromEntries(session.inputNames.map((name) => [name, tensorOf(inputs[name]!)]));
+  const found = await session.run(feeds);
+  for (const [name, wanted] of Object.entries(outputs)) {
+    expect(found[name]!.dims).toEqual(wanted.dims);
+    const values = withoutPadding(found[name]!, inputs['attention_mask']);
+    expect(difference(values, floatsOf(wanted))).toBeLessThan(TOLERANCE);
+  }
+}
+
+/** Feeds a text as the engine does: the prompt, then token by token, after a cache with places that are not used. */
+async function compareText(session: InferenceSession, { tokens, prompt, logits }: TextCase): Promise<void> {
+  const wanted = floatsOf(logits);
+  const width = logits.dims[1]!;
+  const names = session.inputNames.filter((name) => name.startsWith('past_key_values.'));
+  const cache = new Map<string, { entries: Float32Array[]; heads: number; width: number }>();
+  for (const entry of session.inputMetadata) {
+    if (!names.includes(entry.name) || !entry.isTensor) continue;
+    cache.set(entry.name, { entries: [], heads: Number(entry.shape[1]), width: Number(entry.shape[3]) });
+  }
+  for (let from = 0; from < tokens.length; from = Math.max(prompt, from + 1)) {
+    const fed = tokens.slice(from, Math.max(prompt, from + 1));
+    // Two free places in the cache, behind the tokens of the past.
+    const room = from === 0 ? 0 : 2;
+    const mask = [...tokens.slice(0, from).map(() => 1), ...Array<number>(room).fill(0), ...fed.map(() => 1)];
+    const feeds: Record<string, ort.Tensor> = {
+      input_ids: tensorOf([fed]),
+      attention_mask: tensorOf([mask]),
+      position_ids: tensorOf([fed.map((_, i) => from + i)]),
+    };
+    for (const [name, { entries, heads, width: size }] of cache) {
+      const data = new Float32Array(heads * (from + room) * size);
+      entries.forEach((values, token) => {
+        for (let head = 0; head < heads; head++)
+          data.set(values.subarray(head * size, (head + 1) * size), (head * (from + room) + token) * size);
+      });
+      feeds[name] = new ort.Tensor('float32', data, [1, heads, from + room, size]);
+    }
+    const wantedNames = session.inputNames.filter((name) => name in feeds);
+    const found = await session.run(Object.fromEntries(wantedNames.map((name) => [name, feeds[name]!])));
+    for (const [name, { entries, heads, width: size }] of cache) {
+      const fresh = found[name.replace('past_key_values', 'present')]!.data as Float32Array;
+      for (let token = 0; token < fed.length; token++) {
+        const values = new Float32Array(heads * size);
+        for (let head = 0; head < heads; head++) {
+          const start = (head * fed.length + token) * size;
+          values.set(fresh.subarray(start, start + size), head * size);
+        }
+        entries.push(values);
+      }
+    }
+    const row = from + fed.length - prompt;
+    const scores = wanted.subarray(row * width, (row + 1) * width);
+    expect(difference(found['logits']!.data as Float32Array, scores)).toBeLessThan(TOLERANCE);
+  }
+}
+
+const names = await readdir(ROOT);
+
+test.each(names)('the graph of %s computes what Python does', async (name) => {
+  const dir = join(ROOT, name);
+  const { head, cases } = JSON.parse(await readFile(join(dir, 'cases.json'), 'utf8')) as {
+    head: Head;
+    cases: (RunCase | TextCase)[];
+  };
+  const graphs = await writeModel(dir, head);
+  const session = await open(graphs['model']!, dir);
+  for (const one of cases) await ('tokens' in one ? compareText(session, one) : compareRun(session, one));
+  await session.release();
+});
