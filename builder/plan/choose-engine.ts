@@ -6,7 +6,7 @@ import { Refusal } from './refusal.js';
 /** The part of a binding that the planner needs, for any head. */
 export type AnyBinding = Pick<
   EngineBinding<Head, never, never>,
-  'modelTypes' | 'head' | 'graphs' | 'otherGraphs' | 'files'
+  'modelTypes' | 'head' | 'graphs' | 'otherGraphs' | 'files' | 'typeFiles'
 >;
 
 export interface EngineChoice {
@@ -24,7 +24,12 @@ export function chooseEngine(task: AnyTask, modelType: string | undefined): Engi
   const found = bindings.find(
     ([, { modelTypes }]) => !modelTypes || (modelType !== undefined && modelTypes.includes(modelType)),
   );
-  if (found) return { engine: found[0], binding: found[1] };
+  if (found) {
+    const [engine, binding] = found;
+    const { typeFiles = {} } = binding;
+    const more = modelType && Object.hasOwn(typeFiles, modelType) ? typeFiles[modelType]! : [];
+    return { engine, binding: { ...binding, files: [...binding.files, ...more] } };
+  }
   throw new Refusal(
     `${task.title} is not served for models of type ${modelType ?? 'unknown'}; served types: ` +
       bindings.flatMap(([, { modelTypes = [] }]) => modelTypes).join(', '),

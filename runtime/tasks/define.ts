@@ -37,6 +37,8 @@ export interface EngineBinding<H extends Head, Input, Output> {
   otherGraphs?: readonly (readonly string[])[];
   /** Other files of the repository that this task reads if they exist, as names or `*.ext` patterns. */
   files: readonly string[];
+  /** More of them for some values of `model_type`. */
+  typeFiles?: Readonly<Record<string, readonly string[]>>;
   /** An example request for this model, if the task's may not suit it; with a url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**

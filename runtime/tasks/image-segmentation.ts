@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { base64Png, params, PROCESSOR_FILES, threshold, withMedia } from './fragments.js';
+import { base64Png, params, PROCESSOR_FILES, threshold, TOKENIZER_FILES, withMedia } from './fragments.js';
 
 const share = z.number().min(0).max(1).nullish();
 
@@ -39,6 +39,8 @@ export default defineTask({
       head: 'image-segmentation',
       graphs: ['model'],
       files: PROCESSOR_FILES,
+      // It reads what it is to do as a text.
+      typeFiles: { oneformer: TOKENIZER_FILES },
       async run(handle, { media, params }, { signal }) {
         const options = {
           subtask: params.subtask ?? undefined,

@@ -9,7 +9,7 @@ import { openImageModel } from './image-model.js';
 
 /** *ForDepthEstimation: pixel_values -> predicted_depth [1, h, w]. */
 export async function loadDepthEstimator(request: LoadRequest): Promise<DepthEstimator> {
-  const model = await openImageModel(request, 'predicted_depth');
+  const model = await openImageModel(request, ['predicted_depth']);
   return {
     async estimate(bytes, signal) {
       const { outputs, image } = await model.run(bytes, signal);

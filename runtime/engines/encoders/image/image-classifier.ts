@@ -6,7 +6,7 @@ import { openImageModel } from './image-model.js';
 
 /** *ForImageClassification: pixel_values [1, 3, h, w] -> logits [1, labels]. */
 export async function loadImageClassifier(request: LoadRequest): Promise<ImageClassifier> {
-  const { config, run } = await openImageModel(request, 'logits');
+  const { config, run } = await openImageModel(request, ['logits']);
   // Image pipelines have no raw mode for regression heads: one label is a sigmoid (ImageClassificationPipeline).
   const problem = problemOf(config) === 'multi_label' ? 'multi_label' : 'single_label';
   return {

@@ -28,32 +28,43 @@ export interface ImageModel {
   /**
    * Decodes a picture as memory allows, makes of it what the graph takes, and runs it. Goes no step further once `signal`
    * aborts.
+   * @param beside inputs that the head gives beside the picture; their memory is handed over
    * @throws RunError 413 too many pixels, 422 broken picture; the signal's reason
    */
-  run(bytes: Uint8Array, signal: AbortSignal): Promise<ImageRun>;
+  run(bytes: Uint8Array, signal: AbortSignal, beside?: Tensors): Promise<ImageRun>;
 }
 
 /**
  * Opens what every head over an encoder that reads one picture needs; the graph is `model`.
  * @param needed outputs that the head reads
+ * @param beside an example of what the head gives beside each picture
  */
-export async function openImageModel(request: LoadRequest, ...needed: string[]): Promise<ImageModel> {
+export async function openImageModel(
+  request: LoadRequest,
+  needed: readonly string[] = [],
+  beside: Tensors = {},
+): Promise<ImageModel> {
   const [config, { inputs, outputs, sessions }] = await Promise.all([
     readJson(request.dir, 'config.json'),
     openSessionPool(request, graphSource(request, 'model')),
   ]);
-  checkImageInputs(inputs);
+  const given = new Set(Object.keys(beside));
+  const pictured = inputs.filter(({ name }) => !given.has(name));
+  checkImageInputs(pictured);
   requireOutputs(outputs, needed);
   const pictures = await openPictureInput(request, config, () => encoder.availableBytes);
-  const sample = sampler((picture) => imageRow(inputs, pictures.process(picture)));
+  const sample = sampler((picture) => ({ ...imageRow(pictured, pictures.process(picture)), ...beside }));
   const encoder = await createTensorEncoder({ sessions }, { sample, memory: request.memory });
   return {
     config,
     processor: pictures.processor,
     processing: pictures.config,
-    async run(bytes, signal) {
+    async run(bytes, signal, others = {}) {
       const { values, ...image } = await pictures.read(bytes, signal);
-      const outputs = await encoder.forward(imageRow(inputs, { values, ...image }), signal);
+      const outputs = await encoder.forward(
+        { ...imageRow(pictured, { values, ...image }), ...others },
+        signal,
+      );
       pictures.hasRun();
       return { outputs, image };
     },

@@ -27,7 +27,7 @@ const READERS: Record<string, ReadLogits> = {
 
 /** *ForObjectDetection: pixel_values (pixel_mask) -> logits [1, queries, classes], pred_boxes [1, queries, 4]. */
 export async function loadObjectDetector(request: LoadRequest): Promise<ObjectDetector> {
-  const model = await openImageModel(request, 'logits', 'pred_boxes');
+  const model = await openImageModel(request, ['logits', 'pred_boxes']);
   const read = READERS[model.processor] ?? bestOfQuery;
   return {
     async detect(bytes, threshold, signal) {

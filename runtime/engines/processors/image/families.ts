@@ -183,7 +183,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   },
   MaskFormer: maskFormer,
   Mask2Former: maskFormer,
-  OneFormer: maskFormer,
+  OneFormer: { ...maskFormer, fixed: { size_divisor: 0 } },
   Donut: {
     number: 'square',
     // A pair is width and height here.

@@ -9,11 +9,12 @@ import type { Json } from '../../../repository/model-folder.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { openImageModel } from '../image-model.js';
 import { foregroundPicture } from './foreground.js';
-import { instanceMap } from './instance.js';
+import { instanceMap, sharedInstanceMap } from './instance.js';
 import { panopticMap } from './panoptic.js';
 import { classPlanes, enlargeMasks, type Queries, readQueries } from './queries.js';
 import { type SegmentMap, segmentPixels } from './segment-map.js';
 import { semanticMap } from './semantic.js';
+import { openTaskText } from './task-text.js';
 
 /** Mask2Former's masks are enlarged to this edge first, whatever the picture's size. */
 const MASK_SIZES: Record<string, number> = { Mask2Former: 384 };
@@ -31,10 +32,11 @@ const FOREGROUND = 'foreground';
  * does not have and that give one plane, which is the foreground.
  */
 export async function loadImageSegmenter(request: LoadRequest): Promise<ImageSegmenter> {
-  const model = await openImageModel(request);
+  const taskText = await openTaskText(request.dir);
+  const model = await openImageModel(request, [], taskText());
   return {
     async segment(bytes, options, signal) {
-      const { outputs, image } = await model.run(bytes, signal);
+      const { outputs, image } = await model.run(bytes, signal, taskText(options.subtask));
       const settings = { ...options, signal };
       const queries = readQueries(outputs);
       const planes = queries ? [] : planesOf(outputs);
@@ -59,9 +61,8 @@ async function queryMap(
   const edge = MASK_SIZES[processor];
   const queries = edge ? await enlargeMasks(found, edge, signal) : found;
   if (subtask === 'semantic') return semanticMap(await classPlanes(queries, signal), size, signal);
-  return subtask === 'instance' && !ALIKE.test(processor)
-    ? instanceMap(queries, size, options)
-    : panopticMap(queries, size, options);
+  if (subtask !== 'instance' || ALIKE.test(processor)) return panopticMap(queries, size, options);
+  return (processor === 'OneFormer' ? sharedInstanceMap : instanceMap)(queries, size, options);
 }
 
 async function planeMap(planes: readonly Plane[], size: Edges, options: Settings): Promise<SegmentMap> {

@@ -1,15 +1,10 @@
 import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
+import { type Candidate, sharedMap, type ShareOptions } from './panoptic.js';
 import type { Queries } from './queries.js';
 import { eachRow } from '../../../../core/each-row.js';
 import type { Segment, SegmentMap } from './segment-map.js';
-
-interface Instance {
-  label: number;
-  score: number;
-  mask: Plane;
-}
 
 /**
  * The best pairs of query and class, each with the mask of its query; later ones lie over earlier ones.
@@ -42,18 +37,28 @@ export async function instanceMap(
 
 const isIn = (logit: number): boolean => logit > 0;
 
-async function instancesOf({ classes, masks }: Queries, signal: AbortSignal): Promise<Instance[]> {
-  const pairs = classes.flatMap((row, query) =>
-    Array.from(row.subarray(0, -1), (probability, label) => ({ query, label, probability })),
-  );
-  pairs.sort((a, b) => b.probability - a.probability);
-  const instances: Instance[] = [];
-  await eachRow(Math.min(masks.length, pairs.length), signal, (i) => {
-    const { query, label, probability } = pairs[i]!;
-    const mask = masks[query]!;
-    instances.push({ label, mask, score: Math.fround(probability * meanInside(mask)) });
+/** OneFormer's: the best pairs share the pixels, by the logits of their masks. */
+export function sharedInstanceMap(queries: Queries, size: Edges, options: ShareOptions): Promise<SegmentMap> {
+  const kept = bestPairs(queries).filter(({ score }) => score > Math.fround(options.threshold));
+  return sharedMap(kept, size, { ...options, valuesOf: (mask) => mask });
+}
+
+async function instancesOf(queries: Queries, signal: AbortSignal): Promise<Candidate[]> {
+  const pairs = bestPairs(queries);
+  const instances: Candidate[] = [];
+  await eachRow(pairs.length, signal, (i) => {
+    const { label, mask, score } = pairs[i]!;
+    instances.push({ label, mask, score: Math.fround(score * meanInside(mask)) });
   });
   return instances;
+}
+
+/** As many pairs of query and class as there are queries, the most probable first; "nothing" is no class. */
+function bestPairs({ classes, masks }: Queries): Candidate[] {
+  const pairs = classes.flatMap((row, query) =>
+    Array.from(row.subarray(0, -1), (score, label) => ({ label, score, mask: masks[query]! })),
+  );
+  return pairs.sort((a, b) => b.score - a.score).slice(0, masks.length);
 }
 
 /** Mean probability of the pixels of a mask. */

@@ -1,32 +1,55 @@
 import type { Edges } from '../../../processors/image/sizes.js';
-import { bilinearRows, type RowSampler } from '../../../processors/image/interpolate.js';
+import { bilinearRows, type Plane, type RowSampler } from '../../../processors/image/interpolate.js';
 import { maskProbabilities, type Queries } from './queries.js';
 import type { SegmentOptions } from '../../../../core/handles/index.js';
 import { eachRow } from '../../../../core/each-row.js';
 import type { Segment, SegmentMap } from './segment-map.js';
 
+/** One that may get pixels. */
+export interface Candidate {
+  label: number;
+  score: number;
+  mask: Plane;
+}
+
 /**
  * Every pixel belongs to the query that is surest of it; queries to which too little of their mask is left are dropped.
  * transformers' post_process_panoptic_segmentation, which the pipeline lets fuse nothing.
  */
-export async function panopticMap(
+export function panopticMap(
   { classes, masks }: Queries,
   size: Edges,
-  {
-    threshold,
-    maskThreshold,
-    overlapThreshold,
-    signal,
-  }: Omit<SegmentOptions, 'subtask'> & { signal: AbortSignal },
+  options: ShareOptions,
 ): Promise<SegmentMap> {
   const kept = classes.flatMap((row, query) => {
     const label = row.indexOf(row.reduce((most, value) => Math.max(most, value), -Infinity));
     const score = row[label]!;
-    return label < row.length - 1 && score > Math.fround(threshold) ? [{ query, label, score }] : [];
+    const isKept = label < row.length - 1 && score > Math.fround(options.threshold);
+    return isKept ? [{ label, score, mask: masks[query]! }] : [];
   });
+  return sharedMap(kept, size, { ...options, valuesOf: maskProbabilities });
+}
+
+export type ShareOptions = Omit<SegmentOptions, 'subtask'> & { signal: AbortSignal };
+
+/**
+ * Pixels for each candidate, by its weighted values; its share of its own mask decides whether it is kept. transformers'
+ * compute_segments.
+ * @param valuesOf what is enlarged of a mask
+ */
+export async function sharedMap(
+  kept: readonly Candidate[],
+  size: Edges,
+  {
+    maskThreshold,
+    overlapThreshold,
+    signal,
+    valuesOf,
+  }: Omit<ShareOptions, 'threshold'> & { valuesOf: (mask: Plane) => Plane },
+): Promise<SegmentMap> {
   const samplers: RowSampler[] = [];
   await eachRow(kept.length, signal, (k) => {
-    samplers.push(bilinearRows(maskProbabilities(masks[kept[k]!.query]!), size));
+    samplers.push(bilinearRows(valuesOf(kept[k]!.mask), size));
   });
   const ids = new Int16Array(size.height * size.width).fill(-1);
   if (kept.length === 0) return { ...size, ids, segments: [] };
