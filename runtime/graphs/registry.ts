@@ -1,5 +1,10 @@
 import type { AnyArchitecture } from './architecture.js';
-import { bert } from './architectures/bert.js';
+import { albert } from './architectures/bert-like/albert.js';
+import { bert } from './architectures/bert-like/bert.js';
+import { distilbert } from './architectures/bert-like/distilbert.js';
+import { electra } from './architectures/bert-like/electra.js';
+import { mpnet } from './architectures/bert-like/mpnet.js';
+import { roberta } from './architectures/bert-like/roberta.js';
 import { gpt2 } from './architectures/gpt2.js';
 import { opt } from './architectures/opt.js';
 import { falcon } from './architectures/parallel/falcon.js';
@@ -14,7 +19,7 @@ import { qwen2, qwen3 } from './architectures/llama-like/qwen.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
-  bert,
+  ...[bert, roberta, mpnet, electra, albert, distilbert],
   ...[llama, mistral, mixtral, qwen2, qwen3, gemma, gemma2, gemma3],
   ...[granite, olmo2, phi3, smollm3],
   ...[gpt2, opt, gptNeox, falcon, phi, stablelm],

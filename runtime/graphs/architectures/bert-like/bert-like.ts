@@ -1,0 +1,117 @@
+import { activation } from '../../blocks/activation.js';
+import { attention } from '../../blocks/attention.js';
+import { linear, matMulTransposed } from '../../blocks/linear.js';
+import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+
+/** Encoders with BERT's layers: attention, feed-forward, and a LayerNorm behind each. */
+
+export type Name = (name: string) => string;
+
+/** Names of a layer's parts. */
+export interface LayerNames {
+  query: string;
+  key: string;
+  value: string;
+  output: string;
+  attentionNorm: string;
+  wide: string;
+  narrow: string;
+  norm: string;
+}
+
+export const BERT_NAMES: LayerNames = {
+  query: 'attention.self.query',
+  key: 'attention.self.key',
+  value: 'attention.self.value',
+  output: 'attention.output.dense',
+  attentionNorm: 'attention.output.LayerNorm',
+  wide: 'intermediate.dense',
+  narrow: 'output.dense',
+  norm: 'output.LayerNorm',
+};
+
+export interface LayerSize {
+  width: number;
+  inner: number;
+  heads: number;
+  epsilon: number;
+  act: string;
+}
+
+export interface LayerInputs {
+  /** int32 [rows, tokens], 0 for padding. */
+  padding: Value;
+  /** Added to scores: float32 [1 or rows, heads, tokens, tokens]. Heads and their width are known to the layer only. */
+  bias?: Value | ((query: Value, key: Value) => Value) | undefined;
+}
+
+/** One layer over float32 [rows, tokens, width]. */
+export function bertLayer(
+  g: GraphWriter,
+  x: Value,
+  { names, at, padding, bias, ...size }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
+): Value {
+  const { width, inner, heads, epsilon, act } = size;
+  const square = { from: width, to: width };
+  const query = linear(g, x, at(names.query), square);
+  const key = linear(g, x, at(names.key), square);
+  const value = linear(g, x, at(names.value), square);
+  const added = typeof bias === 'function' ? bias(query, key) : bias;
+  const attended = attention(g, { query, key, value }, { heads, padding, bias: added });
+  const projected = linear(g, attended, at(names.output), square);
+  const middle = skipLayerNorm(g, [projected, x], at(names.attentionNorm), { width, epsilon });
+  const wide = activation(g, linear(g, middle, at(names.wide), { from: width, to: inner }), act);
+  const narrow = linear(g, wide, at(names.narrow), { from: inner, to: width });
+  return skipLayerNorm(g, [narrow, middle], at(names.norm), { width, epsilon });
+}
+
+export interface FillNames {
+  dense: string;
+  norm: string;
+  /** The table of the answer's scores, where it is not that of the tokens, and their bias under its names. */
+  own: string;
+  tied: string;
+  bias: readonly string[];
+}
+
+export interface FillSize {
+  width: number;
+  /** Of the table of tokens. */
+  embedded: number;
+  vocabulary: number;
+  epsilon: number;
+  act: string;
+}
+
+/** Scores of the vocabulary: a layer, an activation, a norm, and the table of the tokens. */
+export function vocabularyScores(
+  g: GraphWriter,
+  states: Value,
+  { dense, norm, own, tied, bias }: FillNames,
+  { width, embedded, vocabulary, epsilon, act }: FillSize,
+): Value {
+  const changed = activation(g, linear(g, states, dense, { from: width, to: embedded }), act);
+  const normed = layerNorm(g, changed, norm, { width: embedded, epsilon });
+  const table = g.weight(g.weights.has(own) ? own : tied, [vocabulary, embedded]);
+  const found = bias.find((name) => g.weights.has(name)) ?? bias[0]!;
+  return g.node('Add', [matMulTransposed(g, normed, table), g.weight(found, [vocabulary])]);
+}
+
+/** A layer, an activation and the layer of labels over vectors [rows, width]. */
+export function twoLayerClassifier(
+  g: GraphWriter,
+  x: Value,
+  { dense, output, act, width, labels }: TwoLayers,
+): Value {
+  const hidden = activation(g, linear(g, x, dense, { from: width, to: width }), act);
+  return linear(g, hidden, output, { from: width, to: labels });
+}
+
+interface TwoLayers {
+  dense: string;
+  output: string;
+  act: string;
+  width: number;
+  labels: number;
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { embedding, linear } from '../../blocks/linear.js';
+import { skipLayerNorm } from '../../blocks/norm.js';
+import { placesOf, textInputs } from '../../blocks/text-inputs.js';
+import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { size } from '../config.js';
+import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import { bertConfig, bertSizes } from './config.js';
+
+const config = z.object({
+  ...bertConfig,
+  embedding_size: size.default(128),
+  position_embedding_type: z.literal('absolute').default('absolute'),
+});
+type Config = z.output<typeof config>;
+
+function statesOf(g: GraphWriter, c: Config): Value {
+  const { ids, types, padding } = textInputs(g, { types: true });
+  const at = (name: string) => `electra.embeddings.${name}`;
+  const width = c.embedding_size;
+  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
+  const kinds = embedding(g, types, at('token_type_embeddings'), { rows: c.type_vocab_size, width });
+  const first = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+  const places = embedding(g, first, at('position_embeddings'), { rows: c.max_position_embeddings, width });
+  const sum = g.node('Add', [tokens, kinds]);
+  const embedded = skipLayerNorm(g, [sum, places], at('LayerNorm'), { width, epsilon: c.layer_norm_eps });
+  const wide = { from: width, to: c.hidden_size };
+  let x = width === c.hidden_size ? embedded : linear(g, embedded, 'electra.embeddings_project', wide);
+  for (let i = 0; i < c.num_hidden_layers; i++) {
+    const name = (part: string) => `electra.encoder.layer.${i}.${part}`;
+    x = bertLayer(g, x, { ...bertSizes(c), names: BERT_NAMES, at: name, padding });
+  }
+  return x;
+}
+
+const modelOf = (c: Config): TextModel => ({
+  ...bertSizes(c),
+  states: (g) => statesOf(g, c),
+  classify: (g, states) =>
+    twoLayerClassifier(g, firstToken(g, states), {
+      ...{ dense: 'classifier.dense', output: 'classifier.out_proj', ...bertSizes(c), act: 'gelu' },
+    }),
+  fill: (g, states) =>
+    vocabularyScores(
+      g,
+      states,
+      {
+        ...{ dense: 'generator_predictions.dense', norm: 'generator_predictions.LayerNorm' },
+        ...{ own: 'generator_lm_head.weight', tied: 'electra.embeddings.word_embeddings.weight' },
+        bias: ['generator_lm_head.bias'],
+      },
+      { ...bertSizes(c), embedded: c.embedding_size, act: 'gelu' },
+    ),
+});
+
+/** Vectors of tokens may be narrower than states. modeling_electra.py */
+export const electra = defineArchitecture({
+  modelTypes: ['electra'],
+  config,
+  prefixes: ['electra.'],
+  heads: textHeads(modelOf),
+});

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { embedding } from '../../blocks/linear.js';
+import { skipLayerNorm } from '../../blocks/norm.js';
+import { placesBehindPadding, textInputs } from '../../blocks/text-inputs.js';
+import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import { bertConfig, bertSizes } from './config.js';
+
+const config = z.object({
+  ...bertConfig,
+  pad_token_id: z.int().min(0).default(1),
+  position_embedding_type: z.literal('absolute').default('absolute'),
+  is_decoder: z.literal(false).default(false),
+});
+type Config = z.output<typeof config>;
+
+/** Positions count from the padding's id on; token types are one row, which is added to all. */
+function statesOf(g: GraphWriter, c: Config): Value {
+  const { ids, padding } = textInputs(g);
+  const at = (name: string) => `roberta.embeddings.${name}`;
+  const { width, epsilon } = bertSizes(c);
+  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
+  const kinds = g.weight(at('token_type_embeddings.weight'), [c.type_vocab_size, width]);
+  const kind = g.node('Gather', [kinds, g.ints([0], [])]);
+  const places = embedding(g, placesBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
+    ...{ rows: c.max_position_embeddings, width },
+  });
+  const sum = g.node('Add', [tokens, kind]);
+  let x = skipLayerNorm(g, [sum, places], at('LayerNorm'), { width, epsilon });
+  for (let i = 0; i < c.num_hidden_layers; i++) {
+    const name = (part: string) => `roberta.encoder.layer.${i}.${part}`;
+    x = bertLayer(g, x, { ...bertSizes(c), names: BERT_NAMES, at: name, padding });
+  }
+  return x;
+}
+
+/** Heads of RoBERTa and MPNet: `prefix` is that of the model without its head. */
+export function robertaHeads(c: z.output<z.ZodObject<typeof bertConfig>>, prefix: string) {
+  const sizes = bertSizes(c);
+  return {
+    classify: (g: GraphWriter, states: Value) =>
+      twoLayerClassifier(g, firstToken(g, states), {
+        ...{ dense: 'classifier.dense', output: 'classifier.out_proj', ...sizes, act: 'tanh' },
+      }),
+    fill: (g: GraphWriter, states: Value) =>
+      vocabularyScores(
+        g,
+        states,
+        {
+          ...{ dense: 'lm_head.dense', norm: 'lm_head.layer_norm', own: 'lm_head.decoder.weight' },
+          tied: `${prefix}embeddings.word_embeddings.weight`,
+          bias: ['lm_head.bias', 'lm_head.decoder.bias'],
+        },
+        { ...sizes, embedded: sizes.width, act: 'gelu' },
+      ),
+  };
+}
+
+const modelOf = (c: Config): TextModel => ({
+  ...bertSizes(c),
+  states: (g) => statesOf(g, c),
+  ...robertaHeads(c, 'roberta.'),
+});
+
+/** modeling_roberta.py; XLM-RoBERTa and CamemBERT are the same network. */
+export const roberta = defineArchitecture({
+  modelTypes: ['roberta', 'xlm-roberta', 'camembert'],
+  config,
+  prefixes: ['roberta.'],
+  heads: textHeads(modelOf),
+});
