@@ -37,6 +37,7 @@ export const IMAGE_PROCESSORS = [
     'Sam',
     'Sam2',
     'DINOv3ViT',
+    'Pix2Struct',
     'Detr',
   ] as const),
   ...([

@@ -15,6 +15,7 @@ import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { depthProFloats } from './depth-pro.js';
 import { zoeDepthFloats } from './zoe-depth.js';
+import { pix2structFloats, pix2structSettings } from './pix2struct.js';
 import { owlv2Floats } from './owlv2.js';
 import { siglip2Floats } from './siglip2.js';
 import { timmResize, timmSettings } from './timm.js';
@@ -161,6 +162,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     tensors: true,
     translate: checkTorchSettings,
   },
+  Pix2Struct: { ...square({}), floats: pix2structFloats, translate: pix2structSettings },
   Detr: detr,
   ConditionalDetr: detr,
   DeformableDetr: detr,

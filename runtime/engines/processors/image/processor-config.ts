@@ -67,8 +67,8 @@ const PROCESSORS: Record<string, string[]> = {
   Sam2: ['sam2', 'sam2_video', 'edgetam'],
   DINOv3ViT: ['dinov3_vit'],
   Vilt: ['vilt'],
-  // Refused by name.
   Pix2Struct: ['pix2struct'],
+  // Refused by name.
   LayoutLMv2: ['layoutlmv2'],
   BridgeTower: ['bridgetower'],
 };

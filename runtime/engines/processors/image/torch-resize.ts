@@ -56,7 +56,7 @@ function edgesOf(size: ProcessorSettings['size']): Edges {
 }
 
 /** A picture's planes, one after the other, filtered along its rows and then along its columns. */
-function* filtered(picture: Picture, to: Edges, resample: number): Steps<Float32Array> {
+export function* filtered(picture: Picture, to: Edges, resample: number): Steps<Float32Array> {
   const { data, width, height, channels } = picture;
   const filter = filterOf(resample);
   const [across, down] = [reachOf(width, to.width, filter), reachOf(height, to.height, filter)];

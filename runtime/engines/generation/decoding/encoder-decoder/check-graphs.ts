@@ -19,6 +19,7 @@ const DECODER_INPUTS = new Set([
     'encoder_hidden_states',
     'use_cache_branch',
     'attention_mask',
+    'decoder_attention_mask',
   ],
 ]);
 

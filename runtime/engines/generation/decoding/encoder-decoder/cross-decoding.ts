@@ -29,6 +29,8 @@ export function startCrossDecoding(graphs: DecoderGraphs, initial: CrossState): 
 interface CrossState {
   /** The states of the source: [rows, length, width]. */
   states: Tensor;
+  /** How many of them are no padding; all by default. */
+  seen?: number | undefined;
   /** What a merged decoder wants at its cache inputs with the prompt. */
   empty: Record<string, Tensor>;
   /** The cache so far, by the names of the inputs. Never changed in place. */
@@ -46,20 +48,24 @@ function decodingOf(graphs: DecoderGraphs, initial: CrossState): ForkableDecodin
     rows: readonly (readonly number[])[],
     embedded: Tensor | undefined,
   ): Record<string, Tensor> => {
+    /** Over the tokens of the cache and of this run. */
+    const ownMask = (name: string) => {
+      const length = (cache ? cache[growing[0]!]!.dims[2]! : 0) + rows[0]!.length;
+      const ones = new Array<number>(rows.length * length).fill(1);
+      return integers(session, name, ones, [rows.length, length]);
+    };
     const all: Record<string, () => Tensor> = {
       input_ids: () => integers(session, 'input_ids', rows.flat(), [rows.length, rows[0]!.length]),
       inputs_embeds: () => embedded!,
       encoder_attention_mask: () => {
         const [, length] = states.dims as [number, number];
-        const ones = new Array<number>(rows.length * length).fill(1);
-        return integers(session, 'encoder_attention_mask', ones, [rows.length, length]);
+        const mask = Array.from({ length: rows.length * length }, (_, i) =>
+          i % length < (initial.seen ?? length) ? 1 : 0,
+        );
+        return integers(session, 'encoder_attention_mask', mask, [rows.length, length]);
       },
-      attention_mask: () => {
-        const past = cache ? cache[growing[0]!]!.dims[2]! : 0;
-        const length = past + rows[0]!.length;
-        const ones = new Array<number>(rows.length * length).fill(1);
-        return integers(session, 'attention_mask', ones, [rows.length, length]);
-      },
+      attention_mask: () => ownMask('attention_mask'),
+      decoder_attention_mask: () => ownMask('decoder_attention_mask'),
       encoder_hidden_states: () => states,
       use_cache_branch: () => new ort.Tensor('bool', [cache !== undefined], [1]),
     };

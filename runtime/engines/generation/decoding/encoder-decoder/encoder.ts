@@ -6,6 +6,8 @@ export interface Encoder<Source> {
   lengthOf(source: Source): number;
   /** Most states that it makes of one source; Infinity where the model sets no limit. */
   readonly maxLength: number;
+  /** States that are no padding, from the first one on; all of them by default. */
+  seenOf?(source: Source): number;
   /** @returns states [1, length, width]; rejects with the signal's reason when that aborts before the source's turn */
   encode(source: Source, signal: AbortSignal): Promise<Tensor>;
 }

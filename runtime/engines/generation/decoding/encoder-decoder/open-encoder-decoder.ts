@@ -46,7 +46,11 @@ export async function openEncoderDecoder<Source>(
       const length = encoder.lengthOf(source);
       checkPromptFits(memory, length);
       return startWithReservation(budget, { ...footprint(length, decoding), request: decoding }, async () =>
-        startCrossDecoding(graphs, { empty, states: await encoder.encode(source, decoding.signal) }),
+        startCrossDecoding(graphs, {
+          empty,
+          states: await encoder.encode(source, decoding.signal),
+          seen: encoder.seenOf?.(source),
+        }),
       );
     },
   };

@@ -7,6 +7,7 @@ import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { checkGraphInputs } from './check-graphs.js';
 import type { Encoder } from './encoder.js';
+import { patchEncoder } from './patch-encoder.js';
 
 /** Opens the encoder of pictures: a state for each patch, as a rule. */
 export async function openPictureEncoder(
@@ -15,6 +16,7 @@ export async function openPictureEncoder(
 ): Promise<Encoder<ProcessedImage>> {
   const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
+  if (session.inputNames.includes('flattened_patches')) return patchEncoder(session, request);
   checkGraphInputs(session, (name) => name === 'pixel_values');
   const [output] = session.outputNames;
   return {

@@ -1,0 +1,77 @@
+import { RunError } from '../../../core/errors.js';
+import type { Steps } from '../../../core/steps.js';
+import type { Picture } from '../../../media/picture.js';
+import type { Json } from '../../repository/model-folder.js';
+import type { Floats, ProcessorSettings } from './processor-settings.js';
+import type { Edges } from './sizes.js';
+import { filtered } from './torch-resize.js';
+
+/**
+ * Pix2Struct's settings in the names of the others.
+ * @throws RunError `not_ready` for one that writes questions on the picture: Python sets them in Arial, which is not free
+ */
+export function pix2structSettings(config: Json): Json {
+  const { patch_size = { height: 16, width: 16 }, max_patches = 2048, is_vqa, do_normalize } = config;
+  const { height, width } = patch_size as Edges;
+  if (is_vqa) {
+    throw new RunError(
+      'not_ready',
+      'a Pix2Struct that answers questions reads them off the picture, set in a font that can’t be shipped; use one that describes pictures',
+    );
+  }
+  // Python fails on bytes.
+  if (do_normalize === false)
+    throw new RunError('not_ready', 'preprocessor_config.json: do_normalize must be true for Pix2Struct');
+  if (height !== width) throw new RunError('not_ready', 'preprocessor_config.json: patches must be square');
+  return { ...config, patch_size: height, max_num_patches: max_patches };
+}
+
+const BILINEAR = 2;
+
+/**
+ * Pix2Struct: the whole picture has a mean of 0 and a deviation of 1, and is as large as so many patches allow. Rows of
+ * [row, column, pixels], row and column from 1 on, without those of padding.
+ */
+export function* pix2structFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+  const { patch_size: patch } = settings;
+  const [rows, columns] = gridOf(picture, settings);
+  const [mean, deviation] = spreadOf(picture);
+  const to = { height: rows * patch, width: columns * patch };
+  const planes = yield* filtered(picture, to, BILINEAR);
+  const width = 2 + patch * patch * picture.channels;
+  const values = new Float32Array(rows * columns * width);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      values[at++] = row + 1;
+      values[at++] = column + 1;
+      for (let i = 0; i < width - 2; i++) {
+        const [pixel, channel] = [Math.floor(i / picture.channels), i % picture.channels];
+        const y = row * patch + Math.floor(pixel / patch);
+        const x = column * patch + (pixel % patch);
+        values[at++] = (planes[(channel * to.height + y) * to.width + x]! - mean) / deviation;
+      }
+    }
+    yield;
+  }
+  return { values, height: rows * columns, width, patches: [rows, columns] };
+}
+
+/** Rows and columns of patches. */
+function gridOf(
+  { height, width }: Edges,
+  { patch_size: patch, max_num_patches: most }: ProcessorSettings,
+): [number, number] {
+  const scale = Math.sqrt(most * (patch / height) * (patch / width));
+  const along = (length: number) => Math.max(1, Math.min(most, Math.floor((scale * length) / patch)));
+  return [along(height), along(width)];
+}
+
+/** Mean and standard deviation of all levels. */
+function spreadOf({ data }: Picture): [number, number] {
+  const counts = new Float64Array(256);
+  for (const level of data) counts[level]!++;
+  const mean = counts.reduce((sum, count, level) => sum + count * level, 0) / data.length;
+  const variance = counts.reduce((sum, count, level) => sum + count * (level - mean) ** 2, 0) / data.length;
+  return [mean, Math.max(Math.sqrt(variance), 1 / Math.sqrt(data.length))];
+}
