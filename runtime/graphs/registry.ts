@@ -6,22 +6,25 @@ import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
 import { gpt2 } from './architectures/gpt2.js';
-import { opt } from './architectures/opt.js';
-import { falcon } from './architectures/parallel/falcon.js';
-import { gptNeox } from './architectures/parallel/gpt-neox.js';
-import { phi } from './architectures/parallel/phi.js';
-import { stablelm } from './architectures/parallel/stablelm.js';
 import { gemma, gemma2, gemma3 } from './architectures/llama-like/gemma.js';
 import { llama } from './architectures/llama-like/llama.js';
 import { mistral, mixtral } from './architectures/llama-like/mistral.js';
 import { granite, olmo2, phi3, smollm3 } from './architectures/llama-like/others.js';
 import { qwen2, qwen3 } from './architectures/llama-like/qwen.js';
+import { opt } from './architectures/opt.js';
+import { falcon } from './architectures/parallel/falcon.js';
+import { gptNeox } from './architectures/parallel/gpt-neox.js';
+import { phi } from './architectures/parallel/phi.js';
+import { stablelm } from './architectures/parallel/stablelm.js';
+import { bart, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
+import { t5 } from './architectures/seq2seq/t5.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert],
   ...[llama, mistral, mixtral, qwen2, qwen3, gemma, gemma2, gemma3],
   ...[granite, olmo2, phi3, smollm3],
+  ...[bart, mbart, pegasus, marian, m2m100, t5],
   ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
 ];
 

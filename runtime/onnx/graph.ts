@@ -72,14 +72,18 @@ function readModel(reader: ByteReader, file?: string): Graph {
 
 /** The graph as a model of its own, small enough for memory: its large weights lie in the original's folder. */
 export function writeGraph(graph: Graph): Uint8Array {
-  const body = [
+  return Buffer.concat([...graph.modelFields, writeField(7, ...graphFields(graph))]);
+}
+
+/** The graph's fields of GraphProto. */
+export function graphFields(graph: Omit<Graph, 'modelFields'>): Uint8Array[] {
+  return [
     ...graph.nodes.map((node) => writeField(1, ...nodeFields(node))),
     ...graph.initializers.map((tensor) => writeField(5, tensor)),
     ...graph.inputs.map((value) => writeField(11, ...valueFields(value))),
     ...graph.outputs.map((value) => writeField(12, ...valueFields(value))),
     ...graph.otherFields,
   ];
-  return Buffer.concat([...graph.modelFields, writeField(7, ...body)]);
 }
 
 interface Reading {

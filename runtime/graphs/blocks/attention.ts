@@ -19,20 +19,23 @@ export interface AttentionOptions {
   padding?: Value | undefined;
   /** Added to the scores: float32 [1 or rows, 1 or heads, queries, keys]. */
   bias?: Value | undefined;
+  /** Tokens see those before them and themselves only. */
+  causal?: boolean;
 }
 
 /** softmax(scale q·kᵀ + bias)·v for each head, the heads side by side: float32 [rows, tokens, heads · width]. */
 export function attention(
   g: GraphWriter,
   { query, key, value }: Attended,
-  { heads, scale, padding = '', bias = '' }: AttentionOptions,
+  { heads, scale, padding = '', bias = '', causal = false }: AttentionOptions,
 ): Value {
   const inputs = [query, key, value, '', padding, bias];
   while (inputs.at(-1) === '') inputs.pop();
   const attributes = {
     num_heads: heads,
     mask_filter_value: float(LEAST),
-    ...(scale === undefined ? {} : { scale: float(scale) }),
+    unidirectional: causal ? 1 : undefined,
+    scale: scale === undefined ? undefined : float(scale),
   };
   return g.node('MultiHeadAttention', inputs, attributes, MICROSOFT);
 }
