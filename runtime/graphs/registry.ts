@@ -16,6 +16,7 @@ import { falcon } from './architectures/parallel/falcon.js';
 import { gptNeox } from './architectures/parallel/gpt-neox.js';
 import { phi } from './architectures/parallel/phi.js';
 import { stablelm } from './architectures/parallel/stablelm.js';
+import { PICTURES } from './architectures/pictures/index.js';
 import { bart, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
 import { t5 } from './architectures/seq2seq/t5.js';
 
@@ -26,6 +27,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[granite, olmo2, phi3, smollm3],
   ...[bart, mbart, pegasus, marian, m2m100, t5],
   ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
+  ...PICTURES,
 ];
 
 /** @param modelType of config.json */

@@ -32,3 +32,26 @@ export function gatedFeedForward(
   const product = g.node('Mul', [activation(g, gate!, act), up!]);
   return linear(g, product, at(names.down), { from: inner, to: width, bias });
 }
+
+export interface HalvesSize {
+  width: number;
+  inner: number;
+  act: string;
+  bias: boolean;
+}
+
+/** down(act(first half of `both`) · second half), where gate and up are one layer. */
+export function gatedHalves(
+  g: GraphWriter,
+  x: Value,
+  names: { both: string; down: string },
+  { width, inner, act, bias }: HalvesSize,
+): Value {
+  const both = linear(g, x, names.both, { from: width, to: 2 * inner, bias });
+  const [gate, up] = g.nodes('Split', [both, g.ints([inner, inner])], {
+    ...{ outputs: 2, attributes: { axis: -1 } },
+  }) as [Value, Value];
+  return linear(g, g.node('Mul', [activation(g, gate, act), up]), names.down, {
+    ...{ from: inner, to: width, bias },
+  });
+}

@@ -1,0 +1,13 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { beit } from './beit.js';
+import { clip, clipText, clipVision } from './clip.js';
+import { deit } from './deit.js';
+import { dinov2 } from './dinov2.js';
+import { siglip, siglipVision } from './siglip.js';
+import { vit } from './vit.js';
+
+/** Families that read pictures. */
+export const PICTURES: readonly AnyArchitecture[] = [
+  ...[vit, deit, dinov2, beit],
+  ...[clip, clipVision, clipText, siglip, siglipVision],
+];

@@ -1,0 +1,62 @@
+import type { GraphWriter, Value } from '../graph-writer.js';
+import { activation } from './activation.js';
+import { attention, type AttentionOptions } from './attention.js';
+import { linear, type LinearOptions } from './linear.js';
+import { layerNorm } from './norm.js';
+
+type Bias = LinearOptions['bias'];
+
+/** Names of a layer's parts. */
+export interface PreNormNames {
+  attentionNorm: string;
+  query: string;
+  key: string;
+  value: string;
+  output: string;
+  norm: string;
+  wide: string;
+  narrow: string;
+}
+
+export interface PreNormSize {
+  width: number;
+  inner: number;
+  heads: number;
+  epsilon: number;
+  act: string;
+}
+
+export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads'> {
+  names: PreNormNames;
+  at: (name: string) => string;
+  /** Of the projections; all have one if absent. */
+  biases?: { query?: Bias; key?: Bias; value?: Bias };
+  /** Names of vectors [width] that scale what attention and feed-forward add. */
+  scales?: readonly [attention: string, feedForward: string] | undefined;
+  /** In place of two layers with the activation between them. */
+  feedForward?: ((g: GraphWriter, x: Value) => Value) | undefined;
+}
+
+/** A layer of an encoder whose norms stand before attention and feed-forward: float32 [rows, tokens, width]. */
+export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
+  const { names, at, width, epsilon, biases = {}, scales } = layer;
+  const normed = layerNorm(g, x, at(names.attentionNorm), { width, epsilon });
+  const project = (name: 'query' | 'key' | 'value') =>
+    linear(g, normed, at(names[name]), { from: width, to: width, bias: biases[name] ?? true });
+  const projected = { query: project('query'), key: project('key'), value: project('value') };
+  const attended = attention(g, projected, layer);
+  const output = linear(g, attended, at(names.output), { from: width, to: width });
+  const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
+  const read = layerNorm(g, middle, at(names.norm), { width, epsilon });
+  const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);
+  return g.node('Add', [scaledBy(g, found, scales && at(scales[1]), width), middle]);
+}
+
+function feedForward(g: GraphWriter, x: Value, { names, at, width, inner, act }: PreNormLayer): Value {
+  const wide = activation(g, linear(g, x, at(names.wide), { from: width, to: inner }), act);
+  return linear(g, wide, at(names.narrow), { from: inner, to: width });
+}
+
+function scaledBy(g: GraphWriter, x: Value, name: string | undefined, width: number): Value {
+  return name === undefined ? x : g.node('Mul', [x, g.weight(name, [width])]);
+}
