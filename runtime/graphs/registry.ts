@@ -19,6 +19,7 @@ import { stablelm } from './architectures/parallel/stablelm.js';
 import { PICTURES } from './architectures/pictures/index.js';
 import { bart, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
 import { t5 } from './architectures/seq2seq/t5.js';
+import { SOUNDS } from './architectures/sounds/index.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
@@ -28,6 +29,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bart, mbart, pegasus, marian, m2m100, t5],
   ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
+  ...SOUNDS,
 ];
 
 /** @param modelType of config.json */

@@ -26,9 +26,11 @@ export interface PreNormSize {
   act: string;
 }
 
-export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads'> {
+export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads' | 'bias'> {
   names: PreNormNames;
   at: (name: string) => string;
+  /** Added to scores, for some of what the projections read. */
+  bias?: Value | ((read: Value) => Value) | undefined;
   /** Of the projections; all have one if absent. */
   biases?: { query?: Bias; key?: Bias; value?: Bias };
   /** Names of vectors [width] that scale what attention and feed-forward add. */
@@ -44,7 +46,8 @@ export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Val
   const project = (name: 'query' | 'key' | 'value') =>
     linear(g, normed, at(names[name]), { from: width, to: width, bias: biases[name] ?? true });
   const projected = { query: project('query'), key: project('key'), value: project('value') };
-  const attended = attention(g, projected, layer);
+  const bias = typeof layer.bias === 'function' ? layer.bias(normed) : layer.bias;
+  const attended = attention(g, projected, { ...layer, bias });
   const output = linear(g, attended, at(names.output), { from: width, to: width });
   const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
   const read = layerNorm(g, middle, at(names.norm), { width, epsilon });

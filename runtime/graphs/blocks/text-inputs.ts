@@ -24,7 +24,7 @@ export function textInputs(g: GraphWriter, { types = false } = {}): TextInputs {
   };
 }
 
-/** int64 [tokens]: 0, 1, 2, … for ids [rows, tokens]. */
+/** int64 [tokens]: 0, 1, 2, … for ids [rows, tokens], or states [rows, tokens, width]. */
 export function placesOf(g: GraphWriter, ids: Value): Value {
   return g.once(`places ${ids}`, () => {
     const count = g.node('Squeeze', [g.node('Shape', [ids], { start: 1, end: 2 })]);
@@ -40,7 +40,7 @@ export function placesBehindPadding(g: GraphWriter, ids: Value, padId: number): 
   return g.node('Add', [g.node('Mul', [counted, isText]), pad]);
 }
 
-/** int64 [tokens, tokens]: how far the key (second axis) lies behind the query. */
+/** int64 [tokens, tokens], for the same: how far the key (second axis) lies behind the query. */
 export function distances(g: GraphWriter, ids: Value): Value {
   const places = placesOf(g, ids);
   return g.node('Sub', [

@@ -1,0 +1,7 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { hubert } from './hubert.js';
+import { wav2vec2 } from './wav2vec2.js';
+import { wavlm } from './wavlm.js';
+
+/** Families that read sounds. */
+export const SOUNDS: readonly AnyArchitecture[] = [wav2vec2, hubert, wavlm];

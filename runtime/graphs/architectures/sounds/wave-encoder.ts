@@ -1,0 +1,93 @@
+import type { Architecture } from '../../architecture.js';
+import { linear } from '../../blocks/linear.js';
+import { layerNorm } from '../../blocks/norm.js';
+import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { bertLayer } from '../bert-like/bert-like.js';
+import { type WaveConfig, waveSizes } from './config.js';
+import { waveProjection, wavePositions, waveSteps } from './wave-features.js';
+
+/** How a family differs from wav2vec 2.0. */
+export interface WaveOptions {
+  /** What names of the base model's tensors begin with. */
+  base: string;
+  /** False where steps are projected as they are. */
+  projectionNorm?: boolean;
+  /** What the convolution of positions reads, of float32 [rows, width, steps]. */
+  beforePositions?: (g: GraphWriter, channels: Value) => Value;
+  /** Added to the scores of a layer, for the states that it reads. */
+  bias?: (g: GraphWriter, read: Value, layer: number) => Value;
+}
+
+const NAMES: PreNormNames = {
+  attentionNorm: 'layer_norm',
+  query: 'attention.q_proj',
+  key: 'attention.k_proj',
+  value: 'attention.v_proj',
+  output: 'attention.out_proj',
+  norm: 'final_layer_norm',
+  wide: 'feed_forward.intermediate_dense',
+  narrow: 'feed_forward.output_dense',
+};
+
+/** What the encoder reads, and what each layer gives; norms before the layers or behind the last included. */
+export function waveStates(g: GraphWriter, c: WaveConfig, options: WaveOptions): Value[] {
+  const { base, projectionNorm: norm = true, beforePositions, bias } = options;
+  const projected = waveProjection(g, waveSteps(g, c, base), c, { base, norm });
+  const places = wavePositions(g, projected, c, {
+    ...{ base, read: (channels) => beforePositions?.(g, channels) ?? channels },
+  });
+  const sum = g.node('Add', [projected, places]);
+  const outer = (x: Value) => layerNorm(g, x, `${base}encoder.layer_norm`, waveSizes(c));
+  const stable = c.do_stable_layer_norm;
+  const states = [stable ? sum : outer(sum)];
+  for (let i = 0; i < c.num_hidden_layers; i++) {
+    const x = states.at(-1)!;
+    const at = (part: string) => `${base}encoder.layers.${i}.${part}`;
+    const sizes = waveSizes(c);
+    const added = bias && ((read: Value) => bias(g, read, i));
+    states.push(
+      stable
+        ? preNormLayer(g, x, { ...sizes, names: NAMES, at, bias: added })
+        : bertLayer(g, x, { ...sizes, names: NAMES, at, padding: '', bias: added?.(x) }),
+    );
+  }
+  return stable ? [...states.slice(0, -1), outer(states.at(-1)!)] : states;
+}
+
+/** What the tasks want of a network over samples. */
+export function waveHeads<C extends WaveConfig>(
+  optionsOf: (config: C) => WaveOptions,
+): Architecture<C>['heads'] {
+  return {
+    ctc: {
+      model: (g, c) => {
+        const last = waveStates(g, c, optionsOf(c)).at(-1)!;
+        const logits = linear(g, last, 'lm_head', { from: c.hidden_size, to: c.vocab_size });
+        g.output('logits', logits, 'float32', ['rows', 'steps', c.vocab_size]);
+      },
+    },
+    'audio-classification': { model: (g, c) => writeClassifier(g, c, waveStates(g, c, optionsOf(c))) },
+  };
+}
+
+function writeClassifier(g: GraphWriter, c: WaveConfig, states: readonly Value[]): void {
+  const { width, labels } = waveSizes(c);
+  const read = c.use_weighted_layer_sum ? weightedSum(g, states) : states.at(-1)!;
+  const projected = linear(g, read, 'projector', { from: width, to: c.classifier_proj_size });
+  const mean = g.node('ReduceMean', [projected, g.ints([1])], { keepdims: 0 });
+  const logits = linear(g, mean, 'classifier', { from: c.classifier_proj_size, to: labels });
+  g.output('logits', logits, 'float32', ['rows', labels]);
+}
+
+/** All states, each by its share of the softmax of learnt weights. */
+function weightedSum(g: GraphWriter, states: readonly Value[]): Value {
+  const shares = g.node('Softmax', [g.weight('layer_weights', [states.length])], { axis: -1 });
+  const column = g.node('Reshape', [shares, g.ints([-1, 1])]);
+  const all = g.node(
+    'Concat',
+    states.map((x) => g.node('Unsqueeze', [x, g.ints([3])])),
+    { axis: 3 },
+  );
+  return g.node('Squeeze', [g.node('MatMul', [all, column]), g.ints([3])]);
+}
