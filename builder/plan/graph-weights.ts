@@ -6,6 +6,7 @@ import {
   fieldsOf,
   varint,
 } from '../../runtime/onnx/protobuf.js';
+import { CONSTANT } from '../../runtime/graphs/constants.js';
 
 /** A weight tensor of a graph. */
 export interface Weight {
@@ -38,7 +39,11 @@ export function graphWeights(reader: ByteReader): Weight[] {
   }
   return tensors
     .filter(
-      ({ name, type }) => WEIGHT_TYPES.has(type) && !COMPANION.test(name) && !packing.companions.has(name),
+      ({ name, type }) =>
+        WEIGHT_TYPES.has(type) &&
+        !COMPANION.test(name) &&
+        !name.startsWith(CONSTANT) &&
+        !packing.companions.has(name),
     )
     .map((tensor) => ({
       name: tensor.name,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import { ProtobufError, withFileReader } from '../../runtime/onnx/protobuf.js';
+import { bytesReader, ProtobufError, withFileReader } from '../../runtime/onnx/protobuf.js';
 import type { GraphNotes } from './external.js';
 import { graphWeights, type Weight } from './graph-weights.js';
 import { weightBytes } from './session-kind.js';
@@ -44,11 +44,16 @@ export function parametersOf(
 }
 
 /** Counts the parameters of a model in a folder; undefined if its graphs have no countable weights. */
-export function parametersIn(dir: string, { graphs }: Pick<ModelSpec, 'graphs'>): number | undefined {
+export function parametersIn(
+  dir: string,
+  { graphs, written = [] }: Pick<ModelSpec, 'graphs' | 'written'>,
+): number | undefined {
   try {
-    const weights = Object.values(graphs).map((graph) =>
-      withFileReader(path.join(dir, ...graph.split('/')), graphWeights),
-    );
+    const weights = Object.values(graphs).map((graph) => {
+      const own = written.find((one) => one.path === graph);
+      if (own) return graphWeights(bytesReader(Buffer.from(own.content, 'base64')));
+      return withFileReader(path.join(dir, ...graph.split('/')), graphWeights);
+    });
     return countParameters(weights) || undefined;
   } catch (error) {
     // A graph that our reader does not understand.

@@ -11,11 +11,14 @@ export interface Constants {
   scalar(value: number): string;
 }
 
+/** What the names of constants begin with, which no tensor of a checkpoint does. */
+export const CONSTANT = 'slipway.constant.';
+
 export function createConstants(initializers: Uint8Array[]): Constants {
   const known = new Map<string, string>();
   const add = (element: number, raw: Buffer, dims: readonly number[]): string => {
     const key = `${element} ${dims.join('x')} ${raw.toString('base64')}`;
-    const name = known.get(key) ?? `c${known.size}`;
+    const name = known.get(key) ?? `${CONSTANT}${known.size}`;
     if (known.has(key)) return name;
     known.set(key, name);
     const sizes = dims.map((size) => writeNumber(1, size));
