@@ -125,7 +125,19 @@ function ffmpeg() {
   }
 }
 
+/** The weights of a real network, for images that are built over them. */
+function realWeights() {
+  const { status } = spawnSync('bash', ['scripts/real-weights.sh'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0 && process.env.REQUIRE_REAL_WEIGHTS === '1') {
+    total.failed++;
+    console.log('FAILED: no weights of a real network, and REQUIRE_REAL_WEIGHTS is set');
+  }
+}
+
 const asked = process.argv.slice(2);
+if (asked.includes('e2e')) realWeights();
 if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name))) ffmpeg();
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
 const alone = asked.filter((name) => name !== 'check' && !together.includes(name));

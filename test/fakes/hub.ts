@@ -43,6 +43,8 @@ export interface Hub {
   port: number;
   /** Every request in order. Empty it with `requests.length = 0`. */
   requests: HubRequest[];
+  /** Bytes of files that it was asked for and gave. */
+  sentBytes(): number;
   /** Adds a fault; those added first are tried first. */
   fault(fault: Fault): void;
   /** Forgets the faults that have not struck yet. */
@@ -56,6 +58,7 @@ interface State {
   repositories: Map<string, Repository>;
   faults: FaultList;
   requests: HubRequest[];
+  sentBytes: number;
   cdnUrl?: string;
 }
 
@@ -64,7 +67,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const entries = Object.entries(options.models).map(([id, model]) => {
     return [id, readRepository(typeof model === 'string' ? { dir: model } : model)] as const;
   });
-  const state: State = { options, repositories: new Map(entries), faults: faultList(), requests: [] };
+  const state: State = {
+    options,
+    repositories: new Map(entries),
+    faults: faultList(),
+    requests: [],
+    sentBytes: 0,
+  };
   const host = options.host ?? '127.0.0.1';
   const cdn = options.cdn ? await listen(logged(state, 'cdn', serveFile(state)), host, 0) : undefined;
   if (cdn) state.cdnUrl = urlOf(cdn, host);
@@ -73,6 +82,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     url: urlOf(hub, host),
     port: (hub.address() as AddressInfo).port,
     requests: state.requests,
+    sentBytes: () => state.sentBytes,
     fault: state.faults.add,
     heal: state.faults.clear,
     commitOf: (id) => state.repositories.get(id)!.commit,
@@ -240,6 +250,7 @@ function sendContent(state: State, { request, response, file, commit }: ContentR
   response.setHeader('x-repo-commit', commit);
   response.setHeader('accept-ranges', 'bytes');
   const body = file.read().subarray(start, end + 1);
+  if (request.method === 'GET') state.sentBytes += body.length;
   const sending = state.options.sending ?? {};
   if (fault) return sendFaulty({ fault, response, body, start, sending });
   if (asked) response.setHeader('content-range', `bytes ${start}-${end}/${file.size}`);
