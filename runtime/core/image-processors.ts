@@ -12,6 +12,7 @@ export const IMAGE_PROCESSORS = [
     'Vivit',
     'Siglip',
     'Siglip2',
+    'Gemma3',
     'DeiT',
     'Beit',
     'EfficientFormer',

@@ -29,7 +29,8 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   if (config['model_type'] === 'florence2') return loadFlorenceChat(request, config);
   const tokenizer = await loadTokenizer(dir);
   const families = await readFamilies(request, config, tokenizer);
-  const template = await loadChatTemplate(dir, tokenizer.config);
+  const template =
+    (await loadChatTemplate(dir, tokenizer.config)) ?? familyTemplate(families.image?.template, tokenizer);
   if (!template) throw new RunError('not_ready', 'the model has no chat template');
   // One after the other: what media need is set aside before the decoder divides the rest.
   const { encoders, rest } = await openMediaEncoders(request, config, families);
@@ -106,6 +107,12 @@ async function measured(
   return media;
 }
 
+/** The template of a family, where it has one. */
+const familyTemplate = (template: string | undefined, { config }: TextTokenizer): ChatTemplate | undefined =>
+  template === undefined
+    ? undefined
+    : createChatTemplate({ templates: { default: template }, tokenizerConfig: config });
+
 type Writer = (
   messages: readonly MediaMessage[],
   options: Parameters<ChatTemplate['render']>[1],
@@ -119,10 +126,7 @@ function createWriter(
 ): Writer {
   const bos = tokenText(tokenizer.config['bos_token']);
   const { template: own, alone } = families.video ?? {};
-  const forVideos =
-    own === undefined
-      ? template
-      : createChatTemplate({ templates: { default: own }, tokenizerConfig: tokenizer.config })!;
+  const forVideos = familyTemplate(own, tokenizer) ?? template;
   return (messages, options, media) => {
     const kinds = new Set(media.map(({ kind }) => kind));
     if (alone && kinds.size > 1)
@@ -134,7 +138,8 @@ function createWriter(
     const written = fitting.render(asTemplateReads(messages, fitting.source, families), options);
     const { text, media: placed } = expandMedia(families, written, media);
     // A template that writes the start token itself wants no second one.
-    const specialTokens = bos === '' || !text.startsWith(bos);
+    const specialTokens =
+      fitting.source !== families.image?.template && (bos === '' || !text.startsWith(bos));
     return { ids: tokenizer.encode(text, { specialTokens }).ids, media: placed };
   };
 }

@@ -97,6 +97,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     translate: ({ offset, ...config }) => (offset == null ? config : { ...config, rescale_offset: offset }),
   },
   Siglip: square({ size: 224, resample: BICUBIC }),
+  Gemma3: square({ size: 224 }),
   Siglip2: { ...square({}), floats: siglip2Floats },
   DeiT: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),
   Beit: square({ size: 256, resample: BICUBIC, do_center_crop: true, crop_size: 224 }),

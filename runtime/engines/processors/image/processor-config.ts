@@ -43,6 +43,7 @@ const PROCESSORS: Record<string, string[]> = {
   Segformer: ['segformer', 'upernet'],
   Siglip: ['siglip', 'paligemma', 'gemma3n'],
   Siglip2: ['siglip2'],
+  Gemma3: ['gemma3'],
   ViTHybrid: ['vit_hybrid'],
   OwlViT: ['owlvit'],
   Owlv2: ['owlv2'],

@@ -15,7 +15,7 @@ import { withLastScores } from '../graph/decoder-graph.js';
 import { hasBranches, maxPositionsOf, ropeSwitchLength } from '../graph/decoder-layout.js';
 import { prefillChunkOf } from '../prefill-chunk.js';
 import { cacheInputBytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
-import { type SingleGraph, startSingleDecoding } from './single-decoding.js';
+import { type SingleGraph, startSingleDecoding, TOKEN_TYPES_INPUT } from './single-decoding.js';
 import { allowsChunkedPrefill } from './single-trial.js';
 
 /**
@@ -65,14 +65,18 @@ function openLastScores(source: GraphSource, graph: Graph, request: LoadRequest)
     : openSession({ bytes: writeGraph(short), weightsIn: weightsFolder(source) }, options);
 }
 
-/** Branches are taken by the length of what is fed (a merged graph's cached one even takes a single token only). */
+/**
+ * Features of one picture look at each other, so that all of them must be in one run; the trial has none. Branches are taken by the length of what is fed (a merged graph's cached one even
+ * takes a single token only).
+ */
 async function canChunkPrefill(graph: SingleGraph, whole: Graph, config: Json): Promise<boolean> {
-  return !hasBranches(whole) && allowsChunkedPrefill(graph, config);
+  if (hasBranches(whole) || graph.session.inputNames.includes(TOKEN_TYPES_INPUT)) return false;
+  return allowsChunkedPrefill(graph, config);
 }
 
 const KNOWN_INPUTS = new Set([
   ...['input_ids', EMBEDDINGS_INPUT, 'attention_mask', 'position_ids', 'use_cache_branch'],
-  ...['num_logits_to_keep', 'logits_to_keep'],
+  ...['num_logits_to_keep', 'logits_to_keep', TOKEN_TYPES_INPUT],
 ]);
 
 function checkInputs(session: InferenceSession, caches: readonly CacheInput[]): void {

@@ -5,9 +5,12 @@ import { type CacheInput, emptyCacheTensors } from './cache-inputs.js';
 import type { Decoding } from '../decoder.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
-import { positionsOf, type Prompt } from '../prompt.js';
+import { isFeature, positionsOf, type Prompt } from '../prompt.js';
 import { gatherRows, lastScores } from '../gather-rows.js';
 import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
+
+/** 1 where features of pictures stand, 0 for words: [rows, tokens]. Such graphs let features of a picture see each other. */
+export const TOKEN_TYPES_INPUT = 'token_type_ids';
 
 export interface SingleGraph {
   session: InferenceSession;
@@ -118,6 +121,15 @@ async function tokenFeeds(
       return positionTensor(
         session,
         rows.map(() => positions),
+      );
+    },
+    [TOKEN_TYPES_INPUT]: () => {
+      const types = Array.from({ length }, (_, i) => (isFeature(prompt, past + i) ? 1 : 0));
+      return integers(
+        session,
+        TOKEN_TYPES_INPUT,
+        rows.flatMap(() => types),
+        [batch, length],
       );
     },
     use_cache_branch: () => new ort.Tensor('bool', [past > 0], [1]),

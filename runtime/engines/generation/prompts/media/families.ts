@@ -8,8 +8,10 @@ import type {
   PictureFamily,
   SoundFamily,
 } from './family.js';
+import { createGemma3Family } from './gemma3.js';
 import { createIdefics3Family } from './idefics3.js';
 import { createLlavaFamily } from './llava.js';
+import { createPaliGemmaFamily } from './paligemma.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
 import { createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
@@ -27,6 +29,8 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   idefics3: { image: createIdefics3Family },
   smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
   llava: { image: createLlavaFamily },
+  paligemma: { image: createPaliGemmaFamily },
+  gemma3: { image: createGemma3Family },
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen2_5_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   voxtral: { audio: createVoxtralFamily },

@@ -49,6 +49,8 @@ export interface MediumFamily {
 }
 
 export interface PictureFamily extends MediumFamily {
+  /** The template of models that hold no conversations, for repositories without one. It writes all special tokens. */
+  readonly template?: string;
   /** @throws RunError 422 a picture that Python's processor fails on */
   layout(size: Edges): MediumLayout;
   /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */

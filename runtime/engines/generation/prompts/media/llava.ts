@@ -3,8 +3,11 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
 
-/** LLaVA: pictures of one size, whose patches stand in a row. */
-export function createLlavaFamily(files: FamilyFiles): PictureFamily {
+/**
+ * LLaVA: pictures of one size, whose patches stand in a row.
+ * @param added tokens beside those of patches
+ */
+export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files)): PictureFamily {
   const token = pictureToken(files);
   const processor = createImageProcessor(files.processing);
   // All pictures get the size of this one.
@@ -13,7 +16,7 @@ export function createLlavaFamily(files: FamilyFiles): PictureFamily {
   });
   const patch = patchSize(files);
   const patches = Math.floor(height / patch) * Math.floor(width / patch);
-  const layout = { count: patches + addedTokens(files), patches: patches + 1 };
+  const layout = { count: patches + added, patches: patches + 1 };
   return {
     ...token,
     mostPatches: layout.patches,

@@ -1,0 +1,30 @@
+import { RunError } from '../../../../core/errors.js';
+import { firstNumber } from '../../../repository/model-folder.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+import { createLlavaFamily } from './llava.js';
+
+/** Features of a picture where config.json does not say. */
+const FEATURES = 256;
+
+/**
+ * Gemma 3: pictures of one size, pooled to a fixed number of features, each between lines of its own.
+ * @throws RunError not_ready for settings that cut pictures, and for files without the tokens around pictures
+ */
+export function createGemma3Family(files: FamilyFiles): PictureFamily {
+  const { config, processing, tokenizer } = files;
+  if (processing['do_pan_and_scan'])
+    throw new RunError('not_ready', 'preprocessor_config.json: do_pan_and_scan is not supported');
+  const { placeholder: token, ...family } = createLlavaFamily(files);
+  const [before, after] = ['boi_token_index', 'eoi_token_index'].map((name) => {
+    const found = tokenizer.tokenOf(firstNumber(config, name) ?? -1);
+    if (found !== undefined) return found;
+    throw new RunError('not_ready', `config.json: ${name} names no token`);
+  }) as [string, string];
+  const count = firstNumber(config, 'mm_tokens_per_image') ?? FEATURES;
+  return {
+    ...family,
+    placeholder: before,
+    layout: (size) => ({ ...family.layout(size), count }),
+    expand: () => `\n\n${before}${token.repeat(count)}${after}\n\n`,
+  };
+}
