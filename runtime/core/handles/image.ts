@@ -33,7 +33,8 @@ export interface ImageFeatures {
 
 export interface ImageFeatureExtractor {
   /**
-   * Hidden states of a picture, or with `pool` the one vector that the model makes of them, as [1, hidden].
+   * Hidden states of a picture, or with `pool` the one vector that the model makes of them, as [1, hidden] or
+   * [1, hidden, 1, 1].
    * @throws RunError 422 `pool` for a model that makes none; else as ImageClassifier.classify
    */
   extract(image: Uint8Array, pool: boolean, signal: AbortSignal): Promise<ImageFeatures>;

@@ -12,7 +12,8 @@ export async function loadImageFeatureExtractor(request: LoadRequest): Promise<I
       const { outputs } = await model.run(bytes, signal);
       if (pool) {
         const pooled = outputs['pooler_output'];
-        if (pooled) return { values: toFloat32(pooled), dims: [1, pooled.dims.at(-1)!] };
+        // A vector; networks of convolutions keep axes of one line and one column behind it, and so does Python.
+        if (pooled) return { values: toFloat32(pooled), dims: [...pooled.dims] };
         throw new RunError('unprocessable', 'params.pool: the model gives no pooled output');
       }
       const states = outputs['last_hidden_state'] ?? Object.values(outputs)[0]!;

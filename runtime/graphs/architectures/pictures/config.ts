@@ -14,6 +14,17 @@ export const edges = z
 
 export const channels = z.int().min(1).max(256).default(3);
 
+/** A number for each stage of a network that narrows pictures step by step. */
+export const stages = z
+  .array(
+    z
+      .int()
+      .min(1)
+      .max(2 ** 16),
+  )
+  .min(1)
+  .max(64);
+
 /** What configurations of vision transformers have in common, with ViT's defaults. */
 export const vitConfig = {
   ...labels,

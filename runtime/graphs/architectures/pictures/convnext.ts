@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { activation } from '../../blocks/activation.js';
+import { convolution2d } from '../../blocks/convolution.js';
+import { linear } from '../../blocks/linear.js';
+import { layerNorm } from '../../blocks/norm.js';
+import { labelScores, pictureHeads, type PictureModel } from '../../blocks/picture-heads.js';
+import { pictureInput } from '../../blocks/pictures.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { epsilon, labelCount, labels, size } from '../config.js';
+import { channels, stages } from './config.js';
+
+const fields = {
+  ...labels,
+  num_channels: channels,
+  patch_size: z.int().min(1).max(1024).default(4),
+  hidden_sizes: z
+    .array(size)
+    .min(1)
+    .max(64)
+    .nullish()
+    .transform((given) => given ?? [96, 192, 384, 768]),
+  depths: stages.nullish().transform((given) => given ?? [3, 3, 9, 3]),
+  hidden_act: z.string().default('gelu'),
+  layer_norm_eps: epsilon.default(1e-12),
+};
+
+const config = z.object({ ...fields, layer_scale_init_value: z.number().default(1e-6) });
+const secondConfig = z.object(fields).transform((c) => ({ ...c, layer_scale_init_value: undefined }));
+type Config = z.output<typeof config> | z.output<typeof secondConfig>;
+
+/** Of all norms but the last. */
+const EPSILON = 1e-6;
+
+const channelsLast = (g: GraphWriter, x: Value) => g.node('Transpose', [x], { perm: [0, 2, 3, 1] });
+const channelsFirst = (g: GraphWriter, x: Value) => g.node('Transpose', [x], { perm: [0, 3, 1, 2] });
+
+const channelNorm = (g: GraphWriter, x: Value, name: string, width: number): Value =>
+  channelsFirst(g, layerNorm(g, channelsLast(g, x), name, { width, epsilon: EPSILON }));
+
+interface LayerOf {
+  c: Config;
+  at: (name: string) => string;
+  width: number;
+}
+
+function layer(g: GraphWriter, x: Value, { c, at, width }: LayerOf): Value {
+  const size = { from: width, to: width, kernel: 7, groups: width };
+  const near = channelsLast(g, convolution2d(g, x, at('dwconv'), size));
+  const read = layerNorm(g, near, at('layernorm'), { width, epsilon: EPSILON });
+  const wide = activation(g, linear(g, read, at('pwconv1'), { from: width, to: 4 * width }), c.hidden_act);
+  const isSecond = c.layer_scale_init_value === undefined;
+  const kept = isSecond ? responseNorm(g, wide, at('grn'), 4 * width) : wide;
+  const narrow = linear(g, kept, at('pwconv2'), { from: 4 * width, to: width });
+  const scaled =
+    isSecond || c.layer_scale_init_value <= 0
+      ? narrow
+      : g.node('Mul', [narrow, g.weight(at('layer_scale_parameter'), [width])]);
+  return g.node('Add', [x, channelsFirst(g, scaled)]);
+}
+
+/** x · weight · (length of its channel / mean length of all) + bias + x, of float32 [rows, lines, columns, width]. */
+function responseNorm(g: GraphWriter, x: Value, at: string, width: number): Value {
+  const lengths = g.node('ReduceL2', [x, g.ints([1, 2])], { keepdims: 1 });
+  const mean = g.node('ReduceMean', [lengths, g.ints([-1])], { keepdims: 1 });
+  const shares = g.node('Div', [lengths, g.node('Add', [mean, g.scalar(EPSILON)])]);
+  const [weight, bias] = ['weight', 'bias'].map((name) => g.weight(`${at}.${name}`, [1, 1, 1, width]));
+  const scaled = g.node('Mul', [weight!, g.node('Mul', [x, shares])]);
+  return g.node('Add', [g.node('Add', [scaled, bias!]), x]);
+}
+
+function statesOf(g: GraphWriter, c: Config, base: string): Value {
+  const at = (name: string) => `${base}${name}`;
+  const first = c.hidden_sizes[0]!;
+  const cut = convolution2d(g, pictureInput(g, c.num_channels), at('embeddings.patch_embeddings'), {
+    ...{ from: c.num_channels, to: first, kernel: c.patch_size, stride: c.patch_size, padding: 0 },
+  });
+  let x = channelNorm(g, cut, at('embeddings.layernorm'), first);
+  c.hidden_sizes.forEach((width, stage) => {
+    const inStage = (name: string) => at(`encoder.stages.${stage}.${name}`);
+    const from = c.hidden_sizes[stage - 1];
+    if (from !== undefined) {
+      const even = channelNorm(g, x, inStage('downsampling_layer.0'), from);
+      const half = { from, to: width, kernel: 2, stride: 2, padding: 0 };
+      x = convolution2d(g, even, inStage('downsampling_layer.1'), half);
+    }
+    for (let i = 0; i < (c.depths[stage] ?? 0); i++)
+      x = layer(g, x, { c, at: (name) => inStage(`layers.${i}.${name}`), width });
+  });
+  return x;
+}
+
+const modelOf =
+  (base: string) =>
+  (c: Config): PictureModel => {
+    const sizes = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
+    const pool = (g: GraphWriter, states: Value) => {
+      const mean = g.node('ReduceMean', [states, g.ints([2, 3])], { keepdims: 0 });
+      return layerNorm(g, mean, `${base}layernorm`, { width: sizes.width, epsilon: c.layer_norm_eps });
+    };
+    return {
+      ...{ ...sizes, pool, states: (g) => statesOf(g, c, base) },
+      shape: ['rows', sizes.width, 'lines', 'columns'],
+      classify: (g, states) => labelScores(g, pool(g, states), sizes),
+    };
+  };
+
+/** modeling_convnext.py */
+export const convnext = defineArchitecture({
+  modelTypes: ['convnext'],
+  config,
+  prefixes: ['convnext.'],
+  heads: pictureHeads(modelOf('convnext.')),
+});
+
+/** modeling_convnextv2.py: the response of each channel is measured against that of the others. */
+export const convnextv2 = defineArchitecture({
+  modelTypes: ['convnextv2'],
+  config: secondConfig,
+  prefixes: ['convnextv2.'],
+  heads: pictureHeads(modelOf('convnextv2.')),
+});

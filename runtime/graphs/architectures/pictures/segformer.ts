@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { type Architecture, defineArchitecture } from '../../architecture.js';
+import { activation } from '../../blocks/activation.js';
+import { attention } from '../../blocks/attention.js';
+import { batchNorm, convolution2d } from '../../blocks/convolution.js';
+import { linear } from '../../blocks/linear.js';
+import { layerNorm } from '../../blocks/norm.js';
+import { labelScores, meanToken } from '../../blocks/picture-heads.js';
+import { gridOf, pictureInput, pictureOf, resize, tokensOf } from '../../blocks/pictures.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { labelCount, labels, size } from '../config.js';
+import { channels, stages } from './config.js';
+
+const config = z
+  .object({
+    ...labels,
+    num_channels: channels,
+    num_encoder_blocks: z.int().min(1).max(64).default(4),
+    depths: stages.default([2, 2, 2, 2]),
+    sr_ratios: stages.default([8, 4, 2, 1]),
+    hidden_sizes: stages.default([32, 64, 160, 256]),
+    patch_sizes: stages.default([7, 3, 3, 3]),
+    strides: stages.default([4, 2, 2, 2]),
+    num_attention_heads: stages.default([1, 2, 5, 8]),
+    mlp_ratios: z.array(z.number().min(0.01).max(64)).max(64).default([4, 4, 4, 4]),
+    hidden_act: z.string().default('gelu'),
+    decoder_hidden_size: size.default(256),
+    reshape_last_stage: z.literal(true).default(true),
+  })
+  .refine(
+    (c) =>
+      [
+        c.depths,
+        c.sr_ratios,
+        c.hidden_sizes,
+        c.patch_sizes,
+        c.strides,
+        c.num_attention_heads,
+        c.mlp_ratios,
+      ].every(({ length }) => length === c.num_encoder_blocks),
+    { message: 'lists of other lengths describe the stages', path: ['num_encoder_blocks'] },
+  );
+type Config = z.output<typeof config>;
+
+const EPSILON = 1e-5;
+
+interface LayerOf {
+  at: (name: string) => string;
+  /** int64 [2]: tokens of a column and of a line. */
+  grid: Value;
+  width: number;
+  heads: number;
+  /** Keys and values are as many times fewer along each edge. */
+  ratio: number;
+  inner: number;
+  act: string;
+}
+
+function layer(g: GraphWriter, x: Value, of: LayerOf): Value {
+  const { at, width } = of;
+  const norm = { width, epsilon: EPSILON };
+  const attended = reducedAttention(g, layerNorm(g, x, at('layer_norm_1'), norm), of);
+  const middle = g.node('Add', [attended, x]);
+  return g.node('Add', [mixed(g, layerNorm(g, middle, at('layer_norm_2'), norm), of), middle]);
+}
+
+function reducedAttention(g: GraphWriter, x: Value, { at, grid, width, heads, ratio }: LayerOf): Value {
+  const square = { from: width, to: width };
+  const read = ratio === 1 ? x : reduced(g, x, { at, grid, width, ratio });
+  const project = (from: Value, name: string) => linear(g, from, at(`attention.self.${name}`), square);
+  const found = attention(
+    g,
+    { query: project(x, 'query'), key: project(read, 'key'), value: project(read, 'value') },
+    { heads },
+  );
+  return linear(g, found, at('attention.output.dense'), square);
+}
+
+function reduced(
+  g: GraphWriter,
+  x: Value,
+  { at, grid, width, ratio }: Pick<LayerOf, 'at' | 'grid' | 'width' | 'ratio'>,
+): Value {
+  const size = { from: width, to: width, kernel: ratio, stride: ratio, padding: 0 };
+  const found = tokensOf(g, convolution2d(g, pictureOf(g, x, grid), at('attention.self.sr'), size));
+  return layerNorm(g, found, at('attention.self.layer_norm'), { width, epsilon: EPSILON });
+}
+
+/** A feed-forward that sees the neighbours of a token. */
+function mixed(g: GraphWriter, x: Value, { at, grid, width, inner, act }: LayerOf): Value {
+  const wide = linear(g, x, at('mlp.dense1'), { from: width, to: inner });
+  const near = convolution2d(g, pictureOf(g, wide, grid), at('mlp.dwconv.dwconv'), {
+    ...{ from: inner, to: inner, kernel: 3, groups: inner },
+  });
+  return linear(g, activation(g, tokensOf(g, near), act), at('mlp.dense2'), { from: inner, to: width });
+}
+
+/** What each stage gives: float32 [rows, width, lines, columns]. */
+function stagesOf(g: GraphWriter, c: Config): Value[] {
+  const found = [pictureInput(g, c.num_channels)];
+  for (let stage = 0; stage < c.num_encoder_blocks; stage++) {
+    const width = c.hidden_sizes[stage]!;
+    const at = (name: string) => `segformer.encoder.${name}`;
+    const cut = convolution2d(g, found.at(-1)!, at(`patch_embeddings.${stage}.proj`), {
+      ...{ from: c.hidden_sizes[stage - 1] ?? c.num_channels, to: width },
+      ...{ kernel: c.patch_sizes[stage]!, stride: c.strides[stage]! },
+    });
+    const grid = gridOf(g, cut);
+    const norm = { width, epsilon: EPSILON };
+    let x = layerNorm(g, tokensOf(g, cut), at(`patch_embeddings.${stage}.layer_norm`), norm);
+    for (let i = 0; i < c.depths[stage]!; i++)
+      x = layer(g, x, {
+        ...{ at: (name) => at(`block.${stage}.${i}.${name}`), grid, width, act: c.hidden_act },
+        ...{ heads: c.num_attention_heads[stage]!, ratio: c.sr_ratios[stage]! },
+        inner: Math.trunc(width * c.mlp_ratios[stage]!),
+      });
+    found.push(pictureOf(g, layerNorm(g, x, at(`layer_norm.${stage}`), norm), grid));
+  }
+  return found.slice(1);
+}
+
+/** Scores of classes for each pixel of the first stage: float32 [rows, labels, lines, columns]. */
+function decode(g: GraphWriter, found: readonly Value[], c: Config): Value {
+  const at = (name: string) => `decode_head.${name}`;
+  const width = c.decoder_hidden_size;
+  const grid = gridOf(g, found[0]!);
+  const rows = g.node('Shape', [found[0]!], { start: 0, end: 1 });
+  const sizes = g.node('Concat', [rows, g.ints([width]), grid], { axis: 0 });
+  const enlarged = found.map((x, stage) => {
+    const size = { from: c.hidden_sizes[stage]!, to: width };
+    const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
+    return resize(g, pictureOf(g, tokens, gridOf(g, x)), sizes, { mode: 'linear' });
+  });
+  const all = g.node('Concat', enlarged.toReversed(), { axis: 1 });
+  const from = width * c.num_encoder_blocks;
+  const fused = convolution2d(g, all, at('linear_fuse'), { from, to: width, kernel: 1, bias: false });
+  const even = g.node('Relu', [batchNorm(g, fused, at('batch_norm'), { width })]);
+  return convolution2d(g, even, at('classifier'), { from: width, to: labelCount(c), kernel: 1 });
+}
+
+const heads: Architecture<Config>['heads'] = {
+  'image-segmentation': {
+    model: (g, c) => {
+      const shape = ['rows', labelCount(c), 'lines', 'columns'];
+      g.output('logits', decode(g, stagesOf(g, c), c), 'float32', shape);
+    },
+  },
+  'image-classification': {
+    model: (g, c) => {
+      const last = meanToken(g, tokensOf(g, stagesOf(g, c).at(-1)!));
+      const sizes = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
+      g.output('logits', labelScores(g, last, sizes), 'float32', ['rows', sizes.labels]);
+    },
+  },
+};
+
+/** modeling_segformer.py */
+export const segformer = defineArchitecture({
+  modelTypes: ['segformer'],
+  config,
+  prefixes: ['segformer.'],
+  heads,
+});

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { activation } from '../../blocks/activation.js';
+import { attention } from '../../blocks/attention.js';
+import { gridDistances } from '../../blocks/grid-distances.js';
+import { linear } from '../../blocks/linear.js';
+import { layerNorm } from '../../blocks/norm.js';
+import { labelScores, meanToken, pictureHeads, type PictureModel } from '../../blocks/picture-heads.js';
+import { patches, pictureInput } from '../../blocks/pictures.js';
+import { bucketBias } from '../../blocks/relative-buckets.js';
+import {
+  fromWindows,
+  intoWindows,
+  paddedGrid,
+  paddedPicture,
+  rolled,
+  shiftMask,
+} from '../../blocks/windows.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { epsilon, labelCount, labels, size } from '../config.js';
+import { channels, edges, stages } from './config.js';
+
+const config = z
+  .object({
+    ...labels,
+    num_channels: channels,
+    patch_size: edges.default([4, 4]),
+    embed_dim: size.default(96),
+    depths: stages.default([2, 2, 6, 2]),
+    num_heads: stages.default([3, 6, 12, 24]),
+    window_size: z.int().min(1).max(256).default(7),
+    mlp_ratio: z.number().min(0.01).max(64).default(4),
+    qkv_bias: z.boolean().default(true),
+    hidden_act: z.string().default('gelu'),
+    use_absolute_embeddings: z.literal(false).default(false),
+    layer_norm_eps: epsilon.default(1e-5),
+  })
+  .refine((c) => c.depths.length === c.num_heads.length && c.depths.length <= 12, {
+    ...{ message: 'num_heads has another length', path: ['depths'] },
+  });
+type Config = z.output<typeof config>;
+
+/** Of norms without a setting. */
+const EPSILON = 1e-5;
+
+interface LayerOf {
+  c: Config;
+  at: (name: string) => string;
+  /** int64 [2]: tokens of a column and of a line. */
+  grid: Value;
+  width: number;
+  heads: number;
+  shifted: boolean;
+}
+
+function layer(g: GraphWriter, x: Value, of: LayerOf): Value {
+  const { c, at, width } = of;
+  const norm = { width, epsilon: c.layer_norm_eps };
+  const attended = windowAttention(g, layerNorm(g, x, at('layernorm_before'), norm), of);
+  const middle = g.node('Add', [x, attended]);
+  const inner = Math.trunc(c.mlp_ratio * width);
+  const read = layerNorm(g, middle, at('layernorm_after'), norm);
+  const wide = linear(g, read, at('intermediate.dense'), { from: width, to: inner });
+  const narrow = { from: inner, to: width };
+  return g.node('Add', [middle, linear(g, activation(g, wide, c.hidden_act), at('output.dense'), narrow)]);
+}
+
+/** Attention within windows, which every second layer shifts by half of their edge. */
+function windowAttention(g: GraphWriter, x: Value, of: LayerOf): Value {
+  const { c, grid, width, shifted } = of;
+  const size = { edge: c.window_size, width };
+  const lines = g.node('Reshape', [
+    ...[x, g.node('Concat', [g.ints([0]), grid, g.ints([width])], { axis: 0 })],
+  ]);
+  const padded = paddedGrid(g, lines, grid, c.window_size);
+  const shift = shifted ? shiftOf(g, grid, c) : undefined;
+  const moved = shift ? rolled(g, padded.x, [shift, shift]) : padded.x;
+  const windows = intoWindows(g, moved, padded.grid, size);
+  const mask =
+    shift && g.once(`shift ${padded.grid}`, () => shiftMask(g, padded.grid, { shift, edge: c.window_size }));
+  const found = fromWindows(g, attended(g, windows, { ...of, mask }), padded.grid, size);
+  const back = shift ? rolledBack(g, found, padded.grid, shift) : found;
+  const own = g.node('Slice', [back, g.ints([0, 0]), grid, g.ints([1, 2])]);
+  return g.node('Reshape', [own, g.ints([0, -1, width])]);
+}
+
+/** A grid no larger than a window is not shifted: int64 [1]. */
+function shiftOf(g: GraphWriter, grid: Value, c: Config): Value {
+  const least = g.node('ReduceMin', [grid, g.ints([0])], { keepdims: 1 });
+  const fits = g.node('LessOrEqual', [least, g.ints([c.window_size])]);
+  return g.node('Where', [fits, g.ints([0]), g.ints([Math.floor(c.window_size / 2)])]);
+}
+
+function rolledBack(g: GraphWriter, x: Value, grid: Value, shift: Value): Value {
+  const from = g.node('Sub', [grid, shift]);
+  const parts = g.nodes('Split', [from, g.ints([1, 1])], { outputs: 2, attributes: { axis: 0 } });
+  return rolled(g, x, parts as [Value, Value]);
+}
+
+/** @param x float32 [rows · windows, tokens, width] */
+function attended(
+  g: GraphWriter,
+  x: Value,
+  { c, at, width, heads, mask }: LayerOf & { mask: Value | undefined },
+): Value {
+  const edge = c.window_size;
+  const table = g.weight(at('attention.self.relative_position_bias_table'), [(2 * edge - 1) ** 2, heads]);
+  const cells = g.once('swin distances', () => gridDistances(g, [edge, edge]));
+  const bias = bucketBias(g, cells, table);
+  const project = (name: string) =>
+    linear(g, x, at(`attention.self.${name}`), { from: width, to: width, bias: c.qkv_bias });
+  const projected = { query: project('query'), key: project('key'), value: project('value') };
+  const added = mask === undefined ? bias : ofAllRows(g, g.node('Add', [bias, mask]), x);
+  const found = attention(g, projected, { heads, bias: added });
+  return linear(g, found, at('attention.output.dense'), { from: width, to: width });
+}
+
+/** float32 [windows, heads, tokens, tokens] for each row: [rows · windows, …]. */
+function ofAllRows(g: GraphWriter, bias: Value, x: Value): Value {
+  const all = g.node('Shape', [x], { start: 0, end: 1 });
+  const rows = g.node('Div', [all, g.node('Shape', [bias], { start: 0, end: 1 })]);
+  return g.node('Tile', [bias, g.node('Concat', [rows, g.ints([1, 1, 1])], { axis: 0 })]);
+}
+
+/** Four neighbours become one token of twice the width. */
+function merged(g: GraphWriter, x: Value, grid: Value, { at, width }: Pick<LayerOf, 'at' | 'width'>): Value {
+  const lines = g.node('Reshape', [
+    ...[x, g.node('Concat', [g.ints([0]), grid, g.ints([width])], { axis: 0 })],
+  ]);
+  const even = paddedGrid(g, lines, grid, 2).x;
+  const quarters = [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ].map((start) =>
+    g.node('Slice', [even, g.ints(start), g.ints([2 ** 53, 2 ** 53]), g.ints([1, 2]), g.ints([2, 2])]),
+  );
+  const four = g.node('Reshape', [g.node('Concat', quarters, { axis: 3 }), g.ints([0, -1, 4 * width])]);
+  const normed = layerNorm(g, four, at('downsample.norm'), { width: 4 * width, epsilon: EPSILON });
+  return linear(g, normed, at('downsample.reduction'), { from: 4 * width, to: 2 * width, bias: false });
+}
+
+function statesOf(g: GraphWriter, c: Config): Value {
+  const pixels = paddedPicture(g, pictureInput(g, c.num_channels), c.patch_size);
+  const found = patches(g, pixels, 'swin.embeddings.patch_embeddings.projection', {
+    ...{ channels: c.num_channels, width: c.embed_dim, patch: c.patch_size },
+  });
+  let { grid } = found;
+  let x = layerNorm(g, found.tokens, 'swin.embeddings.norm', { width: c.embed_dim, epsilon: EPSILON });
+  c.depths.forEach((depth, stage) => {
+    const width = c.embed_dim * 2 ** stage;
+    const inStage = (name: string) => `swin.encoder.layers.${stage}.${name}`;
+    for (let i = 0; i < depth; i++) {
+      const at = (name: string) => inStage(`blocks.${i}.${name}`);
+      x = layer(g, x, { c, at, grid, width, heads: c.num_heads[stage]!, shifted: i % 2 === 1 });
+    }
+    if (stage === c.depths.length - 1) return;
+    x = merged(g, x, grid, { at: inStage, width });
+    grid = g.node('Div', [g.node('Add', [grid, g.ints([1], [])]), g.ints([2], [])]);
+  });
+  const width = c.embed_dim * 2 ** (c.depths.length - 1);
+  return layerNorm(g, x, 'swin.layernorm', { width, epsilon: c.layer_norm_eps });
+}
+
+function modelOf(c: Config): PictureModel {
+  const sizes = { width: c.embed_dim * 2 ** (c.depths.length - 1), labels: labelCount(c) };
+  return {
+    ...{ ...sizes, states: (g) => statesOf(g, c), pool: meanToken },
+    classify: (g, states) => labelScores(g, meanToken(g, states), sizes),
+  };
+}
+
+/** modeling_swin.py */
+export const swin = defineArchitecture({
+  modelTypes: ['swin'],
+  config,
+  prefixes: ['swin.'],
+  heads: pictureHeads(modelOf),
+});
