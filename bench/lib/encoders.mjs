@@ -66,11 +66,10 @@ export function tei(dir, { path, parse, flags = [] }) {
  * What sessions alone can do: `processes` of them with `threads` each, without a server. `jobs(kind)` are the ways to try
  * (batch sizes, say), of which the best one counts.
  */
-export function rawSessions(dir, { peer, processes, threads, jobs }) {
+export function rawSessions(dir, { peer, processes, threads, jobs, file = 'onnx/model.onnx' }) {
   const name = `raw-${processes}x${threads}`;
-  const file = join(dir, 'onnx/model.onnx');
   const worker = () => {
-    const child = fork(peer, [dir, file, String(threads)]);
+    const child = fork(peer, [dir, join(dir, file), String(threads)]);
     const ask = (job) =>
       new Promise((answer, fail) => {
         const ended = (code) => fail(new Error(`${name} ended with ${code}`));
