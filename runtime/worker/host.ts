@@ -48,7 +48,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       loaded = await bind(task, request);
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
-      const golden = goldenInput(task, loaded.example);
+      const golden = goldenInput(task, { example: loaded.example, engine: request.spec.engine });
       const alone = { signal: new AbortController().signal, count: () => {}, tell: () => {} };
       await collect(loaded.run(golden, alone), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
