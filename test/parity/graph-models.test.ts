@@ -23,7 +23,7 @@ interface RunCase {
 
 interface TextCase {
   /** For a model with an encoder: what it reads. */
-  source?: number[];
+  source?: number[] | Floats;
   tokens: number[];
   /** Tokens that are fed at once; the others follow one by one. */
   prompt: number;
@@ -96,10 +96,11 @@ async function compareAnswer(graphs: Record<string, InferenceSession>, one: Text
   const { source, tokens, prompt, logits } = one;
   const encoder = graphs['encoder_model']!;
   const decoder = graphs['decoder_model_merged']!;
-  const encoded = await encoder.run({
-    input_ids: tensorOf([source!]),
-    attention_mask: tensorOf([source!.map(() => 1)]),
-  });
+  const encoded = await encoder.run(
+    Array.isArray(source)
+      ? { input_ids: tensorOf([source]), attention_mask: tensorOf([source.map(() => 1)]) }
+      : { input_features: tensorOf(source!) },
+  );
   const wanted = floatsOf(logits);
   const width = logits.dims[1]!;
   let cache: Record<string, ort.Tensor> = {};

@@ -25,6 +25,8 @@ export interface BartLike {
   /** float32 [1 or rows, tokens, width] for ids [rows, tokens] after so many former tokens (int64 scalar). */
   positions(g: GraphWriter, ids: Value, side: Side, pastTokens?: Value): Value;
   tie: boolean;
+  /** False where keys are projected without a bias. */
+  keyBias?: boolean;
 }
 
 export type Side = 'encoder' | 'decoder';
@@ -44,8 +46,7 @@ export function bartModel(model: BartLike): Seq2Seq {
     projectSource(g, layer, states) {
       const one = (name: string) =>
         linear(g, states, `model.decoder.layers.${layer}.encoder_attn.${name}_proj`, {
-          from: width,
-          to: width,
+          ...{ from: width, to: width, bias: hasBias(name, model) },
         });
       return { key: one('k'), value: one('v') };
     },
@@ -59,6 +60,9 @@ export function bartModel(model: BartLike): Seq2Seq {
     },
   };
 }
+
+/** @param letter of a projection */
+const hasBias = (letter: string, { keyBias = true }: BartLike): boolean => letter !== 'k' || keyBias;
 
 /** Both sides share one table, which is stored under one of three names. */
 function tableName(g: GraphWriter, side: Side): string {
@@ -113,7 +117,8 @@ function finish(g: GraphWriter, x: Value, side: Side, { normsBefore, width }: Ba
 }
 
 /** Writers of a layer's parts. */
-function partOf(g: GraphWriter, name: string, { width, act, normsBefore }: BartLike) {
+function partOf(g: GraphWriter, name: string, model: BartLike) {
+  const { width, act, normsBefore } = model;
   const size = { from: width, to: width };
   const normed = (x: Value, norm: string, wanted: boolean) =>
     wanted ? layerNorm(g, x, `${name}.${norm}`, { width, epsilon: EPSILON }) : x;
@@ -121,7 +126,8 @@ function partOf(g: GraphWriter, name: string, { width, act, normsBefore }: BartL
     normed(g.node('Add', [x, write(normed(x, norm, normsBefore))]), norm, !normsBefore);
   return {
     project(x: Value, of: string) {
-      const one = (letter: string) => linear(g, x, `${name}.${of}.${letter}_proj`, size);
+      const one = (letter: string) =>
+        linear(g, x, `${name}.${of}.${letter}_proj`, { ...size, bias: hasBias(letter, model) });
       return { query: one('q'), key: one('k'), value: one('v') };
     },
     /** x + output(attend(x)), with the norm where it stands. */

@@ -2,6 +2,7 @@ import type { AnyArchitecture } from '../../architecture.js';
 import { hubert } from './hubert.js';
 import { wav2vec2 } from './wav2vec2.js';
 import { wavlm } from './wavlm.js';
+import { whisper } from './whisper.js';
 
 /** Families that read sounds. */
-export const SOUNDS: readonly AnyArchitecture[] = [wav2vec2, hubert, wavlm];
+export const SOUNDS: readonly AnyArchitecture[] = [wav2vec2, hubert, wavlm, whisper];

@@ -5,6 +5,7 @@ import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js'
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { bertLayer } from '../bert-like/bert-like.js';
 import { type WaveConfig, waveSizes } from './config.js';
+import { soundLabels } from './sound-labels.js';
 import { waveProjection, wavePositions, waveSteps } from './wave-features.js';
 
 /** How a family differs from wav2vec 2.0. */
@@ -67,27 +68,11 @@ export function waveHeads<C extends WaveConfig>(
         g.output('logits', logits, 'float32', ['rows', 'steps', c.vocab_size]);
       },
     },
-    'audio-classification': { model: (g, c) => writeClassifier(g, c, waveStates(g, c, optionsOf(c))) },
+    'audio-classification': {
+      model: (g, c) =>
+        soundLabels(g, waveStates(g, c, optionsOf(c)), {
+          ...{ ...waveSizes(c), projected: c.classifier_proj_size, weighted: c.use_weighted_layer_sum },
+        }),
+    },
   };
-}
-
-function writeClassifier(g: GraphWriter, c: WaveConfig, states: readonly Value[]): void {
-  const { width, labels } = waveSizes(c);
-  const read = c.use_weighted_layer_sum ? weightedSum(g, states) : states.at(-1)!;
-  const projected = linear(g, read, 'projector', { from: width, to: c.classifier_proj_size });
-  const mean = g.node('ReduceMean', [projected, g.ints([1])], { keepdims: 0 });
-  const logits = linear(g, mean, 'classifier', { from: c.classifier_proj_size, to: labels });
-  g.output('logits', logits, 'float32', ['rows', labels]);
-}
-
-/** All states, each by its share of the softmax of learnt weights. */
-function weightedSum(g: GraphWriter, states: readonly Value[]): Value {
-  const shares = g.node('Softmax', [g.weight('layer_weights', [states.length])], { axis: -1 });
-  const column = g.node('Reshape', [shares, g.ints([-1, 1])]);
-  const all = g.node(
-    'Concat',
-    states.map((x) => g.node('Unsqueeze', [x, g.ints([3])])),
-    { axis: 3 },
-  );
-  return g.node('Squeeze', [g.node('MatMul', [all, column]), g.ints([3])]);
 }
