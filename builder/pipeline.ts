@@ -23,7 +23,8 @@ import type { ImageFlags, SourceFlags } from './options.js';
 import { type Figures, predictedFigures } from './plan/figures.js';
 import type { ModelPlan } from './plan/index.js';
 import type { Report } from './report.js';
-import { cacheFolder, decideModel } from './source.js';
+import { decideModel } from './pack/decide-model.js';
+import { cacheFolder } from './source.js';
 
 /** All decisions, made before anything is written or fetched. */
 export interface PreparedModel extends PlannedImages {

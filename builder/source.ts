@@ -19,10 +19,7 @@ export interface DecideOptions {
  * Reads the repository's listing and small files, and chooses task, engine, weight format and files. If the hub does not
  * answer, uses their copies in the cache.
  */
-export async function decideModel(
-  { id, flags, report }: DecideOptions,
-  deps: CommandDeps,
-): Promise<ModelPlan> {
+export async function planFor({ id, flags, report }: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
   const { source, name } = planSource(flags, deps, report.note);
   const { revision, task, dtype, weights } = flags;
   return report.step(`Read ${id} from ${name}`, () =>

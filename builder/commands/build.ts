@@ -21,7 +21,9 @@ import {
   type PreparedModel,
   writeCompleteFolders,
 } from '../pipeline.js';
-import { decideModel } from '../source.js';
+import { BuilderError } from '../exit.js';
+import { finishModel } from '../pack/decide-model.js';
+import { planFor } from '../source.js';
 import { megabytes, type CommandResult, combineResults } from '../report.js';
 import { planText } from './plan-text.js';
 
@@ -46,6 +48,9 @@ Examples:
 const LOCAL_ONLY =
   'no hub has the state of a local folder: mount it at /server/model when the image runs, or build with --bake';
 
+const NOT_ON_A_HUB =
+  'weights that are packed here are on no hub, where an image could fetch them at its start: build with --bake';
+
 /** `builder build`: prints the name of the image. The same inputs give the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {
   const command = program
@@ -58,7 +63,9 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
   addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
     async (id: string, flags: BuildFlags) => {
       const report = reportOf(deps, flags);
-      const model = await decideModel({ id, flags, report }, deps);
+      const planned = await planFor({ id, flags, report }, deps);
+      if (planned.toMake && !flags.bake) throw new BuilderError('usage', NOT_ON_A_HUB);
+      const model = flags.dryRun ? planned : await finishModel(planned, { id, flags, report }, deps);
       const platforms = eachPlatform(flags);
       const prepared: PreparedModel[] = [];
       for (const platform of platforms)

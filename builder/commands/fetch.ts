@@ -18,7 +18,7 @@ import {
 } from '../options.js';
 import { interruptible } from '../interrupt.js';
 import { hasWeights } from '../fetch-weights.js';
-import { decideModel } from '../source.js';
+import { decideModel } from '../pack/decide-model.js';
 
 type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
 

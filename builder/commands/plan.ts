@@ -9,7 +9,7 @@ import {
   parseModelId,
   type OutputFlags,
 } from '../options.js';
-import { decideModel } from '../source.js';
+import { planFor } from '../source.js';
 import { type ForecastFlags, forecastOf } from './plan-forecast.js';
 import { forecastText } from './plan-text.js';
 
@@ -43,7 +43,7 @@ export function planCommand(program: Command, deps: CommandDeps): void {
     .addHelpText('after', NOTES);
   addOutputOptions(addSourceOptions(command)).action(async (id: string, flags: PlanFlags) => {
     const report = reportOf(deps, flags);
-    const model = await decideModel({ id, flags, report }, deps);
+    const model = await planFor({ id, flags, report }, deps);
     const forecast = await forecastOf(model, flags, deps);
     report.result(forecastText(forecast), forecast);
     const { fits, text } = forecast.verdict;

@@ -17,7 +17,7 @@ import {
   type SourceFlags,
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { decideModel } from '../source.js';
+import { decideModel } from '../pack/decide-model.js';
 import { waitForHealth } from '../wait-for-health.js';
 
 interface ServerFlags {

@@ -54,7 +54,7 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
   addOutputOptions(addImageOptions(addSourceOptions(command))).action(
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
-      const context = { flags: choice, report, deps };
+      const context = { flags: choice, report, deps, dryRun: choice.dryRun };
       const key = await readSignKey(choice, deps);
       const subject = await readSealSubject(given, context);
       if (choice.dryRun) return report.result(...combineResults(await dryRuns(subject, choice, deps)));

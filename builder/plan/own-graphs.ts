@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Head } from '../../runtime/core/handles/index.js';
 import type { Dtype, ModelInfo, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
 import { GraphError } from '../../runtime/graphs/errors.js';
-import { hasWriter, writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import { packedStorage, type Recipe } from '../../runtime/graphs/storage.js';
+import {
+  type GraphsRequest,
+  hasWriter,
+  writeGraphs,
+  type WrittenGraphs,
+} from '../../runtime/graphs/write-graphs.js';
 import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
 import { findCheckpoint, readWeightIndex, WeightsError } from '../../runtime/weights/index.js';
 import { parseObject } from './facts.js';
@@ -12,6 +18,8 @@ export interface OwnRequest {
   info: ModelInfo;
   head: Head;
   modelType: string | undefined;
+  /** Pack matrices to so many bits; the weights as they are if absent. */
+  bits?: 4 | 8 | undefined;
 }
 
 /** Graphs that were written for a repository. */
@@ -19,12 +27,20 @@ export interface OwnGraphs {
   /** Role -> path, as in model.json. */
   graphs: Record<string, string>;
   written: WrittenGraph[];
-  /** The files that their weights lie in. */
+  /** The files that their weights lie in. One that is still to be made has no hash. */
   files: RepoFile[];
+  toMake?: ToMake;
   dtype: Dtype;
   /** Numbers in the tensors that they read. */
   parameters: number;
   reason: string;
+}
+
+/** A file of weights that is made of those of the repository. */
+export interface ToMake {
+  recipe: Recipe;
+  /** The files that it is made of. */
+  sources: RepoFile[];
 }
 
 /** Why no graph can be written. */
@@ -48,17 +64,22 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const ranges = rangesOf(source, info);
     const checkpoint = findCheckpoint(ranges.files);
     const [text, index] = await Promise.all([source.readText(info, 'config.json'), readWeightIndex(ranges)]);
-    const { graphs, used } = writeGraphs({ config: parseObject('config.json', text), index, head });
+    const given = { config: parseObject('config.json', text), index, head };
+    const { graphs, used, recipe } = request.bits ? writePacked(given, request.bits) : plain(given);
     const tensors = used.map((name) => index.get(name)!);
     const types = new Set(tensors.map(({ type }) => type));
-    const files = new Set(tensors.map(({ file }) => file));
+    const named = new Set(tensors.map(({ file }) => file));
+    const sources = info.files.filter(({ path }) => named.has(path));
+    const how = recipe ? `, matrices packed to ${recipe.bits} bits` : ', computed in float32';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
       written: Object.entries(graphs).map(([role, bytes]) => writtenGraph(role, bytes)),
-      files: info.files.filter(({ path }) => files.has(path)),
-      dtype: dtypeOf(types),
+      ...(recipe
+        ? { files: [{ path: recipe.file, size: recipe.size }], toMake: { recipe, sources } }
+        : { files: sources }),
+      dtype: recipe ? (`q${recipe.bits}` as const) : dtypeOf(types),
       parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-      reason: `graph: written for ${modelType} over ${checkpoint.file.path} (${[...types].join(', ')}), computed in float32`,
+      reason: `graph: written for ${modelType} over ${checkpoint.file.path} (${[...types].join(', ')})${how}`,
     };
   } catch (error) {
     if (error instanceof GraphError) return { problem: error.message, tried: true };
@@ -66,6 +87,21 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       return { problem: error.reason, remedy: error.remedy, tried: error.code !== 'no-weights' };
     throw error;
   }
+}
+
+type Given = Omit<GraphsRequest, 'storage'>;
+
+const plain = (given: Given): WrittenGraphs & { recipe?: undefined } => writeGraphs(given);
+
+/** The file is named after its recipe, since tasks read different parts of a network. */
+function writePacked(given: Given, bits: 4 | 8): WrittenGraphs & { recipe: Recipe } {
+  const write = (file: string) => {
+    const storage = packedStorage(file, bits);
+    return { ...writeGraphs({ ...given, storage }), recipe: storage.recipe() };
+  };
+  const { parts } = write('').recipe;
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return write(`slipway-q${bits}-${digest.slice(0, 12)}.bin`);
 }
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;

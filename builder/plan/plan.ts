@@ -21,7 +21,7 @@ import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
-import { type NoGraphs, type OwnGraphs, writeOwnGraphs } from './own-graphs.js';
+import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
@@ -50,6 +50,8 @@ export interface ModelPlan {
   formats: ModelSpec[];
   /** Number of the network's parameters; undefined when not known. */
   parameters: number | undefined;
+  /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
+  toMake?: ToMake | undefined;
 }
 
 /**
@@ -65,14 +67,17 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   requirePipeline(info, facts, detected.task);
   const { engine, binding } = chooseEngine(task, facts.modelType);
   const decided = { info, facts, task: detected.task, profile: task.profile, engine };
-  const { choice, others, parameters, reasons } = await chooseWeights(request, { ...decided, binding });
+  const { choice, others, parameters, reasons, toMake } = await chooseWeights(request, {
+    ...decided,
+    binding,
+  });
   const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
   const formats = [spec!, ...rest];
   return {
     ...{ info, facts, formats },
     spec: spec!,
     reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
-    parameters,
+    ...{ parameters, toMake },
   };
 }
 
@@ -83,6 +88,7 @@ interface ChosenWeights {
   /** Undefined where they were not counted. */
   parameters: number | undefined;
   reasons: string[];
+  toMake?: ToMake | undefined;
 }
 
 type ToChoose = Omit<Decided, 'choice'> & { binding: AnyBinding };
@@ -96,7 +102,8 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
   if ('graphs' in own) {
     requireFiles(info, taskOf(task), binding, facts);
     const files = withExtra(own.files, { info, extra: binding.files });
-    return { choice: { ...own, files }, others: [], parameters: own.parameters, reasons: [own.reason] };
+    const { parameters, reason, toMake } = own;
+    return { choice: { ...own, files }, others: [], parameters, reasons: [reason], toMake };
   }
   if (weights === 'own' || (!hasExport && own.tried))
     throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
@@ -112,13 +119,17 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
   return { choice, others, parameters: parametersOf(formats, notes), reasons: [choice.reason] };
 }
 
+/** Weight formats that are made of a repository's PyTorch weights. */
+const PACKED_BITS: Partial<Record<Dtype, 4 | 8>> = { q8: 8, q4: 4 };
+
 /** What is in the way says the reason why not. */
 async function ownWeights(
   { source, weights, dtype }: PlanRequest,
   { info, facts, binding }: ToChoose,
 ): Promise<OwnGraphs | NoGraphs> {
   if (weights === 'onnx') return { problem: 'asked for the ONNX export', tried: false };
-  const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType });
+  const bits = dtype && PACKED_BITS[dtype];
+  const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType, bits });
   if (!('graphs' in own) || dtype === undefined || dtype === own.dtype) return own;
   return {
     problem: `its weights are ${own.dtype}, not ${dtype}`,

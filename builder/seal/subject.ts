@@ -10,7 +10,8 @@ import type { SourceFlags } from '../options.js';
 import type { ModelPlan } from '../plan/index.js';
 import type { Figures } from '../plan/figures.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { cacheFolder, decideModel, planSource } from '../source.js';
+import { decideModel } from '../pack/decide-model.js';
+import { cacheFolder, planFor, planSource } from '../source.js';
 import type { Report } from '../report.js';
 import { extractWeights, specOfImage } from './image-files.js';
 import { noticeFiles, type Notices } from './notices.js';
@@ -28,6 +29,8 @@ export interface SealSubject {
 
 export interface SubjectContext {
   flags: SourceFlags;
+  /** Make and change nothing. */
+  dryRun?: boolean | undefined;
   report: Report;
   deps: CommandDeps;
 }
@@ -46,7 +49,8 @@ export async function readSealSubject(given: string, context: SubjectContext): P
     const what = `${given} is neither an image of builder's on this engine nor a model id (org/name)`;
     throw new BuilderError('usage', what);
   }
-  const model = await decideModel({ id: given, flags, report }, deps);
+  const decide = context.dryRun ? planFor : decideModel;
+  const model = await decide({ id: given, flags, report }, deps);
   return { spec: model.spec, model, notices: noticeFiles(model.info.files) };
 }
 

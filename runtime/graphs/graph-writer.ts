@@ -2,7 +2,16 @@ import { type Graph, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
 import { writeField, writeNumber } from '../onnx/protobuf.js';
 import { attributeField, type Attributes, graphAttribute } from './attributes.js';
 import { createConstants, type Constants } from './constants.js';
-import { ELEMENTS, externalTensor, type ElementName, shapedType } from './tensors.js';
+import type { MatrixUse, Packing, Storage } from './storage.js';
+import {
+  ELEMENTS,
+  type ElementName,
+  type ExternalTensor,
+  externalTensor,
+  shapedType,
+  storedElement,
+  UINT8,
+} from './tensors.js';
 import type { Weights } from './weights.js';
 
 /** The name of a tensor in the graph. */
@@ -32,6 +41,11 @@ export interface GraphWriter extends Constants {
    * @throws GraphError when there is none of that name and shape
    */
   weight(name: string, shape: readonly number[]): Value;
+  /**
+   * A matrix [rows, columns] in blocks of small integers, where weights are packed; undefined where they are not.
+   * @throws GraphError as `weight` does
+   */
+  packed(name: string, shape: readonly [number, number], use: MatrixUse): PackedMatrix | undefined;
   /** What `make` gave for this key before, or gives now: for parts that several layers share. */
   once<T>(key: string, make: () => T): T;
   /** A node with one output. */
@@ -45,6 +59,13 @@ export interface GraphWriter extends Constants {
   nodes(op: string, inputs: readonly Value[], options: NodeOptions): Value[];
 }
 
+export interface PackedMatrix extends Packing {
+  /** uint8 [rows, blocks, bytes of a block]; for a table [rows, columns]. */
+  data: Value;
+  /** float32 [rows, blocks] */
+  scales: Value;
+}
+
 export interface NodeOptions {
   outputs: number;
   attributes?: Attributes;
@@ -56,12 +77,13 @@ export interface GraphInProgress extends GraphWriter {
   finish(): Uint8Array;
 }
 
-export function createGraphWriter(weights: Weights): GraphInProgress {
+export function createGraphWriter(weights: Weights, storage: Storage): GraphInProgress {
   const graph: Graph = {
     ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
     ...{ otherFields: [writeField(2, 'slipway')], modelFields: modelFields() },
   };
   const cast = new Map<string, Value>();
+  const external = new Set<string>();
   let count = 0;
   /** The graph's, or those of the branch that is being written. */
   let written = graph.nodes;
@@ -125,10 +147,35 @@ export function createGraphWriter(weights: Weights): GraphInProgress {
       const stored = weights.take(name, shape);
       const known = cast.get(stored.name);
       if (known !== undefined) return known;
-      graph.initializers.push(externalTensor(stored));
+      const { name: own, shape: dims } = stored;
+      const element = storedElement(stored.type);
+      graph.initializers.push(
+        externalTensor({ name: own, shape: dims, element, place: storage.place(stored) }),
+      );
       const value = stored.type === 'F32' ? stored.name : asFloat(stored.name);
       cast.set(stored.name, value);
       return value;
+    },
+    packed(name, [rows, columns], use) {
+      const stored = weights.take(name, use.transposed ? [columns, rows] : [rows, columns]);
+      const place = storage.pack(stored, use);
+      if (!place) return undefined;
+      const blocks = columns / place.block;
+      const layout = use.kind === 'table' ? [rows, columns] : [rows, blocks, (place.block * place.bits) / 8];
+      const add = (of: string, tensor: Omit<ExternalTensor, 'name'>): Value => {
+        const own = `${stored.name} ${of}`;
+        if (!external.has(own)) graph.initializers.push(externalTensor({ name: own, ...tensor }));
+        external.add(own);
+        return own;
+      };
+      const data = { element: UINT8, shape: layout, place: place.data };
+      const scales = { element: ELEMENTS.float32, shape: [rows, blocks], place: place.scales };
+      const { bits, block, transposed } = place;
+      return {
+        ...{ bits, block, transposed },
+        data: add(`${use.kind} ${bits}`, data),
+        scales: add(`scales ${bits}`, scales),
+      };
     },
     finish: () => writeGraph(graph),
   };

@@ -1,5 +1,4 @@
 import { writeField, writeNumber } from '../onnx/protobuf.js';
-import type { StoredTensor } from '../weights/index.js';
 
 /** TensorProto.DataType of what graphs compute with. */
 export const ELEMENTS = { float32: 1, int32: 6, int64: 7, bool: 9 } as const;
@@ -10,17 +9,37 @@ const STORED: Readonly<Record<string, number>> = { F32: 1, F16: 10, F64: 11, BF1
 
 export const isReadable = (type: string): boolean => type in STORED;
 
-/** A tensor of the checkpoint as an initializer: its place, no data. */
-export function externalTensor(tensor: StoredTensor & { name: string }): Uint8Array {
+/** TensorProto.DataType of a type that weights are stored in. */
+export const storedElement = (type: string): number => STORED[type]!;
+
+export const UINT8 = 2;
+
+/** Where bytes lie, relative to the repository. */
+export interface Place {
+  file: string;
+  offset: number;
+  length: number;
+}
+
+export interface ExternalTensor {
+  name: string;
+  /** TensorProto.DataType */
+  element: number;
+  shape: readonly number[];
+  place: Place;
+}
+
+/** A tensor in a file as an initializer: its place, no data. */
+export function externalTensor({ name, element, shape, place }: ExternalTensor): Uint8Array {
   const entry = (key: string, value: string | number) =>
     writeField(13, writeField(1, key), writeField(2, String(value)));
   return Buffer.concat([
-    ...tensor.shape.map((size) => writeNumber(1, size)),
-    writeNumber(2, STORED[tensor.type]!),
-    writeField(8, tensor.name),
-    entry('location', tensor.file),
-    entry('offset', tensor.offset),
-    entry('length', tensor.length),
+    ...shape.map((size) => writeNumber(1, size)),
+    writeNumber(2, element),
+    writeField(8, name),
+    entry('location', place.file),
+    entry('offset', place.offset),
+    entry('length', place.length),
     // data_location: EXTERNAL
     writeNumber(14, 1),
   ]);

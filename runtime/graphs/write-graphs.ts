@@ -3,6 +3,7 @@ import type { WeightIndex } from '../weights/index.js';
 import { GraphError } from './errors.js';
 import { createGraphWriter } from './graph-writer.js';
 import { architectureOf } from './registry.js';
+import { inPlace, type Storage } from './storage.js';
 import { createWeights } from './weights.js';
 
 export interface GraphsRequest {
@@ -10,6 +11,8 @@ export interface GraphsRequest {
   config: Readonly<Record<string, unknown>>;
   index: WeightIndex;
   head: Head;
+  /** Where graphs read weights from; in the checkpoint's files if absent. */
+  storage?: Storage | undefined;
 }
 
 export interface WrittenGraphs {
@@ -29,7 +32,7 @@ export function hasWriter(modelType: string | undefined, head: Head): boolean {
  * bytes, and no weights are read.
  * @throws GraphError that says what does not fit
  */
-export function writeGraphs({ config, index, head }: GraphsRequest): WrittenGraphs {
+export function writeGraphs({ config, index, head, storage = inPlace }: GraphsRequest): WrittenGraphs {
   const architecture = architectureOf(config['model_type'] as string | undefined);
   const roles = architecture?.heads[head];
   if (!architecture || !roles)
@@ -41,7 +44,7 @@ export function writeGraphs({ config, index, head }: GraphsRequest): WrittenGrap
   }
   const weights = createWeights(index, architecture);
   const graphs = Object.entries(roles).map(([role, write]) => {
-    const writer = createGraphWriter(weights);
+    const writer = createGraphWriter(weights, storage);
     write(writer, parsed.data);
     return [role, writer.finish()] as const;
   });

@@ -23,10 +23,39 @@ export function linear(
   name: string,
   { from, to, bias = true }: LinearOptions,
 ): Value {
-  const product = matMulTransposed(g, x, g.weight(`${name}.weight`, [to, from]));
+  const product = multiplied(g, x, `${name}.weight`, { rows: to, columns: from });
   const has = bias === 'if present' ? g.weights.has(`${name}.bias`) : bias;
   return has ? g.node('Add', [product, g.weight(`${name}.bias`, [to])]) : product;
 }
+
+export interface MatrixSize {
+  rows: number;
+  columns: number;
+  /** A table of tokens or answers. */
+  isTable?: boolean;
+  /** Stored as [columns, rows]. */
+  transposed?: boolean;
+}
+
+/** x · Wᵀ for a matrix W [rows, columns] of the checkpoint: float32 [..., columns] -> [..., rows]. */
+export function multiplied(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { rows, columns, isTable = false, transposed = false }: MatrixSize,
+): Value {
+  const packed = g.packed(name, [rows, columns], { kind: 'matrix', isTable, transposed });
+  if (packed) {
+    const { data, scales, bits, block } = packed;
+    const size = { N: rows, K: columns, bits, block_size: block };
+    return g.node('MatMulNBits', [x, data, scales], { ...size, accuracy_level: INT8 }, MICROSOFT);
+  }
+  if (transposed) return g.node('MatMul', [x, g.weight(name, [columns, rows])]);
+  return matMulTransposed(g, x, g.weight(name, [rows, columns]));
+}
+
+/** accuracy_level of MatMulNBits: activations are rounded to int8 by blocks of each row, whatever rows are beside it. */
+const INT8 = 4;
 
 /** `scale` x · yᵀ over the last two axes. */
 export function matMulTransposed(g: GraphWriter, x: Value, y: Value, scale = 1): Value {
@@ -48,21 +77,35 @@ export function tableScores(
   { rows, width, tie }: TableSize,
 ): Value {
   const name = tie ? tied : own;
-  return matMulTransposed(g, x, g.weight(name, [rows, width]));
+  return multiplied(g, x, name, { rows, columns: width, isTable: true });
 }
 
 /** GPT-2's Conv1D, whose weight is [from, to]. */
 export function conv1d(g: GraphWriter, x: Value, name: string, { from, to }: LinearSize): Value {
-  const product = g.node('MatMul', [x, g.weight(`${name}.weight`, [from, to])]);
+  const product = multiplied(g, x, `${name}.weight`, { rows: to, columns: from, transposed: true });
   return g.node('Add', [product, g.weight(`${name}.bias`, [to])]);
 }
 
-/** Rows of the table at these ids: int64 [...] -> float32 [..., width]. */
+/** Rows of the table `name`.weight at these ids: int64 [...] -> float32 [..., width]. */
 export function embedding(
+  g: GraphWriter,
+  ids: Value,
+  name: string,
+  size: { rows: number; width: number },
+): Value {
+  return lookedUp(g, ids, `${name}.weight`, size);
+}
+
+/** Rows of a table at these ids: int64 [...] -> float32 [..., width]. */
+export function lookedUp(
   g: GraphWriter,
   ids: Value,
   name: string,
   { rows, width }: { rows: number; width: number },
 ): Value {
-  return g.node('Gather', [g.weight(`${name}.weight`, [rows, width]), ids]);
+  const packed = g.packed(name, [rows, width], { kind: 'table', isTable: true, transposed: false });
+  if (!packed) return g.node('Gather', [g.weight(name, [rows, width]), ids]);
+  const { data, scales, bits, block } = packed;
+  const attributes = { gather_axis: 0, quantize_axis: 1, block_size: block, bits };
+  return g.node('GatherBlockQuantized', [data, ids, scales], attributes, MICROSOFT);
 }

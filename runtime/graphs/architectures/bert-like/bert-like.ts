@@ -1,6 +1,6 @@
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
-import { linear, matMulTransposed } from '../../blocks/linear.js';
+import { linear, multiplied } from '../../blocks/linear.js';
 import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 
@@ -93,9 +93,10 @@ export function vocabularyScores(
 ): Value {
   const changed = activation(g, linear(g, states, dense, { from: width, to: embedded }), act);
   const normed = layerNorm(g, changed, norm, { width: embedded, epsilon });
-  const table = g.weight(g.weights.has(own) ? own : tied, [vocabulary, embedded]);
+  const table = g.weights.has(own) ? own : tied;
+  const scores = multiplied(g, normed, table, { rows: vocabulary, columns: embedded, isTable: true });
   const found = bias.find((name) => g.weights.has(name)) ?? bias[0]!;
-  return g.node('Add', [matMulTransposed(g, normed, table), g.weight(found, [vocabulary])]);
+  return g.node('Add', [scores, g.weight(found, [vocabulary])]);
 }
 
 /** A layer, an activation and the layer of labels over vectors [rows, width]. */

@@ -1,6 +1,6 @@
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
-import { linear, matMulTransposed } from '../../blocks/linear.js';
+import { linear, lookedUp, multiplied } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { DecoderState, Seq2Seq } from '../../blocks/seq2seq.js';
 import type { TextInputs } from '../../blocks/text-inputs.js';
@@ -54,7 +54,7 @@ export function bartModel(model: BartLike): Seq2Seq {
     scores(g, x) {
       const own = model.tie ? undefined : 'lm_head.weight';
       const table = own && g.weights.has(own) ? own : tableName(g, 'decoder');
-      const scores = matMulTransposed(g, x, g.weight(table, [answerVocabulary, width]));
+      const scores = multiplied(g, x, table, { rows: answerVocabulary, columns: width, isTable: true });
       const bias = 'final_logits_bias';
       return g.weights.has(bias) ? g.node('Add', [scores, g.weight(bias, [1, answerVocabulary])]) : scores;
     },
@@ -77,7 +77,7 @@ function tableName(g: GraphWriter, side: Side): string {
 function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; pastTokens?: Value }): Value {
   const { width, embedScale } = model;
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
-  const found = g.node('Gather', [g.weight(tableName(g, of.side), [rows, width]), ids]);
+  const found = lookedUp(g, ids, tableName(g, of.side), { rows, width });
   const tokens = embedScale === 1 ? found : g.node('Mul', [found, g.scalar(embedScale)]);
   const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.pastTokens)]);
   if (!model.embeddingNorm) return sum;

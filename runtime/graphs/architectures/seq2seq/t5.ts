@@ -3,7 +3,7 @@ import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
-import { linear, matMulTransposed } from '../../blocks/linear.js';
+import { linear, lookedUp, multiplied } from '../../blocks/linear.js';
 import { rmsNorm } from '../../blocks/norm.js';
 import { bucketBias, relativeBuckets } from '../../blocks/relative-buckets.js';
 import { type DecoderState, type Seq2Seq, seq2seqHeads, type Triple } from '../../blocks/seq2seq.js';
@@ -87,7 +87,7 @@ function biasOf(g: GraphWriter, distance: Value, of: { side: Side; block: number
 }
 
 const tokensOf = (g: GraphWriter, ids: Value, c: Config, side: Side): Value =>
-  g.node('Gather', [g.weight(tableName(g, side), [c.vocab_size, c.d_model]), ids]);
+  lookedUp(g, ids, tableName(g, side), { rows: c.vocab_size, width: c.d_model });
 
 function tableName(g: GraphWriter, side: Side): string {
   const own = `${side}.embed_tokens.weight`;
@@ -154,7 +154,7 @@ function modelOf(given: Config): Seq2Seq {
       const tie = c.tie_word_embeddings;
       const name = tie ? tableName(g, 'decoder') : 'lm_head.weight';
       const scaled = tie ? g.node('Mul', [x, g.scalar(c.d_model ** -0.5)]) : x;
-      return matMulTransposed(g, scaled, g.weight(name, [c.vocab_size, c.d_model]));
+      return multiplied(g, scaled, name, { rows: c.vocab_size, columns: c.d_model, isTable: true });
     },
   };
 }

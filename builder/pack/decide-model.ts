@@ -1,0 +1,101 @@
+import { rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { writeError } from '../../runtime/store/errors.js';
+import { acquireLock } from '../../runtime/store/lock.js';
+import { makeFolder } from '../../runtime/store/make-folder.js';
+import { checkFile, entryOf, readManifest, writeManifest } from '../../runtime/store/manifest.js';
+import { downloadDir, OWN_PREFIX } from '../../runtime/store/paths.js';
+import type { CommandDeps } from '../deps.js';
+import { fetchWeights } from '../fetch-weights.js';
+import type { ModelPlan } from '../plan/index.js';
+import type { ToMake } from '../plan/own-graphs.js';
+import { megabytes } from '../report.js';
+import { cacheFolder, type DecideOptions, planFor } from '../source.js';
+import { makeFile } from './make-file.js';
+
+/**
+ * Plans a model, and makes the file of packed weights that its plan may ask for: all files of the spec have hashes then.
+ * @throws Refusal, StoreError; errors of the file system
+ */
+export async function decideModel(options: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
+  return finishModel(await planFor(options, deps), options, deps);
+}
+
+/** The plan with all files made: fetches the checkpoint for that, if need be. */
+export async function finishModel(
+  model: ModelPlan,
+  options: DecideOptions,
+  deps: CommandDeps,
+): Promise<ModelPlan> {
+  const { spec, toMake } = model;
+  if (!toMake) return model;
+  const { file } = toMake.recipe;
+  const others = spec.files.filter(({ path: name }) => name !== file);
+  const source = { spec: { ...spec, files: [...others, ...toMake.sources] } };
+  const folder = downloadDir(path.join(cacheFolder(options.flags, deps), 'models'), spec);
+  const made = await ensureMade(folder, toMake, {
+    ...options,
+    checkpoint: () => fetchWeights({ ...options, model: source }, deps),
+  });
+  const finished: ModelSpec = { ...spec, files: spec.files.map((one) => (one.path === file ? made : one)) };
+  const formats = model.formats.map((one) => (one === spec ? finished : one));
+  return { ...model, spec: finished, formats, toMake: undefined };
+}
+
+type Making = Pick<DecideOptions, 'report'> & {
+  /** Folder of the checkpoint. */
+  checkpoint(): Promise<string>;
+};
+
+/** The file in the cache, made now if it is not there or was changed. Several processes may ask for it at a time. */
+async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }: Making): Promise<RepoFile> {
+  const { recipe } = toMake;
+  const known = await verified(folder, recipe);
+  if (known) return known;
+  const from = await checkpoint();
+  await makeFolder(folder);
+  const onWait = () => report.note('another process works on this model, waits for it');
+  const lock = await acquireLock(path.join(folder, `${OWN_PREFIX}.lock`), { onWait });
+  try {
+    const meanwhile = await verified(folder, recipe);
+    if (meanwhile) return meanwhile;
+    const bits = `${recipe.bits} bits (${megabytes(recipe.size)})`;
+    return await report.step(`Pack the weights to ${bits}`, async (showDetail) => {
+      const target = path.join(folder, recipe.file);
+      const part = `${target}.making`;
+      try {
+        const sha256 = await makeFile(part, {
+          from,
+          recipe,
+          onProgress: (done) => showDetail(megabytes(done)),
+        });
+        await lock.confirm();
+        await rename(part, target);
+        return await noteFile(folder, { path: recipe.file, size: recipe.size, sha256 });
+      } catch (error) {
+        await rm(part, { force: true });
+        throw writeError(error, folder, 'give another folder with --cache');
+      }
+    });
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The file of the recipe's name, if the manifest knows it and it has not been touched since. */
+async function verified(folder: string, { file, size }: ToMake['recipe']): Promise<RepoFile | undefined> {
+  const known = (await readManifest(folder)).files[file];
+  if (!known || known.size !== size || known.hash === '') return undefined;
+  const found: RepoFile = { path: file, size, sha256: known.hash };
+  const { state } = await checkFile(folder, found, { known });
+  return state === 'valid' ? found : undefined;
+}
+
+async function noteFile(folder: string, file: RepoFile): Promise<RepoFile> {
+  const check = await checkFile(folder, file, {});
+  if (check.state !== 'valid') throw new Error(`${file.path} was changed while it was made`);
+  const { files } = await readManifest(folder);
+  await writeManifest(folder, { ...files, [file.path]: entryOf(file, check.entry.mtimeMs) });
+  return file;
+}

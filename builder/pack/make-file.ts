@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import path from 'node:path';
+import { matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
+import { floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
+
+/** Numbers that are packed at a time, so that a network of any size needs little memory. */
+const CHUNK = 2 ** 22;
+
+export interface MakeOptions {
+  /** Folder of the checkpoint's files. */
+  from: string;
+  recipe: Recipe;
+  signal?: AbortSignal | undefined;
+  onProgress?(doneBytes: number, totalBytes: number): void;
+}
+
+/**
+ * Writes the file of a recipe, tensor by tensor.
+ * @returns SHA-256 of the file in hex
+ * @throws errors of the file system; the abort reason
+ */
+export async function makeFile(
+  target: string,
+  { from, recipe, signal, onProgress }: MakeOptions,
+): Promise<string> {
+  const handle = await open(target, 'w');
+  try {
+    for (const part of recipe.parts) {
+      await writePart(handle, part, { from, signal });
+      onProgress?.(part.offset, recipe.size);
+    }
+    await handle.truncate(recipe.size);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return hashOf(target, recipe.size, signal);
+}
+
+interface Reading {
+  from: string;
+  signal: AbortSignal | undefined;
+}
+
+async function writePart(handle: FileHandle, part: Part, { from, signal }: Reading): Promise<void> {
+  const { tensor, packing } = part;
+  const file = path.join(from, ...tensor.file.split('/'));
+  const rowBytes = packing && tensor.length / tensor.shape[0]!;
+  // A matrix that is turned is needed whole.
+  const whole = packing?.transposed === true || rowBytes === undefined;
+  const step = whole ? tensor.length : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
+  for (let at = 0; at < tensor.length; at += step) {
+    signal?.throwIfAborted();
+    const length = Math.min(step, tensor.length - at);
+    const bytes = await readPart(file, tensor.offset + at, length);
+    if (bytes.length < length) throw new Error(`${file} has become shorter`);
+    if (!packing) await handle.write(bytes, 0, bytes.length, part.offset + at);
+    else await writePacked(handle, { ...part, packing, before: (at / rowBytes!) * tensor.shape[1]!, bytes });
+  }
+}
+
+type PackedPart = Part & {
+  packing: NonNullable<Part['packing']>;
+  /** Numbers of the tensor before these bytes. */
+  before: number;
+  bytes: Uint8Array;
+};
+
+async function writePacked(handle: FileHandle, part: PackedPart): Promise<void> {
+  const { tensor, packing, before, bytes, offset, scalesOffset } = part;
+  const { bits, block, transposed } = packing;
+  const [rows, columns] = matrixSize(tensor, transposed);
+  const floats = floatsOf(bytes, tensor.type);
+  const { data, scales } = packRows(transposed ? turned(floats, rows, columns) : floats, bits, block);
+  await handle.write(data, 0, data.length, offset + (before * bits) / 8);
+  const scaleBytes = new Uint8Array(scales.buffer);
+  await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset! + (before / block) * 4);
+}
+
+/** [columns, rows] -> [rows, columns] */
+function turned(values: Float32Array, rows: number, columns: number): Float32Array {
+  const found = new Float32Array(values.length);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      found[row * columns + column] = values[column * rows + row]!;
+  return found;
+}
+
+async function hashOf(file: string, size: number, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < size; at += CHUNK) {
+    signal?.throwIfAborted();
+    hash.update(await readPart(file, at, Math.min(CHUNK, size - at)));
+  }
+  return hash.digest('hex');
+}

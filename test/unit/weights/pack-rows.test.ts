@@ -1,0 +1,42 @@
+import { floatsOf, packRows } from '../../../runtime/weights/index.js';
+
+/** What MatMulNBits and GatherBlockQuantized read out of it. */
+function unpack({ data, scales }: ReturnType<typeof packRows>, bits: 4 | 8, block: number): number[] {
+  const codes = bits === 8 ? [...data] : [...data].flatMap((pair) => [pair & 15, pair >> 4]);
+  return codes.map((code, i) => (code - 2 ** (bits - 1)) * scales[Math.floor(i / block)]!);
+}
+
+const values = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i * 1.7) * (1 + (i % 7)) - 0.3);
+
+test.each([
+  [8, 1 / 127],
+  [4, 1 / 7],
+] as const)('numbers of %i bits are within half a step of what they were', (bits, step) => {
+  const found = unpack(packRows(values, bits, 32), bits, 32);
+  for (let block = 0; block < 4; block++) {
+    const part = values.subarray(block * 32, block * 32 + 32);
+    const most = part.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+    part.forEach((value, i) => expect(Math.abs(value - found[block * 32 + i]!)).toBeLessThan(most * step));
+  }
+});
+
+test('the number farthest from zero is exact, of either sign', () => {
+  for (const sign of [1, -1]) {
+    const row = new Float32Array(32).fill(0.25 * sign);
+    row[5] = -2 * sign;
+    expect(unpack(packRows(row, 4, 32), 4, 32)[5]).toBe(-2 * sign);
+  }
+});
+
+test('zeros stay zeros', () => {
+  expect(unpack(packRows(new Float32Array(32), 8, 32), 8, 32).every((value) => value === 0)).toBe(true);
+});
+
+test('stored floats of every type are read', () => {
+  const bytes = (...words: number[]) => new Uint8Array(Uint16Array.from(words).buffer);
+  expect([...floatsOf(bytes(0x3c00, 0xc000, 0x0001), 'F16')]).toEqual([1, -2, 2 ** -24]);
+  expect([...floatsOf(bytes(0x3f80, 0xc000), 'BF16')]).toEqual([1, -2]);
+  expect([...floatsOf(new Uint8Array(Float32Array.of(1.5, -3).buffer), 'F32')]).toEqual([1.5, -3]);
+  expect([...floatsOf(new Uint8Array(Float64Array.of(0.1).buffer), 'F64')]).toEqual([Math.fround(0.1)]);
+  expect(() => floatsOf(new Uint8Array(4), 'I64')).toThrow(/no type of floats/);
+});
