@@ -15,6 +15,8 @@ export const LABEL = {
   engine: 'io.slipway.engine',
   profile: 'io.slipway.profile',
   dtype: 'io.slipway.dtype',
+  /** Of packed weights: correlation of what the network computes with what it computed before. */
+  likeness: 'io.slipway.likeness',
   device: 'io.slipway.device',
   license: 'io.slipway.license',
   /** `true` when the weights are in the image. */
@@ -64,6 +66,7 @@ export function modelLabels({
     [LABEL.engine]: spec.engine,
     [LABEL.profile]: spec.profile,
     [LABEL.dtype]: spec.dtype,
+    [LABEL.likeness]: spec.likeness === undefined ? '' : String(spec.likeness),
     [LABEL.device]: device,
     [LABEL.license]: license,
     [LABEL.baked]: String(baked),

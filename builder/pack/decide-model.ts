@@ -1,10 +1,13 @@
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { freemem } from 'node:os';
 import path from 'node:path';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { NO_TELEMETRY } from '../../runtime/engine-environment.js';
 import { writeError } from '../../runtime/store/errors.js';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { checkFile, entryOf, readManifest, writeManifest } from '../../runtime/store/manifest.js';
+import { replaceFile } from '../../runtime/store/replace-file.js';
 import { downloadDir, OWN_PREFIX } from '../../runtime/store/paths.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
@@ -12,6 +15,7 @@ import type { ModelPlan } from '../plan/index.js';
 import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { cacheFolder, type DecideOptions, planFor } from '../source.js';
+import { likenessOf } from './likeness.js';
 import { makeFile } from './make-file.js';
 
 /**
@@ -38,9 +42,52 @@ export async function finishModel(
     ...options,
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
-  const finished: ModelSpec = { ...spec, files: spec.files.map((one) => (one.path === file ? made : one)) };
+  const likeness = await measuredLikeness(model, { folder, options, source, deps });
+  const files = spec.files.map((one) => (one.path === file ? made : one));
+  const finished: ModelSpec = { ...spec, files, ...(likeness === undefined ? {} : { likeness }) };
   const formats = model.formats.map((one) => (one === spec ? finished : one));
   return { ...model, spec: finished, formats, toMake: undefined };
+}
+
+interface Measuring {
+  /** Of the packed weights. */
+  folder: string;
+  /** The model over the checkpoint. */
+  source: { spec: ModelSpec };
+  options: DecideOptions;
+  deps: CommandDeps;
+}
+
+/** Part of the free memory that two open networks may take. */
+const MEMORY_SHARE = 0.5;
+const FLOAT = 4;
+
+/**
+ * How alike the packed network computes, measured once and kept beside the packed weights. Undefined for networks that
+ * read more than tokens, and for those that don't fit into memory unpacked.
+ */
+async function measuredLikeness(
+  { spec, toMake, parameters = Infinity }: ModelPlan,
+  { folder, source, options, deps }: Measuring,
+): Promise<number | undefined> {
+  const place = path.join(folder, `${toMake!.recipe.file}.likeness`);
+  const kept = Number(await readFile(place, 'utf8').catch(() => NaN));
+  if (kept >= -1 && kept <= 1) return kept;
+  const [packed, plain] = [spec.written![0]!, toMake!.plain[0]!];
+  if (spec.written!.length > 1 || parameters * FLOAT > freemem() * MEMORY_SHARE) return undefined;
+  const from = await fetchWeights({ ...options, model: source }, deps);
+  return options.report.step('Compare packed and plain weights', async (showDetail) => {
+    const { packageRoot } = deps;
+    const graphs = [
+      { graph: plain, folder: from },
+      { graph: packed, folder },
+    ] as const;
+    const likeness = await likenessOf(...graphs, { packageRoot, env: NO_TELEMETRY });
+    if (likeness === undefined) return undefined;
+    showDetail(`correlation ${likeness}`);
+    await replaceFile(place, `${likeness}\n`);
+    return likeness;
+  });
 }
 
 type Making = Pick<DecideOptions, 'report'> & {

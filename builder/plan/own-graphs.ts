@@ -41,6 +41,8 @@ export interface ToMake {
   recipe: Recipe;
   /** The files that it is made of. */
   sources: RepoFile[];
+  /** The same graphs over those files. */
+  plain: WrittenGraph[];
 }
 
 /** Why no graph can be written. */
@@ -73,9 +75,12 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const how = recipe ? `, matrices packed to ${recipe.bits} bits` : ', computed in float32';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
-      written: Object.entries(graphs).map(([role, bytes]) => writtenGraph(role, bytes)),
+      written: writtenGraphs(graphs),
       ...(recipe
-        ? { files: [{ path: recipe.file, size: recipe.size }], toMake: { recipe, sources } }
+        ? {
+            files: [{ path: recipe.file, size: recipe.size }],
+            toMake: { recipe, sources, plain: writtenGraphs(writeGraphs(given).graphs) },
+          }
         : { files: sources }),
       dtype: recipe ? (`q${recipe.bits}` as const) : dtypeOf(types),
       parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
@@ -105,6 +110,9 @@ function writePacked(given: Given, bits: 4 | 8): WrittenGraphs & { recipe: Recip
 }
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;
+
+const writtenGraphs = (graphs: WrittenGraphs['graphs']): WrittenGraph[] =>
+  Object.entries(graphs).map(([role, bytes]) => writtenGraph(role, bytes));
 
 function writtenGraph(role: string, bytes: Uint8Array): WrittenGraph {
   return {

@@ -63,6 +63,8 @@ export interface ModelSpec {
   files: RepoFile[];
   /** Graphs that the builder wrote, over weights in `files`. */
   written?: WrittenGraph[];
+  /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
+  likeness?: number;
 }
 
 export interface WrittenGraph {

@@ -49,6 +49,7 @@ const schema = z
     graphs: z.record(z.string(), path),
     files: z.array(repoFile).min(1),
     written: z.array(writtenGraph).min(1).optional(),
+    likeness: z.number().min(-1).max(1).optional(),
   })
   .refine(
     ({ graphs, files, written = [] }) =>
