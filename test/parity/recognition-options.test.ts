@@ -1,0 +1,98 @@
+import { missingFor } from './ffmpeg.js';
+import { type Answer, fixtureSpec, type ServedModel, serveInline } from './load.js';
+import { zooModel, type ZooModel } from './zoo.js';
+
+/** What recognisers of speech are asked that has no reference answer: drawn texts, and what a model can't do. */
+
+const TASK = 'automatic-speech-recognition';
+
+interface Recogniser {
+  served: ServedModel;
+  ask(params: Record<string, unknown>): Promise<Answer>;
+}
+
+async function recogniser(
+  name: string,
+  root: string,
+  sound: (model: ZooModel) => unknown,
+): Promise<Recogniser> {
+  const model = await zooModel(TASK, name, root);
+  const served = await serveInline(fixtureSpec(TASK, model.about.id, model.repo), model.repo);
+  const base64 = sound(model);
+  return { served, ask: (params) => served.run({ base64, params }) };
+}
+
+const firstSound = ({ cases }: ZooModel): unknown => cases.find(({ expect }) => expect)!.request['base64'];
+/** More than two windows. */
+const longSound = ({ cases }: ZooModel): unknown =>
+  cases.find(
+    ({ request: { params } }) => (params as object | undefined) && 'chunk_length_s' in (params as object),
+  )!.request['base64'];
+
+const missing = missingFor(TASK);
+(missing ? describe.skip : describe)('recognition (skipped without ffmpeg)', () => {
+  describe('Whisper draws at the next temperature', () => {
+    let whisper: Recogniser;
+    beforeAll(async () => {
+      whisper = await recogniser('whisper-languages', 'zoo-own', longSound);
+    });
+    afterAll(() => whisper.served.stop());
+
+    const text = async (params: Record<string, unknown>): Promise<string> => {
+      const { status, body } = await whisper.ask({ return_timestamps: true, ...params });
+      expect({ status, error: body.error }).toEqual({ status: 200, error: null });
+      return body.output as string;
+    };
+
+    test('what no threshold asks for is not drawn', async () => {
+      const greedy = await text({});
+      expect(await text({ temperature: [0, 1], seed: 1 })).toBe(greedy);
+      expect(await text({ temperature: [0, 1], seed: 1, logprob_threshold: -100 })).toBe(greedy);
+      expect(await text({ temperature: [0, 1], seed: 1, logprob_threshold: 1, do_sample: false })).toBe(
+        greedy,
+      );
+    });
+
+    test('what is drawn hangs on the seed, and on each attempt', async () => {
+      const drawn = (seed: number, temperature: number[]) =>
+        text({ temperature, seed, logprob_threshold: 1 });
+      expect(await drawn(1, [0, 1])).toBe(await drawn(1, [0, 1]));
+      expect(await drawn(1, [0, 1])).not.toBe(await drawn(2, [0, 1]));
+      // The second attempt at one temperature is another one.
+      expect(await drawn(1, [0, 1, 1])).not.toBe(await drawn(1, [0, 1]));
+      expect(await drawn(1, [0, 1])).not.toBe(await text({}));
+    });
+
+    test('a wrong list is a 400 that names it', async () => {
+      for (const temperature of [[], [-1], ['hot'], new Array<number>(17).fill(0)]) {
+        const { status, body } = await whisper.ask({ temperature });
+        expect([status, body.error]).toEqual([400, expect.stringContaining('params.temperature')]);
+      }
+    });
+  });
+
+  test.each([
+    ['moonshine-tiny', 'zoo'],
+    ['wav2vec2-letters', 'zoo-own'],
+  ])('%s says what it can’t do', async (name, root) => {
+    const plain = await recogniser(name, root, firstSound);
+    try {
+      for (const [option, value] of Object.entries({
+        temperature: [0, 0.5],
+        compression_ratio_threshold: 0,
+        logprob_threshold: -1,
+        no_speech_threshold: 0.6,
+      })) {
+        const { status, body } = await plain.ask({ [option]: value });
+        expect([option, status, body.error]).toEqual([
+          option,
+          422,
+          expect.stringContaining(`params.${option}`),
+        ]);
+      }
+      expect((await plain.ask({})).status).toBe(200);
+    } finally {
+      plain.served.stop();
+    }
+  });
+});
