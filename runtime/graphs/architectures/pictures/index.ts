@@ -3,16 +3,19 @@ import { beit } from './beit.js';
 import { clip, clipText, clipVision } from './clip.js';
 import { convnext, convnextv2 } from './convnext.js';
 import { deit } from './deit.js';
+import { detr, tableTransformer } from './detr.js';
 import { dinov2 } from './dinov2.js';
 import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
 import { vit } from './vit.js';
+import { yolos } from './yolos.js';
 
 /** Families that read pictures. */
 export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[resnet, convnext, convnextv2, swin, segformer],
+  ...[detr, tableTransformer, yolos],
 ];

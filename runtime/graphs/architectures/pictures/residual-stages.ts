@@ -1,0 +1,110 @@
+import { activation } from '../../blocks/activation.js';
+import { batchNorm, convolution2d, type SquareSize } from '../../blocks/convolution.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+
+/** The convolutions of ResNet, under the names that a library has for them. */
+
+export interface ResidualSize {
+  num_channels: number;
+  embedding_size: number;
+  hidden_sizes: readonly number[];
+  depths: readonly number[];
+  layer_type: 'basic' | 'bottleneck';
+  hidden_act: string;
+  downsample_in_first_stage: boolean;
+  downsample_in_bottleneck: boolean;
+}
+
+/** Of a convolution and the norm behind it. */
+interface Pair {
+  convolution: string;
+  norm: string;
+}
+
+interface Place {
+  stage: number;
+  layer: number;
+}
+
+export interface ResidualNames {
+  stem: Pair;
+  part(place: Place & { part: number }): Pair;
+  shortcut(place: Place): Pair;
+}
+
+/** Of the width within a bottleneck. */
+const REDUCTION = 4;
+
+type Convolution = SquareSize & { act?: string | undefined };
+
+function normed(g: GraphWriter, x: Value, { convolution, norm }: Pair, { act, ...size }: Convolution): Value {
+  const found = convolution2d(g, x, convolution, { ...size, bias: false });
+  const even = batchNorm(g, found, norm, { width: size.to });
+  return act === undefined ? even : activation(g, even, act);
+}
+
+interface LayerSize {
+  from: number;
+  to: number;
+  stride: number;
+}
+
+interface LayerOf extends LayerSize {
+  c: ResidualSize;
+  names: ResidualNames;
+  place: Place;
+}
+
+/** Convolutions beside a shortcut, which is one, too, where sizes change. */
+function layer(g: GraphWriter, x: Value, { c, names, place, ...size }: LayerOf): Value {
+  const { from, to, stride } = size;
+  const found = convolutions(c, size).reduce(
+    (read, one, part) => normed(g, read, names.part({ ...place, part }), one),
+    x,
+  );
+  const changes = from !== to || stride !== 1;
+  const kept = changes ? normed(g, x, names.shortcut(place), { from, to, stride, kernel: 1 }) : x;
+  return activation(g, g.node('Add', [found, kept]), c.hidden_act);
+}
+
+/** Only the last activation of a layer is the configured one. */
+function convolutions(c: ResidualSize, { from, to, stride }: LayerSize): Convolution[] {
+  const act = 'relu';
+  if (c.layer_type === 'basic')
+    return [
+      { from, to, stride, kernel: 3, act },
+      { from: to, to, kernel: 3 },
+    ];
+  const inner = Math.floor(to / REDUCTION);
+  const [first, second] = c.downsample_in_bottleneck ? [stride, 1] : [1, stride];
+  return [
+    { from, to: inner, kernel: 1, stride: first, act },
+    { from: inner, to: inner, kernel: 3, stride: second, act },
+    { from: inner, to, kernel: 1 },
+  ];
+}
+
+/** What the first stage reads, and what each gives: float32 [rows, width, lines, columns]. */
+export function residualStages(
+  g: GraphWriter,
+  pixels: Value,
+  c: ResidualSize,
+  names: ResidualNames,
+): Value[] {
+  const stem = normed(g, pixels, names.stem, {
+    ...{ from: c.num_channels, to: c.embedding_size, kernel: 7, stride: 2, act: c.hidden_act },
+  });
+  const pooled = g.node('MaxPool', [stem], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] });
+  const found = [pooled];
+  c.hidden_sizes.forEach((to, stage) => {
+    let x = found.at(-1)!;
+    const halves = stage > 0 || c.downsample_in_first_stage;
+    for (let i = 0; i < (c.depths[stage] ?? 0); i++) {
+      const from = i > 0 ? to : (c.hidden_sizes[stage - 1] ?? c.embedding_size);
+      const stride = i === 0 && halves ? 2 : 1;
+      x = layer(g, x, { c, names, place: { stage, layer: i }, from, to, stride });
+    }
+    found.push(x);
+  });
+  return found;
+}
