@@ -3,8 +3,10 @@ import { beit } from './beit.js';
 import { clip, clipText, clipVision } from './clip.js';
 import { convnext, convnextv2 } from './convnext.js';
 import { deit } from './deit.js';
+import { depthAnything } from './depth-anything.js';
 import { detr, tableTransformer } from './detr.js';
 import { dinov2 } from './dinov2.js';
+import { dpt } from './dpt.js';
 import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
@@ -18,4 +20,5 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[resnet, convnext, convnextv2, swin, segformer],
   ...[detr, tableTransformer, yolos],
+  ...[dpt, depthAnything],
 ];
