@@ -48,10 +48,10 @@ def rotate(graph, value, tables):
     return graph.op("Add", graph.op("Mul", value, cos), graph.op("Mul", turned, sin))
 
 
-def attention_bias(graph):
+def attention_bias(graph, tokens):
     """0 where a query may look, a large negative number elsewhere; [batch, 1, 1, sequence, total]."""
     past = graph.op("Gather", graph.op("Shape", "past_key_values.0.key"), graph.int_scalar(2))
-    sequence = graph.op("Gather", graph.op("Shape", "input_ids"), graph.int_scalar(1))
+    sequence = graph.op("Gather", graph.op("Shape", tokens), graph.int_scalar(1))
     total = graph.op("Add", past, sequence)
     one = graph.int_scalar(1)
     keys = graph.op("Range", graph.int_scalar(0), total, one)
@@ -130,12 +130,14 @@ def feed_forward(graph, value, layer, weights):
     return linear(graph, graph.op("Mul", gate, up), f"{prefix}.down_proj.weight", weights)
 
 
-def describe_inputs(config, fused):
+def describe_inputs(config, fused, embedded):
     def ids(name, length):
         return helper.make_tensor_value_info(name, TensorProto.INT64, ["batch_size", length])
 
+    shape = ["batch_size", "sequence_length", config["hidden_size"]]
+    rows = helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, shape)
     inputs = [
-        ids("input_ids", "sequence_length"),
+        rows if embedded else ids("input_ids", "sequence_length"),
         ids("attention_mask", "total_sequence_length"),
     ]
     if not fused:
@@ -152,20 +154,37 @@ def cache_values(config, prefix, length):
     ]
 
 
-def build(config, weights, fused=False):
+def build_embeddings(config, weights):
+    """input_ids -> inputs_embeds, for a decoder that was built with `embedded`."""
+    graph = Graph()
+    table = graph.weight("model.embed_tokens.weight", weights["model.embed_tokens.weight"])
+    graph.op("Gather", table, "input_ids", out="inputs_embeds")
+    tokens = ["batch_size", "sequence_length"]
+    return graph.model(
+        "embeddings",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, tokens)],
+        [helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, [*tokens, config["hidden_size"]])],
+    )
+
+
+def build(config, weights, fused=False, embedded=False):
     """`config` is a Llama config.json; `weights` are numpy arrays under their transformers names.
 
-    `fused` uses ONNX Runtime's GroupQueryAttention, as its own model builder does.
+    `fused` uses ONNX Runtime's GroupQueryAttention, as its own model builder does; `embedded` takes embeddings in
+    place of tokens.
     """
     graph = Graph()
     epsilon = config["rms_norm_eps"]
-    embedding = graph.weight("model.embed_tokens.weight", weights["model.embed_tokens.weight"])
-    value = graph.op("Gather", embedding, "input_ids")
+    if embedded:
+        value = "inputs_embeds"
+    else:
+        embedding = graph.weight("model.embed_tokens.weight", weights["model.embed_tokens.weight"])
+        value = graph.op("Gather", embedding, "input_ids")
     if fused:
         attend, shared = fused_attention, [fused_tables(graph, config)]
     else:
         attend = attention
-        shared = [rotary_tables(graph, config["head_dim"], config["rope_theta"]), attention_bias(graph)]
+        shared = [rotary_tables(graph, config["head_dim"], config["rope_theta"]), attention_bias(graph, "inputs_embeds" if embedded else "input_ids")]
 
     def normed(name):
         return rms_norm(graph, value, graph.weight(name, weights[name]), epsilon)
@@ -187,4 +206,4 @@ def build(config, weights, fused=False):
         "logits", TensorProto.FLOAT, ["batch_size", "sequence_length", config["vocab_size"]]
     )
     outputs = [logits] + cache_values(config, "present", "total_sequence_length")
-    return graph.model("llama", describe_inputs(config, fused), outputs)
+    return graph.model("llama", describe_inputs(config, fused, embedded), outputs)
