@@ -49,7 +49,17 @@ export const IMAGE_PROCESSORS = [
     'PromptDepthAnything',
     'DepthPro',
   ] as const),
-  ...(['ZoeDepth', 'GLPN', 'MaskFormer', 'Mask2Former', 'OneFormer', 'Donut', 'Yolos', 'RTDetr'] as const),
+  ...([
+    'ZoeDepth',
+    'GLPN',
+    'MaskFormer',
+    'Mask2Former',
+    'OneFormer',
+    'Eomt',
+    'Donut',
+    'Yolos',
+    'RTDetr',
+  ] as const),
   ...(['Perceiver', 'TextNet', 'TimmWrapper', 'Image', 'EfficientNet'] as const),
 ] as const;
 

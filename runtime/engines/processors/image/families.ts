@@ -11,6 +11,7 @@ import {
 } from './geometry.js';
 import { maskFormerResize } from './segmentation-resize.js';
 import { donutResize } from './donut.js';
+import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { depthProFloats } from './depth-pro.js';
@@ -187,6 +188,13 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   MaskFormer: maskFormer,
   Mask2Former: maskFormer,
   OneFormer: { ...maskFormer, fixed: { size_divisor: 0 } },
+  Eomt: {
+    number: 'bounded',
+    translate: eomtSettings,
+    resize: eomtResize,
+    pad: eomtPadding,
+    defaults: { size: { shortest_edge: 640, longest_edge: 640 }, do_pad: false, ...IMAGENET },
+  },
   Donut: {
     number: 'square',
     // A pair is width and height here.

@@ -49,6 +49,7 @@ const PROCESSORS: Record<string, string[]> = {
   Owlv2: ['owlv2'],
   GroundingDino: ['grounding-dino', 'mm-grounding-dino'],
   OneFormer: ['oneformer'],
+  Eomt: ['eomt'],
   DepthPro: ['depth_pro'],
   ZoeDepth: ['zoedepth'],
   Perceiver: ['perceiver'],

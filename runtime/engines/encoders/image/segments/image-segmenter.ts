@@ -2,12 +2,14 @@ import { RunError } from '../../../../core/errors.js';
 import type { ImageSegmenter, SegmentedPart, SegmentOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { encodePng } from '../../../../media/encode-png.js';
+import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { labelsOf } from '../../../repository/labels.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { openImageModel } from '../image-model.js';
+import { eomtMap } from './eomt.js';
 import { foregroundPicture } from './foreground.js';
 import { instanceMap, sharedInstanceMap } from './instance.js';
 import { panopticMap } from './panoptic.js';
@@ -43,7 +45,7 @@ export async function loadImageSegmenter(request: LoadRequest): Promise<ImageSeg
       if (planes.length === 1 && !SEGMENTING.test(model.processor))
         return [await foreground(planes[0]!, image.original, settings)];
       const map = queries
-        ? await queryMap(queries, image.original, { ...settings, processor: model.processor })
+        ? await queryMap(queries, image, { ...settings, processor: model.processor })
         : await planeMap(planes, image.original, settings);
       return partsOf(map, model.config, signal);
     },
@@ -54,9 +56,11 @@ type Settings = SegmentOptions & { signal: AbortSignal };
 
 async function queryMap(
   found: Queries,
-  size: Edges,
+  image: Omit<ProcessedImage, 'values'>,
   { processor, ...options }: Settings & { processor: string },
 ): Promise<SegmentMap> {
+  if (processor === 'Eomt') return eomtMap(found, image, options);
+  const size = image.original;
   const { signal, subtask } = options;
   const edge = MASK_SIZES[processor];
   const queries = edge ? await enlargeMasks(found, edge, signal) : found;

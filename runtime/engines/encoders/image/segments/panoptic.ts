@@ -21,13 +21,21 @@ export function panopticMap(
   size: Edges,
   options: ShareOptions,
 ): Promise<SegmentMap> {
-  const kept = classes.flatMap((row, query) => {
-    const label = row.indexOf(row.reduce((most, value) => Math.max(most, value), -Infinity));
-    const score = row[label]!;
-    const isKept = label < row.length - 1 && score > Math.fround(options.threshold);
-    return isKept ? [{ label, score, mask: masks[query]! }] : [];
-  });
+  const kept = bestClass({ classes, masks }, options.threshold);
   return sharedMap(kept, size, { ...options, valuesOf: maskProbabilities });
+}
+
+/**
+ * Queries whose best class scores more than a threshold.
+ * @param withNothing false: "nothing" is not among the classes; true: queries of which it is the best are left out
+ */
+export function bestClass({ classes, masks }: Queries, threshold: number, withNothing = true): Candidate[] {
+  return classes.flatMap((all, query) => {
+    const row = withNothing ? all : all.subarray(0, -1);
+    const label = row.indexOf(row.reduce((most, value) => Math.max(most, value), -Infinity));
+    const isKept = label < all.length - 1 && row[label]! > Math.fround(threshold);
+    return isKept ? [{ label, score: row[label]!, mask: masks[query]! }] : [];
+  });
 }
 
 export type ShareOptions = Omit<SegmentOptions, 'subtask'> & { signal: AbortSignal };
