@@ -45,6 +45,8 @@ export async function finishModel(
   const likeness = await measuredLikeness(model, { folder, options, source, deps });
   const files = spec.files.map((one) => (one.path === file ? made : one));
   const finished: ModelSpec = { ...spec, files, ...(likeness === undefined ? {} : { likeness }) };
+  // Beside the packed weights, so that one folder has all of it.
+  await fetchWeights({ ...options, model: { spec: finished } }, deps);
   const formats = model.formats.map((one) => (one === spec ? finished : one));
   return { ...model, spec: finished, formats, toMake: undefined };
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 import llama_graph
-from graph_tools import random_weights, report, save_model, special_token, write_json
+from graph_tools import random_weights, report, save_model, save_safetensors, special_token, write_json
 
 SEED = 13
 SPECIALS = ["<pad>", "<s>", "</s>"]
@@ -169,7 +169,7 @@ def bench_weights():
     return random_weights(weight_shapes(CONFIG), SEED)
 
 
-def make(folder, fused):
+def make(folder, fused, weights):
     # Here, so that others can have the tokenizer without what the quantizers need.
     import quantize
 
@@ -184,6 +184,8 @@ def make(folder, fused):
     save_model(llama_graph.build(CONFIG, bench_weights(), fused), graph)
     quantize.to_int8(graph, folder / "onnx" / "model_quantized.onnx")
     quantize.to_int4(graph, folder / "onnx" / "model_q4.onnx")
+    if weights:
+        save_safetensors(bench_weights(), folder / "model.safetensors")
     report(folder)
 
 
@@ -191,5 +193,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="output folder")
     parser.add_argument("--fused", action="store_true", help="graphs with GroupQueryAttention")
+    parser.add_argument("--weights", action="store_true", help="model.safetensors, too")
     given = parser.parse_args()
-    make(given.folder, given.fused)
+    make(given.folder, given.fused, given.weights)

@@ -14,7 +14,7 @@ from string import ascii_lowercase
 
 from onnx import TensorProto, helper
 
-from graph_tools import Graph, random_weights, report, save_model, special_token, write_json
+from graph_tools import Graph, random_weights, report, save_model, save_safetensors, special_token, write_json
 
 SEED = 11
 MAX_SEQUENCE = 256
@@ -298,7 +298,7 @@ def write_tokenizer(folder):
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n", encoding="utf-8")
 
 
-def make(folder):
+def make(folder, weights_too=False):
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", CONFIG)
     write_tokenizer(folder)
@@ -306,10 +306,16 @@ def make(folder):
     write_sentence_files(folder)
     weights = random_weights(weight_shapes(CONFIG), SEED)
     save_model(Encoder(CONFIG, weights).build(), folder / "onnx" / "model.onnx")
+    if weights_too:
+        # torch has layers as [out, in].
+        turned = {name: array if "embeddings" in name else array.T for name, array in weights.items()}
+        save_safetensors(turned, folder / "model.safetensors")
     report(folder)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="output folder")
-    make(parser.parse_args().folder)
+    parser.add_argument("--weights", action="store_true", help="model.safetensors, too")
+    given = parser.parse_args()
+    make(given.folder, given.weights)

@@ -11,6 +11,20 @@ OPSET = 17
 IR_VERSION = 8
 
 
+def save_safetensors(weights, path):
+    """Float32 weights by name, as the hub has them: header length, header, data."""
+    header, at = {}, 0
+    for name, array in weights.items():
+        size = 4 * array.size
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in weights.values():
+            file.write(np.ascontiguousarray(array, dtype="<f4").tobytes())
+
+
 class Graph:
     """Collects nodes and weights, and names the values in between."""
 
