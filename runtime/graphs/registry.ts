@@ -11,6 +11,7 @@ import { llama } from './architectures/llama-like/llama.js';
 import { mistral, mixtral } from './architectures/llama-like/mistral.js';
 import { granite, olmo2, phi3, smollm3 } from './architectures/llama-like/others.js';
 import { qwen2, qwen3 } from './architectures/llama-like/qwen.js';
+import { modernbert } from './architectures/modernbert.js';
 import { opt } from './architectures/opt.js';
 import { falcon } from './architectures/parallel/falcon.js';
 import { gptNeox } from './architectures/parallel/gpt-neox.js';
@@ -23,7 +24,7 @@ import { SOUNDS } from './architectures/sounds/index.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
-  ...[bert, roberta, mpnet, electra, albert, distilbert],
+  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert],
   ...[llama, mistral, mixtral, qwen2, qwen3, gemma, gemma2, gemma3],
   ...[granite, olmo2, phi3, smollm3],
   ...[bart, mbart, pegasus, marian, m2m100, t5],

@@ -7,8 +7,14 @@ export interface NormOptions {
 }
 
 /** torch's LayerNorm over the last axis. */
-export function layerNorm(g: GraphWriter, x: Value, name: string, { width, epsilon }: NormOptions): Value {
-  const inputs = [x, g.weight(`${name}.weight`, [width]), g.weight(`${name}.bias`, [width])];
+export function layerNorm(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { width, epsilon, bias = true }: NormOptions & { bias?: boolean },
+): Value {
+  const weights = [g.weight(`${name}.weight`, [width]), ...(bias ? [g.weight(`${name}.bias`, [width])] : [])];
+  const inputs = [x, ...weights];
   return g.node('LayerNormalization', inputs, { axis: -1, epsilon: float(epsilon) });
 }
 

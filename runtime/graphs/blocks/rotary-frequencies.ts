@@ -14,7 +14,10 @@ export const rotaryConfig = {
   rope_scaling: z.record(z.string(), z.unknown()).nullish(),
 };
 
-export type RotaryConfig = z.output<z.ZodObject<typeof rotaryConfig>>;
+type AllRotaryFields = z.output<z.ZodObject<typeof rotaryConfig>>;
+
+export type RotaryConfig = Pick<AllRotaryFields, 'rope_theta' | 'max_position_embeddings'> &
+  Partial<AllRotaryFields>;
 
 /** Angles are position · frequency; cosine and sine are multiplied by the scale. */
 export interface Frequencies {

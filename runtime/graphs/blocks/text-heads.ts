@@ -14,8 +14,10 @@ export interface TextModel {
   classify?(g: GraphWriter, states: Value): Value;
   /** Scores of the vocabulary, float32 [rows, tokens, vocabulary], of states. */
   fill?(g: GraphWriter, states: Value): Value;
-  /** What stands before the layer that scores each token's labels. */
+  /** What stands before the layer that scores each token's labels, or as beginning and end of an answer. */
   tokenHead?(g: GraphWriter, states: Value): Value;
+  /** Name of the layer that scores beginning and end of an answer; `qa_outputs` if absent. */
+  spans?: string;
 }
 
 /** What the tasks want of an encoder of texts. */
@@ -42,13 +44,17 @@ export function textHeads<C>(modelOf: (config: C) => TextModel): Architecture<C>
       const logits = linear(g, read, 'classifier', { from: model.width, to: model.labels });
       g.output('logits', logits, 'float32', ['rows', 'tokens', model.labels]);
     }),
-    'question-answering': role((g, model) => spanOutputs(g, model.states(g), model.width)),
+    'question-answering': role((g, model) => {
+      const states = model.states(g);
+      const read = model.spans ? (model.tokenHead?.(g, states) ?? states) : states;
+      spanOutputs(g, read, { name: model.spans ?? 'qa_outputs', width: model.width });
+    }),
   };
 }
 
 /** `start_logits` and `end_logits`, float32 [rows, tokens] each. */
-function spanOutputs(g: GraphWriter, states: Value, width: number): void {
-  const both = linear(g, states, 'qa_outputs', { from: width, to: 2 });
+function spanOutputs(g: GraphWriter, states: Value, { name, width }: { name: string; width: number }): void {
+  const both = linear(g, states, name, { from: width, to: 2 });
   ['start_logits', 'end_logits'].forEach((output, i) => {
     const one = g.node('Gather', [both, g.ints([i], [])], { axis: 2 });
     g.output(output, one, 'float32', ['rows', 'tokens']);
