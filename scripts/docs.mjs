@@ -53,7 +53,7 @@ function foldersIn(folder) {
 /** Names of the fixtures of each model type whose weights are PyTorch's. */
 function checkpointsByType() {
   const found = new Map();
-  for (const folder of CHECKPOINTS.toSorted()) {
+  for (const folder of CHECKPOINTS.toSorted((a, b) => (a < b ? -1 : 1))) {
     const config = [`${folder}/config.json`, `${folder}/repo/config.json`].find(existsSync);
     const { model_type } = JSON.parse(readFileSync(config, 'utf8'));
     const name = basename(folder);
@@ -85,7 +85,7 @@ function modelsPage() {
     '',
     '| model_type | tasks | fixtures |',
     '| --- | --- | --- |',
-    ...rows.sort(),
+    ...rows.toSorted((a, b) => (a < b ? -1 : 1)),
     '',
   ].join('\n');
 }
