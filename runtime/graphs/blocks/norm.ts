@@ -1,5 +1,5 @@
 import { float } from '../attributes.js';
-import { type GraphWriter, MICROSOFT, type Value } from '../graph-writer.js';
+import type { GraphWriter, Value } from '../graph-writer.js';
 
 export interface NormOptions {
   width: number;
@@ -18,15 +18,17 @@ export function layerNorm(
   return g.node('LayerNormalization', inputs, { axis: -1, epsilon: float(epsilon) });
 }
 
-/** LayerNorm of x + skip, as one node. */
+/**
+ * LayerNorm of x + skip. Two nodes: the CPU's SkipLayerNormalization takes six times as long as both (ONNX Runtime 1.30,
+ * measured over 16 to 256 tokens of 384 and 768), which is a tenth of a small encoder's run.
+ */
 export function skipLayerNorm(
   g: GraphWriter,
   [x, skip]: readonly [Value, Value],
   name: string,
   { width, epsilon }: NormOptions,
 ): Value {
-  const inputs = [x, skip, g.weight(`${name}.weight`, [width]), g.weight(`${name}.bias`, [width])];
-  return g.node('SkipLayerNormalization', inputs, { epsilon: float(epsilon) }, MICROSOFT);
+  return layerNorm(g, g.node('Add', [x, skip]), name, { width, epsilon });
 }
 
 /**
