@@ -10,6 +10,11 @@ import { openWorkshop, type Workshop } from './support/workshop.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
+/** What sentence-transformers gives (scripts/fixtures/real_vectors.py). */
+const REFERENCE = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../fixtures/real/minilm.json'), 'utf8'),
+) as { texts: string[]; vectors: number[][] };
+
 interface Spec {
   commit: string;
   graphs: Record<string, string>;
@@ -68,9 +73,7 @@ describeWithDocker('repositories with PyTorch weights only', () => {
       const image = await workshop.build(REAL.id, '--bake', '--task', 'feature-extraction');
       const container = await workshop.start(image);
       await container.ready();
-      const { texts, vectors } = JSON.parse(
-        readFileSync(path.join(import.meta.dirname, '../fixtures/real/minilm.json'), 'utf8'),
-      ) as { texts: string[]; vectors: number[][] };
+      const { texts, vectors } = REFERENCE;
       for (const [i, text] of texts.entries()) {
         const { envelope } = await container.run({ text });
         const found = envelope.output as number[];
@@ -79,8 +82,34 @@ describeWithDocker('repositories with PyTorch weights only', () => {
         expect(most).toBeLessThan(1e-5);
       }
       const file = `/server/model/${REAL.id}/${workshop.hub.commitOf(REAL.id)}/model.safetensors`;
-      const hash = await docker('exec', container.id, 'sha256sum', file).catch(() => '');
+      const hash = await docker('exec', container.id, 'sha256sum', file);
       expect(hash.split(' ')[0]).toBe(sha256(readFileSync(path.join(REAL.dir, 'model.safetensors'))));
+    },
+    300_000,
+  );
+
+  real(
+    'the same packed to eight bits: another file, a label that says how alike it computes, and nearly its vectors',
+    async () => {
+      const flags = ['--dtype', 'q8', '--task', 'feature-extraction'];
+      const refused = await workshop.builder(['build', REAL.id, ...flags]);
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--bake') as string });
+      const image = await workshop.build(REAL.id, '--bake', ...flags);
+      const format = '{{index .Config.Labels "io.slipway.likeness"}}';
+      expect(Number(await docker('inspect', '--format', format, image))).toBeGreaterThan(0.99);
+      const container = await workshop.start(image);
+      await container.ready();
+      const { envelope } = await container.run({ text: REFERENCE.texts[0] });
+      // Both have the length 1.
+      const cosine = (envelope.output as number[]).reduce(
+        (sum, value, i) => sum + value * REFERENCE.vectors[0]![i]!,
+        0,
+      );
+      expect(cosine).toBeGreaterThan(0.995);
+      const folder = `/server/model/${REAL.id}/${workshop.hub.commitOf(REAL.id)}`;
+      const files = await docker('exec', container.id, 'ls', folder);
+      expect(files).toMatch(/slipway-q8-[0-9a-f]{12}\.bin/);
+      expect(files).not.toContain('model.safetensors');
     },
     300_000,
   );
