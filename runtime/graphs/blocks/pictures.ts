@@ -1,4 +1,4 @@
-import { float } from '../attributes.js';
+import { type Attributes, float } from '../attributes.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { convolution } from './convolution.js';
 
@@ -74,8 +74,10 @@ export interface Resized {
   /** int64 [2] */
   to: Value;
   width: number;
-  mode: 'cubic' | 'linear';
+  mode: ResizeMode;
 }
+
+export type ResizeMode = 'cubic' | 'cubic antialias' | 'linear' | 'nearest';
 
 /** A table of positions [1, lines · columns, width] for another grid, as torch's interpolate has it without corners. */
 export function resizedTable(g: GraphWriter, table: Value, { from, to, width, mode }: Resized): Value {
@@ -92,13 +94,17 @@ export function resize(
   g: GraphWriter,
   x: Value,
   sizes: Value,
-  { mode, corners = false }: { mode: 'cubic' | 'linear' | 'nearest'; corners?: boolean },
+  { mode, corners = false }: { mode: ResizeMode; corners?: boolean },
 ): Value {
-  const nearest = mode === 'nearest';
-  return g.node('Resize', [x, '', '', sizes], {
-    mode,
-    coordinate_transformation_mode: nearest ? 'asymmetric' : corners ? 'align_corners' : 'half_pixel',
-    ...(nearest && { nearest_mode: 'floor' }),
-    ...(mode === 'cubic' && { cubic_coeff_a: float(-0.75) }),
-  });
+  const coordinates = corners ? 'align_corners' : 'half_pixel';
+  const attributes = { mode: mode.split(' ')[0]!, coordinate_transformation_mode: coordinates };
+  return g.node('Resize', [x, '', '', sizes], { ...attributes, ...MODES[mode] });
 }
+
+/** What torch does beside the mode; its two ways to resize by cubics have two curves. */
+const MODES: Record<ResizeMode, Attributes> = {
+  cubic: { cubic_coeff_a: float(-0.75) },
+  'cubic antialias': { cubic_coeff_a: float(-0.5), antialias: 1, exclude_outside: 1 },
+  linear: {},
+  nearest: { coordinate_transformation_mode: 'asymmetric', nearest_mode: 'floor' },
+};

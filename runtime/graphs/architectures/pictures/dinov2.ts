@@ -38,6 +38,9 @@ const sizesOf = (c: Dinov2Config) => ({
   inner: Math.trunc(c.hidden_size * c.mlp_ratio),
 });
 
+/** How many tokens without a place stand behind that of the picture; those networks resize positions another way. */
+const registersOf = (c: Dinov2Config & { num_register_tokens?: number }) => c.num_register_tokens;
+
 export interface Dinov2Tokens {
   tokens: Value;
   /** int64 [2]: patches of a column and of a line. */
@@ -58,10 +61,18 @@ export function dinov2Embeddings(
   });
   const from = gridSize(c.image_size, c.patch_size);
   const places = g.weight(at('position_embeddings'), [1, from[0] * from[1] + 1, width]);
-  const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode: 'cubic' });
+  const registers = registersOf(c);
+  const mode = registers === undefined ? 'cubic' : 'cubic antialias';
+  const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode });
   const all = g.node('Concat', [tokensFrom(g, places, 0, 1), others], { axis: 1 });
   const first = g.weight(at('cls_token'), [1, 1, width]);
-  return { tokens: g.node('Add', [withTokens(g, tokens, [first], width), all]), grid };
+  const placed = g.node('Add', [withTokens(g, tokens, [first], width), all]);
+  if (!registers) return { tokens: placed, grid };
+  const table = g.weight(at('register_tokens'), [1, registers, width]);
+  const rows = g.node('Shape', [placed], { start: 0, end: 1 });
+  const learnt = g.node('Expand', [table, g.node('Concat', [rows, g.ints([registers, width])], { axis: 0 })]);
+  const parts = [tokensFrom(g, placed, 0, 1), learnt, tokensFrom(g, placed, 1)];
+  return { tokens: g.node('Concat', parts, { axis: 1 }), grid };
 }
 
 /** A layer of many, float32 [rows, tokens, width]. */
@@ -86,19 +97,18 @@ export function dinov2Layer(
   });
 }
 
-function statesOf(g: GraphWriter, c: Dinov2Config): Value {
-  const base = 'dinov2.';
+function statesOf(g: GraphWriter, c: Dinov2Config, base: string): Value {
   let x = dinov2Embeddings(g, c, base).tokens;
   for (let layer = 0; layer < c.num_hidden_layers; layer++) x = dinov2Layer(g, x, c, { base, layer });
   return layerNorm(g, x, `${base}layernorm`, sizesOf(c));
 }
 
-const modelOf = (c: Dinov2Config): PictureModel => ({
+const modelOf = (c: Dinov2Config, base = 'dinov2.'): PictureModel => ({
   ...sizesOf(c),
-  states: (g) => statesOf(g, c),
+  states: (g) => statesOf(g, c, base),
   pool: firstToken,
   classify: (g, states) => {
-    const read = [firstToken(g, states), meanToken(g, tokensFrom(g, states, 1))];
+    const read = [firstToken(g, states), meanToken(g, tokensFrom(g, states, 1 + (registersOf(c) ?? 0)))];
     const { width, labels } = sizesOf(c);
     return labelScores(g, g.node('Concat', read, { axis: 1 }), { width: 2 * width, labels });
   },
@@ -109,5 +119,17 @@ export const dinov2 = defineArchitecture({
   modelTypes: ['dinov2'],
   config: dinov2Config,
   prefixes: ['dinov2.'],
-  heads: pictureHeads(modelOf),
+  heads: pictureHeads<Dinov2Config>((c) => modelOf(c)),
+});
+
+const registersConfig = dinov2Config.and(
+  z.object({ num_register_tokens: z.int().min(0).max(4096).default(4) }),
+);
+
+/** modeling_dinov2_with_registers.py */
+export const dinov2WithRegisters = defineArchitecture({
+  modelTypes: ['dinov2_with_registers'],
+  config: registersConfig,
+  prefixes: ['dinov2_with_registers.'],
+  heads: pictureHeads<z.output<typeof registersConfig>>((c) => modelOf(c, 'dinov2_with_registers.')),
 });

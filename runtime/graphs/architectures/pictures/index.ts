@@ -5,7 +5,7 @@ import { convnext, convnextv2 } from './convnext.js';
 import { deit } from './deit.js';
 import { depthAnything } from './depth-anything.js';
 import { detr, tableTransformer } from './detr.js';
-import { dinov2 } from './dinov2.js';
+import { dinov2, dinov2WithRegisters } from './dinov2.js';
 import { dpt } from './dpt.js';
 import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
@@ -16,7 +16,7 @@ import { yolos } from './yolos.js';
 
 /** Families that read pictures. */
 export const PICTURES: readonly AnyArchitecture[] = [
-  ...[vit, deit, dinov2, beit],
+  ...[vit, deit, dinov2, dinov2WithRegisters, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[resnet, convnext, convnextv2, swin, segformer],
   ...[detr, tableTransformer, yolos],

@@ -5,10 +5,19 @@ import { waveHeads } from './wave-encoder.js';
 
 const config = z.object(waveConfig).refine(isListed, LISTED);
 
+const architecture = (modelType: string, base: string) =>
+  defineArchitecture({
+    modelTypes: [modelType],
+    config,
+    prefixes: [base],
+    heads: waveHeads<z.output<typeof config>>(() => ({ base })),
+  });
+
 /** modeling_wav2vec2.py */
-export const wav2vec2 = defineArchitecture({
-  modelTypes: ['wav2vec2'],
-  config,
-  prefixes: ['wav2vec2.'],
-  heads: waveHeads<z.output<typeof config>>(() => ({ base: 'wav2vec2.' })),
-});
+export const wav2vec2 = architecture('wav2vec2', 'wav2vec2.');
+
+/** modeling_unispeech.py: another way to train the same network. */
+export const unispeech = architecture('unispeech', 'unispeech.');
+
+/** modeling_unispeech_sat.py */
+export const unispeechSat = architecture('unispeech-sat', 'unispeech_sat.');
