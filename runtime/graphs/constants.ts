@@ -1,9 +1,10 @@
 import { writeField, writeNumber } from '../onnx/protobuf.js';
+import { GraphError } from './errors.js';
 import { ELEMENTS } from './tensors.js';
 
 /** Constants of a graph; equal ones are written once. */
 export interface Constants {
-  /** int64 [values], or a scalar with `dims` empty. */
+  /** int64 [values], or a scalar with `dims` empty. @throws GraphError for fractions, as of a width and its heads */
   ints(values: readonly number[], dims?: readonly number[]): string;
   /** float32 [values], or a scalar with `dims` empty. */
   floats(values: ArrayLike<number>, dims?: readonly number[]): string;
@@ -31,8 +32,11 @@ export function createConstants(initializers: Uint8Array[]): Constants {
     add(ELEMENTS.float32, Buffer.from(Float32Array.from(values).buffer), dims);
   return {
     floats,
-    ints: (values, dims = [values.length]) =>
-      add(ELEMENTS.int64, Buffer.from(BigInt64Array.from(values, BigInt).buffer), dims),
+    ints(values, dims = [values.length]) {
+      if (!values.every(Number.isInteger))
+        throw new GraphError(`config.json gives a size that is no whole number: ${values.join(', ')}`);
+      return add(ELEMENTS.int64, Buffer.from(BigInt64Array.from(values, BigInt).buffer), dims);
+    },
     scalar: (value) => floats([value], []),
   };
 }

@@ -1,4 +1,5 @@
 import { float } from '../attributes.js';
+import { GraphError } from '../errors.js';
 import { type GraphWriter, MICROSOFT, type Value } from '../graph-writer.js';
 
 /** Least float32, with which Python masks. */
@@ -38,4 +39,10 @@ export function attention(
     scale: scale === undefined ? undefined : float(scale),
   };
   return g.node('MultiHeadAttention', inputs, attributes, MICROSOFT);
+}
+
+/** @throws GraphError for heads that do not share the width */
+export function requireHeads({ width, heads }: { width: number; heads: number }): void {
+  if (width % heads === 0) return;
+  throw new GraphError(`config.json gives ${heads} heads, which ${width} states can't be divided among`);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { convolution } from '../../blocks/convolution.js';
-import { matMulTransposed } from '../../blocks/linear.js';
+import { tableScores } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
 import { writeCachedDecoder } from '../../blocks/seq2seq.js';
@@ -73,7 +73,6 @@ function statesOf(g: GraphWriter, c: Config): Value[] {
 
 /** BART's, whose keys have no bias here. */
 function writeDecoder(g: GraphWriter, c: Config): void {
-  const own = c.tie_word_embeddings ? 'model.decoder.embed_tokens.weight' : 'proj_out.weight';
   const model = bartModel({
     ...{ width: c.d_model, vocabulary: c.vocab_size, answerVocabulary: c.vocab_size },
     layers: { encoder: c.encoder_layers, decoder: c.decoder_layers },
@@ -83,8 +82,9 @@ function writeDecoder(g: GraphWriter, c: Config): void {
     ...{ tie: c.tie_word_embeddings, keyBias: false },
     positions: learned({ rows: c.max_target_positions, width: c.d_model, offset: 0 }),
   });
-  const scores = (_: GraphWriter, x: Value) =>
-    matMulTransposed(g, x, g.weight(own, [c.vocab_size, c.d_model]));
+  const names = { own: 'proj_out.weight', tied: 'model.decoder.embed_tokens.weight' };
+  const size = { rows: c.vocab_size, width: c.d_model, tie: c.tie_word_embeddings };
+  const scores = (_: GraphWriter, x: Value) => tableScores(g, x, names, size);
   writeCachedDecoder(g, { ...model, scores });
 }
 

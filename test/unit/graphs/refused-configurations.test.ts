@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Head } from '../../../runtime/core/handles/index.js';
+import { GraphError } from '../../../runtime/graphs/errors.js';
+import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
+import { folderSource } from '../../../runtime/store/folder.js';
+import { rangesOf } from '../../../runtime/store/source.js';
+import { readWeightIndex } from '../../../runtime/weights/index.js';
+
+const ROOT = join(import.meta.dirname, '../../fixtures/graph-models');
+
+const read = (name: string, file: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(ROOT, name, file), 'utf8')) as Record<string, unknown>;
+
+/** Writes the graph of a small model whose configuration is changed. */
+async function write(name: string, changes: Record<string, unknown>): Promise<unknown> {
+  const source = folderSource(join(ROOT, name));
+  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
+  const config = { ...read(name, 'config.json'), ...changes };
+  return writeGraphs({ config, index, head: read(name, 'cases.json')['head'] as Head });
+}
+
+test.each([
+  ['vit-states', { patch_size: 0 }, 'patch_size'],
+  ['vit-states', { image_size: [32, 32, 32] }, 'image_size'],
+  ['vit-states', { hidden_act: 'snake' }, 'snake'],
+  ['vit-states', { image_size: 64 }, 'position_embeddings'],
+  ['dinov2', { image_size: [32, 16] }, 'squares'],
+  ['beit', { num_hidden_layers: 3 }, 'the weights lack'],
+  ['clip', { projection_dim: 21 }, 'config.json makes it'],
+  ['clip', { text_config: { hidden_size: -1 } }, 'text_config.hidden_size'],
+  ['segformer', { depths: [1, 2] }, 'num_encoder_blocks'],
+  ['segformer', { reshape_last_stage: false }, 'reshape_last_stage'],
+  ['swin', { use_absolute_embeddings: true }, 'use_absolute_embeddings'],
+  ['swin', { num_heads: [2, 4] }, 'num_heads'],
+  ['detr', { position_embedding_type: 'learned' }, 'position_embedding_type'],
+  ['detr', { d_model: 33 }, 'd_model'],
+  ['detr', { backbone_config: { model_type: 'swin' } }, 'backbone_config.model_type'],
+  ['dpt', { is_hybrid: true }, 'is_hybrid'],
+  ['dpt', { backbone_out_indices: [0] }, 'neck_hidden_sizes'],
+  ['dpt', { head_in_index: 9 }, 'head_in_index'],
+  ['depth-anything', { backbone_config: { model_type: 'dinov2', reshape_hidden_states: true } }, 'reshape'],
+  ['wav2vec2', { adapter_attn_dim: 16 }, 'adapters of languages'],
+  ['wav2vec2', { add_adapter: true }, 'adapters behind the encoder'],
+  ['wav2vec2', { conv_stride: [5, 4] }, 'conv_stride'],
+  ['hubert', { num_attention_heads: 5 }, '5 heads'],
+  ['vit-states', { num_attention_heads: 5 }, '5 heads'],
+  ['bart', { decoder_attention_heads: 3 }, 'no whole number'],
+  ['whisper', { d_model: 48 }, 'config.json makes it'],
+])('%s with %j is refused by a word', async (name, changes, word) => {
+  const refused = write(name, changes);
+  await expect(refused).rejects.toThrow(GraphError);
+  await expect(refused).rejects.toThrow(word);
+});
