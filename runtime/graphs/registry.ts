@@ -1,6 +1,7 @@
 import type { AnyArchitecture } from './architecture.js';
 import { albert } from './architectures/bert-like/albert.js';
 import { bert } from './architectures/bert-like/bert.js';
+import { deberta } from './architectures/bert-like/deberta.js';
 import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
@@ -24,7 +25,7 @@ import { SOUNDS } from './architectures/sounds/index.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
-  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert],
+  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta],
   ...[llama, mistral, mixtral, qwen2, qwen3, gemma, gemma2, gemma3],
   ...[granite, olmo2, phi3, smollm3],
   ...[bart, mbart, pegasus, marian, m2m100, t5],

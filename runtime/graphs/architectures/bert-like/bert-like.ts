@@ -43,14 +43,16 @@ export interface LayerInputs {
   /** int32 [rows, tokens], 0 for padding. */
   padding: Value;
   /** Added to scores: float32 [1 or rows, heads, tokens, tokens]. Heads and their width are known to the layer only. */
-  bias?: Value | ((query: Value, key: Value) => Value) | undefined;
+  bias?: Value | ((query: Value, key: Value) => Value | undefined) | undefined;
+  /** What scores are multiplied with before that; 1 / sqrt(width of a head) if absent. */
+  scale?: number;
 }
 
 /** One layer over float32 [rows, tokens, width]. */
 export function bertLayer(
   g: GraphWriter,
   x: Value,
-  { names, at, padding, bias, ...size }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
+  { names, at, padding, bias, scale, ...size }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
 ): Value {
   const { width, inner, heads, epsilon, act } = size;
   requireHeads(size);
@@ -59,7 +61,14 @@ export function bertLayer(
   const key = linear(g, x, at(names.key), square);
   const value = linear(g, x, at(names.value), square);
   const added = typeof bias === 'function' ? bias(query, key) : bias;
-  const attended = attention(g, { query, key, value }, { heads, padding, bias: added });
+  const attended = attention(
+    g,
+    { query, key, value },
+    {
+      ...{ heads, padding, bias: added },
+      ...(scale !== undefined && { scale }),
+    },
+  );
   const projected = linear(g, attended, at(names.output), square);
   const middle = skipLayerNorm(g, [projected, x], at(names.attentionNorm), { width, epsilon });
   const wide = activation(g, linear(g, middle, at(names.wide), { from: width, to: inner }), act);
