@@ -68,6 +68,7 @@ export function keptSource(options: KeptOptions): ModelSource {
         return standIn(id, revision, error);
       }
     },
+    conversions: async (id) => (offline ? [] : ((await hub(false).conversions?.(id)) ?? [])),
     async readText(info, file) {
       const folder = folders.get(info.commit);
       if (folder) return folder.readText(info, file);

@@ -25,7 +25,7 @@ import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './ow
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { requireFiles, requireGraphs, requirePipeline } from './requirements.js';
+import { noExport, requireFiles, requirePipeline } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
@@ -107,7 +107,7 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
   }
   if (weights === 'own' || (!hasExport && own.tried))
     throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
-  requireGraphs(info, facts);
+  if (!hasExport) throw noExport(info, facts, await conversionsOf(source, info.id));
   requireFiles(info, taskOf(task), binding, facts);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
@@ -121,6 +121,11 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
 
 /** Weight formats that are made of a repository's PyTorch weights. */
 const PACKED_BITS: Partial<Record<Dtype, 4 | 8>> = { q8: 8, q4: 4 };
+
+/** A hint for a refusal, which must come all the same where the hub does not answer. */
+async function conversionsOf(source: ModelSource, id: string): Promise<string[]> {
+  return (await source.conversions?.(id).catch(() => [])) ?? [];
+}
 
 /** What is in the way says the reason why not. */
 async function ownWeights(

@@ -18,17 +18,26 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
   [/\.(?:h5|msgpack|ot|tflite)$/, 'TensorFlow, Flax or Rust'],
 ];
 
-/** @throws Refusal when the repository has no ONNX graph */
-export function requireGraphs({ id, files }: ModelInfo, facts: ModelFacts): void {
-  if (files.some(({ path }) => path.endsWith('.onnx'))) return;
+/**
+ * The refusal of a repository without ONNX graphs.
+ * @param conversions ids of models that name it as their base
+ */
+export function noExport(
+  { id, files }: ModelInfo,
+  { customCode, modelType = 'it' }: Pick<ModelFacts, 'customCode' | 'modelType'>,
+  conversions: readonly string[],
+): Refusal {
   const found = OTHER_WEIGHTS.filter(([pattern]) => files.some(({ path }) => pattern.test(path)));
   const only =
     found.length > 0 ? `only ${found.map(([, name]) => name).join(', ')}` : 'no weights of any kind';
-  const code = facts.customCode ? '; its own Python code (auto_map) is never run' : '';
+  const code = customCode ? '; its own Python code (auto_map) is never run' : '';
   const name = id.split('/').at(-1);
-  throw new Refusal(
-    `${id} has no ONNX export (${only}), and no graph can be written for ${facts.modelType ?? 'it'}${code}`,
-    `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
+  const known =
+    conversions.length > 0 && `these name it as their base and have one: ${conversions.join(', ')}`;
+  const likely = `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}`;
+  return new Refusal(
+    `${id} has no ONNX export (${only}), and no graph can be written for ${modelType}${code}`,
+    `${known || likely}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { listFiles, type ListFileEntry, modelInfo } from '@huggingface/hub';
+import { listFiles, type ListFileEntry, listModels, modelInfo } from '@huggingface/hub';
 import { isModelId } from '../core/ids.js';
 import type { ModelInfo, RepoFile } from '../core/spec.js';
 import { StoreError } from './errors.js';
@@ -14,6 +14,9 @@ const MAX_TEXT_BYTES = 64 * 2 ** 20;
 
 /** Longest time of one API request. */
 const API_TIMEOUT_MS = 120_000;
+
+/** Longest time of a search, which only a hint waits for. */
+const SEARCH_TIMEOUT_MS = 10_000;
 
 /** The Hugging Face hub, or a mirror with the same API. */
 export function hubSource(options: HubOptions): ModelSource {
@@ -32,6 +35,7 @@ export function hubSource(options: HubOptions): ModelSource {
       checkId(id);
       return withRetries(() => describeModel(resolved, id, revision), retries);
     },
+    conversions: (id) => withHubErrors(endpoint, () => findConversions(resolved, id)),
     async readText(info, path) {
       const file = info.files.find((candidate) => candidate.path === path);
       if (!file) return undefined;
@@ -81,6 +85,25 @@ async function describeModel(options: HubOptions, id: string, revision: string):
     gated: found.gated === 'auto' || found.gated === 'manual' ? found.gated : false,
     files,
   };
+}
+
+const MOST_CONVERSIONS = 3;
+
+async function findConversions(options: HubOptions, id: string): Promise<string[]> {
+  const search = { tags: [`base_model:${id}`, 'onnx'] };
+  const send = hubFetch(options, id);
+  const fetch: typeof send = (input, init) =>
+    send(input, { ...init, signal: AbortSignal.timeout(SEARCH_TIMEOUT_MS) });
+  const found = listModels({
+    search,
+    sort: 'downloads',
+    limit: MOST_CONVERSIONS,
+    hubUrl: options.endpoint,
+    fetch,
+  });
+  const names: string[] = [];
+  for await (const { name } of found) if (isModelId(name) && name !== id) names.push(name);
+  return names;
 }
 
 async function collectFiles(entries: AsyncIterable<ListFileEntry>): Promise<RepoFile[]> {

@@ -25,6 +25,8 @@ export interface ByteRange {
 export interface ModelSource {
   /** Lists a repository and pins `revision` (default `main`) to a commit. */
   info(id: string, revision?: string): Promise<ModelInfo>;
+  /** Ids of a few models with ONNX exports whose cards name this one as their base, most used first. Hubs only. */
+  conversions?(id: string): Promise<string[]>;
   /** Text of a small file; undefined if the repository does not have it. */
   readText(info: ModelInfo, path: string): Promise<string | undefined>;
   /** Bytes of a file from `offset`. Read the body or abort the signal, else the connection leaks. */

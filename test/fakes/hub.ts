@@ -126,6 +126,7 @@ function route(state: State): RequestListener {
     const url = new URL(request.url!, 'http://hub');
     const fault = url.pathname.startsWith('/api/') ? state.faults.take(request.url!) : undefined;
     if (fault) return sendFaulty({ fault, response, body: Buffer.from('[]'), start: 0, sending: {} });
+    if (url.pathname === '/api/models') return sendModels(state, url, response);
     const tree = TREE.exec(url.pathname);
     if (tree)
       return withModel(state, { request, response, match: tree }, (repository) =>
@@ -138,6 +139,24 @@ function route(state: State): RequestListener {
       );
     return file(request, response);
   };
+}
+
+/** Public models that have all tags which the filter names. */
+function sendModels({ repositories }: State, url: URL, response: ServerResponse): void {
+  const wanted = url.searchParams.getAll('filter');
+  const found = [...repositories].filter(
+    ([, { about }]) => !about.private && wanted.every((tag) => about.tags?.includes(tag)),
+  );
+  const listed = found.map(([id]) => ({
+    _id: id,
+    id,
+    private: false,
+    gated: false,
+    likes: 0,
+    downloads: 0,
+    lastModified: '2026-01-01',
+  }));
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(listed));
 }
 
 interface Matched {

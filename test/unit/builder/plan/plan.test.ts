@@ -13,6 +13,12 @@ const CLASSIFIER = `${ZOO}/text-classification/distilbert/repo`;
 const CHAT = `${ZOO}/chat/llama-chat/repo`;
 const TOKEN = 'the-token';
 
+/** A checkpoint of a type that no graph can be written for. */
+const ODD = {
+  'config.json': '{"architectures":["OddForSequenceClassification"],"model_type":"odd"}',
+  'model.safetensors': 'x',
+};
+
 const refusal = async (planned: Promise<unknown>) => {
   const error = await planned.then(
     () => undefined,
@@ -30,6 +36,9 @@ describe('from a hub', () => {
       models: {
         'zoo/classifier': { dir: CLASSIFIER, pipeline_tag: 'text-classification', tags: ['license:mit'] },
         'zoo/chat': { dir: CHAT, pipeline_tag: 'text-generation' },
+        'zoo/odd': { dir: folderWith(ODD), pipeline_tag: 'text-classification' },
+        'others/odd-onnx': { dir: CLASSIFIER, tags: ['onnx', 'base_model:zoo/odd'] },
+        'others/odd-gguf': { dir: CLASSIFIER, tags: ['gguf', 'base_model:zoo/odd'] },
         'zoo/gated': { dir: CHAT, pipeline_tag: 'text-generation', gated: 'manual' },
       },
       token: TOKEN,
@@ -92,6 +101,16 @@ describe('from a hub', () => {
     });
     expect(hub.requests.some(({ path }) => path.endsWith('.onnx'))).toBe(false);
     expect((await planModel({ source: source(TOKEN), id: 'zoo/gated' })).spec.task).toBe('chat');
+  });
+
+  test('a refusal names conversions that name the model as their base, and comes without them, too', async () => {
+    const refused = () => refusal(planModel({ source: source(), id: 'zoo/odd' }));
+    expect(await refused()).toMatch(
+      /no graph can be written for odd; .*as their base and have one: others\/odd-onnx, or make/,
+    );
+    hub.fault({ path: '/api/models?', status: 500, times: 9 });
+    expect(await refused()).toMatch(/no graph can be written for odd; look for one as onnx-community\/odd/);
+    hub.heal();
   });
 
   test('a refusal moves no weights', async () => {
