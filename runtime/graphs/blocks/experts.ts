@@ -6,18 +6,20 @@ export interface ExpertsSize extends GatedSize {
   experts: number;
   /** How many of them a token goes through. */
   chosen: number;
+  /** False where their shares of the softmax stay as they are, and sum up to less than one. */
+  normalized?: boolean;
 }
 
 /**
  * A mixture of gated layers: each token goes through the few that its router scores best, weighted by their softmax,
- * which sums up to one over those. Experts that no token of a run has chosen compute nothing.
+ * which is made to sum up to one over those. Experts that no token of a run has chosen compute nothing.
  * @param at name of a tensor: `gate.weight` is the router, `experts.N.…` are the layers
  */
 export function expertsFeedForward(
   g: GraphWriter,
   x: Value,
   at: (name: string) => string,
-  { experts, chosen, ...size }: ExpertsSize,
+  { experts, chosen, normalized = true, ...size }: ExpertsSize,
 ): Value {
   const { width } = size;
   const shape = g.node('Shape', [x]);
@@ -27,7 +29,8 @@ export function expertsFeedForward(
   const [best, which] = g.nodes('TopK', [likely, g.ints([chosen])], {
     ...{ outputs: 2, attributes: { axis: -1 } },
   }) as [Value, Value];
-  const weights = g.node('Div', [best, g.node('ReduceSum', [best, g.ints([1])], { keepdims: 1 })]);
+  const total = () => g.node('ReduceSum', [best, g.ints([1])], { keepdims: 1 });
+  const weights = normalized ? g.node('Div', [best, total()]) : best;
   let sum = g.node('Mul', [tokens, g.scalar(0)]);
   for (let expert = 0; expert < experts; expert++) {
     // Places [2, count] of this expert among the choices: which token, and as which of its choices.

@@ -47,8 +47,10 @@ export interface LlamaLike {
   rotary(layer: number): RotaryConfig | undefined;
   /** How many tokens a layer sees back; undefined: all. */
   window?(layer: number): number | undefined;
-  /** In place of one gated layer. */
-  feedForward?(g: GraphWriter, x: Value, at: (name: string) => string): Value;
+  /** Bounds of queries, keys and values. */
+  clip?: number | undefined;
+  /** In place of one gated layer; undefined where a layer has that. */
+  feedForward?(g: GraphWriter, x: Value, at: (name: string) => string, layer: number): Value | undefined;
 }
 
 /** What the tasks want of such a model. */
@@ -124,12 +126,16 @@ function project(g: GraphWriter, x: Value, model: LlamaLike, at: (name: string) 
     if (model.headNorms === 'head') return headNorm(g, plain, at(`${name}_norm`), { ...of, heads: count });
     return rmsNorm(g, plain, at(`${name}_norm`), { ...of, width: count * width });
   };
-  return { query: normed('q', heads), key: normed('k', keyHeads), value: one('v', keyHeads) };
+  const clipped = (value: Value) =>
+    model.clip === undefined ? value : g.node('Clip', [value, g.scalar(-model.clip), g.scalar(model.clip)]);
+  const query = clipped(normed('q', heads));
+  return { query, key: clipped(normed('k', keyHeads)), value: clipped(one('v', keyHeads)) };
 }
 
-function feedForward(g: GraphWriter, x: Value, { model, at }: LayerOf): Value {
+function feedForward(g: GraphWriter, x: Value, { model, layer, at }: LayerOf): Value {
   const { width, inner, act, fused = false } = model;
-  if (model.feedForward) return model.feedForward(g, x, at);
+  const own = model.feedForward?.(g, x, at, layer);
+  if (own !== undefined) return own;
   const bias = model.bias?.feedForward ?? false;
   return gatedFeedForward(g, x, (name) => at(`mlp.${name}`), { width, inner, act, bias, fused });
 }

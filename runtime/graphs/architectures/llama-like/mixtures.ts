@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { expertsFeedForward } from '../../blocks/experts.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { epsilon, size } from '../config.js';
+import { llamaConfig, llamaSizes } from './config.js';
+import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+
+/** Mixtures of experts under the names that Qwen and OLMoE have for them. */
+
+const count = z.int().min(0).max(1024);
+const mixtureConfig = {
+  num_experts_per_tok: z.int().min(1).max(1024).default(8),
+  norm_topk_prob: z.boolean().default(false),
+};
+
+interface Mixture {
+  hidden_size: number;
+  hidden_act: string;
+  num_experts: number;
+  num_experts_per_tok: number;
+  norm_topk_prob: boolean;
+}
+
+/** @param inner width inside an expert */
+const mixture =
+  (c: Mixture, inner: number) =>
+  (g: GraphWriter, x: Value, at: (name: string) => string): Value =>
+    expertsFeedForward(g, x, (name) => at(`mlp.${name}`), {
+      ...{ width: c.hidden_size, inner, act: c.hidden_act },
+      ...{ experts: c.num_experts, chosen: c.num_experts_per_tok, normalized: c.norm_topk_prob },
+    });
+
+const qwen3MoeConfig = z.object({
+  ...llamaConfig,
+  ...mixtureConfig,
+  num_key_value_heads: size.default(4),
+  num_experts: count.default(128),
+  moe_intermediate_size: size.default(768),
+  decoder_sparse_step: z.int().min(1).default(1),
+  mlp_only_layers: z.array(z.int()).nullish(),
+  use_sliding_window: z.boolean().nullish(),
+  sliding_window: z.int().min(1).nullable().default(4096),
+});
+type Qwen3Moe = z.output<typeof qwen3MoeConfig>;
+
+const isMixed = (c: Qwen3Moe, layer: number): boolean =>
+  c.num_experts > 0 && !c.mlp_only_layers?.includes(layer) && (layer + 1) % c.decoder_sparse_step === 0;
+
+/** Layers without experts have one gated layer. modeling_qwen3_moe.py */
+export const qwen3Moe = defineArchitecture({
+  modelTypes: ['qwen3_moe'],
+  config: qwen3MoeConfig,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<Qwen3Moe>((c) => {
+    const mixed = mixture(c, c.moe_intermediate_size);
+    return {
+      ...llamaSizes(c),
+      headNorms: 'head',
+      window: () => (c.use_sliding_window ? (c.sliding_window ?? undefined) : undefined),
+      feedForward: (g, x, at, layer) => (isMixed(c, layer) ? mixed(g, x, at) : undefined),
+    };
+  }),
+});
+
+const olmoeConfig = z.object({
+  ...llamaConfig,
+  ...mixtureConfig,
+  rms_norm_eps: epsilon.default(1e-5),
+  pad_token_id: z.int().nullable().default(1),
+  num_experts: count.min(1).default(64),
+  clip_qkv: z.number().positive().nullish(),
+});
+
+/** Norms of queries and keys go over all heads. modeling_olmoe.py */
+export const olmoe = defineArchitecture({
+  modelTypes: ['olmoe'],
+  config: olmoeConfig,
+  prefixes: PREFIXES,
+  heads: llamaLikeHeads<z.output<typeof olmoeConfig>>((c) => ({
+    ...llamaSizes(c),
+    headNorms: 'whole',
+    clip: c.clip_qkv ?? undefined,
+    feedForward: mixture(c, c.intermediate_size),
+  })),
+});
