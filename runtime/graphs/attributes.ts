@@ -40,7 +40,7 @@ export function graphAttribute(name: string, { nodes, outputs }: Branch): Uint8A
   const none = { inputs: [], initializers: [], otherFields: [writeField(2, name)] };
   const ends = outputs.map((output) => ({ name: output, type: typeOfElements(ELEMENTS.float32) }));
   const content = graphFields({ ...none, nodes: [...nodes], outputs: ends });
-  return writeField(5, writeField(1, name), writeField(6, ...content), writeNumber(20, GRAPH));
+  return writeField(5, writeField(1, name), writeField(6, Buffer.concat(content)), writeNumber(20, GRAPH));
 }
 
 interface Branch {

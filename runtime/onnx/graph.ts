@@ -72,7 +72,7 @@ function readModel(reader: ByteReader, file?: string): Graph {
 
 /** The graph as a model of its own, small enough for memory: its large weights lie in the original's folder. */
 export function writeGraph(graph: Graph): Uint8Array {
-  return Buffer.concat([...graph.modelFields, writeField(7, ...graphFields(graph))]);
+  return Buffer.concat([...graph.modelFields, writeField(7, Buffer.concat(graphFields(graph)))]);
 }
 
 /** The graph's fields of GraphProto. */
