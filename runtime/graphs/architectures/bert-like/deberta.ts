@@ -85,7 +85,12 @@ function relativeBias(g: GraphWriter, { ids }: TextInputs, c: Config) {
 }
 
 /** Adds neighbouring tokens' vectors to the states of the first layer. Padding is zero before and after. */
-function withNeighbours(g: GraphWriter, { tokens, states }: Neighbours, inputs: TextInputs, c: Config): Value {
+function withNeighbours(
+  g: GraphWriter,
+  { tokens, states }: Neighbours,
+  inputs: TextInputs,
+  c: Config,
+): Value {
   const { hidden_size: width, conv_kernel_size: kernel, conv_groups: groups } = c;
   const turned = (x: Value) => g.node('Transpose', [x], { perm: [0, 2, 1] });
   const size = { from: width, to: width, kernel: [kernel], padding: [(kernel - 1) / 2], groups };
