@@ -67,6 +67,9 @@ export interface ModelSpec {
   likeness?: number;
 }
 
+/** Graphs have names and places of weights, no weights: so many bytes are enough. */
+export const LARGEST_GRAPH = 2 ** 26;
+
 export interface WrittenGraph {
   /** As in `graphs`. */
   path: string;

@@ -1,6 +1,7 @@
 import { type Graph, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
 import { writeField, writeNumber } from '../onnx/protobuf.js';
 import { attributeField, type Attributes, graphAttribute } from './attributes.js';
+import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
 import type { MatrixUse, Packing, Storage } from './storage.js';
 import {
@@ -73,15 +74,16 @@ export interface NodeOptions {
 }
 
 export interface GraphInProgress extends GraphWriter {
-  /** The whole as an ONNX model. */
+  /** The whole as an ONNX model. @throws GraphError where it is larger than graphs may be */
   finish(): Uint8Array;
 }
 
-export function createGraphWriter(weights: Weights, storage: Storage): GraphInProgress {
+export function createGraphWriter(weights: Weights, storage: Storage, budget?: GraphBudget): GraphInProgress {
   const graph: Graph = {
     ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
     ...{ otherFields: [writeField(2, 'slipway')], modelFields: modelFields() },
   };
+  const { node: countNode, initialize } = countedBy(budget ?? createBudget(), graph);
   const cast = new Map<string, Value>();
   const external = new Set<string>();
   let count = 0;
@@ -99,6 +101,7 @@ export function createGraphWriter(weights: Weights, storage: Storage): GraphInPr
   };
 
   const nodes: GraphWriter['nodes'] = (op, inputs, { outputs, attributes = {}, domain }) => {
+    countNode();
     const names = Array.from({ length: outputs }, () => `v${count++}`);
     const fields = Object.entries(attributes).flatMap(([name, value]) =>
       value === undefined ? [] : [attributeField(name, value)],
@@ -120,7 +123,7 @@ export function createGraphWriter(weights: Weights, storage: Storage): GraphInPr
   };
 
   return {
-    ...createConstants(graph.initializers),
+    ...createConstants(initialize),
     weights,
     nodes,
     node,
@@ -149,9 +152,7 @@ export function createGraphWriter(weights: Weights, storage: Storage): GraphInPr
       if (known !== undefined) return known;
       const { name: own, shape: dims } = stored;
       const element = storedElement(stored.type);
-      graph.initializers.push(
-        externalTensor({ name: own, shape: dims, element, place: storage.place(stored) }),
-      );
+      initialize(externalTensor({ name: own, shape: dims, element, place: storage.place(stored) }));
       const value = stored.type === 'F32' ? stored.name : asFloat(stored.name);
       cast.set(stored.name, value);
       return value;
@@ -164,7 +165,7 @@ export function createGraphWriter(weights: Weights, storage: Storage): GraphInPr
       const layout = use.kind === 'table' ? [rows, columns] : [rows, blocks, (place.block * place.bits) / 8];
       const add = (of: string, tensor: Omit<ExternalTensor, 'name'>): Value => {
         const own = `${stored.name} ${of}`;
-        if (!external.has(own)) graph.initializers.push(externalTensor({ name: own, ...tensor }));
+        if (!external.has(own)) initialize(externalTensor({ name: own, ...tensor }));
         external.add(own);
         return own;
       };
@@ -177,8 +178,22 @@ export function createGraphWriter(weights: Weights, storage: Storage): GraphInPr
         scales: add(`scales ${bits}`, scales),
       };
     },
-    finish: () => writeGraph(graph),
+    finish: () => finished(graph),
   };
+}
+
+function countedBy(budget: GraphBudget, { initializers }: Graph) {
+  const initialize = (tensor: Uint8Array) => {
+    budget.bytes(tensor.length);
+    initializers.push(tensor);
+  };
+  return { node: budget.node, initialize };
+}
+
+function finished(graph: Graph): Uint8Array {
+  const bytes = writeGraph(graph);
+  createBudget().bytes(bytes.length);
+  return bytes;
 }
 
 function modelFields(): Uint8Array[] {

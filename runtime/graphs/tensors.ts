@@ -1,4 +1,5 @@
 import { writeField, writeNumber } from '../onnx/protobuf.js';
+import { tensorSize } from './numbers.js';
 
 /** TensorProto.DataType of what graphs compute with. */
 export const ELEMENTS = { float32: 1, int32: 6, int64: 7, bool: 9 } as const;
@@ -7,7 +8,7 @@ export type ElementName = keyof typeof ELEMENTS;
 /** TensorProto.DataType of the types that weights are stored in and graphs can read. */
 const STORED: Readonly<Record<string, number>> = { F32: 1, F16: 10, F64: 11, BF16: 16 };
 
-export const isReadable = (type: string): boolean => type in STORED;
+export const isReadable = (type: string): boolean => Object.hasOwn(STORED, type);
 
 /** TensorProto.DataType of a type that weights are stored in. */
 export const storedElement = (type: string): number => STORED[type]!;
@@ -45,10 +46,10 @@ export function externalTensor({ name, element, shape, place }: ExternalTensor):
   ]);
 }
 
-/** Content of a TypeProto: a tensor of this element and shape. */
+/** Content of a TypeProto: a tensor of this element and shape. @throws GraphError for sizes that are none */
 export function shapedType(element: number, shape: readonly (number | string)[]): Uint8Array {
   const dims = shape.map((size) =>
-    writeField(1, typeof size === 'number' ? writeNumber(1, size) : writeField(2, size)),
+    writeField(1, typeof size === 'number' ? writeNumber(1, tensorSize(size)) : writeField(2, size)),
   );
   return writeField(1, writeNumber(1, element), writeField(2, ...dims));
 }

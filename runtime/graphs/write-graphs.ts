@@ -33,10 +33,11 @@ export function hasWriter(modelType: string | undefined, head: Head): boolean {
  * @throws GraphError that says what does not fit
  */
 export function writeGraphs({ config, index, head, storage = inPlace }: GraphsRequest): WrittenGraphs {
-  const architecture = architectureOf(config['model_type'] as string | undefined);
+  const type = config['model_type'];
+  if (typeof type !== 'string') throw new GraphError('config.json: model_type is no text');
+  const architecture = architectureOf(type);
   const roles = architecture?.heads[head];
-  if (!architecture || !roles)
-    throw new GraphError(`no graph can be written for ${String(config['model_type'])} as ${head}`);
+  if (!architecture || !roles) throw new GraphError(`no graph can be written for ${type} as ${head}`);
   const parsed = architecture.config.safeParse(config);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isModelId } from '../core/ids.js';
-import { DTYPES, ENGINE_IDS, type ModelSpec, PROFILES } from '../core/spec.js';
+import { DTYPES, ENGINE_IDS, LARGEST_GRAPH, type ModelSpec, PROFILES } from '../core/spec.js';
 import { TASK_IDS } from '../core/task-ids.js';
 import { StoreError } from './errors.js';
 import { isSafePath } from './paths.js';
@@ -21,9 +21,6 @@ export const repoFile = z.object({
     .regex(/^[0-9a-f]{40}$/, 'is not a git object id')
     .optional(),
 });
-
-/** Graphs have names and places of weights, no weights. */
-const LARGEST_GRAPH = 2 ** 26;
 
 const writtenGraph = z.object({
   path,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
 import { type Decoder, decoderHeads } from '../blocks/decoder.js';
+import { headWidth } from '../blocks/heads.js';
 import { conv1d, embedding, tableScores } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
 import { splitRows } from '../blocks/projections.js';
@@ -26,15 +27,15 @@ const config = z.object({
 
 function decoderOf(c: z.output<typeof config>): Decoder {
   const { n_embd: width, vocab_size: vocabulary, n_head: heads } = c;
-  const headWidth = width / heads;
+  const widthOfHead = headWidth(width, heads);
   const inner = c.n_inner ?? 4 * width;
   const norm = { width, epsilon: c.layer_norm_epsilon };
-  const counts = { heads, keyHeads: heads, width: headWidth };
+  const counts = { heads, keyHeads: heads, width: widthOfHead };
   const scaleOf = (layer: number) =>
-    (c.scale_attn_weights ? headWidth ** -0.5 : 1) / (c.scale_attn_by_inverse_layer_idx ? layer + 1 : 1);
+    (c.scale_attn_weights ? widthOfHead ** -0.5 : 1) / (c.scale_attn_by_inverse_layer_idx ? layer + 1 : 1);
   return {
     ...{ layers: c.n_layer, width, vocabulary, labels: labelCount(c), padId: c.pad_token_id ?? undefined },
-    ...{ keyHeads: heads, headWidth },
+    ...{ keyHeads: heads, headWidth: widthOfHead },
     embed(g, { ids, positions }) {
       const tokens = embedding(g, ids, 'transformer.wte', { rows: vocabulary, width });
       const places = embedding(g, positions, 'transformer.wpe', { rows: c.n_positions, width });

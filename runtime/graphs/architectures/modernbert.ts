@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
 import { attention } from '../blocks/attention.js';
+import { headWidth } from '../blocks/heads.js';
 import { embedding, linear, multiplied } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
 import { splitRows } from '../blocks/projections.js';
@@ -52,8 +53,7 @@ function windowBias(g: GraphWriter, ids: Value, c: Config): Value {
 
 function attend(g: GraphWriter, x: Value, { at, ids, padding, isGlobal }: Layer, c: Config): Value {
   const { hidden_size: width, num_attention_heads: heads, attention_bias: bias } = c;
-  const headWidth = width / heads;
-  const counts = { heads, keyHeads: heads, width: headWidth };
+  const counts = { heads, keyHeads: heads, width: headWidth(width, heads) };
   const fused = linear(g, x, at('attn.Wqkv'), { from: width, to: 3 * width, bias });
   const { query, key, value } = splitRows(g, fused, counts);
   const local = isGlobal ? null : c.local_rope_theta;
@@ -62,11 +62,11 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding, isGlobal }: Layer,
     rope_theta: local ?? c.global_rope_theta,
     max_position_embeddings: c.max_position_embeddings,
   };
-  const turned = (part: Value) => rotate(g, part, rotary(g, positions, turn, headWidth), counts);
+  const turned = (part: Value) => rotate(g, part, rotary(g, positions, turn, counts.width), counts);
   const attended = attention(
     g,
     { query: turned(query), key: turned(key), value },
-    { heads, padding, bias: isGlobal ? undefined : windowBias(g, ids, c) },
+    { heads, width, padding, bias: isGlobal ? undefined : windowBias(g, ids, c) },
   );
   return linear(g, attended, at('attn.Wo'), { from: width, to: width, bias });
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
 import { type Decoder, decoderHeads } from '../blocks/decoder.js';
+import { headWidth } from '../blocks/heads.js';
 import { embedding, linear, tableScores } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
 import { selfAttention } from '../blocks/self-attention.js';
@@ -35,7 +36,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
   const before = c.do_layer_norm_before;
   const at = (name: string) => `model.decoder.${name}`;
   const norm = { width, epsilon: 1e-5 };
-  const counts = { heads, keyHeads: heads, width: width / heads };
+  const counts = { heads, keyHeads: heads, width: headWidth(width, heads) };
   const project = (g: GraphWriter, x: Value, name: string, [from, to]: [number, number]) =>
     embedded === width ? x : linear(g, x, at(name), { from, to, bias: false });
   const layerOf = (layer: number) => (name: string) => at(`layers.${layer}.${name}`);

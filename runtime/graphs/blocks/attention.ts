@@ -1,6 +1,6 @@
 import { float } from '../attributes.js';
-import { GraphError } from '../errors.js';
 import { type GraphWriter, MICROSOFT, type Value } from '../graph-writer.js';
+import { headWidth } from './heads.js';
 
 /** Least float32, with which Python masks. */
 const LEAST = -3.4028234663852886e38;
@@ -14,6 +14,8 @@ export interface Attended {
 
 export interface AttentionOptions {
   heads: number;
+  /** Of all heads together. */
+  width: number;
   /** What scores are multiplied with; 1 / sqrt(width of a head) if absent. */
   scale?: number;
   /** int32 [rows, tokens of the keys], 0 for padding. */
@@ -24,12 +26,16 @@ export interface AttentionOptions {
   causal?: boolean;
 }
 
-/** softmax(scale q·kᵀ + bias)·v for each head, the heads side by side: float32 [rows, tokens, heads · width]. */
+/**
+ * softmax(scale q·kᵀ + bias)·v for each head, the heads side by side: float32 [rows, tokens, heads · width].
+ * @throws GraphError where so many heads don't fit
+ */
 export function attention(
   g: GraphWriter,
   { query, key, value }: Attended,
-  { heads, scale, padding = '', bias = '', causal = false }: AttentionOptions,
+  { heads, width, scale, padding = '', bias = '', causal = false }: AttentionOptions,
 ): Value {
+  headWidth(width, heads);
   const inputs = [query, key, value, '', padding, bias];
   while (inputs.at(-1) === '') inputs.pop();
   const attributes = {
@@ -39,10 +45,4 @@ export function attention(
     scale: scale === undefined ? undefined : float(scale),
   };
   return g.node('MultiHeadAttention', inputs, attributes, MICROSOFT);
-}
-
-/** @throws GraphError for heads that do not share the width */
-export function requireHeads({ width, heads }: { width: number; heads: number }): void {
-  if (width % heads === 0) return;
-  throw new GraphError(`config.json gives ${heads} heads, which ${width} states can't be divided among`);
 }

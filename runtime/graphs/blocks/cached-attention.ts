@@ -1,5 +1,6 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
 import type { DecoderInputs } from './decoder-inputs.js';
+import { headGroup } from './heads.js';
 import { matMulTransposed } from './linear.js';
 
 export interface CachedAttention {
@@ -36,7 +37,7 @@ export function cachedAttention(
   { query, key, value }: Projected,
   { layer, heads, keyHeads, width, scale, mask, cap }: CachedAttention,
 ): Value {
-  const group = heads / keyHeads;
+  const group = headGroup(heads, keyHeads);
   const past = inputs.past(layer);
   const keys = byHead(g, key, keyHeads, width);
   const values = byHead(g, value, keyHeads, width);

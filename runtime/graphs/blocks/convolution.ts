@@ -1,5 +1,6 @@
 import { float } from '../attributes.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { groupWidth } from './heads.js';
 
 export interface ConvolutionSize {
   from: number;
@@ -21,7 +22,7 @@ export function convolution(
   name: string,
   { from, to, bias = true, groups = 1, ...rest }: ConvolutionSize,
 ): Value {
-  const weight = g.weight(`${name}.weight`, [to, from / groups, ...rest.kernel]);
+  const weight = g.weight(`${name}.weight`, [to, groupWidth(from, groups), ...rest.kernel]);
   const inputs = bias ? [x, weight, g.weight(`${name}.bias`, [to])] : [x, weight];
   return convolve(g, inputs, { groups, ...rest });
 }

@@ -1,6 +1,6 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { activation } from './activation.js';
-import { attention, type AttentionOptions, requireHeads } from './attention.js';
+import { attention, type AttentionOptions } from './attention.js';
 import { linear, type LinearOptions } from './linear.js';
 import { layerNorm } from './norm.js';
 
@@ -26,7 +26,7 @@ export interface PreNormSize {
   act: string;
 }
 
-export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads' | 'bias'> {
+export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads' | 'width' | 'bias'> {
   names: PreNormNames;
   at: (name: string) => string;
   /** Added to scores, for some of what the projections read. */
@@ -42,7 +42,6 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
 /** A layer of an encoder whose norms stand before attention and feed-forward: float32 [rows, tokens, width]. */
 export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
   const { names, at, width, epsilon, biases = {}, scales } = layer;
-  requireHeads(layer);
   const normed = layerNorm(g, x, at(names.attentionNorm), { width, epsilon });
   const project = (name: 'query' | 'key' | 'value') =>
     linear(g, normed, at(names[name]), { from: width, to: width, bias: biases[name] ?? true });

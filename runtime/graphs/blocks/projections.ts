@@ -1,4 +1,5 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { headGroup } from './heads.js';
 import type { Projected } from './cached-attention.js';
 
 export interface HeadCounts {
@@ -22,7 +23,7 @@ export function splitRows(g: GraphWriter, x: Value, { heads, keyHeads, width }: 
  * GPT-NeoX has one head of queries in each, Falcon several.
  */
 export function splitGroups(g: GraphWriter, x: Value, { heads, keyHeads, width }: HeadCounts): Projected {
-  const group = heads / keyHeads;
+  const group = headGroup(heads, keyHeads);
   const grouped = g.node('Reshape', [x, g.ints([0, 0, keyHeads, (group + 2) * width])]);
   const sizes = g.ints([group * width, width, width]);
   const parts = g.nodes('Split', [grouped, sizes], { outputs: 3, attributes: { axis: -1 } });

@@ -1,3 +1,4 @@
+import { GraphError } from '../errors.js';
 import { ELEMENTS } from '../tensors.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 
@@ -14,6 +15,7 @@ export interface Buckets {
  * T5's buckets of distances: one each for near ones, for far ones by their logarithm.
  * @param distance int64, of the key from the query
  * @returns int64 of the same shape
+ * @throws GraphError where no bucket is left for far ones
  */
 export function relativeBuckets(
   g: GraphWriter,
@@ -22,6 +24,8 @@ export function relativeBuckets(
 ): Value {
   const half = bothWays ? Math.floor(count / 2) : count;
   const near = Math.floor(half / 2);
+  if (near < 1 || farthest <= near)
+    throw new GraphError(`config.json: ${count} buckets of distances reach beyond the farthest, ${farthest}`);
   const scalar = (value: number) => g.ints([value], []);
   const far = bothWays ? g.node('Abs', [distance]) : g.node('Max', [g.node('Neg', [distance]), scalar(0)]);
   const ratio = g.node('Div', [g.node('Cast', [far], { to: ELEMENTS.float32 }), g.scalar(near)]);

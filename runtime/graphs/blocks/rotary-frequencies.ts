@@ -29,18 +29,27 @@ export interface Frequencies {
 
 const positive = z.number().positive();
 
+/** Four times those of any head, and frequencies of a thousand layers are found in half a second. */
+const MOST_DIMENSIONS = 1024;
+
 /**
  * Frequencies of one head's rotary dimensions. Source: modeling_rope_utils.py.
  * @param headWidth before the partial factor
- * @throws GraphError for a kind of scaling that is not known
+ * @throws GraphError for a kind of scaling that is not known, and where no frequencies follow
  */
 export function rotaryFrequencies(config: RotaryConfig, headWidth: number): Frequencies {
   const width = Math.floor(headWidth * (config.partial_rotary_factor ?? 1));
+  if (width < 2 || width > MOST_DIMENSIONS || width % 2 !== 0)
+    throw new GraphError(`config.json: ${width} rotary dimensions of a head can't be parted into pairs`);
   const scaling = config.rope_scaling ?? {};
-  const kind = String(scaling['rope_type'] ?? scaling['type'] ?? 'default');
+  const kind = scaling['rope_type'] ?? scaling['type'] ?? 'default';
+  if (typeof kind !== 'string') throw new GraphError('config.json: the type of rope_scaling is no text');
   const scale = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (!scale) throw new GraphError(`config.json: rope_scaling of the type ${kind} is not known`);
-  return scale({ config, scaling, width, base: config.rope_theta });
+  const found = scale({ config, scaling, width, base: config.rope_theta });
+  const numbers = [found.scale, ...found.values, ...(found.beyond?.values ?? [])];
+  if (numbers.every((value) => Number.isFinite(Math.fround(value)))) return found;
+  throw new GraphError('config.json: rope_theta and rope_scaling lead to frequencies that are no numbers');
 }
 
 interface Scaling {

@@ -1,4 +1,5 @@
 import type { Architecture } from '../architecture.js';
+import { GraphError } from '../errors.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { MICROSOFT } from '../graph-writer.js';
 import { float } from '../attributes.js';
@@ -68,9 +69,11 @@ export function seq2seqHeads<C>(modelOf: (config: C) => Seq2Seq): Architecture<C
 /**
  * The decoder with its caches. Keys and values of the source are computed where there are none yet, which is in the first
  * run; `logits` are those of the last token.
+ * @throws GraphError for a decoder without layers
  */
 export function writeCachedDecoder(g: GraphWriter, model: Omit<Seq2Seq, 'encode'>): void {
   const { width, vocabulary } = model;
+  if (model.decoderLayers < 1) throw new GraphError('config.json: the decoder has no layers');
   const ids = g.input('input_ids', 'int64', ['rows', 'tokens']);
   const states = g.input('encoder_hidden_states', 'float32', ['rows', 'length', width]);
   const caches = Array.from({ length: model.decoderLayers }, (_, layer) => cacheInputs(g, layer, model));

@@ -45,7 +45,7 @@ test.each([
   ['wav2vec2', { conv_stride: [5, 4] }, 'conv_stride'],
   ['hubert', { num_attention_heads: 5 }, '5 heads'],
   ['vit-states', { num_attention_heads: 5 }, '5 heads'],
-  ['bart', { decoder_attention_heads: 3 }, 'no whole number'],
+  ['bart', { decoder_attention_heads: 3 }, '3 heads'],
   ['whisper', { d_model: 48 }, 'config.json makes it'],
 ])('%s with %j is refused by a word', async (name, changes, word) => {
   const refused = write(name, changes);

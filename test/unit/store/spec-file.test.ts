@@ -61,3 +61,38 @@ test('a local commit', () => {
     'local-0123456789ab',
   );
 });
+
+describe('graphs that the builder wrote', () => {
+  const graph = { path: 'graphs/model.onnx', size: 3, sha256: 'e'.repeat(64), content: 'AAEC' };
+  const files = [{ path: 'model.safetensors', size: 20, sha256: 'd'.repeat(64) }];
+  const own: ModelSpec = { ...spec, graphs: { model: graph.path }, files, written: [graph] };
+  const withGraph = (change: object) => JSON.stringify({ ...own, written: [{ ...graph, ...change }] });
+
+  test('round trip', () => {
+    expect(parseSpec(formatSpec(own))).toEqual(own);
+    expect(formatSpec(parseSpec(formatSpec(own)))).toBe(formatSpec(own));
+  });
+
+  test('a graph of a role is one of the files or one that was written', () => {
+    expect(() => parseSpec(JSON.stringify({ ...own, written: undefined }))).toThrow('graphs: names a file');
+    expect(() => parseSpec(withGraph({ path: 'graphs/other.onnx' }))).toThrow('graphs: names a file');
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['a path that leaves the folder', { path: '../model.onnx' }, /written\.0\.path: is not a path inside/],
+    ['no bytes', { size: 0 }, /written\.0\.size/],
+    ['more bytes than graphs have', { size: 2 ** 26 + 1 }, /written\.0\.size/],
+    ['a hash that is none', { sha256: 'E'.repeat(64) }, /written\.0\.sha256: is not a SHA-256/],
+    ['no hash', { sha256: undefined }, /written\.0\.sha256/],
+    ['content that is no base64', { content: 'A*EC' }, /written\.0\.content/],
+    ['content in the letters of URLs', { content: 'AA-_' }, /written\.0\.content/],
+    ['content that is cut off', { content: 'AAE' }, /written\.0\.content/],
+    ['bytes for content', { content: [0, 1, 2] }, /written\.0\.content/],
+  ])('%s', (_name, change, message) => {
+    expect(() => parseSpec(withGraph(change))).toThrow(message);
+  });
+
+  test('an empty list is none', () => {
+    expect(() => parseSpec(JSON.stringify({ ...spec, written: [] }))).toThrow(/model\.json: written/);
+  });
+});

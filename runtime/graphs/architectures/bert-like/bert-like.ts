@@ -1,5 +1,5 @@
 import { activation } from '../../blocks/activation.js';
-import { attention, requireHeads } from '../../blocks/attention.js';
+import { attention } from '../../blocks/attention.js';
 import { linear, multiplied } from '../../blocks/linear.js';
 import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
@@ -55,7 +55,6 @@ export function bertLayer(
   { names, at, padding, bias, scale, ...size }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
 ): Value {
   const { width, inner, heads, epsilon, act } = size;
-  requireHeads(size);
   const square = { from: width, to: width };
   const query = linear(g, x, at(names.query), square);
   const key = linear(g, x, at(names.key), square);
@@ -65,7 +64,7 @@ export function bertLayer(
     g,
     { query, key, value },
     {
-      ...{ heads, padding, bias: added },
+      ...{ heads, width, padding, bias: added },
       ...(scale !== undefined && { scale }),
     },
   );

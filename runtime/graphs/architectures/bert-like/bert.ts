@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { headWidth } from '../../blocks/heads.js';
 import { embedding } from '../../blocks/linear.js';
 import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
 import { distances, placesOf, textInputs } from '../../blocks/text-inputs.js';
@@ -44,7 +45,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
       ? undefined
       : (query: Value, key: Value) =>
           relativeKeyBias(g, { query, key }, name('attention.self.distance_embedding.weight'), {
-            ...{ heads: c.num_attention_heads, width: width / c.num_attention_heads, rows },
+            ...{ heads: c.num_attention_heads, width: headWidth(width, c.num_attention_heads), rows },
             ...{ distance: distances(g, ids), withKey: c.position_embedding_type === 'relative_key_query' },
           });
     x = bertLayer(g, x, { ...bertSizes(c), names: BERT_NAMES, at: name, padding, bias });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { GraphError } from '../../errors.js';
+import { headWidth } from '../../blocks/heads.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 import type { LlamaLike } from './llama-like.js';
@@ -31,7 +33,7 @@ export function llamaSizes(c: Given) {
     inner: c.intermediate_size,
     heads,
     keyHeads: c.num_key_value_heads ?? heads,
-    headWidth: c.head_dim ?? c.hidden_size / heads,
+    headWidth: c.head_dim ?? headWidth(c.hidden_size, heads),
     epsilon: c.rms_norm_eps,
     act: c.hidden_act,
     tie: c.tie_word_embeddings,
@@ -45,19 +47,25 @@ export function llamaSizes(c: Given) {
 /** Fields that say which layers see a window only. */
 export const windowConfig = {
   sliding_window: z.int().min(1).nullish(),
-  layer_types: z.array(z.string()).nullish(),
+  layer_types: z.array(z.enum(['full_attention', 'sliding_attention'])).nullish(),
 };
 
-type Windows = z.output<z.ZodObject<typeof windowConfig>>;
+type Windows = z.output<z.ZodObject<typeof windowConfig>> & Pick<Given, 'num_hidden_layers'>;
 
-/** The window of a layer by `layer_types`, or where there is none by `slides`. */
+/**
+ * The window of a layer by `layer_types`, or where there is none by `slides`.
+ * @throws GraphError where `layer_types` leaves out layers
+ */
 export function windowOf(
-  { sliding_window, layer_types }: Windows,
+  { sliding_window, layer_types, num_hidden_layers }: Windows,
   slides: (layer: number) => boolean,
 ): (layer: number) => number | undefined {
+  if (layer_types && layer_types.length < num_hidden_layers)
+    throw new GraphError(
+      `config.json: layer_types are ${layer_types.length} for ${num_hidden_layers} layers`,
+    );
   return (layer) => {
-    const kind = layer_types?.[layer];
-    const sliding = kind === undefined ? slides(layer) : kind === 'sliding_attention';
+    const sliding = layer_types ? layer_types[layer] === 'sliding_attention' : slides(layer);
     return sliding ? (sliding_window ?? undefined) : undefined;
   };
 }

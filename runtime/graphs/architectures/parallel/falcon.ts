@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { splitGroups, splitRows } from '../../blocks/projections.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
@@ -39,7 +40,7 @@ export const falcon = defineArchitecture({
     const { hidden_size: width, num_attention_heads: heads, bias } = c;
     const fresh = c.new_decoder_architecture;
     const keyHeads = fresh ? (c.num_kv_heads ?? heads) : c.multi_query ? 1 : heads;
-    const counts = { heads, keyHeads, width: width / heads };
+    const counts = { heads, keyHeads, width: headWidth(width, heads) };
     const to = (heads + 2 * keyHeads) * counts.width;
     const split = c.multi_query && !fresh ? splitRows : splitGroups;
     return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { splitGroups } from '../../blocks/projections.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
@@ -25,7 +26,7 @@ export const gptNeox = defineArchitecture({
   prefixes: ['gpt_neox.'],
   heads: parallelHeads<z.output<typeof neoxConfig>>((c) => {
     const { hidden_size: width, num_attention_heads: heads, attention_bias: bias } = c;
-    const counts = { heads, keyHeads: heads, width: width / heads };
+    const counts = { heads, keyHeads: heads, width: headWidth(width, heads) };
     return {
       ...sizesOf(c),
       ...{

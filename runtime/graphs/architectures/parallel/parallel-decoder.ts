@@ -3,6 +3,7 @@ import { activation } from '../../blocks/activation.js';
 import type { Projected } from '../../blocks/cached-attention.js';
 import { type Decoder, decoderHeads } from '../../blocks/decoder.js';
 import type { DecoderInputs } from '../../blocks/decoder-inputs.js';
+import { headWidth } from '../../blocks/heads.js';
 import { embedding, linear, tableScores } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { RotaryConfig } from '../../blocks/rotary-frequencies.js';
@@ -46,10 +47,17 @@ export const parallelHeads = <C>(modelOf: (config: C) => ParallelDecoder) =>
 
 function decoderOf(family: ParallelDecoder): Decoder {
   const { names, prefix, width, vocabulary, heads, keyHeads, labels: count, padId } = family;
-  const headWidth = width / heads;
   const norm = { width, epsilon: family.epsilon };
   return {
-    ...{ layers: family.layers, width, vocabulary, labels: count, padId, keyHeads, headWidth },
+    ...{
+      layers: family.layers,
+      width,
+      vocabulary,
+      labels: count,
+      padId,
+      keyHeads,
+      headWidth: headWidth(width, heads),
+    },
     embed: (g, { ids }) => embedding(g, ids, prefix + names.embed, { rows: vocabulary, width }),
     layer: (g, x, layer, inputs) => writeLayer(g, x, inputs, { family, layer }),
     finish: (g, x) => layerNorm(g, x, prefix + names.norm, norm),
@@ -73,7 +81,8 @@ function writeLayer(
   const normed = (value: Value, name: string) =>
     layerNorm(g, value, at(name), { width, epsilon: family.epsilon });
   const read = normed(x, norms.attention);
-  const size = { layer, heads, keyHeads, width: width / heads, scale: (width / heads) ** -0.5 };
+  const ofHead = headWidth(width, heads);
+  const size = { layer, heads, keyHeads, width: ofHead, scale: ofHead ** -0.5 };
   const attended = family.output(
     g,
     selfAttention(g, inputs, family.project(g, read, at), { ...size, rotary }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { epsilon, size } from '../config.js';
@@ -24,7 +25,7 @@ export const phi = defineArchitecture({
   heads: parallelHeads<z.output<typeof phiConfig>>((c) => {
     const { hidden_size: width, num_attention_heads: heads } = c;
     const keyHeads = c.num_key_value_heads ?? heads;
-    const headWidth = width / heads;
+    const ofHead = headWidth(width, heads);
     return {
       ...sizesOf(c),
       ...{
@@ -39,7 +40,7 @@ export const phi = defineArchitecture({
       norms: { attention: 'input_layernorm', feedForward: 'input_layernorm' },
       project(g, x, at) {
         const one = (name: string, count: number) =>
-          linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * headWidth });
+          linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * ofHead });
         return { query: one('q', heads), key: one('k', keyHeads), value: one('v', keyHeads) };
       },
       output: (g, x, at) => linear(g, x, at('self_attn.dense'), { from: width, to: width }),

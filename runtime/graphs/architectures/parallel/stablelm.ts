@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { eachHeadNorm } from '../../blocks/norm.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
@@ -33,7 +34,7 @@ export const stablelm = defineArchitecture({
       use_parallel_residual: parallel,
     } = c;
     const keyHeads = c.num_key_value_heads ?? heads;
-    const headWidth = width / heads;
+    const ofHead = headWidth(width, heads);
     return {
       ...sizesOf(c),
       ...{ keyHeads, epsilon: c.layer_norm_eps, prefix: 'model.', rotary: c, parallel },
@@ -44,11 +45,11 @@ export const stablelm = defineArchitecture({
       },
       project(g, x, at) {
         const one = (name: string, count: number) =>
-          linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * headWidth, bias });
+          linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * ofHead, bias });
         const normed = (name: string, count: number) =>
           c.qk_layernorm
             ? eachHeadNorm(g, one(name, count), at(`self_attn.${name}_layernorm`), {
-                ...{ heads: count, width: headWidth, epsilon: c.layer_norm_eps },
+                ...{ heads: count, width: ofHead, epsilon: c.layer_norm_eps },
               })
             : one(name, count);
         return { query: normed('q', heads), key: normed('k', keyHeads), value: one('v', keyHeads) };

@@ -70,7 +70,7 @@ function partsOf(g: GraphWriter, name: string, part: Part) {
           key: project(sum(seen), 'k'),
           value: project(seen.x, 'v'),
         };
-        return project(attention(g, projected, { heads, padding }), 'out');
+        return project(attention(g, projected, { heads, width, padding }), 'out');
       }),
     feedForward: (x: Value) =>
       around(x, 'final_layer_norm', (read) => {

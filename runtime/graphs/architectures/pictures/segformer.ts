@@ -71,7 +71,7 @@ function reducedAttention(g: GraphWriter, x: Value, { at, grid, width, heads, ra
   const found = attention(
     g,
     { query: project(x, 'query'), key: project(read, 'key'), value: project(read, 'value') },
-    { heads },
+    { heads, width },
   );
   return linear(g, found, at('attention.output.dense'), square);
 }

@@ -83,7 +83,7 @@ function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
   ) as [Value, Value, Value];
   const rows = g.node('Shape', [states], { start: 0, end: 1 });
   const asked = g.node('Expand', [query, g.node('Concat', [rows, g.ints([1, width])], { axis: 0 })]);
-  const found = attention(g, { query: asked, key, value }, { heads });
+  const found = attention(g, { query: asked, key, value }, { heads, width });
   const seen = linear(g, found, at('attention.out_proj'), { from: width, to: width });
   const normed = layerNorm(g, seen, at('layernorm'), { width, epsilon });
   const wide = activation(g, linear(g, normed, at('mlp.fc1'), { from: width, to: inner }), act);

@@ -111,7 +111,7 @@ function attended(
     linear(g, x, at(`attention.self.${name}`), { from: width, to: width, bias: c.qkv_bias });
   const projected = { query: project('query'), key: project('key'), value: project('value') };
   const added = mask === undefined ? bias : ofAllRows(g, g.node('Add', [bias, mask]), x);
-  const found = attention(g, projected, { heads, bias: added });
+  const found = attention(g, projected, { heads, width, bias: added });
   return linear(g, found, at('attention.output.dense'), { from: width, to: width });
 }
 

@@ -1,5 +1,6 @@
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear, lookedUp, multiplied } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { DecoderState, Seq2Seq } from '../../blocks/seq2seq.js';
@@ -41,7 +42,7 @@ export function bartModel(model: BartLike): Seq2Seq {
     vocabulary: answerVocabulary,
     decoderLayers: model.layers.decoder,
     heads: heads.decoder,
-    headWidth: width / heads.decoder,
+    headWidth: headWidth(width, heads.decoder),
     encode: (g, inputs) => encodeTokens(g, inputs, model),
     projectSource(g, layer, states) {
       const one = (name: string) =>
@@ -89,7 +90,11 @@ function encodeTokens(g: GraphWriter, { ids, padding }: TextInputs, model: BartL
   for (let i = 0; i < model.layers.encoder; i++) {
     const part = partOf(g, `model.encoder.layers.${i}`, model);
     x = part.around(x, 'self_attn', (read) =>
-      attention(g, part.project(read, 'self_attn'), { heads: model.heads.encoder, padding }),
+      attention(g, part.project(read, 'self_attn'), {
+        heads: model.heads.encoder,
+        width: model.width,
+        padding,
+      }),
     );
     x = part.feedForward(x, model.inner.encoder);
   }

@@ -52,13 +52,13 @@ interface Read {
 function uncachedState(
   g: GraphWriter,
   { ids, source, padding }: Read,
-  { heads, projectSource }: ReturnType<typeof bartModel>,
+  { heads, width, projectSource }: ReturnType<typeof bartModel>,
 ): DecoderState {
   return {
     pastTokens: g.ints([0], []),
     tokens: g.node('Squeeze', [g.node('Shape', [ids], { start: 1, end: 2 })]),
-    attendSelf: (_layer, projected, bias) => attention(g, projected, { heads, bias, causal: true }),
+    attendSelf: (_layer, projected, bias) => attention(g, projected, { heads, width, bias, causal: true }),
     attendSource: (layer, query) =>
-      attention(g, { query, ...projectSource(g, layer, source) }, { heads, padding }),
+      attention(g, { query, ...projectSource(g, layer, source) }, { heads, width, padding }),
   };
 }

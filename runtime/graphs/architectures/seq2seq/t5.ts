@@ -100,7 +100,13 @@ function encode(g: GraphWriter, { ids, padding }: TextInputs, c: Config): Value 
     const block = blockOf(g, `encoder.block.${i}`, c);
     const bias = biasOf(g, distances(g, ids), { side: 'encoder', block: i }, c);
     x = block.attend(x, 'layer.0', 'SelfAttention', (read) =>
-      attention(g, selfOf(block, read), { heads: c.num_heads, scale: 1, padding, bias }),
+      attention(g, selfOf(block, read), {
+        heads: c.num_heads,
+        width: c.num_heads * c.d_kv,
+        scale: 1,
+        padding,
+        bias,
+      }),
     );
     x = block.feedForward(x, 'layer.1');
   }

@@ -1,6 +1,7 @@
 import { float } from '../../attributes.js';
 import { activation } from '../../blocks/activation.js';
 import { convolution, convolve } from '../../blocks/convolution.js';
+import { groupWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
@@ -73,7 +74,7 @@ export function wavePositions(
   const at = `${base}encoder.pos_conv_embed.conv`;
   const [width, kernel] = [c.hidden_size, c.num_conv_pos_embeddings];
   const groups = c.num_conv_pos_embedding_groups;
-  const shape = [width, width / groups, kernel];
+  const shape = [width, groupWidth(width, groups), kernel];
   const found = convolve(
     g,
     [read(turned(g, steps)), positionWeight(g, at, shape), g.weight(`${at}.bias`, [width])],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { bucketBias, relativeBuckets } from '../../blocks/relative-buckets.js';
 import { distances } from '../../blocks/text-inputs.js';
@@ -25,7 +26,7 @@ const base = 'wavlm.';
 /** How far steps lie apart, of the first layer's table, times what each layer's gates make of its states. */
 function gatedBias(g: GraphWriter, read: Value, { c, layer }: { c: Config; layer: number }): Value {
   const heads = c.num_attention_heads;
-  const width = c.hidden_size / heads;
+  const width = headWidth(c.hidden_size, heads);
   const bias = g.once('wavlm distances', () => {
     const buckets = relativeBuckets(g, distances(g, read), {
       ...{ count: c.num_buckets, farthest: c.max_bucket_distance, bothWays: true },

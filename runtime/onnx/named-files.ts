@@ -1,0 +1,77 @@
+import { type ByteReader, contentText, type Field, fieldsOf, ProtobufError } from './protobuf.js';
+
+/**
+ * Finds the files that the weights of an ONNX graph lie in by walking its protobuf message without reading tensors.
+ * Field numbers are those of onnx.proto.
+ */
+
+type Fields = Record<number, Message>;
+
+/** The fields of a message type that lead to tensors: field number -> type. */
+interface Message {
+  fields: Fields;
+  /** True for TensorProto.external_data, a pair of key and value. */
+  entry?: true;
+}
+
+const ENTRY: Message = { fields: {}, entry: true };
+const TENSOR: Message = { fields: { 13: ENTRY } };
+const SPARSE_TENSOR: Message = { fields: { 1: TENSOR, 2: TENSOR } };
+const GRAPH: Message = { fields: {} };
+const ATTRIBUTE: Message = {
+  fields: { 5: TENSOR, 6: GRAPH, 10: TENSOR, 11: GRAPH, 22: SPARSE_TENSOR, 23: SPARSE_TENSOR },
+};
+const NODE: Message = { fields: { 5: ATTRIBUTE } };
+Object.assign(GRAPH.fields, { 1: NODE, 5: TENSOR, 15: SPARSE_TENSOR } satisfies Fields);
+const FUNCTION: Message = { fields: { 7: NODE } };
+const MODEL: Message = { fields: { 7: GRAPH, 25: FUNCTION } };
+
+const MAX_DEPTH = 64;
+const MAX_NAME_BYTES = 4096;
+
+/**
+ * Files that a graph names, as it names them, sorted, without duplicates and leading dots: names are not checked.
+ * @throws ProtobufError when the bytes are not an ONNX graph
+ */
+export function namedFiles(reader: ByteReader): string[] {
+  const found = new Set<string>();
+  walk({ reader, found }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  return [...found].sort();
+}
+
+interface Walk {
+  reader: ByteReader;
+  found: Set<string>;
+}
+
+interface Span {
+  start: number;
+  end: number;
+  depth: number;
+}
+
+function walk(state: Walk, type: Message, { start, end, depth }: Span): void {
+  if (depth > MAX_DEPTH) throw brokenGraph();
+  for (const field of fieldsOf(state.reader, start, end)) {
+    const inner = type.fields[field.number];
+    if (!inner || field.wire !== 2) continue;
+    if (inner.entry) addLocation(state, field);
+    else walk(state, inner, { start: field.start, end: field.end, depth: depth + 1 });
+  }
+}
+
+function addLocation({ reader, found }: Walk, entry: Field): void {
+  const pair: Record<number, string> = {};
+  for (const field of fieldsOf(reader, entry.start, entry.end)) {
+    if (field.wire !== 2 || field.number > 2) continue;
+    if (field.end - field.start > MAX_NAME_BYTES) throw brokenGraph();
+    pair[field.number] = contentText(reader, field);
+  }
+  if (pair[1] !== 'location') return;
+  const location = (pair[2] ?? '').replace(/^(?:\.\/)+/, '');
+  found.add(location);
+}
+
+function brokenGraph(): ProtobufError {
+  return new ProtobufError('graphs within graphs, or names, that no graph has');
+}

@@ -1,0 +1,149 @@
+import { createBudget } from '../../../runtime/graphs/budget.js';
+import { GraphError } from '../../../runtime/graphs/errors.js';
+import { createGraphWriter, type GraphInProgress } from '../../../runtime/graphs/graph-writer.js';
+import { inPlace, packedStorage } from '../../../runtime/graphs/storage.js';
+import { createWeights } from '../../../runtime/graphs/weights.js';
+import { initializerShapes, isOwn, opsetOf, readGraphBytes } from '../../../runtime/onnx/graph.js';
+import { openSession } from '../../../runtime/engines/sessions/session.js';
+import type { StoredTensor } from '../../../runtime/weights/index.js';
+import ort from 'onnxruntime-node';
+
+const tensor = (type: string, shape: readonly number[]): StoredTensor => ({
+  ...{ file: 'model.safetensors', offset: 0, length: 0, type, shape },
+});
+
+const weights = createWeights(
+  new Map([
+    ['full', tensor('F32', [2])],
+    ['half', tensor('F16', [2])],
+    ['matrix', tensor('F32', [32, 64])],
+  ]),
+);
+const writer = (storage = inPlace): GraphInProgress => createGraphWriter(weights, storage);
+const opsOf = (g: GraphInProgress) => readGraphBytes(g.finish()).nodes.map(({ op }) => op);
+
+test('a weight is cast once where it is not stored in float32, and written once', () => {
+  const g = writer();
+  expect(g.weight('full', [2])).toBe('full');
+  const cast = g.weight('half', [2]);
+  expect(cast).not.toBe('half');
+  expect([g.weight('half', [2]), g.weight('full', [2])]).toEqual([cast, 'full']);
+  const graph = readGraphBytes(g.finish());
+  expect(graph.nodes).toMatchObject([{ op: 'Cast', inputs: ['half'], outputs: [cast] }]);
+  expect([...initializerShapes(graph)]).toEqual([
+    ['full', [2]],
+    ['half', [2]],
+  ]);
+});
+
+test('equal constants are one; the same numbers of another shape or type are another', () => {
+  const g = writer();
+  const one = g.ints([1, 2]);
+  expect(g.ints([1, 2])).toBe(one);
+  const others = [g.ints([1], []), g.ints([1]), g.floats([1]), g.scalar(1), g.ints([1, 2], [2, 1])];
+  expect(new Set([one, ...others]).size).toBe(6);
+  expect(initializerShapes(readGraphBytes(g.finish())).size).toBe(6);
+});
+
+test('shared parts are made once', () => {
+  const g = writer();
+  let made = 0;
+  const make = () => ++made;
+  expect([g.once('a', make), g.once('a', make), g.once('b', make)]).toEqual([1, 1, 2]);
+  let empty = 0;
+  const none = () => void empty++;
+  g.once('none', none);
+  g.once('none', none);
+  expect(empty).toBe(1);
+});
+
+test('a packed matrix is written once for each use, and read as it is where it does not fit', () => {
+  const g = writer(packedStorage('packed.bin', 4));
+  const use = { kind: 'matrix', isTable: false, transposed: false } as const;
+  const first = g.packed('matrix', [32, 64], use)!;
+  expect(g.packed('matrix', [32, 64], use)).toEqual(first);
+  const shapes = initializerShapes(readGraphBytes(g.finish()));
+  expect([shapes.get(first.data), shapes.get(first.scales), shapes.size]).toEqual([[32, 2, 16], [32, 2], 2]);
+  expect(writer().packed('matrix', [32, 64], use)).toBeUndefined();
+});
+
+test('the model says which operators it is written in, and whose it is', () => {
+  const graph = readGraphBytes(writer().finish());
+  expect([opsetOf(graph), isOwn(graph)]).toEqual([20, true]);
+});
+
+test('only the nodes of the taken branch are its own; casts lie outside of both', async () => {
+  const g = writer();
+  const x = g.input('x', 'float32', ['n']);
+  const condition = g.node('Greater', [g.node('ReduceMax', [x], { keepdims: 0 }), g.scalar(1)]);
+  const [y, z] = g.either(
+    condition,
+    () => [g.node('Mul', [x, g.scalar(2)]), x],
+    () => [g.node('Neg', [x]), g.node('Add', [x, g.scalar(10)])],
+  ) as [string, string];
+  g.output('y', y, 'float32', ['n']);
+  g.output('z', z, 'float32', ['n']);
+  expect(opsOf(g)).toEqual(['ReduceMax', 'Greater', 'If', 'Identity', 'Identity']);
+  const source = { bytes: g.finish(), weightsIn: import.meta.dirname };
+  const session = await openSession(source, { device: 'cpu', threads: 1 });
+  const run = async (values: number[]) => {
+    const found = await session.run({ x: new ort.Tensor('float32', Float32Array.from(values), [2]) });
+    return [found['y']!, found['z']!].map(({ data }) => [...(data as Float32Array)]);
+  };
+  expect(await run([1, 3])).toEqual([
+    [2, 6],
+    [1, 3],
+  ]);
+  expect(await run([1, -3])).toEqual([
+    [-1, 3],
+    [11, 7],
+  ]);
+  await session.release();
+});
+
+test('a weight that a branch reads first is cast outside, where the other one finds it', () => {
+  const g = writer();
+  const condition = g.input('condition', 'bool', []);
+  g.either(
+    condition,
+    () => [g.weight('half', [2])],
+    () => [g.weight('half', [2])],
+  );
+  expect(opsOf(g)).toEqual(['Cast', 'If']);
+});
+
+test.each<[string, (g: GraphInProgress) => unknown, string]>([
+  ['a fraction', (g) => g.ints([0, 32 / 3]), 'leads to a size of 10.66'],
+  ['no number', (g) => g.ints([NaN]), 'leads to a size of NaN, which is no integer'],
+  ['what JavaScript does not hold exactly', (g) => g.ints([2 ** 54]), 'which is no integer'],
+  ['a negative axis', (g) => g.floats([1], [-1]), 'which is negative'],
+  ['a fraction among axes of an input', (g) => g.input('x', 'float32', ['n', 2.5]), 'a size of 2.5'],
+  ['an endless axis', (g) => g.output('x', 'y', 'int64', [Infinity]), 'a size of Infinity'],
+  ['an endless constant', (g) => g.scalar(1e39), '1e+39, which is no number in float32'],
+  ['a constant that is none', (g) => g.floats([0, NaN]), 'NaN, which is no number'],
+  ['a fraction as an attribute', (g) => g.node('Conv', [], { group: 0.5 }), 'a size of 0.5'],
+  ['a fraction in a list', (g) => g.node('Conv', [], { pads: [1, 1.5] }), 'a size of 1.5'],
+  ['a scale that is none', (g) => g.node('Elu', [], { alpha: { float: Infinity } }), 'Infinity, which'],
+])('%s is refused', (_name, write, message) => {
+  expect(() => write(writer())).toThrow(GraphError);
+  expect(() => write(writer())).toThrow(`config.json leads to`);
+  expect(() => write(writer())).toThrow(message);
+});
+
+test('the end of an axis may be named by 2^53', () => {
+  expect(() => writer().ints([2 ** 53])).not.toThrow();
+});
+
+test('a graph of too many nodes or bytes is refused while it is written', () => {
+  const g = writer();
+  expect(() => {
+    for (;;) g.node('Relu', ['x']);
+  }).toThrow(new GraphError('config.json makes a graph of more than 131072 nodes'));
+  const budget = createBudget(2, 10);
+  budget.bytes(10);
+  expect(() => budget.bytes(1)).toThrow(new GraphError('config.json makes a graph of more than 10 bytes'));
+  const small = createGraphWriter(weights, inPlace, createBudget(100, 1000));
+  small.floats(new Float32Array(200));
+  expect(() => small.floats(new Float32Array(100))).toThrow('a graph of more than 1000 bytes');
+  expect(() => small.weight('full', [2])).toThrow('a graph of more than 1000 bytes');
+});

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Head } from '../../../runtime/core/handles/index.js';
+import { LARGEST_GRAPH } from '../../../runtime/core/spec.js';
+import { GraphError } from '../../../runtime/graphs/errors.js';
+import { packedStorage } from '../../../runtime/graphs/storage.js';
+import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
+import { readWeightIndex, type WeightIndex } from '../../../runtime/weights/index.js';
+import { randomOf } from '../../faults/random.js';
+import { readFiles, sourceOf } from '../weights/support.js';
+import { changedConfig, changedIndex, type Config } from './changes.js';
+import { expectSound } from './sound-graph.js';
+
+const ROOT = join(import.meta.dirname, '../../fixtures/graph-models');
+/** Changed inputs for each network; a failing one names its seed. */
+const ROUNDS = 30;
+const LONGEST_MS = 2000;
+
+interface Given {
+  config: Config;
+  index: WeightIndex;
+  head: Head;
+}
+
+async function givenOf(name: string): Promise<Given> {
+  const dir = join(ROOT, name);
+  const text = (file: string) => JSON.parse(readFileSync(join(dir, file), 'utf8')) as Config;
+  const index = await readWeightIndex(sourceOf(readFiles(dir)).source);
+  return { config: text('config.json'), index, head: text('cases.json')['head'] as Head };
+}
+
+/** The refusal's message, or undefined for sound graphs; anything else fails the test, and so does a slow answer. */
+function attempt(given: Given, bits: 4 | 8 | undefined): string | undefined {
+  const started = performance.now();
+  let written;
+  try {
+    written = writeGraphs({ ...given, storage: bits && packedStorage('packed.bin', bits) });
+  } catch (error) {
+    if (!(error instanceof GraphError)) throw error;
+    return error.message;
+  } finally {
+    const took = performance.now() - started;
+    if (took > LONGEST_MS) expect(took).toBeLessThan(LONGEST_MS);
+  }
+  for (const bytes of Object.values(written.graphs)) {
+    expect(bytes.length).toBeLessThanOrEqual(LARGEST_GRAPH);
+    expectSound(bytes, given.index, bits ? ['packed.bin'] : undefined);
+  }
+  return undefined;
+}
+
+/** What a refusal says: where the trouble lies, in a short line, and no size that is none. */
+function expectNamed(message: string): void {
+  expect(message).toMatch(/config\.json|the weights lack|is stored as|no graph can be written/);
+  expect(message).not.toMatch(/\[[^\]]*(?:\d\.\d|NaN|undefined|object)|\p{Cc}/u);
+  expect(message.length).toBeLessThan(500);
+}
+
+/** Where the cause is, if something fails. */
+function inRound(seed: number, what: unknown, run: () => void): void {
+  try {
+    run();
+  } catch (cause) {
+    throw new Error(`seed ${seed}: ${JSON.stringify(what).slice(0, 300)}: ${String(cause)}`, { cause });
+  }
+}
+
+const NAMES = readdirSync(ROOT).sort();
+
+describe.each(NAMES)('%s', (name) => {
+  test('changed configurations and checkpoints give sound graphs or say what is wrong', async () => {
+    const given = await givenOf(name);
+    const found = { graphs: 0, refused: 0 };
+    const first = NAMES.indexOf(name) * ROUNDS;
+    for (let seed = first; seed < first + ROUNDS; seed++) {
+      const random = randomOf(seed);
+      const { config, changes } = random.chance(0.85)
+        ? changedConfig(given.config, random)
+        : { config: given.config, changes: [] };
+      const index = random.chance(0.2) ? changedIndex(given.index, random) : given.index;
+      inRound(seed, changes, () => {
+        const message = attempt(
+          { ...given, config, index },
+          random.pick([undefined, undefined, 4, 8] as const),
+        );
+        if (message === undefined) found.graphs++;
+        else expectNamed(message);
+        if (message !== undefined) found.refused++;
+      });
+    }
+    // Changes reach both ends: neither is all of them.
+    expect(found.graphs).toBeGreaterThan(0);
+    expect(found.refused).toBeGreaterThan(0);
+  });
+
+  test('a tensor that is missing, or of another shape or type, is named', async () => {
+    const given = await givenOf(name);
+    const { used } = writeGraphs(given);
+    const tensor = used[Math.floor(used.length / 2)]!;
+    const stored = given.index.get(tensor)!;
+    const write = (other: typeof stored) => () =>
+      writeGraphs({ ...given, index: new Map([...given.index, [tensor, other]]) });
+    expect(write({ ...stored, shape: [...stored.shape, 1] })).toThrow(`${tensor} is [`);
+    for (const type of ['I64', 'constructor', '__proto__', 'F8_E4M3'])
+      expect(write({ ...stored, type })).toThrow(new GraphError(`${tensor} is stored as ${type}`));
+  });
+});
