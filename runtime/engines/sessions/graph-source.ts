@@ -6,6 +6,8 @@ import type { WrittenGraph } from '../../core/spec.js';
 import { type Graph, readGraph, readGraphBytes } from '../../onnx/graph.js';
 import { namedFiles } from '../../onnx/named-files.js';
 import { bytesReader, ProtobufError } from '../../onnx/protobuf.js';
+import { withFilesAt } from '../../onnx/relocate.js';
+import { realFiles } from './real-files.js';
 
 /** A graph in memory, whose weights lie in files of a folder. */
 export interface GraphInMemory {
@@ -28,21 +30,23 @@ export function graphSource(request: Pick<LoadRequest, 'dir' | 'spec'>, role: st
   const bytes = Buffer.from(written.content, 'base64');
   if (createHash('sha256').update(bytes).digest('hex') !== written.sha256)
     throw new RunError('not_ready', `model.json: the graph ${path} is not the one of its sha256`);
-  requireOwnFiles(written, bytes, new Set(spec.files.map((file) => file.path)));
-  return { bytes, weightsIn: dir };
+  const named = filesOf(path, bytes);
+  requireOwnFiles(written, named, new Set(spec.files.map((file) => file.path)));
+  const real = realFiles(dir, named);
+  if (!real) return { bytes, weightsIn: dir };
+  return { bytes: withFilesAt(bytes, (file) => real.names.get(file) ?? file), weightsIn: real.folder };
 }
 
 /**
  * ONNX Runtime reads any file that a graph names within the folder of its weights, whether it is the model's or not, and
  * which ones outside of it changed from version to version.
  */
-function requireOwnFiles({ path }: WrittenGraph, bytes: Uint8Array, own: ReadonlySet<string>): void {
-  const other = filesOf(path, bytes).find((file) => !own.has(file));
+function requireOwnFiles({ path }: WrittenGraph, named: readonly string[], own: ReadonlySet<string>): void {
+  const other = named.find((file) => !own.has(file));
   if (other === undefined) return;
-  const named = JSON.stringify(other);
   throw new RunError(
     'not_ready',
-    `model.json: the graph ${path} reads ${named}, which is no file of the model`,
+    `model.json: the graph ${path} reads ${JSON.stringify(other)}, which is no file of the model`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RunError } from '../../../../runtime/core/errors.js';
 import type { ModelSpec } from '../../../../runtime/core/spec.js';
 import { graphSource, type GraphInMemory } from '../../../../runtime/engines/sessions/graph-source.js';
@@ -24,9 +24,9 @@ function workbench(): string {
   return dir;
 }
 
-const tensorIn = (file: string) =>
+const tensorIn = (file: string, name = 'w') =>
   externalTensor({
-    name: 'w',
+    name,
     element: ELEMENTS.float32,
     shape: [4],
     place: { file, offset: 0, length: 16 },
@@ -57,6 +57,23 @@ test('a graph of the repository is opened from its path', () => {
   const { spec } = requestFor(graphOver('weights.bin'));
   const { written: _, ...rest } = spec;
   expect(graphSource({ dir: '/models', spec: rest }, 'model')).toBe(join('/models', PATH));
+});
+
+test('weights that are links out of the folder, as in the cache of huggingface_hub, are read where they lie', async () => {
+  const dir = workbench();
+  const bytes = graphOver('link.bin', {
+    nodes: [
+      { op: 'Identity', inputs: ['w'], outputs: ['x'], otherFields: [] },
+      { op: 'Add', inputs: ['x', 'v'], outputs: ['y'], otherFields: [] },
+    ],
+    initializers: [tensorIn('link.bin'), tensorIn('weights.bin', 'v')],
+  });
+  const source = graphSource(requestFor(bytes, { dir }), 'model') as GraphInMemory;
+  expect(source.weightsIn).toBe(dirname(realpathSync(dir)));
+  const session = await openSession(source, { device: 'cpu', threads: 1 });
+  const { y } = await session.run({});
+  expect([...(y!.data as Float32Array)]).toEqual(VALUES.map((value) => 2 * value));
+  await session.release();
 });
 
 test('a written graph is opened from memory, over the weights of the model', async () => {
