@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { embedding, linear } from '../../blocks/linear.js';
-import { skipLayerNorm } from '../../blocks/norm.js';
-import { placesOf, textInputs } from '../../blocks/text-inputs.js';
+import { linear } from '../../blocks/linear.js';
+import { textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { size } from '../config.js';
 import { bertLayer, type LayerNames, twoLayerClassifier, vocabularyScores } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
+import { bertEmbeddings } from './embeddings.js';
 
 const config = z.object({
   ...bertConfig,
@@ -33,16 +33,12 @@ const NAMES: LayerNames = {
 /** The layers of a group are used again and again. */
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
-  const at = (name: string) => `albert.embeddings.${name}`;
-  const width = c.embedding_size;
-  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const kinds = embedding(g, types, at('token_type_embeddings'), { rows: c.type_vocab_size, width });
-  const first = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-  const places = embedding(g, first, at('position_embeddings'), { rows: c.max_position_embeddings, width });
-  const sum = g.node('Add', [tokens, kinds]);
-  const embedded = skipLayerNorm(g, [sum, places], at('LayerNorm'), { width, epsilon: c.layer_norm_eps });
+  const embedded = bertEmbeddings(g, { ids, types }, (name) => `albert.embeddings.${name}`, {
+    ...{ width: c.embedding_size, epsilon: c.layer_norm_eps, vocabulary: c.vocab_size },
+    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+  });
   let x = linear(g, embedded, 'albert.encoder.embedding_hidden_mapping_in', {
-    from: width,
+    from: c.embedding_size,
     to: c.hidden_size,
   });
   for (let i = 0; i < c.num_hidden_layers; i++) {

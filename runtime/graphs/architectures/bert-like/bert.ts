@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { headWidth } from '../../blocks/heads.js';
-import { embedding } from '../../blocks/linear.js';
-import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
-import { distances, placesOf, textInputs } from '../../blocks/text-inputs.js';
+import { distances, textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
+import { bertEmbeddings } from './embeddings.js';
 import { relativeKeyBias } from './relative-key.js';
 
 const config = z.object({
@@ -22,23 +21,12 @@ const OLDER = { 'LayerNorm.weight': 'LayerNorm.gamma', 'LayerNorm.bias': 'LayerN
 
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
-  const at = (name: string) => `bert.embeddings.${name}`;
-  const { width, epsilon } = bertSizes(c);
-  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const kinds = embedding(g, types, at('token_type_embeddings'), { rows: c.type_vocab_size, width });
-  const sum = g.node('Add', [tokens, kinds]);
-  const norm = { width, epsilon };
-  const isAbsolute = c.position_embedding_type === 'absolute';
-  const places = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+  const { width } = bertSizes(c);
   const rows = c.max_position_embeddings;
-  let x = isAbsolute
-    ? skipLayerNorm(
-        g,
-        [sum, embedding(g, places, at('position_embeddings'), { rows, width })],
-        at('LayerNorm'),
-        norm,
-      )
-    : layerNorm(g, sum, at('LayerNorm'), norm);
+  const isAbsolute = c.position_embedding_type === 'absolute';
+  let x = bertEmbeddings(g, { ids, types }, (name) => `bert.embeddings.${name}`, {
+    ...{ ...bertSizes(c), kinds: c.type_vocab_size, places: isAbsolute ? rows : undefined },
+  });
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const name = (part: string) => `bert.encoder.layer.${i}.${part}`;
     const bias = isAbsolute

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { embedding } from '../../blocks/linear.js';
-import { skipLayerNorm } from '../../blocks/norm.js';
-import { placesOf, textInputs } from '../../blocks/text-inputs.js';
+import { textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { labelCount, labels, layers, size } from '../config.js';
 import { bertLayer, type LayerNames, twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import { bertEmbeddings } from './embeddings.js';
 
 const config = z.object({
   ...labels,
@@ -33,13 +32,10 @@ const sizesOf = (c: Config) => ({
 });
 
 function statesOf(g: GraphWriter, c: Config): Value {
-  const { ids, padding } = textInputs(g);
-  const at = (name: string) => `distilbert.embeddings.${name}`;
-  const { width, epsilon } = sizesOf(c);
-  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const first = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-  const places = embedding(g, first, at('position_embeddings'), { rows: c.max_position_embeddings, width });
-  let x = skipLayerNorm(g, [tokens, places], at('LayerNorm'), { width, epsilon });
+  const { ids, types, padding } = textInputs(g);
+  let x = bertEmbeddings(g, { ids, types }, (name) => `distilbert.embeddings.${name}`, {
+    ...{ ...sizesOf(c), places: c.max_position_embeddings },
+  });
   for (let i = 0; i < c.n_layers; i++) {
     const name = (part: string) => `distilbert.transformer.layer.${i}.${part}`;
     x = bertLayer(g, x, { ...sizesOf(c), names: NAMES, at: name, padding });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { embedding, linear } from '../../blocks/linear.js';
-import { skipLayerNorm } from '../../blocks/norm.js';
-import { placesOf, textInputs } from '../../blocks/text-inputs.js';
+import { linear } from '../../blocks/linear.js';
+import { textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { size } from '../config.js';
 import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
+import { bertEmbeddings } from './embeddings.js';
 
 const config = z.object({
   ...bertConfig,
@@ -18,14 +18,11 @@ type Config = z.output<typeof config>;
 
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
-  const at = (name: string) => `electra.embeddings.${name}`;
   const width = c.embedding_size;
-  const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const kinds = embedding(g, types, at('token_type_embeddings'), { rows: c.type_vocab_size, width });
-  const first = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-  const places = embedding(g, first, at('position_embeddings'), { rows: c.max_position_embeddings, width });
-  const sum = g.node('Add', [tokens, kinds]);
-  const embedded = skipLayerNorm(g, [sum, places], at('LayerNorm'), { width, epsilon: c.layer_norm_eps });
+  const embedded = bertEmbeddings(g, { ids, types }, (name) => `electra.embeddings.${name}`, {
+    ...{ width, epsilon: c.layer_norm_eps, vocabulary: c.vocab_size },
+    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+  });
   const wide = { from: width, to: c.hidden_size };
   let x = width === c.hidden_size ? embedded : linear(g, embedded, 'electra.embeddings_project', wide);
   for (let i = 0; i < c.num_hidden_layers; i++) {
