@@ -116,7 +116,8 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
   requireAbility({ id: info.id, head: binding.head, task, graphs: choice.graphs, notes });
   const others = otherFormats(wanted, choice.dtype);
   const formats = [choice, ...others];
-  return { choice, others, parameters: parametersOf(formats, notes), reasons: [choice.reason] };
+  const instead = own.tried ? [`graph: the ONNX export, since ${own.problem}`] : [];
+  return { choice, others, parameters: parametersOf(formats, notes), reasons: [...instead, choice.reason] };
 }
 
 /** Weight formats that are made of a repository's PyTorch weights. */

@@ -121,6 +121,14 @@ describe('from a hub', () => {
   });
 });
 
+test('an export that is taken in place of PyTorch weights says why', async () => {
+  const { reasons, spec } = await plan({ ...files, 'model.safetensors': 'x' }, {});
+  expect(spec.graphs).toEqual({ model: 'onnx/model.onnx' });
+  expect(reasons).toContainEqual(
+    expect.stringMatching(/^graph: the ONNX export, since model.safetensors has 1 bytes/),
+  );
+});
+
 describe('refused, with the way out', () => {
   const pictures = {
     'config.json': '{"architectures":["ViTForImageClassification"]}',
