@@ -10,6 +10,8 @@ export interface ModelFacts {
   modelType?: string;
   /** The repository has its own model code (config.auto_map), which is never run. */
   customCode: boolean;
+  /** Python's class that reads texts. */
+  tokenizerClass?: string;
   hasChatTemplate: boolean;
   /** A sentence-transformers model (with modules.json) that is no reranker. */
   sentenceModules: boolean;
@@ -42,6 +44,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     architectures: strings(config.architectures),
     modelType: string(config.model_type),
     customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
+    tokenizerClass: string(tokenizer.tokenizer_class) ?? string(config.tokenizer_class),
     hasChatTemplate:
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
     sentenceModules: has('modules.json') && sentences.model_type !== 'CrossEncoder',

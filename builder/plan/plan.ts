@@ -25,7 +25,7 @@ import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './ow
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { noExport, requireFiles, requirePipeline } from './requirements.js';
+import { noExport, requireFiles, requirePipeline, withVocabulary } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
@@ -65,7 +65,8 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const detected = detectTask({ info, facts, task: request.task });
   const task = taskOf(detected.task);
   requirePipeline(info, facts, detected.task);
-  const { engine, binding } = chooseEngine(task, facts.modelType);
+  const { engine, binding: given } = chooseEngine(task, facts.modelType);
+  const binding = withVocabulary(given, info, facts);
   const decided = { info, facts, task: detected.task, profile: task.profile, engine };
   const { choice, others, parameters, reasons, toMake } = await chooseWeights(request, {
     ...decided,

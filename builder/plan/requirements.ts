@@ -6,6 +6,7 @@ import {
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { pipelineClasses, pipelineNamed } from '../../runtime/core/pipelines.js';
+import { vocabularyOf } from '../../runtime/core/vocabulary-files.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
@@ -41,6 +42,19 @@ export function noExport(
   );
 }
 
+/** What a binding reads of this repository: without a tokenizer.json the files that one is made of, if they are there. */
+export function withVocabulary<B extends Pick<EngineBinding<never, never, never>, 'files'>>(
+  binding: B,
+  { files }: Pick<ModelInfo, 'files'>,
+  facts: Pick<ModelFacts, 'tokenizerClass' | 'modelType'>,
+): B {
+  const has = (path: string) => files.some((file) => file.path === path);
+  if (!binding.files.includes('tokenizer.json') || has('tokenizer.json')) return binding;
+  const vocabulary = vocabularyOf({ tokenizerClass: facts.tokenizerClass, modelType: facts.modelType });
+  if (!vocabulary?.files.every(has)) return binding;
+  return { ...binding, files: [...binding.files, ...vocabulary.files] };
+}
+
 /** @throws Refusal when a file is missing that the task's engine needs to read its input */
 export function requireFiles(
   { id, files }: ModelInfo,
@@ -50,7 +64,7 @@ export function requireFiles(
 ): void {
   const has = (path: string) => files.some((file) => file.path === path);
   // Families that read vocab.json themselves name it, too.
-  const others = named.includes('vocab.json') ? ['vocab.json'] : [];
+  const others = ['vocab.json', 'vocab.txt'].filter((name) => named.includes(name));
   if (named.includes('tokenizer.json') && !['tokenizer.json', ...others].some(has)) {
     throw new Refusal(
       `${id} has no tokenizer.json`,

@@ -1,4 +1,4 @@
-import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { createDetokenizer, type Detokenizer } from './detokenize.js';
 import {
   NO_SPECIAL_TOKENS,
@@ -8,6 +8,7 @@ import {
   specialCount,
 } from './encoding-template.js';
 import { applyPythonLoading } from './python-loading.js';
+import { tokenizerFromVocabulary } from './from-vocabulary.js';
 import type { TokenizerFiles } from './tokenizer-json.js';
 import {
   type Encoding,
@@ -69,15 +70,15 @@ export async function loadTokenizer(
   { lowerCase = false }: { lowerCase?: boolean } = {},
 ): Promise<TextTokenizer> {
   const [json, config, specialTokens, model] = await Promise.all([
-    readJson(dir, 'tokenizer.json'),
+    readOptionalJson(dir, 'tokenizer.json'),
     readOptionalJson(dir, 'tokenizer_config.json'),
     readOptionalJson(dir, 'special_tokens_map.json'),
     readOptionalJson(dir, 'config.json'),
   ]);
+  const settings = { config: config ?? {}, specialTokens, model };
   return createTokenizer({
-    json: json as unknown as TokenizerJson,
-    config: config ?? {},
-    ...{ specialTokens, model, lowerCase },
+    json: (json as TokenizerJson | undefined) ?? (await tokenizerFromVocabulary(dir, settings)),
+    ...{ ...settings, lowerCase },
   });
 }
 

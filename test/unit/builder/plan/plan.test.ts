@@ -129,6 +129,21 @@ test('an export that is taken in place of PyTorch weights says why', async () =>
   );
 });
 
+test('without a tokenizer.json, the vocabulary that one is made of is taken, where its class is known', async () => {
+  const { 'tokenizer.json': _, ...others } = files;
+  const bert = '{"architectures":["BertForSequenceClassification"],"model_type":"bert"}';
+  const { spec } = await plan({ ...others, 'config.json': bert, 'vocab.txt': '[UNK]' }, {});
+  expect(spec.files.map(({ path }) => path)).toContain('vocab.txt');
+  const whole = await plan({ ...files, 'config.json': bert, 'vocab.txt': '[UNK]' }, {});
+  expect(whole.spec.files.map(({ path }) => path)).not.toContain('vocab.txt');
+  const japanese = {
+    ...others,
+    'vocab.txt': '[UNK]',
+    'tokenizer_config.json': '{"tokenizer_class":"BertJapaneseTokenizer"}',
+  };
+  expect(await refusal(plan({ ...japanese, 'config.json': bert }, {}))).toMatch(/no tokenizer.json/);
+});
+
 describe('refused, with the way out', () => {
   const pictures = {
     'config.json': '{"architectures":["ViTForImageClassification"]}',

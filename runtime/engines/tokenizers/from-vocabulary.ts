@@ -1,0 +1,169 @@
+import { RunError } from '../../core/errors.js';
+import { vocabularyOf } from '../../core/vocabulary-files.js';
+import { type Json, readJson, readOptionalText } from '../repository/model-folder.js';
+import { tokenizerFamily } from './families.js';
+import {
+  type AddedToken,
+  type Component,
+  specialTokensOf,
+  type TokenizerJson,
+  tokenText,
+} from './tokenizer-json.js';
+
+/** What a repository says of its tokenizer, without a tokenizer.json. */
+export interface VocabularySettings {
+  /** tokenizer_config.json, special_tokens_map.json, config.json */
+  config: Json;
+  specialTokens: Json | undefined;
+  model: Json | undefined;
+}
+
+/**
+ * tokenizer.json of a repository that has its vocabulary only, as transformers converts it (convert_slow_tokenizer.py).
+ * @throws RunError `not_ready` for a class of tokenizers that is not known, or without its files
+ */
+export async function tokenizerFromVocabulary(
+  dir: string,
+  given: VocabularySettings,
+): Promise<TokenizerJson> {
+  const { config, specialTokens, model } = given;
+  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
+  const kind = vocabularyOf({
+    tokenizerClass: written === undefined ? undefined : String(written),
+    modelType: model?.['model_type'] as string | undefined,
+  })?.kind;
+  if (!kind) throw new RunError('not_ready', 'the model has no tokenizer.json');
+  // The family goes by the configurations alone.
+  const family = tokenizerFamily({ config, model, json: undefined as never });
+  const settings = { ...family.config, ...specialTokens, ...config };
+  return kind === 'wordpiece'
+    ? wordPieces(dir, settings)
+    : bytePairs(dir, { settings, framed: family.trims === true });
+}
+
+async function wordPieces(dir: string, settings: Json): Promise<TokenizerJson> {
+  const text = await readOptionalText(dir, 'vocab.txt');
+  if (text === undefined)
+    throw new RunError('not_ready', 'the model has neither tokenizer.json nor vocab.txt');
+  const vocab: Record<string, number> = Object.fromEntries(linesOf(text).map((line, id) => [line, id]));
+  const [start, end] = ['cls_token', 'sep_token'].map((name) => tokenText(settings[name])) as [
+    string,
+    string,
+  ];
+  return {
+    added_tokens: specialRows(vocab, settings),
+    // The class's own settings of it are put in at loading (python-loading.ts).
+    normalizer: {
+      ...{ type: 'BertNormalizer', clean_text: true },
+      handle_chinese_chars: settings['tokenize_chinese_chars'] ?? true,
+      strip_accents: settings['strip_accents'] ?? null,
+      lowercase: settings['do_lower_case'] ?? true,
+    },
+    pre_tokenizer: { type: 'BertPreTokenizer' },
+    post_processor: framed(vocab, { start, end, twice: start === '<s>' }),
+    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+    model: {
+      ...{ type: 'WordPiece', unk_token: tokenText(settings['unk_token']) },
+      ...{ continuing_subword_prefix: '##', max_input_chars_per_word: 100, vocab },
+    },
+  };
+}
+
+interface Frame {
+  start: string;
+  end: string;
+  /** Two ends stand between the texts of a pair, as in MPNet. */
+  twice: boolean;
+}
+
+function framed(vocab: Record<string, number>, { start, end, twice }: Frame): Component {
+  const special = (id: string, type: number) => ({ SpecialToken: { id, type_id: type } });
+  const sequence = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
+  const single = [special(start, 0), sequence('A', 0), special(end, 0)];
+  const between = twice ? [special(end, 0)] : [];
+  const ids = [start, end].map((token) => [token, { id: token, ids: [vocab[token]], tokens: [token] }]);
+  return {
+    type: 'TemplateProcessing',
+    single,
+    pair: [...single, ...between, sequence('B', 1), special(end, 1)],
+    special_tokens: Object.fromEntries(ids) as Json,
+  };
+}
+
+interface BytePairs {
+  settings: Json;
+  /** RoBERTa's tokens stand around a text; GPT-2 has none. */
+  framed: boolean;
+}
+
+async function bytePairs(dir: string, { settings, framed: isFramed }: BytePairs): Promise<TokenizerJson> {
+  const [vocab, merges] = await Promise.all([
+    readJson<Record<string, number>>(dir, 'vocab.json'),
+    readOptionalText(dir, 'merges.txt'),
+  ]);
+  if (merges === undefined) throw new RunError('not_ready', 'the model has vocab.json, but no merges.txt');
+  const prefix = settings['add_prefix_space'] === true;
+  return {
+    added_tokens: specialRows(vocab, settings),
+    normalizer: null,
+    pre_tokenizer: { type: 'ByteLevel', add_prefix_space: prefix, trim_offsets: true, use_regex: true },
+    post_processor: isFramed ? robertaFrame(vocab, settings, prefix) : gptFrame(vocab, settings),
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      type: 'BPE',
+      ...{ continuing_subword_prefix: '', end_of_word_suffix: '', fuse_unk: false },
+      vocab,
+      // The first line names the format.
+      merges: linesOf(merges)
+        .slice(1)
+        .map((line) => line.split(/\s+/)),
+    },
+  };
+}
+
+function robertaFrame(vocab: Record<string, number>, settings: Json, prefix: boolean): Component {
+  const [end, start] = ['sep_token', 'cls_token'].map((name) => tokenText(settings[name])) as [
+    string,
+    string,
+  ];
+  return {
+    ...{ type: 'RobertaProcessing', sep: [end, vocab[end]], cls: [start, vocab[start]] },
+    ...{ trim_offsets: true, add_prefix_space: prefix },
+  };
+}
+
+/** OPT's texts begin with a token, GPT-2's don't. */
+function gptFrame(vocab: Record<string, number>, settings: Json): Component {
+  if (settings['add_bos_token'] !== true)
+    return { type: 'ByteLevel', add_prefix_space: true, trim_offsets: false, use_regex: true };
+  const bos = tokenText(settings['bos_token']);
+  const start = { SpecialToken: { id: bos, type_id: 0 } };
+  const sequence = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
+  const first = [start, sequence('A', 0)];
+  return {
+    type: 'TemplateProcessing',
+    single: first,
+    pair: [...first, sequence('B', 1)],
+    special_tokens: { [bos]: { id: bos, ids: [vocab[bos]], tokens: [bos] } },
+  };
+}
+
+/** Lines without the end of the last one. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+/**
+ * The special tokens; those that the vocabulary lacks get the ids behind it. A mask takes the blank before it where it is
+ * written as in RoBERTa.
+ */
+function specialRows(vocab: Record<string, number>, settings: Json): AddedToken[] {
+  const { named, further } = specialTokensOf(settings);
+  let next = Object.keys(vocab).length;
+  return [...new Set([...Object.values(named), ...further])].map((content) => {
+    const lstrip = content === named['mask_token'] && content === '<mask>';
+    const flags = { single_word: false, lstrip, rstrip: false, normalized: false };
+    return { id: vocab[content] ?? next++, content, ...flags, special: true };
+  });
+}
