@@ -66,17 +66,9 @@ function writeClassifier(g: GraphWriter, model: Decoder): void {
   g.output('logits', logits, 'float32', ['rows', model.labels]);
 }
 
-/** int64 [rows]: place of the last token that is not `padId`; the last one where a model has none. */
-function lastTokenOf(
-  g: GraphWriter,
-  { ids, positions, tokens }: DecoderInputs,
-  padId: number | undefined,
-): Value {
-  if (padId === undefined)
-    return g.node('Sub', [
-      g.node('Expand', [tokens, g.node('Shape', [ids], { start: 0, end: 1 })]),
-      g.ints([1]),
-    ]);
+/** int64 [rows]: place of the last token that is not `padId`; where a model has none, of the last one that the mask shows. */
+function lastTokenOf(g: GraphWriter, { ids, positions }: DecoderInputs, padId: number | undefined): Value {
+  if (padId === undefined) return g.node('ReduceMax', [positions, g.ints([1])], { keepdims: 0 });
   const isPad = g.node('Equal', [ids, g.ints([padId], [])]);
   const places = g.node('Where', [isPad, g.ints([-1], []), positions]);
   return g.node('ReduceMax', [places, g.ints([1])], { keepdims: 0 });

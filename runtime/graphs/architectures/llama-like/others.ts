@@ -31,7 +31,11 @@ export const granite = defineArchitecture({
   }),
 });
 
-const olmo2Config = z.object({ ...llamaConfig, rms_norm_eps: epsilon.default(1e-5) });
+const olmo2Config = z.object({
+  ...llamaConfig,
+  rms_norm_eps: epsilon.default(1e-5),
+  pad_token_id: z.int().nullable().default(1),
+});
 
 /** Norms stand after attention and feed-forward; those of queries and keys go over all heads. modeling_olmo2.py */
 export const olmo2 = defineArchitecture({
@@ -51,6 +55,7 @@ const smolConfig = z.object({
   rope_theta: z.number().positive().default(2e6),
   num_key_value_heads: z.int().min(1).nullable().default(4),
   tie_word_embeddings: z.boolean().default(true),
+  pad_token_id: z.int().nullable().default(128_004),
   mlp_bias: z.boolean().default(false),
   use_sliding_window: z.boolean().nullish(),
   no_rope_layers: z.array(z.int().min(0).max(1)).nullish(),
