@@ -136,6 +136,10 @@ async function ownWeights(
 ): Promise<OwnGraphs | NoGraphs> {
   if (weights === 'onnx') return { problem: 'asked for the ONNX export', tried: false };
   const bits = dtype && PACKED_BITS[dtype];
+  const { graphs, otherGraphs, files: extra } = binding;
+  // Weights that are packed here are on no hub: an image could not fetch them.
+  const exported = bits && weights !== 'own' && exportOf({ info, graphs, otherGraphs, extra, dtype });
+  if (exported) return { problem: `an export of ${dtype} is there`, tried: false };
   const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType, bits });
   if (!('graphs' in own) || dtype === undefined || dtype === own.dtype) return own;
   return {
@@ -171,14 +175,17 @@ async function choose(
 
 /** Complete exports in other weight formats, by name only. */
 function otherFormats(request: ChooseRequest, chosen: Dtype): FileSelection[] {
-  return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => {
-    try {
-      return [chooseFiles({ ...request, dtype })];
-    } catch (error) {
-      if (error instanceof StoreError && error.kind === 'not_found') return [];
-      throw error;
-    }
-  });
+  return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => exportOf({ ...request, dtype }) ?? []);
+}
+
+/** The complete export in a weight format, by name only; undefined where there is none. */
+function exportOf(request: ChooseRequest): FileSelection | undefined {
+  try {
+    return chooseFiles(request);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
 }
 
 interface Decided {

@@ -129,6 +129,27 @@ test('an export that is taken in place of PyTorch weights says why', async () =>
   );
 });
 
+test('an export of eight bits is taken where there is one, since an image can fetch it; --weights own packs', async () => {
+  const repo = join(
+    import.meta.dirname,
+    '../../../fixtures/zoo-weights/text-classification/distilbert-f16/repo',
+  );
+  const read = (name: string) => [name, readFileSync(join(repo, name))] as const;
+  const both = {
+    ...Object.fromEntries(['config.json', 'tokenizer.json', 'model.safetensors'].map(read)),
+    'onnx/model_quantized.onnx': graphReferring(),
+  };
+  const exported = await plan(both, { dtype: 'q8' });
+  expect(exported.spec.graphs).toEqual({ model: 'onnx/model_quantized.onnx' });
+  const own = await plan(both, { dtype: 'q8', weights: 'own' });
+  expect(own.spec).toMatchObject({ graphs: { model: 'graphs/model.onnx' }, dtype: 'q8' });
+  expect(own.toMake?.recipe.bits).toBe(8);
+  expect((await plan(both, {})).spec).toMatchObject({
+    graphs: { model: 'graphs/model.onnx' },
+    dtype: 'fp16',
+  });
+});
+
 test('without a tokenizer.json, the vocabulary that one is made of is taken, where its class is known', async () => {
   const { 'tokenizer.json': _, ...others } = files;
   const bert = '{"architectures":["BertForSequenceClassification"],"model_type":"bert"}';
