@@ -25,7 +25,7 @@ import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './ow
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { noExport, requireFiles, requirePipeline, withVocabulary } from './requirements.js';
+import { noExport, requireFiles, requireModel, requirePipeline, withVocabulary } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
@@ -62,6 +62,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const { source, id, revision } = request;
   const info = await source.info(id, revision);
   const facts = await readFacts(source, info);
+  requireModel(info, facts);
   const detected = detectTask({ info, facts, task: request.task });
   const task = taskOf(detected.task);
   requirePipeline(info, facts, detected.task);

@@ -196,6 +196,15 @@ describe('refused, with the way out', () => {
       {},
       /\(only PyTorch, GGUF\)/,
     ],
+    [
+      'an adapter',
+      {
+        'adapter_config.json': '{"peft_type":"LORA","base_model_name_or_path":"org/base"}',
+        'adapter_model.safetensors': 'x',
+      },
+      {},
+      /is an adapter \(LORA\) of "org\/base", not a model.*merge_and_unload/,
+    ],
     ['no weights', noGraph, {}, /no weights of any kind/],
     [
       'custom code',
