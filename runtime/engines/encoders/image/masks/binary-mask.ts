@@ -37,6 +37,8 @@ export async function binaryMask(
   let [inside, run, high, low] = [false, 0, 0, 0];
   await eachRow(picture.height, signal, (y) => {
     sampler.row(y, row);
+    // Of this row: nothing is called for a pixel, of which there are a hundred million.
+    let [first, last] = [-1, -1];
     for (let x = 0; x < picture.width; x++) {
       const value = row[x]!;
       if (value > threshold + offset) high++;
@@ -48,11 +50,14 @@ export async function binaryMask(
       }
       run++;
       if (!isIn) continue;
-      box.left = Math.min(box.left, x);
-      box.right = Math.max(box.right, x);
-      box.top = Math.min(box.top, y);
-      box.bottom = y;
+      if (first < 0) first = x;
+      last = x;
     }
+    if (first < 0) return;
+    box.left = Math.min(box.left, first);
+    box.right = Math.max(box.right, last);
+    box.top = Math.min(box.top, y);
+    box.bottom = y;
   });
   runs.push(run);
   const isEmpty = box.right < 0;
