@@ -13,6 +13,7 @@ import { hostedOpenApi } from '../dist/gateway/reference/openapi.js';
 import { referencePage } from '../dist/gateway/reference/page.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
+import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
 import { requestSchema, typeText } from '../dist/runtime/openapi.js';
 import { ARCHITECTURES } from '../dist/runtime/graphs/registry.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
@@ -62,8 +63,10 @@ function checkpointsByType() {
   return found;
 }
 
-function tasksOf(heads) {
-  const serves = ({ engines }) => Object.values(engines).some(({ head }) => head in heads);
+function tasksOf(heads, modelType) {
+  const kinds = mediaKinds(modelType);
+  const fits = ({ blocks }, head) => head in heads && (head !== 'media-chat' || kinds.includes(blocks));
+  const serves = (task) => Object.values(task.engines).some(({ head }) => fits(task, head));
   return TASK_IDS.filter((id) => serves(TASKS[id])).join(', ');
 }
 
@@ -71,7 +74,7 @@ function modelsPage() {
   const fixtures = checkpointsByType();
   const rows = ARCHITECTURES.flatMap(({ modelTypes, heads }) =>
     modelTypes.map(
-      (type) => `| ${type} | ${tasksOf(heads)} | ${(fixtures.get(type) ?? ['none']).join(', ')} |`,
+      (type) => `| ${type} | ${tasksOf(heads, type)} | ${(fixtures.get(type) ?? ['none']).join(', ')} |`,
     ),
   );
   return [

@@ -142,7 +142,14 @@ async function ownWeights(
   const exported = bits && weights !== 'own' && exportOf({ info, graphs, otherGraphs, extra, dtype });
   if (exported) return { problem: `an export of ${dtype} is there`, tried: false };
   const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType, bits });
-  if (!('graphs' in own) || dtype === undefined || dtype === own.dtype) return own;
+  if (!('graphs' in own)) return own;
+  const roles = Object.keys(own.graphs);
+  if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))
+    return {
+      problem: `the graphs of ${facts.modelType} are ${roles.join(', ')}, not ${graphs.join(', ')}`,
+      tried: false,
+    };
+  if (dtype === undefined || dtype === own.dtype) return own;
   return {
     problem: `its weights are ${own.dtype}, not ${dtype}`,
     remedy: `take --dtype ${own.dtype}`,

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
+import type { Decoder } from './blocks/decoder-model.js';
 import type { GraphWriter } from './graph-writer.js';
+import type { TensorNames } from './weights.js';
 
 /** Writes the graph of one role (`model`, `encoder_model`, …). */
 export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
@@ -8,17 +10,16 @@ export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
 /**
  * How graphs are written for a family of models: one file each in architectures/.
  */
-export interface Architecture<Config = unknown> {
+export interface Architecture<Config = unknown> extends TensorNames {
   /** Values of `model_type` in config.json. */
   modelTypes: readonly string[];
   /** What it reads of config.json, with Python's defaults. */
   config: z.ZodType<Config>;
-  /** Of the base model in names of tensors, which may be there or not. */
   prefixes: readonly string[];
-  /** Former endings of names. */
-  older?: Readonly<Record<string, string>>;
   /** By what the task needs, the graphs of all roles. */
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
+  /** Of a language model that others can be put together with. */
+  decoder?(config: Config): Decoder;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry row hides its own types

@@ -7,12 +7,8 @@ import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
 import { gpt2 } from './architectures/gpt2.js';
-import { gemma, gemma2, gemma3 } from './architectures/llama-like/gemma.js';
-import { llama } from './architectures/llama-like/llama.js';
-import { mistral, mixtral } from './architectures/llama-like/mistral.js';
-import { olmoe, qwen3Moe } from './architectures/llama-like/mixtures.js';
-import { granite, olmo2, phi3, smollm3 } from './architectures/llama-like/others.js';
-import { qwen2, qwen3 } from './architectures/llama-like/qwen.js';
+import { LLAMA_LIKE } from './architectures/llama-like/index.js';
+import { MEDIA } from './architectures/media/index.js';
 import { modernbert } from './architectures/modernbert.js';
 import { opt } from './architectures/opt.js';
 import { falcon } from './architectures/parallel/falcon.js';
@@ -27,12 +23,12 @@ import { SOUNDS } from './architectures/sounds/index.js';
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta],
-  ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3],
-  ...[granite, olmo2, olmoe, phi3, smollm3],
+  ...LLAMA_LIKE,
   ...[bart, mbart, pegasus, marian, m2m100, t5],
   ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...SOUNDS,
+  ...MEDIA,
 ];
 
 /** @param modelType of config.json */

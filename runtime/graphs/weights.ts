@@ -19,28 +19,44 @@ export interface Weights {
   used(): string[];
 }
 
-/**
- * @param prefixes of the base model, any of which may stand before its names or not: heads are saved with it, base models
- *   without, and both kinds are loaded as the other
- * @param older names for the endings of tensors: `LayerNorm.weight` was `LayerNorm.gamma`
- */
+/** What checkpoints call the tensors of an architecture. */
+export interface TensorNames {
+  /**
+   * Of the base model, any of which may stand before its names or not: heads are saved with it, base models without, and
+   * both kinds are loaded as the other.
+   */
+  prefixes?: readonly string[];
+  /** Former endings of names: `LayerNorm.weight` was `LayerNorm.gamma`. */
+  older?: Readonly<Record<string, string>>;
+  /**
+   * Of models that are put together of others: beginnings of the parts' own names, and what stands in their place, one of
+   * several.
+   */
+  parts?: Readonly<Record<string, readonly string[]>>;
+}
+
 export function createWeights(
   index: WeightIndex,
-  {
-    prefixes = [],
-    older = {},
-  }: { prefixes?: readonly string[]; older?: Readonly<Record<string, string>> } = {},
+  { prefixes = [], older = {}, parts = {} }: TensorNames = {},
 ): Weights {
   const taken = new Set<string>();
   const aliases = Object.entries(older);
+  const places = Object.entries(parts);
+
+  const placed = (name: string): string[] => {
+    const part = places.find(([start]) => name.startsWith(start));
+    return part ? part[1].map((other) => other + name.slice(part[0].length)) : [name];
+  };
 
   const forms = (name: string): string[] => {
     const endings = aliases.filter(([ending]) => name.endsWith(ending));
     const names = [name, ...endings.map(([ending, other]) => name.slice(0, -ending.length) + other)];
-    return names.flatMap((one) => [
-      one,
-      ...prefixes.map((prefix) => (one.startsWith(prefix) ? one.slice(prefix.length) : prefix + one)),
-    ]);
+    return names
+      .flatMap(placed)
+      .flatMap((one) => [
+        one,
+        ...prefixes.map((prefix) => (one.startsWith(prefix) ? one.slice(prefix.length) : prefix + one)),
+      ]);
   };
   const find = (name: string): NamedTensor | undefined => {
     for (const form of forms(name)) {

@@ -35,13 +35,27 @@ const MAX_NAME_BYTES = 4096;
  */
 export function namedFiles(reader: ByteReader): string[] {
   const found = new Set<string>();
-  walk({ reader, found }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  const note = (key: string, value: string) => {
+    if (key === 'location') found.add(value.replace(/^(?:\.\/)+/, ''));
+  };
+  walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
   return [...found].sort();
+}
+
+/** Bytes of the weights that a graph reads of other files, by the lengths that it names. @throws as `namedFiles` */
+export function externalBytes(reader: ByteReader): number {
+  let sum = 0;
+  const note = (key: string, value: string) => {
+    if (key === 'length') sum += Number(value);
+  };
+  walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  return sum;
 }
 
 interface Walk {
   reader: ByteReader;
-  found: Set<string>;
+  /** Told of a tensor's external data. */
+  note(key: string, value: string): void;
 }
 
 interface Span {
@@ -55,21 +69,19 @@ function walk(state: Walk, type: Message, { start, end, depth }: Span): void {
   for (const field of fieldsOf(state.reader, start, end)) {
     const inner = type.fields[field.number];
     if (!inner || field.wire !== 2) continue;
-    if (inner.entry) addLocation(state, field);
+    if (inner.entry) notePair(state, field);
     else walk(state, inner, { start: field.start, end: field.end, depth: depth + 1 });
   }
 }
 
-function addLocation({ reader, found }: Walk, entry: Field): void {
+function notePair({ reader, note }: Walk, entry: Field): void {
   const pair: Record<number, string> = {};
   for (const field of fieldsOf(reader, entry.start, entry.end)) {
     if (field.wire !== 2 || field.number > 2) continue;
     if (field.end - field.start > MAX_NAME_BYTES) throw brokenGraph();
     pair[field.number] = contentText(reader, field);
   }
-  if (pair[1] !== 'location') return;
-  const location = (pair[2] ?? '').replace(/^(?:\.\/)+/, '');
-  found.add(location);
+  note(pair[1] ?? '', pair[2] ?? '');
 }
 
 function brokenGraph(): ProtobufError {

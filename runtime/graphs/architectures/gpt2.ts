@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
-import { type Decoder, decoderHeads } from '../blocks/decoder.js';
+import { decoderHeads } from '../blocks/decoder.js';
+import type { Decoder } from '../blocks/decoder-model.js';
 import { headWidth } from '../blocks/heads.js';
 import { conv1d, embedding, tableScores } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
@@ -36,10 +37,10 @@ function decoderOf(c: z.output<typeof config>): Decoder {
   return {
     ...{ layers: c.n_layer, width, vocabulary, labels: labelCount(c), padId: c.pad_token_id ?? undefined },
     ...{ keyHeads: heads, headWidth: widthOfHead },
-    embed(g, { ids, positions }) {
-      const tokens = embedding(g, ids, 'transformer.wte', { rows: vocabulary, width });
+    embed: (g, ids) => embedding(g, ids, 'transformer.wte', { rows: vocabulary, width }),
+    place(g, x, { positions }) {
       const places = embedding(g, positions, 'transformer.wpe', { rows: c.n_positions, width });
-      return g.node('Add', [tokens, places]);
+      return g.node('Add', [x, places]);
     },
     layer(g, x, layer, inputs) {
       const at = (name: string) => `transformer.h.${layer}.${name}`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
-import { type Decoder, decoderHeads } from '../blocks/decoder.js';
+import { decoderHeads } from '../blocks/decoder.js';
+import type { Decoder } from '../blocks/decoder-model.js';
 import { headWidth } from '../blocks/heads.js';
 import { embedding, linear, tableScores } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
@@ -49,12 +50,15 @@ function decoderOf(c: z.output<typeof config>): Decoder {
       padId: c.pad_token_id ?? undefined,
     },
     ...{ keyHeads: heads, headWidth: counts.width },
-    embed(g, { ids, positions }) {
+    embed(g, ids) {
       const tokens = embedding(g, ids, at('embed_tokens'), { rows: vocabulary, width: embedded });
+      return project(g, tokens, 'project_in', [embedded, width]);
+    },
+    place(g, x, { positions }) {
       const rows = c.max_position_embeddings + OFFSET;
       const shifted = g.node('Add', [positions, g.ints([OFFSET], [])]);
       const places = embedding(g, shifted, at('embed_positions'), { rows, width });
-      return g.node('Add', [project(g, tokens, 'project_in', [embedded, width]), places]);
+      return g.node('Add', [x, places]);
     },
     layer(g, x, layer, inputs) {
       const name = layerOf(layer);

@@ -1,28 +1,8 @@
 import type { Architecture, WriteRole } from '../architecture.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
-import { type DecoderInputs, decoderInputs } from './decoder-inputs.js';
+import type { Decoder } from './decoder-model.js';
+import { type CacheSize, type DecoderInputs, decoderInputs, type PositionOptions } from './decoder-inputs.js';
 import { matMulTransposed } from './linear.js';
-
-/** A language model without an encoder, as its architecture has it. */
-export interface Decoder {
-  layers: number;
-  /** Of the states. */
-  width: number;
-  vocabulary: number;
-  /** Heads of keys and values, and their width. */
-  keyHeads: number;
-  headWidth: number;
-  /** float32 [rows, tokens, width] of the tokens. */
-  embed(g: GraphWriter, inputs: DecoderInputs): Value;
-  layer(g: GraphWriter, x: Value, layer: number, inputs: DecoderInputs): Value;
-  /** What comes after the last layer. */
-  finish(g: GraphWriter, x: Value): Value;
-  /** float32 [rows, 1, vocabulary] of states [rows, 1, width]. */
-  scores(g: GraphWriter, x: Value): Value;
-  /** Labels of a classifier over the last token. */
-  labels: number;
-  padId: number | undefined;
-}
 
 type Heads<C> = Architecture<C>['heads'];
 
@@ -41,15 +21,38 @@ export function decoderHeads<C>(modelOf: (config: C) => Decoder): Heads<C> {
   };
 }
 
+/**
+ * The graphs of a model that reads features among its tokens: `embed_tokens`, and `decoder_model_merged`, which takes
+ * vectors (`inputs_embeds`).
+ */
+export function embeddedDecoderRoles<C>(modelOf: (config: C) => Decoder, options: PositionOptions = {}) {
+  return {
+    embed_tokens: (g: GraphWriter, config: C) => {
+      const model = modelOf(config);
+      const found = model.embed(g, g.input('input_ids', 'int64', ['rows', 'tokens']));
+      g.output('inputs_embeds', found, 'float32', ['rows', 'tokens', model.width]);
+    },
+    decoder_model_merged: (g: GraphWriter, config: C) => {
+      const model = modelOf(config);
+      writeScores(g, model, decoderInputs(g, cacheOf(model), { ...options, vectors: model.width }));
+    },
+  };
+}
+
 function statesOf(g: GraphWriter, model: Decoder, inputs: DecoderInputs): Value {
-  let x = model.embed(g, inputs);
+  const found = inputs.ids === undefined ? inputs.vectors! : model.embed(g, inputs.ids);
+  let x = model.place?.(g, found, inputs) ?? found;
   for (let i = 0; i < model.layers; i++) x = model.layer(g, x, i, inputs);
   return x;
 }
 
+const writeLanguageModel = (g: GraphWriter, model: Decoder): void =>
+  writeScores(g, model, decoderInputs(g, cacheOf(model)));
+
+const cacheOf = ({ keyHeads: heads, headWidth: width }: Decoder): CacheSize => ({ heads, width });
+
 /** `logits` of the last token alone: nobody looks at the others. */
-function writeLanguageModel(g: GraphWriter, model: Decoder): void {
-  const inputs = decoderInputs(g, { heads: model.keyHeads, width: model.headWidth });
+function writeScores(g: GraphWriter, model: Decoder, inputs: DecoderInputs): void {
   const states = statesOf(g, model, inputs);
   const last = g.node('Slice', [states, g.ints([-1]), g.ints([2 ** 53]), g.ints([1])]);
   const scores = model.scores(g, model.finish(g, last));
@@ -69,7 +72,7 @@ function writeClassifier(g: GraphWriter, model: Decoder): void {
 /** int64 [rows]: place of the last token that is not `padId`; where a model has none, of the last one that the mask shows. */
 function lastTokenOf(g: GraphWriter, { ids, positions }: DecoderInputs, padId: number | undefined): Value {
   if (padId === undefined) return g.node('ReduceMax', [positions, g.ints([1])], { keepdims: 0 });
-  const isPad = g.node('Equal', [ids, g.ints([padId], [])]);
+  const isPad = g.node('Equal', [ids!, g.ints([padId], [])]);
   const places = g.node('Where', [isPad, g.ints([-1], []), positions]);
   return g.node('ReduceMax', [places, g.ints([1])], { keepdims: 0 });
 }

@@ -17,7 +17,10 @@ export const rotaryConfig = {
 type AllRotaryFields = z.output<z.ZodObject<typeof rotaryConfig>>;
 
 export type RotaryConfig = Pick<AllRotaryFields, 'rope_theta' | 'max_position_embeddings'> &
-  Partial<AllRotaryFields>;
+  Partial<AllRotaryFields> & {
+    /** For each frequency the axis of positions that it turns by; absent where there is one axis. */
+    axes?: readonly number[];
+  };
 
 /** Angles are position · frequency; cosine and sine are multiplied by the scale. */
 export interface Frequencies {

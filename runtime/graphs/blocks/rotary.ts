@@ -1,3 +1,4 @@
+import { GraphError } from '../errors.js';
 import { ELEMENTS } from '../tensors.js';
 import { type GraphWriter, MICROSOFT, type Value } from '../graph-writer.js';
 import { type Frequencies, type RotaryConfig, rotaryFrequencies } from './rotary-frequencies.js';
@@ -15,23 +16,52 @@ export interface Rotary {
 
 /**
  * The angles of a configuration; made once for each graph.
- * @param positions int64 [rows, tokens]
+ * @param positions int64 [rows, tokens], or [axes, rows, tokens] for a configuration that counts on several
  */
 export function rotary(g: GraphWriter, positions: Value, config: RotaryConfig, headWidth: number): Rotary {
   const frequencies = rotaryFrequencies(config, headWidth);
-  return g.once(`rotary ${JSON.stringify([positions, frequencies])}`, () =>
-    rotaryAngles(g, positions, frequencies),
+  return g.once(`rotary ${JSON.stringify([positions, frequencies, config.axes])}`, () =>
+    rotaryAngles(g, positions, frequencies, config.axes),
   );
 }
 
-function rotaryAngles(g: GraphWriter, positions: Value, { values, scale, beyond }: Frequencies): Rotary {
+function rotaryAngles(
+  g: GraphWriter,
+  positions: Value,
+  { values, scale, beyond }: Frequencies,
+  axes: readonly number[] | undefined,
+): Rotary {
   const half = values.length;
-  const place = g.node('Unsqueeze', [g.node('Cast', [positions], { to: ELEMENTS.float32 }), g.ints([2])]);
   const own = g.floats(values, [1, 1, half]);
+  const numbers = g.node('Cast', [positions], { to: ELEMENTS.float32 });
+  if (axes) {
+    if (beyond) throw new GraphError('config.json: rope_scaling by length is for positions on one axis');
+    return turns(g, placesByAxis(g, numbers, axes), { frequencies: own, half, scale });
+  }
   const frequencies = beyond ? chosenByLength(g, positions, { own, beyond, half }) : own;
-  const angles = g.node('Reshape', [g.node('Mul', [place, frequencies]), g.ints([-1, half])]);
+  return turns(g, g.node('Unsqueeze', [numbers, g.ints([2])]), { frequencies, half, scale });
+}
+
+/** For each frequency the place on its axis: float32 [rows, tokens, half] of [axes, rows, tokens]. */
+function placesByAxis(g: GraphWriter, positions: Value, axes: readonly number[]): Value {
+  const last = g.node('Transpose', [positions], { perm: [1, 2, 0] });
+  return g.node('Gather', [last, g.ints(axes)], { axis: 2 });
+}
+
+interface Turns {
+  /** float32, one for each pair of dimensions. */
+  frequencies: Value;
+  /** How many those are. */
+  half: number;
+  /** Of cosine and sine; 1 if absent. */
+  scale?: number;
+}
+
+/** The angles of tokens at these places: float32 [rows, tokens, 1], or one for each frequency. */
+export function turns(g: GraphWriter, places: Value, { frequencies, half, scale = 1 }: Turns): Rotary {
+  const angles = g.node('Reshape', [g.node('Mul', [places, frequencies]), g.ints([-1, half])]);
   const scaled = (value: Value) => (scale === 1 ? value : g.node('Mul', [value, g.scalar(scale)]));
-  const shape = g.node('Shape', [positions]);
+  const shape = g.node('Shape', [places], { start: 0, end: 2 });
   const count = g.node('ReduceProd', [shape], { keepdims: 0 });
   const range = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
   return {

@@ -5,12 +5,22 @@ import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 import type { LlamaLike } from './llama-like.js';
 
+/** Sizes that Python's classes take where a configuration leaves them out, as those inside of others do. */
+export function usualSizes(usual: Record<'vocabulary' | 'width' | 'inner' | 'layers' | 'heads', number>) {
+  return {
+    vocab_size: size.default(usual.vocabulary),
+    hidden_size: size.default(usual.width),
+    intermediate_size: size.default(usual.inner),
+    num_hidden_layers: layers.default(usual.layers),
+    num_attention_heads: size.default(usual.heads),
+  };
+}
+
 /** What configurations of this kind have in common, with Llama's defaults. */
 export const llamaConfig = {
   ...labels,
   ...rotaryConfig,
-  ...{ vocab_size: size, hidden_size: size, intermediate_size: size },
-  ...{ num_hidden_layers: layers, num_attention_heads: size },
+  ...usualSizes({ vocabulary: 32_000, width: 4096, inner: 11_008, layers: 32, heads: 32 }),
   num_key_value_heads: size.nullish(),
   head_dim: size.nullish(),
   hidden_act: z.string().default('silu'),

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
-import { type LlamaLike, llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { size } from '../config.js';
+import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
+import { type LlamaLike, llamaLike } from './llama-like.js';
 
 const gemmaConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 256_000, width: 3072, inner: 24_576, layers: 28, heads: 16 }),
+  num_key_value_heads: size.nullable().default(16),
   head_dim: z.int().min(1).default(256),
   hidden_act: z.string().default('gelu_pytorch_tanh'),
   tie_word_embeddings: z.boolean().default(true),
@@ -22,13 +25,14 @@ const common = (c: z.output<typeof gemmaConfig>): LlamaLike => ({
 export const gemma = defineArchitecture({
   modelTypes: ['gemma'],
   config: gemmaConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads(common),
+  ...llamaLike(common),
 });
 
 const cap = z.number().positive().nullish();
 
 const gemma2Config = gemmaConfig.extend({
+  ...usualSizes({ vocabulary: 256_000, width: 2304, inner: 9216, layers: 26, heads: 8 }),
+  num_key_value_heads: size.nullable().default(4),
   ...windowConfig,
   sliding_window: z.int().min(1).nullable().default(4096),
   hidden_activation: z.string().default('gelu_pytorch_tanh'),
@@ -56,14 +60,14 @@ const capped = gemma2Config.extend({
 export const gemma2 = defineArchitecture({
   modelTypes: ['gemma2'],
   config: capped,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof capped>>((c) => ({
+  ...llamaLike<z.output<typeof capped>>((c) => ({
     ...around(c),
     window: windowOf(c, (layer) => layer % 2 === 0),
   })),
 });
 
 const gemma3Config = gemma2Config.extend({
+  vocab_size: size.default(262_208),
   max_position_embeddings: z.int().min(1).default(131_072),
   rope_theta: z.number().positive().default(1e6),
   rope_local_base_freq: z.number().positive().default(1e4),
@@ -75,8 +79,7 @@ const gemma3Config = gemma2Config.extend({
 export const gemma3 = defineArchitecture({
   modelTypes: ['gemma3_text'],
   config: gemma3Config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof gemma3Config>>((c) => {
+  ...llamaLike<z.output<typeof gemma3Config>>((c) => {
     const window = windowOf(c, (layer) => (layer + 1) % c.sliding_window_pattern !== 0);
     const local = { ...c, rope_theta: c.rope_local_base_freq, rope_scaling: undefined };
     return {

@@ -1,4 +1,6 @@
-import { type Decoder, decoderHeads } from '../../blocks/decoder.js';
+import type { Architecture } from '../../architecture.js';
+import { decoderHeads } from '../../blocks/decoder.js';
+import type { Decoder } from '../../blocks/decoder-model.js';
 import type { DecoderInputs } from '../../blocks/decoder-inputs.js';
 import { type Projected, softCap } from '../../blocks/cached-attention.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
@@ -53,12 +55,16 @@ export interface LlamaLike {
   feedForward?(g: GraphWriter, x: Value, at: (name: string) => string, layer: number): Value | undefined;
 }
 
-/** What the tasks want of such a model. */
-export const llamaLikeHeads = <C>(modelOf: (config: C) => LlamaLike) =>
-  decoderHeads<C>((config) => decoderOf(modelOf(config)));
+/** What architectures of this kind have in common: names, what the tasks want, and the model for others to read by. */
+export function llamaLike<C>(
+  modelOf: (config: C) => LlamaLike,
+): Pick<Architecture<C>, 'prefixes' | 'heads'> & { decoder(config: C): Decoder } {
+  const decoder = (config: C) => llamaDecoder(modelOf(config));
+  return { prefixes: PREFIXES, heads: decoderHeads(decoder), decoder };
+}
 
 /** Prefix of the tensors of the model without its head. */
-export const PREFIXES = ['model.'];
+const PREFIXES = ['model.'];
 
 interface LayerOf {
   model: LlamaLike;
@@ -67,11 +73,11 @@ interface LayerOf {
   at(name: string): string;
 }
 
-function decoderOf(model: LlamaLike): Decoder {
+export function llamaDecoder(model: LlamaLike): Decoder {
   const { width, vocabulary, layers, labels, padId, keyHeads, headWidth } = model;
   return {
     ...{ layers, width, vocabulary, labels, padId, keyHeads, headWidth },
-    embed: (g, { ids }) =>
+    embed: (g, ids) =>
       scaled(g, embedding(g, ids, 'model.embed_tokens', { rows: vocabulary, width }), model.embedScale),
     layer: (g, x, layer, inputs) =>
       writeLayer(g, x, inputs, { model, layer, at: (name) => `model.layers.${layer}.${name}` }),

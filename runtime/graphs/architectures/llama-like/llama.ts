@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { llamaConfig, llamaSizes } from './config.js';
-import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { llamaLike } from './llama-like.js';
 
 const config = z.object({ ...llamaConfig, mlp_bias: z.boolean().default(false) });
 
@@ -9,8 +9,7 @@ const config = z.object({ ...llamaConfig, mlp_bias: z.boolean().default(false) }
 export const llama = defineArchitecture({
   modelTypes: ['llama'],
   config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof config>>((c) => {
+  ...llamaLike<z.output<typeof config>>((c) => {
     const sizes = llamaSizes(c);
     return { ...sizes, bias: { ...sizes.bias, feedForward: c.mlp_bias } };
   }),

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { expertsFeedForward } from '../../blocks/experts.js';
-import { epsilon } from '../config.js';
-import { llamaConfig, llamaSizes } from './config.js';
-import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { epsilon, size } from '../config.js';
+import { llamaConfig, llamaSizes, usualSizes } from './config.js';
+import { llamaLike } from './llama-like.js';
 
-const mistralConfig = z.object({ ...llamaConfig, sliding_window: z.int().min(1).nullish() });
+const mistralConfig = z.object({
+  ...llamaConfig,
+  ...usualSizes({ vocabulary: 32_000, width: 4096, inner: 14_336, layers: 32, heads: 32 }),
+  num_key_value_heads: size.nullable().default(8),
+  sliding_window: z.int().min(1).nullish(),
+});
 
 /** All layers see a window. modeling_mistral.py */
 export const mistral = defineArchitecture({
   modelTypes: ['mistral'],
   config: mistralConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof mistralConfig>>((c) => ({
+  ...llamaLike<z.output<typeof mistralConfig>>((c) => ({
     ...llamaSizes(c),
     bias: {},
     window: () => c.sliding_window ?? undefined,
@@ -30,8 +34,7 @@ const mixtralConfig = mistralConfig.extend({
 export const mixtral = defineArchitecture({
   modelTypes: ['mixtral'],
   config: mixtralConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof mixtralConfig>>((c) => ({
+  ...llamaLike<z.output<typeof mixtralConfig>>((c) => ({
     ...llamaSizes(c),
     bias: {},
     window: () => c.sliding_window ?? undefined,

@@ -4,7 +4,7 @@ import { expertsFeedForward } from '../../blocks/experts.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
 import { llamaConfig, llamaSizes } from './config.js';
-import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { llamaLike } from './llama-like.js';
 
 /** Mixtures of experts under the names that Qwen and OLMoE have for them. */
 
@@ -51,8 +51,7 @@ const isMixed = (c: Qwen3Moe, layer: number): boolean =>
 export const qwen3Moe = defineArchitecture({
   modelTypes: ['qwen3_moe'],
   config: qwen3MoeConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<Qwen3Moe>((c) => {
+  ...llamaLike<Qwen3Moe>((c) => {
     const mixed = mixture(c, c.moe_intermediate_size);
     return {
       ...llamaSizes(c),
@@ -76,8 +75,7 @@ const olmoeConfig = z.object({
 export const olmoe = defineArchitecture({
   modelTypes: ['olmoe'],
   config: olmoeConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof olmoeConfig>>((c) => ({
+  ...llamaLike<z.output<typeof olmoeConfig>>((c) => ({
     ...llamaSizes(c),
     headNorms: 'whole',
     clip: c.clip_qkv ?? undefined,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { epsilon } from '../config.js';
-import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
-import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { epsilon, size } from '../config.js';
+import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
+import { llamaLike } from './llama-like.js';
 
 const factor = z.number().default(1);
 
@@ -17,8 +17,7 @@ const graniteConfig = z.object({
 export const granite = defineArchitecture({
   modelTypes: ['granite'],
   config: graniteConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof graniteConfig>>((c) => {
+  ...llamaLike<z.output<typeof graniteConfig>>((c) => {
     const sizes = llamaSizes(c);
     return {
       ...sizes,
@@ -33,6 +32,7 @@ export const granite = defineArchitecture({
 
 const olmo2Config = z.object({
   ...llamaConfig,
+  vocab_size: size.default(50_304),
   rms_norm_eps: epsilon.default(1e-5),
   pad_token_id: z.int().nullable().default(1),
 });
@@ -41,8 +41,7 @@ const olmo2Config = z.object({
 export const olmo2 = defineArchitecture({
   modelTypes: ['olmo2'],
   config: olmo2Config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof olmo2Config>>((c) => ({
+  ...llamaLike<z.output<typeof olmo2Config>>((c) => ({
     ...llamaSizes(c),
     norms: 'after',
     headNorms: 'whole',
@@ -51,6 +50,7 @@ export const olmo2 = defineArchitecture({
 
 const smolConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 128_256, width: 2048, inner: 11_008, layers: 36, heads: 16 }),
   ...windowConfig,
   rope_theta: z.number().positive().default(2e6),
   num_key_value_heads: z.int().min(1).nullable().default(4),
@@ -66,8 +66,7 @@ const smolConfig = z.object({
 export const smollm3 = defineArchitecture({
   modelTypes: ['smollm3'],
   config: smolConfig,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof smolConfig>>((c) => {
+  ...llamaLike<z.output<typeof smolConfig>>((c) => {
     const sizes = llamaSizes(c);
     const turns = (layer: number) =>
       c.no_rope_layers ? c.no_rope_layers[layer] === 1 : (layer + 1) % c.no_rope_layer_interval !== 0;
@@ -85,6 +84,7 @@ export const smollm3 = defineArchitecture({
 
 const phi3Config = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 32_064, width: 3072, inner: 8192, layers: 32, heads: 32 }),
   rms_norm_eps: epsilon.default(1e-5),
   max_position_embeddings: z.int().min(1).default(4096),
   original_max_position_embeddings: z.int().min(1).default(4096),
@@ -96,8 +96,7 @@ const phi3Config = z.object({
 export const phi3 = defineArchitecture({
   modelTypes: ['phi3'],
   config: phi3Config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof phi3Config>>((c) => ({
+  ...llamaLike<z.output<typeof phi3Config>>((c) => ({
     ...llamaSizes(c),
     bias: {},
     fused: true,

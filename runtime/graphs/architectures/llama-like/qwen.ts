@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
-import { llamaLikeHeads, PREFIXES } from './llama-like.js';
+import { size } from '../config.js';
+import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
+import { llamaLike } from './llama-like.js';
 
 const config = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 151_936, width: 4096, inner: 22_016, layers: 32, heads: 32 }),
+  num_key_value_heads: size.nullable().default(32),
   ...windowConfig,
   use_sliding_window: z.boolean().nullish(),
   max_window_layers: z.int().min(0).default(28),
@@ -22,8 +25,7 @@ const windows = (c: Config) =>
 export const qwen2 = defineArchitecture({
   modelTypes: ['qwen2'],
   config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<Config>((c) => ({
+  ...llamaLike<Config>((c) => ({
     ...llamaSizes(c),
     bias: { projections: true },
     window: windows(c),
@@ -36,8 +38,7 @@ const qwen3Config = config.extend({ head_dim: z.int().min(1).default(128) });
 export const qwen3 = defineArchitecture({
   modelTypes: ['qwen3'],
   config: qwen3Config,
-  prefixes: PREFIXES,
-  heads: llamaLikeHeads<z.output<typeof qwen3Config>>((c) => ({
+  ...llamaLike<z.output<typeof qwen3Config>>((c) => ({
     ...llamaSizes(c),
     headNorms: 'head',
     window: windows(c),

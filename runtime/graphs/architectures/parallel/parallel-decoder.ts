@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { activation } from '../../blocks/activation.js';
 import type { Projected } from '../../blocks/cached-attention.js';
-import { type Decoder, decoderHeads } from '../../blocks/decoder.js';
+import { decoderHeads } from '../../blocks/decoder.js';
+import type { Decoder } from '../../blocks/decoder-model.js';
 import type { DecoderInputs } from '../../blocks/decoder-inputs.js';
 import { headWidth } from '../../blocks/heads.js';
 import { embedding, linear, tableScores } from '../../blocks/linear.js';
@@ -58,7 +59,7 @@ function decoderOf(family: ParallelDecoder): Decoder {
       keyHeads,
       headWidth: headWidth(width, heads),
     },
-    embed: (g, { ids }) => embedding(g, ids, prefix + names.embed, { rows: vocabulary, width }),
+    embed: (g, ids) => embedding(g, ids, prefix + names.embed, { rows: vocabulary, width }),
     layer: (g, x, layer, inputs) => writeLayer(g, x, inputs, { family, layer }),
     finish: (g, x) => layerNorm(g, x, prefix + names.norm, norm),
     scores(g, x) {

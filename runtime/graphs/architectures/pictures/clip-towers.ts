@@ -65,18 +65,22 @@ export interface TowerOptions {
 }
 
 /** All layers of a tower; float32 [rows, tokens, width]. */
-export function towerLayers(
+export const towerLayers = (g: GraphWriter, embedded: Value, c: Tower, options: TowerOptions): Value =>
+  towerStates(g, embedded, c, options).at(-1)!;
+
+/** What the layers of a tower read, and what the last one gives; float32 [rows, tokens, width] each. */
+export function towerStates(
   g: GraphWriter,
   embedded: Value,
   c: Tower,
   { base, ...seen }: TowerOptions,
-): Value {
-  let x = embedded;
+): Value[] {
+  const states = [embedded];
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const at = (part: string) => `${base}.encoder.layers.${i}.${part}`;
-    x = preNormLayer(g, x, { ...towerSizes(c), names: NAMES, at, ...seen });
+    states.push(preNormLayer(g, states.at(-1)!, { ...towerSizes(c), names: NAMES, at, ...seen }));
   }
-  return x;
+  return states;
 }
 
 /** Tokens and their places: float32 [rows, tokens, width]. @param ids int64 [rows, tokens] */

@@ -32,7 +32,7 @@ const textConfig = z.object({
 });
 type TextConfig = z.output<typeof textConfig>;
 
-const pictureConfig = z.object({
+export const clipPictures = z.object({
   ...{ ...pictureTower, ...common },
   hidden_size: size.default(768),
   intermediate_size: size.default(3072),
@@ -40,17 +40,17 @@ const pictureConfig = z.object({
   image_size: pictureTower.image_size.default(224),
   patch_size: pictureTower.patch_size.default(32),
 });
-type PictureConfig = z.output<typeof pictureConfig>;
+type PictureConfig = z.output<typeof clipPictures>;
 
 const config = z
   .object({
     ...labels,
     projection_dim: size.default(512),
     text_config: textConfig.prefault({}),
-    vision_config: pictureConfig.prefault({}),
+    vision_config: clipPictures.prefault({}),
     // Where the old fields are given, they count, and what they don't say is the default.
     text_config_dict: textConfig.nullish(),
-    vision_config_dict: pictureConfig.nullish(),
+    vision_config_dict: clipPictures.nullish(),
   })
   .transform((c) => ({
     ...{ projection: c.projection_dim, labels: labelCount(c) },
@@ -83,15 +83,18 @@ function textStates(g: GraphWriter, c: TextConfig): Texts {
   return { states, ends: g.node('GatherND', [states, endOf(g, ids, c.eos_token_id)], { batch_dims: 1 }) };
 }
 
-function pictureStates(g: GraphWriter, c: PictureConfig): Value {
+/** What the layers of the tower over pictures read first. */
+export function embeddedByClip(g: GraphWriter, c: PictureConfig): Value {
   const width = c.hidden_size;
   const tokens = embeddedPatches(g, c, { bias: false });
   const first = g.weight('vision_model.embeddings.class_embedding', [width]);
   const learnt = g.node('Reshape', [first, g.ints([1, 1, width])]);
   const embedded = g.node('Add', [withTokens(g, tokens, [learnt], width), picturePlaces(g, c, 1)]);
-  const normed = layerNorm(g, embedded, 'vision_model.pre_layrnorm', towerSizes(c));
-  return towerLayers(g, normed, c, { base: 'vision_model' });
+  return layerNorm(g, embedded, 'vision_model.pre_layrnorm', towerSizes(c));
 }
+
+const pictureStates = (g: GraphWriter, c: PictureConfig): Value =>
+  towerLayers(g, embeddedByClip(g, c), c, { base: 'vision_model' });
 
 const pooled = (g: GraphWriter, states: Value, c: PictureConfig): Value =>
   layerNorm(g, firstToken(g, states), 'vision_model.post_layernorm', towerSizes(c));
@@ -136,7 +139,7 @@ const pictureHeads: Architecture<PictureConfig>['heads'] = {
 
 export const clipVision = defineArchitecture({
   modelTypes: ['clip_vision_model'],
-  config: pictureConfig,
+  config: clipPictures,
   prefixes: [],
   heads: pictureHeads,
 });

@@ -36,16 +36,16 @@ const textConfig = z.object({
 });
 type TextConfig = z.output<typeof textConfig>;
 
-const pictureConfig = z.object({
+export const siglipPictures = z.object({
   ...{ ...pictureTower, ...common },
   image_size: pictureTower.image_size.default(224),
   patch_size: pictureTower.patch_size.default(16),
   vision_use_head: z.boolean().default(true),
 });
-type PictureConfig = z.output<typeof pictureConfig>;
+type PictureConfig = z.output<typeof siglipPictures>;
 
 const config = z
-  .object({ ...labels, text_config: textConfig.prefault({}), vision_config: pictureConfig.prefault({}) })
+  .object({ ...labels, text_config: textConfig.prefault({}), vision_config: siglipPictures.prefault({}) })
   .transform((c) => ({ labels: labelCount(c), text: c.text_config, picture: c.vision_config }));
 type Config = z.output<typeof config>;
 
@@ -61,9 +61,12 @@ function textVectors(g: GraphWriter, c: TextConfig): Value {
   });
 }
 
+/** What the layers of the tower over pictures read first. */
+export const embeddedBySiglip = (g: GraphWriter, c: PictureConfig): Value =>
+  g.node('Add', [embeddedPatches(g, c, { bias: true }), picturePlaces(g, c, 0)]);
+
 function pictureStates(g: GraphWriter, c: PictureConfig): Value {
-  const embedded = g.node('Add', [embeddedPatches(g, c, { bias: true }), picturePlaces(g, c, 0)]);
-  const x = towerLayers(g, embedded, c, { base: 'vision_model' });
+  const x = towerLayers(g, embeddedBySiglip(g, c), c, { base: 'vision_model' });
   return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
 }
 
@@ -127,7 +130,7 @@ const pictureHeads: Architecture<PictureConfig>['heads'] = {
 
 export const siglipVision = defineArchitecture({
   modelTypes: ['siglip_vision_model'],
-  config: pictureConfig,
+  config: siglipPictures,
   prefixes: [],
   heads: pictureHeads,
 });

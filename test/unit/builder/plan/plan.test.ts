@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { planModel, type PlanRequest, Refusal } from '../../../../builder/plan/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
@@ -119,6 +119,29 @@ describe('from a hub', () => {
     await refusal(planModel({ source: source(), id: 'zoo/classifier', dtype: 'q4' }));
     expect(hub.requests.some(({ path }) => path.endsWith('.onnx'))).toBe(false);
   });
+});
+
+const MEDIA = ['image-text-to-text'].flatMap((task) => {
+  const root = `test/fixtures/zoo-weights/${task}`;
+  return readdirSync(root).map((name) => [name, task, `${root}/${name}/repo`] as const);
+});
+
+test.each(MEDIA)('from a hub: graphs of our own for %s, %s', async (name, task, dir) => {
+  const id = `zoo/${name}`;
+  const hub = await startHub({ models: { [id]: { dir, pipeline_tag: task } } });
+  try {
+    const { spec, reasons } = await planModel({ source: hubSource({ endpoint: hub.url }), id });
+    expect(spec).toMatchObject({ task, engine: 'generation', dtype: 'bf16' });
+    expect(reasons).toContainEqual(expect.stringMatching(/^graph: written for \w+ over model.safetensors/));
+    expect(spec.written?.map(({ path }) => path).sort()).toEqual(Object.values(spec.graphs).sort());
+    expect(Object.keys(spec.graphs)).toEqual(
+      expect.arrayContaining(['embed_tokens', 'decoder_model_merged']),
+    );
+    const weights = spec.files.find(({ path }) => path === 'model.safetensors');
+    expect(weights?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  } finally {
+    await hub.close();
+  }
 });
 
 test('an export that is taken in place of PyTorch weights says why', async () => {

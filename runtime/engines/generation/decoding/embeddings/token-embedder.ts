@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { elementsOf } from '../../../sessions/elements.js';
+import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import type { Prompt } from '../prompt.js';
@@ -19,10 +19,13 @@ export const EMBEDDINGS_INPUT = 'inputs_embeds';
 
 /** @returns undefined for a model without such a table */
 export async function openTokenEmbedder(request: LoadRequest): Promise<TokenEmbedder | undefined> {
-  const path = request.spec.graphs['embed_tokens'];
-  if (path === undefined) return undefined;
+  if (!('embed_tokens' in request.spec.graphs)) return undefined;
   // A row of a table is looked up: threads have nothing to share.
-  const session = await openSession(join(request.dir, path), { ...request, threads: 1, arena: false });
+  const session = await openSession(graphSource(request, 'embed_tokens'), {
+    ...request,
+    threads: 1,
+    arena: false,
+  });
   const [input] = session.inputNames;
   const [output] = session.outputNames;
   if (session.inputNames.length !== 1 || input === undefined || output === undefined)

@@ -3,6 +3,8 @@ import type { LoadRequest } from '../../../../core/load-request.js';
 import type { VisionSizes } from '../../../../core/network-sizes.js';
 import { largestWithin, runBytes } from '../../../../core/run-memory.js';
 import { inMegabytes } from '../../../../memory.js';
+import { externalBytes } from '../../../../onnx/named-files.js';
+import { bytesReader } from '../../../../onnx/protobuf.js';
 import { availableMemory, MIN_AVAILABLE } from '../../../sessions/available-memory.js';
 
 /** What one run of an encoder of media may take. */
@@ -45,6 +47,8 @@ export function planEncoderMemory(
 /** Weights that are still to be loaded. */
 function decoderBytes({ spec }: LoadRequest): number {
   const decoder = spec.graphs['decoder_model_merged'];
+  const written = spec.written?.find(({ path }) => path === decoder);
+  if (written) return externalBytes(bytesReader(Buffer.from(written.content, 'base64')));
   return spec.files.reduce(
     (sum, { path, size }) => sum + (decoder !== undefined && path.startsWith(decoder) ? size : 0),
     0,

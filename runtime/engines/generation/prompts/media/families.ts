@@ -37,6 +37,10 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   ultravox: { audio: createUltravoxFamily },
 };
 
+/** The kinds that models of a type read. */
+export const mediaKinds = (modelType: string): MediumKind[] =>
+  Object.hasOwn(FAMILIES, modelType) ? (Object.keys(FAMILIES[modelType]!) as MediumKind[]) : [];
+
 /** How one model reads its media; the kinds that it takes. */
 export interface MediaFamilies {
   image?: PictureFamily;

@@ -1,0 +1,13 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { gemma, gemma2, gemma3 } from './gemma.js';
+import { llama } from './llama.js';
+import { mistral, mixtral } from './mistral.js';
+import { olmoe, qwen3Moe } from './mixtures.js';
+import { granite, olmo2, phi3, smollm3 } from './others.js';
+import { qwen2, qwen3 } from './qwen.js';
+
+/** Language models that others can be put together with. */
+export const LLAMA_LIKE: readonly AnyArchitecture[] = [
+  ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3],
+  ...[granite, olmo2, olmoe, phi3, smollm3],
+];

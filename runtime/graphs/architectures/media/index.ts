@@ -1,0 +1,7 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { idefics3 } from './idefics3.js';
+import { llava } from './llava.js';
+import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
+
+/** Language models that read pictures, sounds or videos among words. */
+export const MEDIA: readonly AnyArchitecture[] = [idefics3, llava, qwen2Vl, qwen25Vl];

@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import type { Decoder } from '../../blocks/decoder-model.js';
+import { LLAMA_LIKE } from '../llama-like/index.js';
+import { innerConfig } from './inner-config.js';
+
+/**
+ * The configuration of a language model inside of another model's, with what Python's class of its type takes for what is
+ * left out.
+ */
+export const languageModel = (usual: string) => innerConfig(decoderSchema, { usual });
+
+function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
+  const architecture = LLAMA_LIKE.find(({ modelTypes }) => modelTypes.includes(type));
+  return architecture?.config.transform((config) => architecture.decoder!(config));
+}
+
+const part = (name: string) => ({ [name]: [`model.${name}`, name] });
+
+/**
+ * Names of the parts of LLaVA and its kin, as checkpoints are saved since transformers 4.52 and as before: all of a model under
+ * `model.` but what scores, or its parts side by side.
+ */
+export const PARTS = {
+  'model.': ['model.language_model.', 'language_model.model.'],
+  'lm_head.': ['lm_head.', 'language_model.lm_head.'],
+  'vision_model.': ['model.vision_tower.vision_model.', 'vision_tower.vision_model.'],
+  ...part('multi_modal_projector.'),
+  ...part('image_newline'),
+};

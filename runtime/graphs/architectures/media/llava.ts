@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { defineArchitecture } from '../../architecture.js';
+import { activation } from '../../blocks/activation.js';
+import { embeddedDecoderRoles } from '../../blocks/decoder.js';
+import { linear } from '../../blocks/linear.js';
+import { tokensFrom } from '../../blocks/pictures.js';
+import { GraphError } from '../../errors.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { languageModel, PARTS } from './language-model.js';
+import { pictureEncoder } from './picture-tower.js';
+
+const layer = z.int().min(-1024).max(1024);
+
+/** Fields of LLaVA and of what came after it. */
+export const llavaConfig = {
+  text_config: languageModel('llama'),
+  vision_config: pictureEncoder('clip_vision_model', {
+    ...{ hidden_size: 1024, intermediate_size: 4096, num_hidden_layers: 24, num_attention_heads: 16 },
+    ...{ patch_size: 14, image_size: 336 },
+  }),
+  projector_hidden_act: z.string().default('gelu'),
+  vision_feature_select_strategy: z.enum(['default', 'full']).default('default'),
+  vision_feature_layer: z.union([layer, z.array(layer).min(1).max(64)]).default(-2),
+  multimodal_projector_bias: z.boolean().default(true),
+};
+
+const config = z.object(llavaConfig);
+export type LlavaConfig = z.output<typeof config>;
+
+/** What layers give, by their numbers from the first or from the last one on: side by side. */
+function seenByLayers(g: GraphWriter, c: LlavaConfig): Value {
+  const { vision_config: tower, vision_feature_layer: named } = c;
+  const numbers = (typeof named === 'number' ? [named] : named).map((layer) => {
+    const found = layer < 0 ? tower.layers + 1 + layer : layer;
+    if (found >= 0 && found <= tower.layers) return found;
+    throw new GraphError(`config.json: vision_feature_layer ${layer} is none of ${tower.layers} layers`);
+  });
+  const states = tower.states(g, Math.max(...numbers));
+  const chosen = numbers.map((number) => states[number]!);
+  return chosen.length === 1 ? chosen[0]! : g.node('Concat', chosen, { axis: -1 });
+}
+
+/** Features of the patches of pictures: float32 [rows, features, width]. */
+export function pictureFeatures(g: GraphWriter, c: LlavaConfig): Value {
+  const seen = seenByLayers(g, c);
+  // Whether the first token is one of a class or not.
+  const kept = c.vision_feature_select_strategy === 'default' ? tokensFrom(g, seen, 1) : seen;
+  const count = typeof c.vision_feature_layer === 'number' ? 1 : c.vision_feature_layer.length;
+  const { width: to } = c.text_config;
+  const at = (name: string) => `multi_modal_projector.${name}`;
+  const bias = c.multimodal_projector_bias;
+  const wide = linear(g, kept, at('linear_1'), { from: c.vision_config.width * count, to, bias });
+  const active = activation(g, wide, c.projector_hidden_act);
+  return linear(g, active, at('linear_2'), { from: to, to, bias });
+}
+
+/** A language model that reads the patches of pictures of one size. modeling_llava.py */
+export const llava = defineArchitecture({
+  modelTypes: ['llava'],
+  config,
+  prefixes: [],
+  parts: PARTS,
+  heads: {
+    'media-chat': {
+      ...embeddedDecoderRoles<LlavaConfig>((c) => c.text_config),
+      vision_encoder: (g, c: LlavaConfig) =>
+        g.output('image_features', pictureFeatures(g, c), 'float32', [
+          ...['rows', 'features', c.text_config.width],
+        ]),
+    },
+  },
+});

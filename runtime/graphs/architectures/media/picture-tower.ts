@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { layerNorm } from '../../blocks/norm.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { clipPictures, embeddedByClip } from '../pictures/clip.js';
+import { type PictureTower, towerSizes, towerStates } from '../pictures/clip-towers.js';
+import { embeddedBySiglip, siglipPictures } from '../pictures/siglip.js';
+import { innerConfig } from './inner-config.js';
+
+/** An encoder of pictures that a language model looks through. It declares its input, `pixel_values`. */
+export interface Tower {
+  width: number;
+  layers: number;
+  /** Of a picture: patches along an edge, and tokens before those of the patches. */
+  side: number;
+  classes: number;
+  /** What so many layers read, and what the last of them gives: float32 [rows, tokens, width] each. */
+  states(g: GraphWriter, layers: number): Value[];
+  /** What the encoder gives in the end, of what its last layer does. */
+  finish(g: GraphWriter, x: Value): Value;
+}
+
+const base = 'vision_model';
+
+const sizesOf = (c: PictureTower) => ({
+  ...{ width: c.hidden_size, layers: c.num_hidden_layers },
+  side: Math.floor(c.image_size / c.patch_size),
+});
+
+const TOWERS: Readonly<Record<string, z.ZodType<Tower>>> = {
+  clip_vision_model: clipPictures.transform((c) => ({
+    ...{ ...sizesOf(c), classes: 1 },
+    states: (g, count) => towerStates(g, embeddedByClip(g, c), { ...c, num_hidden_layers: count }, { base }),
+    finish: (_, x) => x,
+  })),
+  siglip_vision_model: siglipPictures.transform((c) => ({
+    ...{ ...sizesOf(c), classes: 0 },
+    states: (g, count) =>
+      towerStates(g, embeddedBySiglip(g, c), { ...c, num_hidden_layers: count }, { base }),
+    finish: (g, x) => layerNorm(g, x, `${base}.post_layernorm`, towerSizes(c)),
+  })),
+};
+
+/** The configuration of such an encoder inside of a model's. @param absent stands for one that is left out */
+export const pictureEncoder = (usual: string, absent: Readonly<Record<string, unknown>> = {}) =>
+  innerConfig((type) => (Object.hasOwn(TOWERS, type) ? TOWERS[type] : undefined), { usual, absent });

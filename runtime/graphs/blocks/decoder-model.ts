@@ -1,0 +1,25 @@
+import type { GraphWriter, Value } from '../graph-writer.js';
+import type { DecoderInputs } from './decoder-inputs.js';
+
+/** A language model without an encoder, as its architecture has it. */
+export interface Decoder {
+  layers: number;
+  /** Of the states. */
+  width: number;
+  vocabulary: number;
+  /** Heads of keys and values, and their width. */
+  keyHeads: number;
+  headWidth: number;
+  /** float32 [rows, tokens, width] of int64 [rows, tokens]. */
+  embed(g: GraphWriter, ids: Value): Value;
+  /** Adds what is known of places to the tokens' vectors; absent where they stay as they are. */
+  place?(g: GraphWriter, x: Value, inputs: DecoderInputs): Value;
+  layer(g: GraphWriter, x: Value, layer: number, inputs: DecoderInputs): Value;
+  /** What comes after the last layer. */
+  finish(g: GraphWriter, x: Value): Value;
+  /** float32 [rows, 1, vocabulary] of states [rows, 1, width]. */
+  scores(g: GraphWriter, x: Value): Value;
+  /** Labels of a classifier over the last token. */
+  labels: number;
+  padId: number | undefined;
+}
