@@ -55,12 +55,22 @@ function foldersIn(folder) {
 function checkpointsByType() {
   const found = new Map();
   for (const folder of CHECKPOINTS.toSorted((a, b) => (a < b ? -1 : 1))) {
-    const config = [`${folder}/config.json`, `${folder}/repo/config.json`].find(existsSync);
-    const { model_type } = JSON.parse(readFileSync(config, 'utf8'));
     const name = basename(folder);
-    found.set(model_type, [...(found.get(model_type) ?? []), name]);
+    for (const type of kindsOf(folder)) found.set(type, [...(found.get(type) ?? []), name]);
   }
   return found;
+}
+
+/** Parts of a pipeline, whose networks are of several kinds. */
+const PARTS = ['text_encoder', 'unet', 'vae', 'vqvae'];
+
+/** The kinds of a checkpoint's networks. */
+function kindsOf(folder) {
+  const places = ['', '/repo', ...PARTS.map((part) => `/repo/${part}`)];
+  const configs = places.map((place) => `${folder}${place}/config.json`).filter(existsSync);
+  return configs
+    .map((path) => JSON.parse(readFileSync(path, 'utf8')))
+    .map(({ model_type, _class_name }) => model_type ?? _class_name);
 }
 
 function tasksOf(heads, modelType) {
@@ -84,7 +94,8 @@ function modelsPage() {
     'Repositories with `model.safetensors` or `pytorch_model.bin`, whole or in shards, that are served without an ONNX export:',
     'the builder writes the graph and points it at the hub’s own files. `model_type` is that of config.json. Where a repository has',
     'both, `--weights own` (the default for these types) and `--weights onnx` choose. Fixtures are checkpoints whose answers are',
-    'compared with Python’s.',
+    'compared with Python’s. Networks of diffusers’ pipelines are told by their class (`_class_name`): a pipeline is served where all',
+    'of its networks are here.',
     '',
     '| model_type | tasks | fixtures |',
     '| --- | --- | --- |',

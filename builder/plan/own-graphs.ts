@@ -2,22 +2,27 @@ import { createHash } from 'node:crypto';
 import type { Head } from '../../runtime/core/handles/index.js';
 import type { Dtype, ModelInfo, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
 import { GraphError } from '../../runtime/graphs/errors.js';
-import { packedStorage, type Recipe } from '../../runtime/graphs/storage.js';
-import {
-  type GraphsRequest,
-  hasWriter,
-  writeGraphs,
-  type WrittenGraphs,
-} from '../../runtime/graphs/write-graphs.js';
+import { packedStorage, type Recipe, type Storage } from '../../runtime/graphs/storage.js';
+import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/graphs/write-graphs.js';
 import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
-import { findCheckpoint, readWeightIndex, WeightsError } from '../../runtime/weights/index.js';
+import {
+  readWeightIndex,
+  type StoredTensor,
+  WeightsError,
+  type WeightIndex,
+} from '../../runtime/weights/index.js';
 import { parseObject } from './facts.js';
+import { checkpointOf, type FoundNetwork, type Pipeline, pipelineNetworks } from './pipeline-networks.js';
 
 export interface OwnRequest {
   source: ModelSource;
   info: ModelInfo;
   head: Head;
   modelType: string | undefined;
+  /** For a repository of diffusers, which has several networks. */
+  pipeline?: Pipeline | undefined;
+  /** Asked for: checkpoints may come in several types. */
+  dtype?: Dtype | undefined;
   /** Pack matrices to so many bits; the weights as they are if absent. */
   bits?: 4 | 8 | undefined;
 }
@@ -59,19 +64,20 @@ export interface NoGraphs {
  * @throws StoreError when the source fails
  */
 export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | NoGraphs> {
-  const { source, info, head, modelType } = request;
-  if (!hasWriter(modelType, head))
-    return { problem: `no graph can be written for ${modelType ?? 'this model'}`, tried: false };
+  const { source, info, head, modelType, pipeline } = request;
+  const name = pipeline?.name ?? modelType;
+  if (!pipeline && !hasWriter(modelType, head))
+    return { problem: `no graph can be written for ${name ?? 'this model'}`, tried: false };
+  const found: FoundNetwork[] = [];
   try {
-    const ranges = rangesOf(source, info);
-    const checkpoint = findCheckpoint(ranges.files);
-    const [text, index] = await Promise.all([source.readText(info, 'config.json'), readWeightIndex(ranges)]);
-    const given = { config: parseObject('config.json', text), index, head };
-    const { graphs, used, recipe } = request.bits ? writePacked(given, request.bits) : plain(given);
-    const tensors = used.map((name) => index.get(name)!);
-    const types = new Set(tensors.map(({ type }) => type));
-    const named = new Set(tensors.map(({ file }) => file));
+    const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
+    for (const place of places) found.push(checkpointOf(info.files, place, request.dtype));
+    const networks = await Promise.all(found.map((one) => readNetwork(one, request)));
+    const { graphs, used, recipe } = request.bits ? writePacked(networks, request.bits) : plain(networks);
+    const types = new Set(used.map(({ type }) => type));
+    const named = new Set(used.map(({ file }) => file));
     const sources = info.files.filter(({ path }) => named.has(path));
+    const files = found.map(({ file }) => file.path).join(', ');
     const how = recipe ? `, matrices packed to ${recipe.bits} bits` : ', computed in float32';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
@@ -79,30 +85,77 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       ...(recipe
         ? {
             files: [{ path: recipe.file, size: recipe.size }],
-            toMake: { recipe, sources, plain: writtenGraphs(writeGraphs(given).graphs) },
+            toMake: { recipe, sources, plain: writtenGraphs(plain(networks).graphs) },
           }
         : { files: sources }),
       dtype: recipe ? (`q${recipe.bits}` as const) : dtypeOf(types),
-      parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-      reason: `graph: written for ${modelType} over ${checkpoint.file.path} (${[...types].join(', ')})${how}`,
+      parameters: used.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+      reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}`,
     };
   } catch (error) {
     if (error instanceof GraphError) return { problem: error.message, tried: true };
     if (error instanceof WeightsError)
-      return { problem: error.reason, remedy: error.remedy, tried: error.code !== 'no-weights' };
+      return {
+        problem: error.reason,
+        remedy: error.remedy,
+        tried: found.length > 0 || error.code !== 'no-weights',
+      };
     throw error;
   }
 }
 
-type Given = Omit<GraphsRequest, 'storage'>;
+/** The only network of a model. */
+const MODEL = { folder: '', config: 'config.json' };
 
-const plain = (given: Given): WrittenGraphs & { recipe?: undefined } => writeGraphs(given);
+/** A network whose headers have been read. */
+interface Network extends FoundNetwork {
+  /** What its configuration says. */
+  settings: Record<string, unknown>;
+  index: WeightIndex;
+  head: Head;
+}
+
+async function readNetwork(found: FoundNetwork, { source, info, head }: OwnRequest): Promise<Network> {
+  const [text, index] = await Promise.all([
+    source.readText(info, found.config),
+    readWeightIndex(rangesOf(source, info), found),
+  ]);
+  return { ...found, settings: parseObject(found.config, text), index, head };
+}
+
+interface Written {
+  graphs: WrittenGraphs['graphs'];
+  /** The tensors that they read. */
+  used: StoredTensor[];
+  recipe?: Recipe | undefined;
+}
+
+function plain(networks: readonly Network[], storage?: Storage): Written {
+  const written = networks.map((network) => ({ network, ...writeNetwork(network, storage) }));
+  return {
+    graphs: Object.fromEntries(written.flatMap(({ graphs }) => Object.entries(graphs))),
+    used: written.flatMap(({ network, used }) => used.map((name) => network.index.get(name)!)),
+  };
+}
+
+/** @throws GraphError that names the folder of one of several networks */
+function writeNetwork(
+  { settings: config, index, head, roles, folder }: Network,
+  storage?: Storage,
+): WrittenGraphs {
+  try {
+    return writeGraphs({ config, index, head, roles, storage });
+  } catch (error) {
+    if (!(error instanceof GraphError) || folder === '') throw error;
+    throw new GraphError(`${folder}: ${error.message}`);
+  }
+}
 
 /** The file is named after its recipe, since tasks read different parts of a network. */
-function writePacked(given: Given, bits: 4 | 8): WrittenGraphs & { recipe: Recipe } {
+function writePacked(networks: readonly Network[], bits: 4 | 8): Written & { recipe: Recipe } {
   const write = (file: string) => {
     const storage = packedStorage(file, bits);
-    return { ...writeGraphs({ ...given, storage }), recipe: storage.recipe() };
+    return { ...plain(networks, storage), recipe: storage.recipe() };
   };
   const { parts } = write('').recipe;
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');

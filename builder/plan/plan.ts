@@ -141,7 +141,10 @@ async function ownWeights(
   // Weights that are packed here are on no hub: an image could not fetch them.
   const exported = bits && weights !== 'own' && exportOf({ info, graphs, otherGraphs, extra, dtype });
   if (exported) return { problem: `an export of ${dtype} is there`, tried: false };
-  const own = await writeOwnGraphs({ source, info, head: binding.head, modelType: facts.modelType, bits });
+  const name = facts.pipelineClass;
+  const pipeline = name === undefined ? undefined : { name, graphs: [graphs, ...(otherGraphs ?? [])] };
+  const { head } = binding;
+  const own = await writeOwnGraphs({ source, info, head, modelType: facts.modelType, pipeline, dtype, bits });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);
   if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))

@@ -11,7 +11,7 @@ export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
  * How graphs are written for a family of models: one file each in architectures/.
  */
 export interface Architecture<Config = unknown> extends TensorNames {
-  /** Values of `model_type` in config.json. */
+  /** Values of `model_type` in config.json; of networks of diffusers, values of `_class_name`. */
   modelTypes: readonly string[];
   /** What it reads of config.json, with Python's defaults. */
   config: z.ZodType<Config>;

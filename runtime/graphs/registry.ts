@@ -6,6 +6,7 @@ import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
+import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2 } from './architectures/gpt2.js';
 import { LLAMA_LIKE } from './architectures/llama-like/index.js';
 import { MEDIA } from './architectures/media/index.js';
@@ -29,9 +30,10 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...PICTURES,
   ...SOUNDS,
   ...MEDIA,
+  ...DIFFUSION,
 ];
 
-/** @param modelType of config.json */
+/** @param modelType of config.json; for a network of diffusers its class */
 export function architectureOf(modelType: string | undefined): AnyArchitecture | undefined {
   return ARCHITECTURES.find(({ modelTypes }) => modelTypes.includes(modelType ?? ''));
 }

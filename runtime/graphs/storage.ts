@@ -86,7 +86,7 @@ export function packedStorage(file: string, bits: 4 | 8): Storage & { recipe(): 
   return {
     place(tensor) {
       const { length } = tensor;
-      const { offset } = known(tensor.name, () => ({ tensor, offset: reserve(length) }));
+      const { offset } = known(keyOf(tensor), () => ({ tensor, offset: reserve(length) }));
       return { file, offset, length };
     },
     pack(tensor, { isTable, transposed }) {
@@ -97,7 +97,7 @@ export function packedStorage(file: string, bits: 4 | 8): Storage & { recipe(): 
       const dataLength = (rows * columns * own) / 8;
       const scalesLength = byteLength('F32', [rows, columns / block])!;
       const packing: Packing = { bits: own, block, transposed };
-      const part = known(`${tensor.name} ${own} ${transposed}`, () => ({
+      const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
         ...{ tensor, packing, offset: reserve(dataLength), scalesOffset: reserve(scalesLength) },
       }));
       return {
@@ -109,6 +109,9 @@ export function packedStorage(file: string, bits: 4 | 8): Storage & { recipe(): 
     recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
   };
 }
+
+/** Networks of one repository may have tensors of one name. */
+const keyOf = ({ file, name }: NamedTensor): string => `${file} ${name}`;
 
 /** Rows and columns of a matrix as products read it. */
 export function matrixSize({ shape }: NamedTensor, transposed: boolean): [rows: number, columns: number] {

@@ -11,6 +11,8 @@ export interface GraphsRequest {
   config: Readonly<Record<string, unknown>>;
   index: WeightIndex;
   head: Head;
+  /** The graphs to write, where others are written over other networks; all of them if absent. */
+  roles?: readonly string[] | undefined;
   /** Where graphs read weights from; in the checkpoint's files if absent. */
   storage?: Storage | undefined;
 }
@@ -20,6 +22,11 @@ export interface WrittenGraphs {
   graphs: Record<string, Uint8Array>;
   /** Tensors of the checkpoint that they read; others are heads for other tasks, and what training left. */
   used: string[];
+}
+
+/** What a configuration says of the kind of its network; undefined where it says nothing. */
+export function kindOf({ model_type, _class_name }: GraphsRequest['config']): string | undefined {
+  return [model_type, _class_name].find((name): name is string => typeof name === 'string');
 }
 
 /** True where a graph can be written for models of this type with this head. */
@@ -32,19 +39,23 @@ export function hasWriter(modelType: string | undefined, head: Head): boolean {
  * bytes, and no weights are read.
  * @throws GraphError that says what does not fit
  */
-export function writeGraphs({ config, index, head, storage = inPlace }: GraphsRequest): WrittenGraphs {
-  const type = config['model_type'];
-  if (typeof type !== 'string') throw new GraphError('config.json: model_type is no text');
+export function writeGraphs(request: GraphsRequest): WrittenGraphs {
+  const { config, index, head, storage = inPlace } = request;
+  const type = kindOf(config);
+  if (type === undefined) throw new GraphError('config.json: model_type is no text');
   const architecture = architectureOf(type);
   const roles = architecture?.heads[head];
   if (!architecture || !roles) throw new GraphError(`no graph can be written for ${type} as ${head}`);
+  const wanted = request.roles ?? Object.keys(roles);
   const parsed = architecture.config.safeParse(config);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new GraphError(`config.json: ${path.join('.')}: ${message}`);
   }
   const weights = createWeights(index, architecture);
-  const graphs = Object.entries(roles).map(([role, write]) => {
+  const graphs = wanted.map((role) => {
+    const write = Object.hasOwn(roles, role) ? roles[role] : undefined;
+    if (!write) throw new GraphError(`no graph can be written for ${type} as ${role}`);
     const writer = createGraphWriter(weights, storage);
     write(writer, parsed.data);
     return [role, writer.finish()] as const;

@@ -44,7 +44,7 @@ export const promptParams = {
 /** Files of a diffusers pipeline beside its graphs. */
 export const PIPELINE_FILES = [
   'model_index.json',
-  'scheduler/scheduler_config.json',
+  ...['scheduler/scheduler_config.json', 'scheduler_config.json'],
   ...['unet', 'vae', 'vae_decoder', 'vqvae', 'vqvae_decoder'].map((folder) => `${folder}/config.json`),
   '*/unet/config.json',
   '*/vae_decoder/config.json',

@@ -7,6 +7,8 @@ export interface CheckpointName {
   folder?: string | undefined;
   /** Names to try for each format; `model` for safetensors and `pytorch_model` for .bin if absent. */
   stem?: string | undefined;
+  /** The same weights in another type, which stands between name and extension: `fp16`. */
+  variant?: string | undefined;
 }
 
 export type CheckpointFormat = 'safetensors' | 'torch';
@@ -32,11 +34,12 @@ const FORMATS = [
  */
 export function findCheckpoint(
   files: readonly WeightFile[],
-  { folder = '', stem }: CheckpointName = {},
+  { folder = '', stem, variant }: CheckpointName = {},
 ): Checkpoint {
   const byPath = new Map(files.map((file) => [file.path, file]));
+  const named = variant === undefined ? '' : `.${variant}`;
   for (const format of FORMATS) {
-    const path = `${folder && `${folder}/`}${stem ?? format.stem}.${format.extension}`;
+    const path = inFolder(folder, `${stem ?? format.stem}${named}.${format.extension}`);
     for (const sharded of [false, true]) {
       const file = byPath.get(sharded ? `${path}.index.json` : path);
       if (file) return { format: format.format, sharded, file };

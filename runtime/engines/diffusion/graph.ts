@@ -5,6 +5,7 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { createSingleRuns } from '../batching/single-runs.js';
 import { type Json, readOptionalText } from '../repository/model-folder.js';
 import { parsePythonJson } from '../repository/python-json.js';
+import { graphSource } from '../sessions/graph-source.js';
 import { openSessionPool, type PooledSession } from '../sessions/session-pool.js';
 import { type Port, type TensorLike, type Tensors, toFloat32 } from '../sessions/tensors.js';
 
@@ -39,7 +40,7 @@ export async function openGraph(
 ): Promise<Graph> {
   const path = request.spec.graphs[role]!;
   const [pool, config] = await Promise.all([
-    openSessionPool({ ...request, workers: Math.min(1, request.workers) }, join(request.dir, path)),
+    openSessionPool({ ...request, workers: Math.min(1, request.workers) }, graphSource(request, role)),
     graphConfig(request, role),
   ]);
   const unknown = pool.inputs.find(({ name }) => !feeds.includes(name));
@@ -67,14 +68,14 @@ export async function openGraph(
   };
 }
 
-/** Exporters write the configuration beside the graph, or leave it where PyTorch's weights are. */
+/** Exporters write the configuration beside the graph, or leave it where PyTorch's weights are: in a folder, or in none. */
 async function graphConfig({ dir, spec }: LoadRequest, role: string): Promise<Json> {
   const folders = [dirname(spec.graphs[role]!), role, role.replace(/_decoder$/, '')];
   for (const folder of folders.filter((one) => one !== '.')) {
     const found = await readPipelineJson(dir, join(folder, 'config.json'));
     if (found) return found;
   }
-  return {};
+  return (await readPipelineJson(dir, 'config.json')) ?? {};
 }
 
 /** A JSON file as Python writes it; undefined where there is none. @throws RunError `not_ready` for a broken one */

@@ -32,7 +32,9 @@ export async function openScheduler(
   change: (config: Json) => Json = (config) => config,
 ): Promise<Scheduler> {
   const file = join('scheduler', 'scheduler_config.json');
-  const config = await readPipelineJson(dir, file);
+  // The first repositories of diffusers have no folders.
+  const config =
+    (await readPipelineJson(dir, file)) ?? (await readPipelineJson(dir, 'scheduler_config.json'));
   if (!config) throw new RunError('not_ready', `the model has no ${file}`);
   return createScheduler(change(config));
 }

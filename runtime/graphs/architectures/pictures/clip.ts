@@ -5,6 +5,7 @@ import { layerNorm } from '../../blocks/norm.js';
 import { labelScores, meanToken } from '../../blocks/picture-heads.js';
 import { tokensFrom, withTokens } from '../../blocks/pictures.js';
 import { firstToken } from '../../blocks/text-heads.js';
+import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
@@ -17,6 +18,7 @@ import {
   textTower,
   towerLayers,
   towerSizes,
+  towerStates,
 } from './clip-towers.js';
 
 const common = { hidden_act: z.string().default('quick_gelu'), layer_norm_eps: epsilon.default(1e-5) };
@@ -29,6 +31,7 @@ const textConfig = z.object({
   num_attention_heads: size.default(8),
   max_position_embeddings: size.default(77),
   eos_token_id: z.int().default(49407),
+  projection_dim: size.default(512),
 });
 type TextConfig = z.output<typeof textConfig>;
 
@@ -70,6 +73,8 @@ function endOf(g: GraphWriter, ids: Value, endId: number): Value {
 interface Texts {
   /** float32 [rows, tokens, width] */
   states: Value;
+  /** The same before the last layer and the last norm. */
+  penultimate: Value | undefined;
   /** float32 [rows, width] of the tokens where texts end. */
   ends: Value;
 }
@@ -78,9 +83,14 @@ function textStates(g: GraphWriter, c: TextConfig): Texts {
   const ids = g.input('input_ids', 'int64', ['texts', 'tokens']);
   const mask = g.input('attention_mask', 'int64', ['texts', 'tokens']);
   const padding = g.node('Cast', [mask], { to: ELEMENTS.int32 });
-  const x = towerLayers(g, embeddedTexts(g, ids, c), c, { base: 'text_model', padding, causal: true });
-  const states = layerNorm(g, x, 'text_model.final_layer_norm', towerSizes(c));
-  return { states, ends: g.node('GatherND', [states, endOf(g, ids, c.eos_token_id)], { batch_dims: 1 }) };
+  const all = towerStates(g, embeddedTexts(g, ids, c), c, { base: 'text_model', padding, causal: true });
+  const states = layerNorm(g, all.at(-1)!, 'text_model.final_layer_norm', towerSizes(c));
+  const penultimate = all.at(-2);
+  return {
+    states,
+    penultimate,
+    ends: g.node('GatherND', [states, endOf(g, ids, c.eos_token_id)], { batch_dims: 1 }),
+  };
 }
 
 /** What the layers of the tower over pictures read first. */
@@ -144,7 +154,25 @@ export const clipVision = defineArchitecture({
   heads: pictureHeads,
 });
 
+/** What pipelines of diffusers read of prompts: states of two layers, and a projected vector of the whole. */
+const writePrompts =
+  ({ projected }: { projected: boolean }) =>
+  (g: GraphWriter, c: TextConfig): void => {
+    const { states, penultimate, ends } = textStates(g, c);
+    if (penultimate === undefined) throw new GraphError('config.json: the encoder of texts has no layers');
+    const { hidden_size: from, projection_dim: to } = c;
+    g.output('last_hidden_state', states, 'float32', ['texts', 'tokens', from]);
+    g.output('penultimate_hidden_state', penultimate, 'float32', ['texts', 'tokens', from]);
+    if (!projected) return;
+    const vectors = linear(g, ends, 'text_projection', { from, to, bias: false });
+    g.output('text_embeds', vectors, 'float32', ['texts', to]);
+  };
+
+const prompts = writePrompts({ projected: false });
+
 const textHeads: Architecture<TextConfig>['heads'] = {
+  'text-to-image': { text_encoder: prompts, text_encoder_2: writePrompts({ projected: true }) },
+  'text-to-video': { text_encoder: prompts },
   embedding: {
     model: (g, c) =>
       g.output('last_hidden_state', textStates(g, c).states, 'float32', ['texts', 'tokens', c.hidden_size]),

@@ -1,0 +1,11 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { autoencoderKl, vqModel } from './autoencoder.js';
+import { unet2d } from './unet-2d.js';
+import { unet2dCondition } from './unet-2d-condition.js';
+import { unet3dCondition } from './unet-3d-condition.js';
+
+/** Networks of diffusers' pipelines. */
+export const DIFFUSION: readonly AnyArchitecture[] = [
+  ...[unet2dCondition, unet2d, unet3dCondition],
+  ...[autoencoderKl, vqModel],
+];

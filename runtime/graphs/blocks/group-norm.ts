@@ -1,0 +1,38 @@
+import { float } from '../attributes.js';
+import type { GraphWriter, Value } from '../graph-writer.js';
+import { groupWidth } from './heads.js';
+
+export interface GroupNormSize {
+  /** Channels. */
+  width: number;
+  groups: number;
+  epsilon: number;
+  /** Axes behind the channels: two of pictures, three of films. */
+  axes?: number;
+}
+
+/**
+ * torch's GroupNorm: float32 [rows, width, …], each group of channels normed over all places.
+ * @throws GraphError where groups don't make up the channels
+ */
+export function groupNorm(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { width, groups, epsilon, axes = 2 }: GroupNormSize,
+): Value {
+  groupWidth(width, groups);
+  const grouped = g.node('Reshape', [x, g.ints([0, groups, -1])]);
+  const [ones, zeros] = [1, 0].map((value) => g.floats(new Float32Array(groups).fill(value))) as [
+    ...[Value, Value],
+  ];
+  const normed = g.node('InstanceNormalization', [grouped, ones, zeros], { epsilon: float(epsilon) });
+  const whole = g.node('Reshape', [normed, g.node('Shape', [x])]);
+  const [scale, shift] = ['weight', 'bias'].map((part) =>
+    g.node('Reshape', [
+      g.weight(`${name}.${part}`, [width]),
+      g.ints([width, ...Array<number>(axes).fill(1)]),
+    ]),
+  ) as [Value, Value];
+  return g.node('Add', [g.node('Mul', [whole, scale]), shift]);
+}
