@@ -106,6 +106,8 @@ const MODEL_TYPES: Record<string, TaskId> = {
   videomae: 'video-classification',
   'vision-encoder-decoder': 'image-to-text',
   llava: 'image-text-to-text',
+  llava_next: 'image-text-to-text',
+  llava_onevision: 'image-text-to-text',
   idefics3: 'image-text-to-text',
   qwen2_vl: 'image-text-to-text',
   qwen2_5_vl: 'image-text-to-text',

@@ -36,7 +36,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
       const asked = questionOf(messages);
       const sentence = florenceSentence(asked.text);
       const start = [decoderStartToken(options, model.repository)];
-      const picture = await vision.encode(asked.image, { sampling: {}, signal });
+      const picture = await vision.encode(asked.image, { sampling: {}, pictures: 1, signal });
       const written = `${family.expand(picture)}${bos}${sentence}${eos}`;
       const { ids } = tokenizer.encode(written, { specialTokens: false });
       checkLength(ids.length, encoderPositions(text));

@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { FrameSampling, MediaChat, MediaMessage } from '../../core/handles/index.js';
+import type { MediaChat, MediaMessage } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { type ChatTemplate, createChatTemplate, loadChatTemplate } from '../chat-templates/chat-template.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
@@ -13,6 +13,7 @@ import { loadFlorenceChat } from './florence-chat.js';
 import { checkPrompt, generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
 import { asTemplateReads, type GivenMedium, mediaOf } from './prompts/media/conversation.js';
 import { createMediaFamilies, type MediaFamilies, type MediumKind } from './prompts/media/families.js';
+import type { MediumWork } from './prompts/media/medium-encoder.js';
 import { type MediaEncoders, openMediaEncoders } from './prompts/media/media-encoders.js';
 import {
   type ChatMedium,
@@ -45,8 +46,10 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   return {
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
-      const work = { sampling: { num_frames, fps }, signal };
-      const given = await measured(encoders, mediaOf(messages), work, (count) => decoder.checkPrompt(count));
+      const all = mediaOf(messages);
+      const pictures = all.filter(({ kind }) => kind === 'image').length;
+      const work = { sampling: { num_frames, fps }, pictures, signal };
+      const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
       const { ids, media } = write(messages, { variables, continues }, given);
       checkPrompt(model, { tokens: ids, options });
       const encoded: EncodedMedium[] = [];
@@ -91,7 +94,7 @@ interface MeasuredMedium extends ChatMedium, GivenMedium {
 async function measured(
   encoders: MediaEncoders,
   given: readonly GivenMedium[],
-  work: { sampling: FrameSampling; signal: AbortSignal },
+  work: MediumWork,
   check: (count: number) => void,
 ): Promise<MeasuredMedium[]> {
   const media: MeasuredMedium[] = [];

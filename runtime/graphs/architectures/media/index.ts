@@ -1,7 +1,14 @@
 import type { AnyArchitecture } from '../../architecture.js';
 import { idefics3 } from './idefics3.js';
-import { llava } from './llava.js';
+import { llava, llavaNext, llavaOnevision } from './llava.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
 
 /** Language models that read pictures, sounds or videos among words. */
-export const MEDIA: readonly AnyArchitecture[] = [idefics3, llava, qwen2Vl, qwen25Vl];
+export const MEDIA: readonly AnyArchitecture[] = [
+  idefics3,
+  llava,
+  llavaNext,
+  llavaOnevision,
+  qwen2Vl,
+  qwen25Vl,
+];

@@ -54,19 +54,61 @@ export function pictureFeatures(g: GraphWriter, c: LlavaConfig): Value {
   return linear(g, active, at('linear_2'), { from: to, to, bias });
 }
 
+/** The same, less what is no patch, with the end of a line behind: float32 [rows, patches + 1, width]. */
+function squareFeatures(g: GraphWriter, c: LlavaConfig): Value {
+  const { vision_config: tower, vision_feature_select_strategy: strategy, text_config: text } = c;
+  if (tower.classes !== (strategy === 'default' ? 1 : 0))
+    throw new GraphError(
+      `config.json: vision_feature_select_strategy ${strategy} does not leave patches alone`,
+    );
+  const features = pictureFeatures(g, c);
+  const rows = g.node('Shape', [features], { start: 0, end: 1 });
+  const shape = g.node('Concat', [rows, g.ints([1, text.width])], { axis: 0 });
+  const end = g.node('Expand', [g.weight('image_newline', [text.width]), shape]);
+  return g.node('Concat', [features, end], { axis: 1 });
+}
+
+const headsOf = (featuresOf: typeof pictureFeatures) => ({
+  'media-chat': {
+    ...embeddedDecoderRoles<LlavaConfig>((c) => c.text_config),
+    vision_encoder: (g: GraphWriter, c: LlavaConfig) =>
+      g.output('image_features', featuresOf(g, c), 'float32', ['rows', 'features', c.text_config.width]),
+  },
+});
+
 /** A language model that reads the patches of pictures of one size. modeling_llava.py */
 export const llava = defineArchitecture({
   modelTypes: ['llava'],
   config,
   prefixes: [],
   parts: PARTS,
-  heads: {
-    'media-chat': {
-      ...embeddedDecoderRoles<LlavaConfig>((c) => c.text_config),
-      vision_encoder: (g, c: LlavaConfig) =>
-        g.output('image_features', pictureFeatures(g, c), 'float32', [
-          ...['rows', 'features', c.text_config.width],
-        ]),
-    },
-  },
+  heads: headsOf(pictureFeatures),
+});
+
+/** The same for squares of larger pictures. modeling_llava_next.py */
+export const llavaNext = defineArchitecture({
+  modelTypes: ['llava_next'],
+  config,
+  prefixes: [],
+  parts: PARTS,
+  heads: headsOf(squareFeatures),
+});
+
+const onevisionConfig = config.extend({
+  text_config: languageModel('qwen2'),
+  vision_config: pictureEncoder('siglip_vision_model', {
+    ...{ hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 26, num_attention_heads: 16 },
+    ...{ patch_size: 14, image_size: 384 },
+  }),
+  vision_feature_select_strategy: z.enum(['default', 'full']).default('full'),
+  vision_feature_layer: llavaConfig.vision_feature_layer.default(-1),
+});
+
+/** The same with other defaults. modeling_llava_onevision.py */
+export const llavaOnevision = defineArchitecture({
+  modelTypes: ['llava_onevision'],
+  config: onevisionConfig,
+  prefixes: [],
+  parts: PARTS,
+  heads: headsOf(squareFeatures),
 });

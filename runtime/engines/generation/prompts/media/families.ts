@@ -8,6 +8,7 @@ import type {
   PictureFamily,
   SoundFamily,
 } from './family.js';
+import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createGemma3Family } from './gemma3.js';
 import { createIdefics3Family } from './idefics3.js';
 import { createLlavaFamily } from './llava.js';
@@ -29,6 +30,8 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   idefics3: { image: createIdefics3Family },
   smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
   llava: { image: createLlavaFamily },
+  llava_next: { image: createLlavaNextFamily },
+  llava_onevision: { image: createLlavaOnevisionFamily },
   paligemma: { image: createPaliGemmaFamily },
   gemma3: { image: createGemma3Family },
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },

@@ -3,7 +3,7 @@ import type { Picture } from '../../../../media/picture.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import type { Json } from '../../../repository/model-folder.js';
-import type { Tensors } from '../../../sessions/tensors.js';
+import type { TensorLike, Tensors } from '../../../sessions/tensors.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 
@@ -51,10 +51,17 @@ export interface MediumFamily {
 export interface PictureFamily extends MediumFamily {
   /** The template of models that hold no conversations, for repositories without one. It writes all special tokens. */
   readonly template?: string;
-  /** @throws RunError 422 a picture that Python's processor fails on */
-  layout(size: Edges): MediumLayout;
+  /** True where pictures are read otherwise when there are several in a conversation. */
+  readonly inCompany?: boolean;
+  /**
+   * @param several the picture is one of several, for a family that reads those otherwise
+   * @throws RunError 422 a picture that Python's processor fails on
+   */
+  layout(size: Edges, several?: boolean): MediumLayout;
   /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */
-  prepare(picture: Picture): EncoderRun[];
+  prepare(picture: Picture, several?: boolean): EncoderRun[];
+  /** The features of all runs [count, width] as the prompt has them; absent where they stay as they are. */
+  arrange?(features: TensorLike, size: Edges, several?: boolean): TensorLike;
 }
 
 export interface SoundFamily extends MediumFamily {

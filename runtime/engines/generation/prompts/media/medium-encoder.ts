@@ -6,6 +6,8 @@ import type { EncodedMedium } from './media-prompt.js';
 export interface MediumWork {
   /** Of videos. */
   sampling: FrameSampling;
+  /** How many pictures the conversation has. */
+  pictures: number;
   signal: AbortSignal;
 }
 

@@ -29,24 +29,30 @@ export function createPictureEncoder(
   });
   return {
     family,
-    async measure(bytes) {
-      const layout = family.layout(await readEdges(bytes, request.maxPixels));
+    async measure(bytes, { pictures: count }) {
+      const several = family.inCompany === true && count > 1;
+      const layout = family.layout(await readEdges(bytes, request.maxPixels), several);
       memory.check(layout.patches, 'picture');
       return layout;
     },
-    async encode(bytes, { signal }) {
-      const key = await keyOf(bytes);
+    async encode(bytes, { signal, pictures: count }) {
+      const several = family.inCompany === true && count > 1;
+      const key = await keyOf(bytes, several);
       const known = kept.get(key);
       if (known) return known;
-      const read = (picture: Picture) => ({ layout: family.layout(picture), runs: family.prepare(picture) });
-      const { layout, runs } = await pictures.read(bytes, read, signal);
+      const read = (picture: Picture) => ({
+        ...{ layout: family.layout(picture, several), runs: family.prepare(picture, several) },
+        size: { width: picture.width, height: picture.height },
+      });
+      const { layout, runs, size } = await pictures.read(bytes, read, signal);
       memory.check(layout.patches, 'picture');
       const parts: TensorLike[] = [];
       for (const one of runs) {
         parts.push(await run(one, signal));
         pictures.hasRun();
       }
-      return kept.add(key, layout, joined(parts));
+      const features = joined(parts);
+      return kept.add(key, layout, family.arrange?.(features, size, several) ?? features);
     },
   };
 }

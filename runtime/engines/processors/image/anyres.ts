@@ -1,0 +1,163 @@
+import { RunError } from '../../../core/errors.js';
+import type { Picture } from '../../../media/picture.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { asPythonSees, edgesAsPythonSees, perChannel } from './image-processor.js';
+import { type LevelSettings, levelTable } from './levels.js';
+import { resizeLikePillow } from './pillow-resize.js';
+import type { Edges } from './sizes.js';
+
+/** Cuts pictures into squares of the best of several sizes, behind the whole picture as one square. */
+export interface AnyresProcessor {
+  /** Edge of the squares in pixels. */
+  readonly edge: number;
+  /** Sizes that pictures are fitted into, [height, width]. */
+  readonly sizes: readonly (readonly [number, number])[];
+  /** Rows and columns of squares. @throws RunError 422 a picture that Python's processor fails on */
+  partsOf(size: Edges): { rows: number; columns: number };
+  /** Values [3, edge, edge] of the whole picture and of each square, row by row. @throws as `partsOf` */
+  process(picture: Picture): (() => Float32Array)[];
+  /** Of the whole picture alone, with bars that make it a square. @throws as `partsOf` */
+  square(picture: Picture): () => Float32Array;
+}
+
+const BICUBIC = 3;
+const CLIP_MEAN = [0.48145466, 0.4578275, 0.40821073];
+const CLIP_STD = [0.26862954, 0.26130258, 0.27577711];
+
+/** What repositories leave out, by the kind. */
+export interface AnyresDefaults {
+  edge: number;
+  sizes: readonly (readonly [number, number])[];
+}
+
+/**
+ * LlavaNextImageProcessor and LlavaOnevisionImageProcessor, from preprocessor_config.json.
+ * @throws RunError not_ready for settings that are not supported
+ */
+export function createAnyresProcessor(config: Json, usual: AnyresDefaults): AnyresProcessor {
+  const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
+  const levels: LevelSettings = {
+    do_rescale: value('do_rescale', true),
+    rescale_factor: value('rescale_factor', 1 / 255),
+    rescale_offset: false,
+    do_normalize: value('do_normalize', true),
+    image_mean: perChannel(value('image_mean', CLIP_MEAN)),
+    image_std: perChannel(value('image_std', CLIP_STD)),
+    include_top: false,
+  };
+  const resample = value('resample', BICUBIC);
+  const edge = edgeOf(config, usual.edge);
+  const sizes = value('image_grid_pinpoints', usual.sizes);
+  const to = (picture: Picture, { height, width }: Edges) =>
+    resizeLikePillow(picture, width, height, resample);
+  const planes = (picture: Picture) => () => planesOf(picture, levels);
+  const square = { height: edge, width: edge };
+  return {
+    ...{ edge, sizes },
+    partsOf(size) {
+      const [height, width] = bestSize(edgesAsPythonSees(size), sizes);
+      return { rows: Math.ceil(height / edge), columns: Math.ceil(width / edge) };
+    },
+    process(given) {
+      const picture = asPythonSees(given);
+      const best = bestSize(picture, sizes);
+      const fitted = centred(to(picture, fittedInto(picture, best)), { height: best[0], width: best[1] });
+      return [to(picture, square), ...cut(fitted, edge)].map(planes);
+    },
+    square(given) {
+      const picture = asPythonSees(given);
+      const longest = Math.max(picture.width, picture.height);
+      const bars = levels.image_mean.map((mean) => Math.trunc(mean * 255));
+      const whole = placed(picture, {
+        ...{ height: longest, width: longest, colour: bars },
+        top: Math.floor((longest - picture.height) / 2),
+        left: Math.floor((longest - picture.width) / 2),
+      });
+      return planes(to(whole, square));
+    },
+  };
+}
+
+/** Python resizes squares once more where sizes differ, which no repository does. */
+function edgeOf(config: Json, usual: number): number {
+  const size = (config['size'] ?? { shortest_edge: usual }) as Json;
+  const [shortest, height, width] = ['shortest_edge', 'height', 'width'].map((name) =>
+    firstNumber(size, name),
+  );
+  const crop = (config['crop_size'] ?? {}) as Json;
+  const edges = [shortest, height, width, firstNumber(crop, 'height'), firstNumber(crop, 'width')];
+  const [edge, ...others] = [...new Set(edges.filter((one) => one !== undefined))];
+  if (edge !== undefined && others.length === 0 && config['do_resize'] !== false) return edge;
+  throw new RunError('not_ready', 'preprocessor_config.json: size and crop_size are not of one square');
+}
+
+/** The size that keeps most of a picture, and of those the one that wastes least: select_best_resolution. */
+function bestSize({ height, width }: Edges, sizes: AnyresProcessor['sizes']): readonly [number, number] {
+  let best = sizes[0]!;
+  let [most, least] = [0, Infinity];
+  for (const size of sizes) {
+    const scale = Math.min(size[1] / width, size[0] / height);
+    const kept = Math.min(Math.trunc(width * scale) * Math.trunc(height * scale), width * height);
+    const wasted = size[0] * size[1] - kept;
+    if (kept > most || (kept === most && wasted < least)) [best, most, least] = [size, kept, wasted];
+  }
+  return best;
+}
+
+function fittedInto({ height, width }: Edges, [tall, wide]: readonly [number, number]): Edges {
+  const [across, down] = [wide / width, tall / height];
+  return across < down
+    ? { width: wide, height: Math.min(Math.ceil(height * across), tall) }
+    : { height: tall, width: Math.min(Math.ceil(width * down), wide) };
+}
+
+const BLACK = [0, 0, 0];
+
+function centred(picture: Picture, { height, width }: Edges): Picture {
+  const top = Math.floor((height - picture.height) / 2);
+  const left = Math.floor((width - picture.width) / 2);
+  return placed(picture, { height, width, top, left, colour: BLACK });
+}
+
+interface Place extends Edges {
+  top: number;
+  left: number;
+  colour: readonly number[];
+}
+
+/** A picture on a larger one of a colour. */
+function placed(picture: Picture, { height, width, top, left, colour }: Place): Picture {
+  const { channels, data } = picture;
+  const all = new Uint8Array(height * width * channels);
+  for (let i = 0; i < all.length; i++) all[i] = colour[i % channels]!;
+  const row = picture.width * channels;
+  for (let y = 0; y < picture.height; y++)
+    all.set(data.subarray(y * row, (y + 1) * row), ((top + y) * width + left) * channels);
+  return { ...picture, data: all, height, width };
+}
+
+/** Squares, row by row. */
+function cut(picture: Picture, edge: number): Picture[] {
+  const { width, height, channels, data } = picture;
+  const squares: Picture[] = [];
+  for (let top = 0; top < height; top += edge)
+    for (let left = 0; left < width; left += edge) {
+      const part = new Uint8Array(edge * edge * channels);
+      for (let y = 0; y < edge; y++) {
+        const from = ((top + y) * width + left) * channels;
+        part.set(data.subarray(from, from + edge * channels), y * edge * channels);
+      }
+      squares.push({ ...picture, data: part, height: edge, width: edge });
+    }
+  return squares;
+}
+
+function planesOf({ data, width, height, channels }: Picture, levels: LevelSettings): Float32Array {
+  const plane = width * height;
+  const values = new Float32Array(plane * channels);
+  for (let c = 0; c < channels; c++) {
+    const table = levelTable(c, levels);
+    for (let i = 0; i < plane; i++) values[c * plane + i] = table[data[i * channels + c]!]!;
+  }
+  return values;
+}
