@@ -105,6 +105,8 @@ const MODEL_TYPES: Record<string, TaskId> = {
   segformer: 'image-segmentation',
   videomae: 'video-classification',
   'vision-encoder-decoder': 'image-to-text',
+  gemma3: 'image-text-to-text',
+  paligemma: 'image-text-to-text',
   llava: 'image-text-to-text',
   llava_next: 'image-text-to-text',
   llava_onevision: 'image-text-to-text',

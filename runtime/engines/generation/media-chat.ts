@@ -150,5 +150,6 @@ function createWriter(
 function promptOf(families: MediaFamilies, ids: readonly number[], media: readonly EncodedMedium[]): Prompt {
   const all = [families.image, families.audio, families.video].filter((family) => family !== undefined);
   const positions = all.find((family) => family.positions)?.positions;
-  return mediaPrompt({ tokenIds: all.map(({ tokenId }) => tokenId), positions }, ids, media);
+  const ahead = all.find((family) => family.ahead)?.ahead;
+  return mediaPrompt({ tokenIds: all.map(({ tokenId }) => tokenId), positions, ahead }, ids, media);
 }

@@ -8,6 +8,8 @@ export interface Prompt {
   spans?: readonly FeatureSpan[] | undefined;
   /** What tokens are known by in the prefix cache: the same for the same features only. Absent: the tokens. */
   keys?: readonly number[] | undefined;
+  /** Tokens of one group see each other, whichever comes first; 0 for those of none. Absent: no token has one. */
+  groups?: readonly number[] | undefined;
   /** Absent: each token stands at its place. */
   positions?: PromptPositions | undefined;
 }
@@ -42,6 +44,9 @@ export function positionsOf(
     }),
   );
 }
+
+/** An input of graphs that let tokens of a prompt see later ones: int64 [rows, tokens], their groups. */
+export const GROUPS_INPUT = 'token_groups';
 
 /** True for a place that features stand at. */
 export function isFeature({ spans = [] }: Prompt, place: number): boolean {

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees, perChannel } from './image-processor.js';
-import { type LevelSettings, levelTable } from './levels.js';
+import { type LevelSettings, planesOf } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 
@@ -150,14 +150,4 @@ function cut(picture: Picture, edge: number): Picture[] {
       squares.push({ ...picture, data: part, height: edge, width: edge });
     }
   return squares;
-}
-
-function planesOf({ data, width, height, channels }: Picture, levels: LevelSettings): Float32Array {
-  const plane = width * height;
-  const values = new Float32Array(plane * channels);
-  for (let c = 0; c < channels; c++) {
-    const table = levelTable(c, levels);
-    for (let i = 0; i < plane; i++) values[c * plane + i] = table[data[i * channels + c]!]!;
-  }
-  return values;
 }

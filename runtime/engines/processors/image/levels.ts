@@ -1,3 +1,4 @@
+import type { Picture } from '../../../media/picture.js';
 import type { ProcessorSettings } from './processor-settings.js';
 
 /** What rescaling and normalising make of each 8-bit level of a channel. */
@@ -23,4 +24,15 @@ function scaled(level: number, channel: number, settings: LevelSettings): number
   const std = settings.image_std[channel]!;
   if (settings.do_normalize) value = (value - settings.image_mean[channel]!) / std;
   return settings.include_top ? value / std : value;
+}
+
+/** Levels of a picture's pixels: [channels, height, width]. */
+export function planesOf({ data, width, height, channels }: Picture, levels: LevelSettings): Float32Array {
+  const plane = width * height;
+  const values = new Float32Array(plane * channels);
+  for (let c = 0; c < channels; c++) {
+    const table = levelTable(c, levels);
+    for (let i = 0; i < plane; i++) values[c * plane + i] = table[data[i * channels + c]!]!;
+  }
+  return values;
 }

@@ -31,7 +31,11 @@ export function checkTorchSettings(config: Json): Json {
  * Python's own answers differ from machine to machine: about every sixth byte by one.
  */
 export const torchResize: Resize = (picture, { size, resample }) =>
-  resizeBy(TORCH, picture, edgesOf(size), resample);
+  resizedLikeTorch(picture, edgesOf(size), resample);
+
+/** The same to these edges. */
+export const resizedLikeTorch = (picture: Picture, to: Edges, resample: number): Steps<Picture> =>
+  resizeBy(TORCH, picture, to, resample);
 
 /** Resized as floats: bytes are rescaled first, and no step rounds to a byte. */
 export function* torchFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {

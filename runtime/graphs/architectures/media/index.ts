@@ -1,4 +1,5 @@
 import type { AnyArchitecture } from '../../architecture.js';
+import { gemma3Pictures, paligemma } from './gemma-pictures.js';
 import { idefics3 } from './idefics3.js';
 import { llava, llavaNext, llavaOnevision } from './llava.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
@@ -6,6 +7,8 @@ import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
 /** Language models that read pictures, sounds or videos among words. */
 export const MEDIA: readonly AnyArchitecture[] = [
   idefics3,
+  gemma3Pictures,
+  paligemma,
   llava,
   llavaNext,
   llavaOnevision,

@@ -7,7 +7,8 @@ import { innerConfig } from './inner-config.js';
  * The configuration of a language model inside of another model's, with what Python's class of its type takes for what is
  * left out.
  */
-export const languageModel = (usual: string) => innerConfig(decoderSchema, { usual });
+export const languageModel = (usual: string, absent: Readonly<Record<string, unknown>> = {}) =>
+  innerConfig(decoderSchema, { usual, absent });
 
 function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
   const architecture = LLAMA_LIKE.find(({ modelTypes }) => modelTypes.includes(type));

@@ -13,6 +13,8 @@ export interface Tower {
   /** Of a picture: patches along an edge, and tokens before those of the patches. */
   side: number;
   classes: number;
+  /** Of its norms. */
+  epsilon: number;
   /** What so many layers read, and what the last of them gives: float32 [rows, tokens, width] each. */
   states(g: GraphWriter, layers: number): Value[];
   /** What the encoder gives in the end, of what its last layer does. */
@@ -22,7 +24,7 @@ export interface Tower {
 const base = 'vision_model';
 
 const sizesOf = (c: PictureTower) => ({
-  ...{ width: c.hidden_size, layers: c.num_hidden_layers },
+  ...{ width: c.hidden_size, layers: c.num_hidden_layers, epsilon: c.layer_norm_eps },
   side: Math.floor(c.image_size / c.patch_size),
 });
 

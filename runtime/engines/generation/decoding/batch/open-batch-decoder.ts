@@ -1,6 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { isOwn, writeGraph } from '../../../../onnx/graph.js';
+import { type Graph, isOwn, writeGraph } from '../../../../onnx/graph.js';
 import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { type GraphInMemory, weightsFolder } from '../../../sessions/graph-source.js';
@@ -13,6 +13,7 @@ import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
 import { cacheLayoutOf, maxPositionsOf } from '../graph/decoder-layout.js';
 import { withScalesPerRow } from '../graph/row-scales.js';
 import { prefillChunkOf } from '../prefill-chunk.js';
+import { GROUPS_INPUT } from '../prompt.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { type DecoderAbilities, tryDecoder } from './decoder-trial.js';
 import { createStepSession } from './step-session.js';
@@ -36,7 +37,7 @@ export async function openBatchDecoder(
     const native = await openForm({ bytes: writeGraph(form), weightsIn }, options);
     if (!native) continue;
     const session = createStepSession(native, layout, embedder);
-    const abilities = isOwn(graph) ? BY_CONSTRUCTION : await tryDecoder(session, config);
+    const abilities = isOwn(graph) ? ownAbilities(graph) : await tryDecoder(session, config);
     if (abilities) {
       const chunk = prefillChunkOf(config);
       const contextLength = contextLengthOf(config);
@@ -60,7 +61,11 @@ export async function openBatchDecoder(
  * Of our own graphs, whose tokens know their places wherever they lie in a cache. A trial could not show it of packed
  * weights: sums over a longer cache differ in their last digits, and rounded activations make that a step.
  */
-const BY_CONSTRUCTION: DecoderAbilities = { sharesRuns: true, chunkedPrefill: true };
+const ownAbilities = ({ inputs }: Graph): DecoderAbilities => ({
+  sharesRuns: true,
+  // Tokens of a group see each other in one run only.
+  chunkedPrefill: !inputs.some(({ name }) => name === GROUPS_INPUT),
+});
 
 /** Undefined where ONNX Runtime refuses the changed graph. An error in the file itself shows when it is opened unchanged. */
 async function openForm(

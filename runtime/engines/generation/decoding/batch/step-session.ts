@@ -8,7 +8,7 @@ import { lastScores } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
-import { positionsOf, type Prompt } from '../prompt.js';
+import { GROUPS_INPUT, positionsOf, type Prompt } from '../prompt.js';
 
 /** What a run of the changed graph gives. */
 export interface StepOutput {
@@ -69,6 +69,7 @@ export function createStepSession(
         embedded: embedder && (await embedPrompt(embedder, prompt, { from: past, rows })),
         positions: [positionsOf(prompt, { from: past, count, axes })],
         slots: Array.from({ length: count }, (_, i) => past + i),
+        groups: Array.from({ length: count }, (_, i) => prompt.groups?.[past + i] ?? 0),
         mask: new BigInt64Array(past + count).fill(1n),
       });
       return run({ ...feeds, ...(Object.fromEntries(tensors) as Record<string, Tensor>) });
@@ -81,7 +82,8 @@ export function createStepSession(
       const positions = batch.rows.map(({ length, shift }) =>
         Array.from({ length: axes }, () => [length + shift]),
       );
-      const feeds = inputsOf(session, { tokens, embedded, positions, slots, mask });
+      const groups = ids.map(() => 0);
+      const feeds = inputsOf(session, { tokens, embedded, positions, slots, groups, mask });
       return run({ ...feeds, ...batch.feeds() });
     },
   };
@@ -107,12 +109,14 @@ interface Inputs {
   positions: readonly (readonly (readonly number[])[])[];
   /** Place of each token in its sequence, row after row. */
   slots: readonly number[];
+  /** Group of each token, row after row. */
+  groups: readonly number[];
   mask: BigInt64Array;
 }
 
 function inputsOf(
   session: InferenceSession,
-  { tokens, embedded, positions, slots, mask }: Inputs,
+  { tokens, embedded, positions, slots, groups, mask }: Inputs,
 ): Record<string, Tensor> {
   const [rows, count] = [tokens.length, tokens[0]!.length];
   const values: Record<string, () => Tensor> = {
@@ -120,6 +124,7 @@ function inputsOf(
     inputs_embeds: () => embedded!,
     attention_mask: () => integers(session, 'attention_mask', mask, [rows, mask.length / rows]),
     position_ids: () => positionTensor(session, positions),
+    [GROUPS_INPUT]: () => integers(session, GROUPS_INPUT, [...groups], [rows, count]),
     num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
     logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
     [SLOTS_INPUT]: () => new ort.Tensor('int64', BigInt64Array.from(slots, BigInt), [rows, 1, count, 1]),

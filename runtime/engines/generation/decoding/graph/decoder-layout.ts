@@ -41,7 +41,7 @@ export function maxPositionsOf(graph: Graph, config: Json): number {
 
 /** Inputs that a step can fill. Merged graphs (use_cache_branch) and other caches are not among them. */
 const KNOWN_INPUTS =
-  /^(input_ids|inputs_embeds|attention_mask|position_ids|num_logits_to_keep|logits_to_keep|past_key_values\..+)$/;
+  /^(input_ids|inputs_embeds|attention_mask|position_ids|token_groups|num_logits_to_keep|logits_to_keep|past_key_values\..+)$/;
 
 /** TensorProto.DataType */
 const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16' };

@@ -30,10 +30,13 @@ const NEXT: AnyresDefaults & { vision: Json } = {
 const STEPS = [1, 2, 3, 4, 5, 6];
 const EDGE = 384;
 
+/** Of OneVision's encoder where config.json does not say. */
+export const ONEVISION_VISION: Json = { image_size: EDGE, patch_size: 14 };
+
 const ONEVISION: AnyresDefaults & { vision: Json } = {
   edge: EDGE,
   sizes: STEPS.flatMap((rows) => STEPS.map((columns) => [rows * EDGE, columns * EDGE] as const)),
-  vision: { image_size: EDGE, patch_size: 14 },
+  vision: ONEVISION_VISION,
 };
 
 function mostSquaresOf(config: Json): number {

@@ -49,7 +49,8 @@ export async function openClipEncoder(
         });
         if (found < numbers.length) throw tooFew(numbers.length, found);
         await encode(clip.end());
-        return kept.add(key, layout, joined(parts));
+        const features = joined(parts);
+        return kept.add(key, layout, family.arrange?.(features) ?? features);
       });
     },
   };

@@ -11,6 +11,7 @@ import type {
 import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createGemma3Family } from './gemma3.js';
 import { createIdefics3Family } from './idefics3.js';
+import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlavaFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
@@ -31,7 +32,7 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
   llava: { image: createLlavaFamily },
   llava_next: { image: createLlavaNextFamily },
-  llava_onevision: { image: createLlavaOnevisionFamily },
+  llava_onevision: { image: createLlavaOnevisionFamily, video: createLlavaOnevisionClips },
   paligemma: { image: createPaliGemmaFamily },
   gemma3: { image: createGemma3Family },
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },

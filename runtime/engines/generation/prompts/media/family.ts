@@ -44,6 +44,8 @@ export interface MediumFamily {
    * @param all media of this kind in the conversation
    */
   expand(layout: MediumLayout, all?: readonly MediumLayout[]): string;
+  /** What sees what comes after it: all of a prompt, or the features of each medium; absent: nothing does. */
+  readonly ahead?: 'prompt' | 'medium';
   /** Absent: tokens stand where they are. Otherwise the same for all kinds of a family. */
   positions?(length: number, media: readonly PlacedMedium[]): PromptPositions;
 }
@@ -85,6 +87,8 @@ export interface ClipFamily extends MediumFamily {
   choose(video: VideoFacts, sampling: FrameSampling): { numbers: number[]; layout: MediumLayout };
   /** Runs of the vision encoder for the frames of one clip, which come one by one. */
   collect(): FrameCollector;
+  /** The features of all runs [count, width] as the prompt has them; absent where they stay as they are. */
+  arrange?(features: TensorLike): TensorLike;
 }
 
 export interface FrameCollector {

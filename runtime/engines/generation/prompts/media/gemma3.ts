@@ -23,6 +23,7 @@ export function createGemma3Family(files: FamilyFiles): PictureFamily {
   const count = firstNumber(config, 'mm_tokens_per_image') ?? FEATURES;
   return {
     ...family,
+    ahead: 'medium',
     placeholder: before,
     layout: (size) => ({ ...family.layout(size), count }),
     expand: () => `\n\n${before}${token.repeat(count)}${after}\n\n`,

@@ -73,7 +73,7 @@ export interface EncodedMedium extends MediumLayout {
 /** Most features of a medium, to number them beside those of others. */
 const MOST_FEATURES = 2 ** 20;
 
-export interface PromptTokens extends Pick<MediumFamily, 'positions'> {
+export interface PromptTokens extends Pick<MediumFamily, 'positions' | 'ahead'> {
   /** Those at whose places features stand. */
   tokenIds: readonly number[];
 }
@@ -83,7 +83,7 @@ export interface PromptTokens extends Pick<MediumFamily, 'positions'> {
  * @throws RunError 422 where there are other than as many tokens as features
  */
 export function mediaPrompt(
-  { tokenIds, positions }: PromptTokens,
+  { tokenIds, positions, ahead }: PromptTokens,
   tokens: readonly number[],
   media: readonly EncodedMedium[],
 ): Prompt {
@@ -111,7 +111,19 @@ export function mediaPrompt(
     });
     first += count;
   }
-  return { tokens, keys, spans, positions: positions?.(tokens.length, placed) };
+  const groups = ahead && groupsOf(ahead, tokens.length, spans);
+  return { tokens, keys, spans, groups, positions: positions?.(tokens.length, placed) };
+}
+
+/** Which tokens see each other: all of a prompt, or the features of each run. */
+function groupsOf(
+  ahead: NonNullable<MediumFamily['ahead']>,
+  length: number,
+  spans: readonly FeatureSpan[],
+): number[] {
+  const groups = new Array<number>(length).fill(ahead === 'prompt' ? 1 : 0);
+  if (ahead === 'medium') spans.forEach(({ start, count }, i) => groups.fill(i + 1, start, start + count));
+  return groups;
 }
 
 interface Run {

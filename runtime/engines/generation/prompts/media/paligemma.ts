@@ -18,6 +18,7 @@ export function createPaliGemmaFamily(files: FamilyFiles): PictureFamily {
   const family = createLlavaFamily(files, 0);
   return {
     ...family,
+    ahead: 'prompt',
     template: TEMPLATE.replace('<image>', family.placeholder),
     positions: (length) => ({ axes: [Array.from({ length }, (_, place) => place + 1)], shift: 1 }),
   };

@@ -27,7 +27,7 @@ export function clipToken(
   { config, tokenizer }: FamilyFiles,
   usual: string,
 ): Pick<PictureFamily, 'placeholder' | 'tokenId'> {
-  const named = config['video_token_id'];
+  const named = config['video_token_id'] ?? config['video_token_index'];
   const tokenId = typeof named === 'number' ? named : tokenizer.idOf(usual);
   const placeholder = tokenId === undefined ? undefined : tokenizer.tokenOf(tokenId);
   if (tokenId !== undefined && placeholder) return { placeholder, tokenId };

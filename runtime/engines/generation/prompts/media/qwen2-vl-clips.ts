@@ -4,6 +4,7 @@ import type { Picture } from '../../../../media/picture.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createFramePatchProcessor } from '../../../processors/image/qwen2-vl.js';
 import { roundHalfEven } from '../../../processors/image/sizes.js';
+import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, EncoderRun } from './family.js';
 import { clipToken } from './picture-token.js';
@@ -100,7 +101,7 @@ function frameNumbers(
     );
   const count = countOf({ total, own }, { num_frames, fps }, { video, together });
   if (count === undefined) return Array.from({ length: total }, (_, i) => i);
-  if (count > 0 && count <= total) return spread(total, count);
+  if (count > 0 && count <= total) return uniformly(total, count);
   throw new RunError('unprocessable', `${count} frames can't be chosen of the video's ${total}`);
 }
 
@@ -128,10 +129,4 @@ function countByRate(
   const least = firstNumber(video, 'min_frames') ?? LEAST;
   const most = down(Math.min(firstNumber(video, 'max_frames') ?? MOST, total));
   return down(Math.min(Math.max(wanted, least), most, total));
-}
-
-/** As torch.arange(0, total, total / count).int(), which counts in single precision. */
-function spread(total: number, count: number): number[] {
-  const step = total / count;
-  return Array.from({ length: Math.ceil(total / step) }, (_, i) => Math.trunc(Math.fround(i * step)));
 }
