@@ -1,3 +1,4 @@
+import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype } from '../../runtime/core/spec.js';
 import { limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
 import {
@@ -57,7 +58,7 @@ export function predictMemory(input: MemoryInput): MemoryForecast {
 }
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
-  if (!spec.files.some(({ path }) => path === 'tokenizer.json')) return 0;
+  if (!spec.files.some(({ path }) => path === 'tokenizer.json' || isTrainedModel(path))) return 0;
   const merges = isDecoder(spec) || spec.files.some(({ path }) => path === 'merges.txt');
   return sizes.vocabulary * (merges ? MERGED_ENTRY_BYTES : ENTRY_BYTES);
 }

@@ -7,7 +7,7 @@ import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { pipelineClasses, pipelineNamed } from '../../runtime/core/pipelines.js';
 import { printable } from '../../runtime/core/printable.js';
-import { vocabularyOf } from '../../runtime/core/vocabulary-files.js';
+import { isTrainedModel, TOKENIZER_SETTINGS, vocabularyOf } from '../../runtime/core/vocabulary-files.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
@@ -65,7 +65,7 @@ export function withVocabulary<B extends Pick<EngineBinding<never, never, never>
   if (!binding.files.includes('tokenizer.json') || has('tokenizer.json')) return binding;
   const vocabulary = vocabularyOf({ tokenizerClass: facts.tokenizerClass, modelType: facts.modelType });
   if (!vocabulary?.files.every(has)) return binding;
-  return { ...binding, files: [...binding.files, ...vocabulary.files] };
+  return { ...binding, files: [...binding.files, ...vocabulary.files, ...TOKENIZER_SETTINGS] };
 }
 
 /** @throws Refusal when a file is missing that the task's engine needs to read its input */
@@ -77,7 +77,7 @@ export function requireFiles(
 ): void {
   const has = (path: string) => files.some((file) => file.path === path);
   // Families that read vocab.json themselves name it, too.
-  const others = ['vocab.json', 'vocab.txt'].filter((name) => named.includes(name));
+  const others = named.filter((name) => ['vocab.json', 'vocab.txt'].includes(name) || isTrainedModel(name));
   if (named.includes('tokenizer.json') && !['tokenizer.json', ...others].some(has)) {
     throw new Refusal(
       `${id} has no tokenizer.json`,

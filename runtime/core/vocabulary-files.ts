@@ -1,9 +1,26 @@
 /** Vocabularies that the server makes a tokenizer.json of, as transformers does where a repository has none. */
 export interface Vocabulary {
-  /** `wordpiece`: BERT's words and their endings. `bytes`: GPT-2's pairs of bytes. */
-  kind: 'wordpiece' | 'bytes';
+  /** `wordpiece`: BERT's words and their endings. `bytes`: GPT-2's pairs of bytes. `sentencepiece`: a trained model. */
+  kind: 'wordpiece' | 'bytes' | 'sentencepiece';
   files: readonly string[];
+  /** Class whose tokenizer is made of a trained model, without `Tokenizer`. */
+  family?: string;
 }
+
+/** Whether a file holds a trained model, by its name. */
+export function isTrainedModel(path: string): boolean {
+  return /\.(?:model|spm)$/.test(path);
+}
+
+/** What tokenizers are told beside their vocabularies. */
+export const TOKENIZER_SETTINGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json'];
+
+const trained = (family: string, ...files: string[]): Vocabulary => ({
+  kind: 'sentencepiece',
+  files,
+  family,
+});
+const FAIRSEQ_MODEL = 'sentencepiece.bpe.model';
 
 const KINDS: [names: RegExp, models: RegExp, vocabulary: Vocabulary][] = [
   [
@@ -16,6 +33,19 @@ const KINDS: [names: RegExp, models: RegExp, vocabulary: Vocabulary][] = [
     /^(gpt2|gpt_neo|gptj|opt|roberta|bart|longformer|led)$/,
     { kind: 'bytes', files: ['vocab.json', 'merges.txt'] },
   ],
+  [/^M?T5$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, trained('T5', 'spiece.model')],
+  [/^XLMRoberta$/, /^(xlm-roberta|xlm-roberta-xl|xmod)$/, trained('XLMRoberta', FAIRSEQ_MODEL)],
+  [/^Camembert$/, /^camembert$/, trained('Camembert', FAIRSEQ_MODEL)],
+  [/^MBart$/, /^mbart$/, trained('MBart', FAIRSEQ_MODEL)],
+  [/^MBart50$/, /^mbart50$/, trained('MBart50', FAIRSEQ_MODEL)],
+  [/^Nllb$/, /^nllb-moe$/, trained('Nllb', FAIRSEQ_MODEL)],
+  [/^Albert$/, /^albert$/, trained('Albert', 'spiece.model')],
+  [/^DebertaV2$/, /^deberta-v2$/, trained('DebertaV2', 'spm.model')],
+  [/^Pegasus$/, /^(pegasus|bigbird_pegasus)$/, trained('Pegasus', 'spiece.model')],
+  [/^BigBird$/, /^big_bird$/, trained('BigBird', 'spiece.model')],
+  [/^XLNet$/, /^xlnet$/, trained('XLNet', 'spiece.model')],
+  [/^Llama$/, /^(llama|mistral|mixtral|ministral|phi3|phimoe|jamba)$/, trained('Llama', 'tokenizer.model')],
+  [/^Gemma$/, /^(gemma|gemma2|gemma3|gemma3_text)$/, trained('Gemma', 'tokenizer.model')],
 ];
 
 export interface TokenizerClass {

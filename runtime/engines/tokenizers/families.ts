@@ -55,6 +55,10 @@ const T5 = {
   ...ONE_SEGMENT,
 };
 
+const PEGASUS = {
+  ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>', mask_token: '<mask_2>' },
+  ...ONE_SEGMENT,
+};
 const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
 
 /** By the class that tokenizer_config.json names, else by the model type. */
@@ -74,8 +78,8 @@ const FAMILIES: [names: RegExp, models: RegExp, family: TokenizerFamily][] = [
     { trims: true, config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
   [
-    /^(XLMRoberta|Camembert|MBart|MBart50|Barthez)$/,
-    /^(xlm-roberta|xlm-roberta-xl|camembert|mbart|xmod)$/,
+    /^(XLMRoberta|Camembert|MBart|MBart50|Barthez|Nllb)$/,
+    /^(xlm-roberta|xlm-roberta-xl|camembert|mbart|xmod|nllb-moe)$/,
     { config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
   [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
@@ -93,6 +97,7 @@ const FAMILIES: [names: RegExp, models: RegExp, family: TokenizerFamily][] = [
   [/^(GPT2|CodeGen|Whisper)$/, /^(gpt2|gpt_neo|gptj|gpt_bigcode|codegen|opt|whisper)$/, { config: GPT }],
   [/^Qwen2$/, /^(qwen2|qwen3|qwen2_moe|qwen3_moe)$/, { config: QWEN }],
   [/^(T5|MT5)$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, { config: T5 }],
+  [/^Pegasus$/, /^(pegasus|bigbird_pegasus)$/, { config: PEGASUS }],
   [/^Bloom$/, /^bloom$/, { config: BLOOM }],
   // One list of ids for two languages: conversions give what only the other one has a score that stands for none.
   [/^Marian$/, /^marian$/, { foreignScore: -100, config: MARIAN }],

@@ -1,11 +1,14 @@
 import { RunError } from '../../core/errors.js';
-import { vocabularyOf } from '../../core/vocabulary-files.js';
-import { type Json, readJson, readOptionalText } from '../repository/model-folder.js';
+import { type Vocabulary, vocabularyOf } from '../../core/vocabulary-files.js';
+import { type Json, readJson, readOptionalJson, readOptionalText } from '../repository/model-folder.js';
 import { tokenizerFamily } from './families.js';
+import { convertModel } from './sentencepiece/convert.js';
+import { readModelFile } from './sentencepiece/model-file.js';
 import {
   type AddedToken,
   type Component,
   specialTokensOf,
+  type TokenizerFiles,
   type TokenizerJson,
   tokenText,
 } from './tokenizer-json.js';
@@ -18,6 +21,12 @@ export interface VocabularySettings {
   model: Json | undefined;
 }
 
+/** A tokenizer.json, and the settings that are read beside it. */
+export interface MadeTokenizer extends Pick<
+  TokenizerFiles,
+  'json' | 'config' | 'specialTokens' | 'complete'
+> {}
+
 /**
  * tokenizer.json of a repository that has its vocabulary only, as transformers converts it (convert_slow_tokenizer.py).
  * @throws RunError `not_ready` for a class of tokenizers that is not known, or without its files
@@ -25,20 +34,55 @@ export interface VocabularySettings {
 export async function tokenizerFromVocabulary(
   dir: string,
   given: VocabularySettings,
-): Promise<TokenizerJson> {
+): Promise<MadeTokenizer> {
   const { config, specialTokens, model } = given;
   const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
-  const kind = vocabularyOf({
+  const vocabulary = vocabularyOf({
     tokenizerClass: written === undefined ? undefined : String(written),
     modelType: model?.['model_type'] as string | undefined,
-  })?.kind;
-  if (!kind) throw new RunError('not_ready', 'the model has no tokenizer.json');
+  });
+  if (!vocabulary) throw new RunError('not_ready', 'the model has no tokenizer.json');
   // The family goes by the configurations alone.
   const family = tokenizerFamily({ config, model, json: undefined as never });
+  if (vocabulary.kind === 'sentencepiece')
+    return trainedTokenizer(dir, { ...given, vocabulary, defaults: family.config ?? {} });
   const settings = { ...family.config, ...specialTokens, ...config };
-  return kind === 'wordpiece'
-    ? wordPieces(dir, settings)
-    : bytePairs(dir, { settings, framed: family.trims === true });
+  const json =
+    vocabulary.kind === 'wordpiece'
+      ? await wordPieces(dir, settings)
+      : await bytePairs(dir, { settings, framed: family.trims === true });
+  return { json, config, specialTokens };
+}
+
+interface TrainedSettings extends VocabularySettings {
+  vocabulary: Vocabulary;
+  defaults: Json;
+}
+
+/** Of a model of sentencepiece. What special_tokens_map.json says is in the configuration then. */
+async function trainedTokenizer(dir: string, given: TrainedSettings): Promise<MadeTokenizer> {
+  const { vocabulary, defaults, config, specialTokens } = given;
+  const [model, addedTokens] = await Promise.all([
+    readModelFile(dir, vocabulary.files[0]!),
+    readOptionalJson(dir, 'added_tokens.json'),
+  ]);
+  const written = config['added_tokens_decoder'] === undefined ? withSpecials(config, specialTokens) : config;
+  const settings = { ...defaults, ...written };
+  const made = convertModel({ model, family: vocabulary.family!, settings, written, addedTokens });
+  return { ...made, specialTokens: undefined, complete: true };
+}
+
+/** special_tokens_map.json overrules tokenizer_config.json, and adds to its further tokens; all are special. */
+function withSpecials(config: Json, specialTokens: Json = {}): Json {
+  const special = (token: unknown) =>
+    typeof token === 'object' && token !== null ? { ...token, special: true } : token;
+  const further = 'additional_special_tokens';
+  const named = Object.entries(specialTokens).map(([name, token]) => [name, special(token)] as const);
+  const listed = [config, specialTokens].flatMap((one) => (one[further] ?? []) as unknown[]).map(special);
+  const unique = [
+    ...new Map(listed.toReversed().map((token) => [tokenText(token), token])).values(),
+  ].toReversed();
+  return { ...config, ...Object.fromEntries(named), ...(unique.length > 0 ? { [further]: unique } : {}) };
 }
 
 async function wordPieces(dir: string, settings: Json): Promise<TokenizerJson> {

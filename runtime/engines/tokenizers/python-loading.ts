@@ -16,7 +16,7 @@ import {
 export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
   const family = tokenizerFamily(files);
   const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
-  const added = addedTokens(files.json, config);
+  const added = files.complete ? files.json.added_tokens : addedTokens(files.json, config);
   return {
     config,
     json: {

@@ -108,7 +108,10 @@ const CUTTERS: Record<string, Cutter> = {
     const foreign = new Set(
       rows.flatMap(([token, score]) => (score === json['foreign_score'] ? [token] : [])),
     );
-    const cut = createUnigram(rows.filter(([token]) => !foreign.has(token)));
+    const cut = createUnigram(
+      rows.filter(([token]) => !foreign.has(token)),
+      { exact: json['exact_scores'] === true },
+    );
     return (word, take) => {
       // Neighbours that are not known are one piece, which may be in the list of ids all the same.
       let [at, open] = [0, 0];

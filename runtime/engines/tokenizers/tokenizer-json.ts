@@ -74,6 +74,8 @@ export interface TokenizerFiles {
   specialTokens?: Json | undefined;
   /** config.json of the model */
   model?: Json | undefined;
+  /** True: the configuration's tokens are among those of `json` already. */
+  complete?: boolean | undefined;
   /** True: lower case before all else, as sentence-transformers can ask for. */
   lowerCase?: boolean | undefined;
 }

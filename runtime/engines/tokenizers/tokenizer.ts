@@ -76,10 +76,10 @@ export async function loadTokenizer(
     readOptionalJson(dir, 'config.json'),
   ]);
   const settings = { config: config ?? {}, specialTokens, model };
-  return createTokenizer({
-    json: (json as TokenizerJson | undefined) ?? (await tokenizerFromVocabulary(dir, settings)),
-    ...{ ...settings, lowerCase },
-  });
+  const made = json
+    ? { json: json as unknown as TokenizerJson }
+    : await tokenizerFromVocabulary(dir, settings);
+  return createTokenizer({ ...settings, ...made, lowerCase });
 }
 
 /** As sentence-transformers' do_lower_case does to a tokenizer that doesn't lower-case already. */

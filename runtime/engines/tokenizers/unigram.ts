@@ -5,12 +5,14 @@ const UNKNOWN_PENALTY = 10;
  * Cuts words into the likeliest row of pieces (Viterbi over the scores of a vocabulary), as the Rust library does.
  * Characters that are in no token are pieces of their own. Made here since the JavaScript library takes 20
  * microseconds for a character, which nobody else is served in.
+ * @param exact the scores were never written as text
  */
 export function createUnigram(
   vocabulary: readonly (readonly [token: string, score: number])[],
+  { exact = false }: { exact?: boolean } = {},
 ): (word: string) => string[] {
   const trie = trieOf(vocabulary.map(([token]) => token));
-  const scores = vocabulary.map(([, score]) => asSerdeReads(score));
+  const scores = vocabulary.map(([, score]) => (exact ? score : asSerdeReads(score)));
   const unknown = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_PENALTY;
   return (word) => {
     const best = new Float64Array(word.length + 1);

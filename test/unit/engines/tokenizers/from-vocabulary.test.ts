@@ -36,7 +36,7 @@ describe('refused', () => {
 
   test.each([
     ['a class that nobody converts here', { tokenizer_class: 'BertJapaneseTokenizer' }, /no tokenizer.json/],
-    ['a type that nobody converts here', { model_type: 'xlnet' }, /no tokenizer.json/],
+    ['a type that nobody converts here', { model_type: 'ctrl' }, /no tokenizer.json/],
     ['words without a list', { model_type: 'bert' }, /neither tokenizer.json nor vocab.txt/],
     ['pairs without merges', { model_type: 'gpt2' }, /no merges.txt/],
   ])('%s', async (_, config, message) => {
