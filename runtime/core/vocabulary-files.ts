@@ -39,6 +39,8 @@ const KINDS: [names: RegExp, models: RegExp, vocabulary: Vocabulary][] = [
   [/^MBart$/, /^mbart$/, trained('MBart', FAIRSEQ_MODEL)],
   [/^MBart50$/, /^mbart50$/, trained('MBart50', FAIRSEQ_MODEL)],
   [/^Nllb$/, /^nllb-moe$/, trained('Nllb', FAIRSEQ_MODEL)],
+  [/^M2M100$/, /^m2m_100$/, trained('M2M100', FAIRSEQ_MODEL, 'vocab.json')],
+  [/^Marian$/, /^marian$/, trained('Marian', 'source.spm', 'target.spm', 'vocab.json')],
   [/^Albert$/, /^albert$/, trained('Albert', 'spiece.model')],
   [/^DebertaV2$/, /^deberta-v2$/, trained('DebertaV2', 'spm.model')],
   [/^Pegasus$/, /^(pegasus|bigbird_pegasus)$/, trained('Pegasus', 'spiece.model')],

@@ -2,6 +2,7 @@ import { RunError } from '../../core/errors.js';
 import { bytesOfToken, decodeUtf8 } from './bytes.js';
 import { cleanUp } from './clean-up.js';
 import { tokenizersLibrary } from './library.js';
+import { slowDecoder } from './sentencepiece/decode.js';
 import type { Component } from './tokenizer-json.js';
 
 /** Turns tokens into pieces of text, which are joined without anything between them. */
@@ -32,6 +33,7 @@ const DECODERS: Record<string, (config: Component) => DecodeTokens> = {
   },
   ByteFallback: () => byteFallback,
   Fuse: () => (tokens) => [tokens.join('')],
+  SentencePiece: (config) => slowDecoder(config),
   Replace: (config) => fromLibrary(new tokenizersLibrary.ReplaceDecoder(config)),
   Strip: (config) => fromLibrary(new tokenizersLibrary.StripDecoder(config)),
   CTC: (config) => fromLibrary(new tokenizersLibrary.CTCDecoder(config)),

@@ -59,6 +59,10 @@ const PEGASUS = {
   ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>', mask_token: '<mask_2>' },
   ...ONE_SEGMENT,
 };
+const M2M = {
+  ...{ bos_token: '<s>', eos_token: '</s>', sep_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
+  ...ONE_SEGMENT,
+};
 const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
 
 /** By the class that tokenizer_config.json names, else by the model type. */
@@ -97,6 +101,7 @@ const FAMILIES: [names: RegExp, models: RegExp, family: TokenizerFamily][] = [
   [/^(GPT2|CodeGen|Whisper)$/, /^(gpt2|gpt_neo|gptj|gpt_bigcode|codegen|opt|whisper)$/, { config: GPT }],
   [/^Qwen2$/, /^(qwen2|qwen3|qwen2_moe|qwen3_moe)$/, { config: QWEN }],
   [/^(T5|MT5)$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, { config: T5 }],
+  [/^M2M100$/, /^m2m_100$/, { config: M2M }],
   [/^Pegasus$/, /^(pegasus|bigbird_pegasus)$/, { config: PEGASUS }],
   [/^Bloom$/, /^bloom$/, { config: BLOOM }],
   // One list of ids for two languages: conversions give what only the other one has a score that stands for none.

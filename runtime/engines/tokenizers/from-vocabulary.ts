@@ -3,6 +3,7 @@ import { type Vocabulary, vocabularyOf } from '../../core/vocabulary-files.js';
 import { type Json, readJson, readOptionalJson, readOptionalText } from '../repository/model-folder.js';
 import { tokenizerFamily } from './families.js';
 import { convertModel } from './sentencepiece/convert.js';
+import { type SlowRequest, slowTokenizer } from './sentencepiece/slow.js';
 import { readModelFile } from './sentencepiece/model-file.js';
 import {
   type AddedToken,
@@ -68,8 +69,21 @@ async function trainedTokenizer(dir: string, given: TrainedSettings): Promise<Ma
   ]);
   const written = config['added_tokens_decoder'] === undefined ? withSpecials(config, specialTokens) : config;
   const settings = { ...defaults, ...written };
-  const made = convertModel({ model, family: vocabulary.family!, settings, written, addedTokens });
+  const request = { model, family: vocabulary.family!, settings, written, addedTokens };
+  const made = vocabulary.files.includes('vocab.json')
+    ? slowTokenizer({ ...request, ...(await listBeside(dir, vocabulary)) })
+    : convertModel(request);
   return { ...made, specialTokens: undefined, complete: true };
+}
+
+/** The ids of pieces, and the model that reads what was written, where there are two. */
+async function listBeside(
+  dir: string,
+  { files }: Vocabulary,
+): Promise<Pick<SlowRequest, 'vocab' | 'target'>> {
+  const target = files.find((name) => name === 'target.spm');
+  const vocab = await readJson<Record<string, number>>(dir, 'vocab.json');
+  return { vocab, target: target === undefined ? undefined : await readModelFile(dir, target) };
 }
 
 /** special_tokens_map.json overrules tokenizer_config.json, and adds to its further tokens; all are special. */

@@ -1,5 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import { tokenizersLibrary } from './library.js';
+import { createEncoder } from './sentencepiece/encode.js';
+import type { SentencePieceModel } from './sentencepiece/model-file.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 import { createUnigram } from './unigram.js';
 import { type CutWord, type EmitToken, withWordCache } from './word-cache.js';
@@ -131,6 +133,16 @@ const CUTTERS: Record<string, Cutter> = {
         at += piece.length;
       }
       close();
+    };
+  },
+  /** Cuts the text itself, blanks and all, so tokens don't know their places in it. */
+  SentencePiece(json, { ids, unknownId }) {
+    const cut = createEncoder(json['trained'] as SentencePieceModel);
+    const hasCode = json['language_first'] === true;
+    return (text, take) => {
+      const [code = ''] = (hasCode && /^>>[^]*?<</.exec(text)) || [];
+      if (code !== '') take(ids.get(code) ?? unknownId!, 0, text.length);
+      for (const piece of cut(text.slice(code.length))) take(ids.get(piece) ?? unknownId!, 0, text.length);
     };
   },
   WordLevel: (_, { ids, unknownId }) => {

@@ -11,7 +11,7 @@ export function createUnigram(
   vocabulary: readonly (readonly [token: string, score: number])[],
   { exact = false }: { exact?: boolean } = {},
 ): (word: string) => string[] {
-  const trie = trieOf(vocabulary.map(([token]) => token));
+  const trie = findPrefixes(vocabulary.map(([token]) => token));
   const scores = vocabulary.map(([, score]) => (exact ? score : asSerdeReads(score)));
   const unknown = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_PENALTY;
   return (word) => {
@@ -57,7 +57,7 @@ function charLength(text: string, at: number): number {
 type FindPrefixes = (text: string, start: number, found: (end: number, token: number) => void) => void;
 
 /** Finds all tokens that a text has at a place. One map holds every edge: node and UTF-16 unit to the next node. */
-function trieOf(tokens: readonly string[]): FindPrefixes {
+export function findPrefixes(tokens: readonly string[]): FindPrefixes {
   const edges = new Map<number, number>();
   const tokenAt: number[] = [-1];
   const edge = (node: number, unit: number) => node * 0x10000 + unit;

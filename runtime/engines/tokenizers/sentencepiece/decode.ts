@@ -1,0 +1,50 @@
+import type { Component } from '../tokenizer-json.js';
+import { PIECE, type SentencePieceModel } from './model-file.js';
+
+/** Tokens to text as transformers' Python classes do: special tokens as they stand, runs between them by sentencepiece. */
+export function slowDecoder(config: Component): (tokens: string[]) => string[] {
+  const specials = new Set(config['specials'] as string[]);
+  const decode = createPieceDecoder(config['trained'] as SentencePieceModel);
+  const behind = config['blankBehindSpecials'] === true ? ' ' : '';
+  return (tokens) => {
+    let out = '';
+    let run: string[] = [];
+    for (const token of tokens) {
+      if (!specials.has(token)) run.push(token);
+      else {
+        out += decode(run) + token + behind;
+        run = [];
+      }
+    }
+    out += decode(run);
+    // What no piece of the model stands for keeps its marks of blanks.
+    return [(behind === '' ? out : out.replaceAll('▁', ' ')).trim()];
+  };
+}
+
+/** DecodePieces of sentencepiece. */
+function createPieceDecoder({
+  pieces,
+  normalizer,
+  unknown,
+}: SentencePieceModel): (run: readonly string[]) => string {
+  const types = new Map(pieces.map(({ text, type }) => [text, type]));
+  const { addsPrefix, removesExtraBlanks } = normalizer;
+  return (run) => {
+    let out = '';
+    let first = true;
+    for (const piece of run) {
+      const type = types.get(piece);
+      if (type === PIECE.control) continue;
+      if (type === undefined) out += piece;
+      else if (type === PIECE.unknown) out += unknown.surface;
+      else {
+        const marked = first && (addsPrefix || removesExtraBlanks) && piece.startsWith('▁');
+        out += (marked ? piece.slice(1) : piece).replaceAll('▁', ' ');
+        if (marked && !removesExtraBlanks) first = false;
+      }
+      if (out !== '') first = false;
+    }
+    return out;
+  };
+}

@@ -1,0 +1,83 @@
+import { RunError } from '../../../core/errors.js';
+import type { Json } from '../../repository/model-folder.js';
+import { tokenText } from '../tokenizer-json.js';
+import { addedRows } from './added-rows.js';
+import type { Converted, ConvertRequest } from './convert.js';
+import { M2M100_LANGUAGES, WMT21_LANGUAGES } from './languages.js';
+import type { SentencePieceModel } from './model-file.js';
+import { around, template } from './template.js';
+
+export interface SlowRequest extends ConvertRequest {
+  /** vocab.json: ids of pieces, which are not those of the model. */
+  vocab: Record<string, number>;
+  /** Reads what was written, where that is another model. */
+  target?: SentencePieceModel | undefined;
+}
+
+/**
+ * A tokenizer of a class that transformers has in Python only: sentencepiece cuts the text, and a list beside it gives the
+ * ids. Tokens don't know their places in the text.
+ */
+export function slowTokenizer(request: SlowRequest): Converted {
+  const { settings, written, addedTokens, model, target = model } = request;
+  if (settings['separate_vocabs'] === true)
+    throw new RunError('not_ready', 'tokenizer_config.json: separate_vocabs is not supported');
+  const { vocab, frame } = FAMILIES[request.family]!(request);
+  const ids = new Map(Object.entries(vocab));
+  const further = (settings['additional_special_tokens'] ?? []) as unknown[];
+  const flags = {};
+  const added = addedRows({
+    ...{ pieces: [], specialPieces: new Set<string>(), flags, ids, settings, written, addedTokens, further },
+  });
+  const unknownId = ids.get(tokenText(settings['unk_token']));
+  if (unknownId === undefined) throw new RunError('not_ready', 'vocab.json: has no unknown token');
+  return {
+    config: { ...settings, additional_special_tokens: further },
+    json: {
+      added_tokens: added,
+      ...{ normalizer: null, pre_tokenizer: null },
+      post_processor: template(frame, (token) => ids.get(token) ?? unknownId),
+      decoder: {
+        type: 'SentencePiece',
+        ...{
+          trained: target,
+          specials: added.filter(({ special }) => special).map(({ content }) => content),
+        },
+        blankBehindSpecials: request.family === 'Marian',
+      },
+      // Marian's target language stands in front of the text, as `>>fra<<`.
+      model: {
+        type: 'SentencePiece',
+        language_first: request.family === 'Marian',
+        vocab,
+        unk_id: unknownId,
+        trained: model,
+      },
+    },
+  };
+}
+
+interface SlowFamily {
+  vocab: Record<string, number>;
+  frame: readonly [single: string, pair: string];
+}
+
+const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
+  Marian: ({ vocab, settings }) => ({ vocab, frame: around([], [tokenText(settings['eos_token'])]) }),
+  M2M100({ vocab, settings }) {
+    const codes = languagesOf(settings);
+    const first = Object.keys(vocab).length;
+    const languages = Object.fromEntries(codes.map((code, i) => [`__${code}__`, first + i]));
+    const language = `__${String(settings['src_lang'] ?? 'en')}__`;
+    return {
+      vocab: { ...vocab, ...languages },
+      frame: around([language], [tokenText(settings['eos_token'])]),
+    };
+  },
+};
+
+function languagesOf({ language_codes: name = 'm2m100' }: Json): readonly string[] {
+  if (name === 'm2m100') return M2M100_LANGUAGES;
+  if (name === 'wmt21') return WMT21_LANGUAGES;
+  throw new RunError('not_ready', `tokenizer_config.json: language_codes ${String(name)} are not known`);
+}
