@@ -34,6 +34,8 @@ export interface DecoderState {
 export interface Seq2Seq {
   /** Of the states. */
   width: number;
+  /** True where the decoder reads vectors of tokens in place of ids. */
+  embedded?: boolean;
   vocabulary: number;
   decoderLayers: number;
   /** Of the decoder. */
@@ -44,7 +46,7 @@ export interface Seq2Seq {
   encode(g: GraphWriter, inputs: TextInputs): Value;
   /** Keys and values of the source for a layer of the decoder, of states [rows, length, width]. */
   projectSource(g: GraphWriter, layer: number, states: Value): Pair;
-  /** int64 [rows, tokens] -> float32 [rows, tokens, width], all layers and what comes after the last one. */
+  /** int64 [rows, tokens], or vectors -> float32 [rows, tokens, width], all layers and what comes after the last one. */
   decode(g: GraphWriter, ids: Value, state: DecoderState): Value;
   /** float32 [rows, 1, vocabulary] of states [rows, 1, width]. */
   scores(g: GraphWriter, x: Value): Value;
@@ -74,7 +76,9 @@ export function seq2seqHeads<C>(modelOf: (config: C) => Seq2Seq): Architecture<C
 export function writeCachedDecoder(g: GraphWriter, model: Omit<Seq2Seq, 'encode'>): void {
   const { width, vocabulary } = model;
   if (model.decoderLayers < 1) throw new GraphError('config.json: the decoder has no layers');
-  const ids = g.input('input_ids', 'int64', ['rows', 'tokens']);
+  const ids = model.embedded
+    ? g.input('inputs_embeds', 'float32', ['rows', 'tokens', width])
+    : g.input('input_ids', 'int64', ['rows', 'tokens']);
   const states = g.input('encoder_hidden_states', 'float32', ['rows', 'length', width]);
   const caches = Array.from({ length: model.decoderLayers }, (_, layer) => cacheInputs(g, layer, model));
   const source = sourceCaches(g, model, { states, caches });

@@ -1,4 +1,5 @@
 import type { AnyArchitecture } from '../../architecture.js';
+import { florence2 } from './florence2.js';
 import { gemma3Pictures, paligemma } from './gemma-pictures.js';
 import { idefics3 } from './idefics3.js';
 import { llava, llavaNext, llavaOnevision } from './llava.js';
@@ -14,4 +15,5 @@ export const MEDIA: readonly AnyArchitecture[] = [
   llavaOnevision,
   qwen2Vl,
   qwen25Vl,
+  florence2,
 ];

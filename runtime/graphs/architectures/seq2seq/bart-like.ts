@@ -26,6 +26,8 @@ export interface BartLike {
   /** float32 [1 or rows, tokens, width] for ids [rows, tokens] after so many former tokens (int64 scalar). */
   positions(g: GraphWriter, ids: Value, side: Side, pastTokens?: Value): Value;
   tie: boolean;
+  /** True where both sides read vectors of tokens, [rows, tokens, width], in place of ids. */
+  embedded?: boolean;
   /** False where keys are projected without a bias. */
   keyBias?: boolean;
 }
@@ -39,6 +41,7 @@ export function bartModel(model: BartLike): Seq2Seq {
   const { width, heads, answerVocabulary } = model;
   return {
     width,
+    ...(model.embedded && { embedded: true }),
     vocabulary: answerVocabulary,
     decoderLayers: model.layers.decoder,
     heads: heads.decoder,
@@ -66,7 +69,7 @@ export function bartModel(model: BartLike): Seq2Seq {
 const hasBias = (letter: string, { keyBias = true }: BartLike): boolean => letter !== 'k' || keyBias;
 
 /** Both sides share one table, which is stored under one of three names. */
-function tableName(g: GraphWriter, side: Side): string {
+export function tableName(g: GraphWriter, side: Side): string {
   const names = [
     `model.${side}.embed_tokens.weight`,
     'model.shared.weight',
@@ -78,8 +81,9 @@ function tableName(g: GraphWriter, side: Side): string {
 function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; pastTokens?: Value }): Value {
   const { width, embedScale } = model;
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
-  const found = lookedUp(g, ids, tableName(g, of.side), { rows, width });
-  const tokens = embedScale === 1 ? found : g.node('Mul', [found, g.scalar(embedScale)]);
+  const looked = () => lookedUp(g, ids, tableName(g, of.side), { rows, width });
+  const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
+  const tokens = model.embedded ? ids : scaled(looked());
   const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.pastTokens)]);
   if (!model.embeddingNorm) return sum;
   return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });

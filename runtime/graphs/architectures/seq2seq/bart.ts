@@ -12,12 +12,12 @@ const config = z.object(bartConfig);
 type Config = z.output<typeof config>;
 
 /** Rows of BART's tables of positions before the first one. */
-const OFFSET = 2;
+export const BART_OFFSET = 2;
 
 const bartOf = (c: Config) => ({
   ...bartSizes(c),
   ...{ normsBefore: false, embeddingNorm: true },
-  positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: OFFSET }),
+  positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: BART_OFFSET }),
 });
 
 /** modeling_bart.py */

@@ -42,8 +42,11 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
 };
 
 /** The kinds that models of a type read. */
-export const mediaKinds = (modelType: string): MediumKind[] =>
-  Object.hasOwn(FAMILIES, modelType) ? (Object.keys(FAMILIES[modelType]!) as MediumKind[]) : [];
+export function mediaKinds(modelType: string): MediumKind[] {
+  // florence-chat.ts
+  if (modelType === 'florence2') return ['image'];
+  return Object.hasOwn(FAMILIES, modelType) ? (Object.keys(FAMILIES[modelType]!) as MediumKind[]) : [];
+}
 
 /** How one model reads its media; the kinds that it takes. */
 export interface MediaFamilies {
