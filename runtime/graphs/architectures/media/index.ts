@@ -4,6 +4,7 @@ import { gemma3Pictures, paligemma } from './gemma-pictures.js';
 import { idefics3 } from './idefics3.js';
 import { llava, llavaNext, llavaOnevision } from './llava.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
+import { voxtral } from './voxtral.js';
 
 /** Language models that read pictures, sounds or videos among words. */
 export const MEDIA: readonly AnyArchitecture[] = [
@@ -16,4 +17,5 @@ export const MEDIA: readonly AnyArchitecture[] = [
   qwen2Vl,
   qwen25Vl,
   florence2,
+  voxtral,
 ];

@@ -44,8 +44,15 @@ const FRAMES = 2;
 
 const at = (name: string) => `model.encoder.${name}`;
 
+/** What the encoder is made of. */
+export type WhisperEncoder = Pick<
+  Config,
+  | ('d_model' | 'num_mel_bins' | 'max_source_positions' | 'activation_function')
+  | ('encoder_layers' | 'encoder_attention_heads' | 'encoder_ffn_dim')
+>;
+
 /** What the encoder reads, and what each layer gives; the norm behind the last one included. */
-function statesOf(g: GraphWriter, c: Config): Value[] {
+export function whisperStates(g: GraphWriter, c: WhisperEncoder): Value[] {
   const width = c.d_model;
   const frames = FRAMES * c.max_source_positions;
   const spectrogram = g.input('input_features', 'float32', ['rows', c.num_mel_bins, frames]);
@@ -96,14 +103,14 @@ export const whisper = defineArchitecture({
   heads: {
     'speech-seq2seq': {
       encoder_model: (g, c: Config) =>
-        g.output('last_hidden_state', statesOf(g, c).at(-1)!, 'float32', [
+        g.output('last_hidden_state', whisperStates(g, c).at(-1)!, 'float32', [
           ...['rows', c.max_source_positions, c.d_model],
         ]),
       decoder_model_merged: writeDecoder,
     },
     'audio-classification': {
       model: (g, c: Config) =>
-        soundLabels(g, statesOf(g, c), {
+        soundLabels(g, whisperStates(g, c), {
           ...{ width: c.d_model, projected: c.classifier_proj_size, labels: labelCount(c) },
           weighted: c.use_weighted_layer_sum,
         }),

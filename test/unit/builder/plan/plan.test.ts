@@ -121,7 +121,7 @@ describe('from a hub', () => {
   });
 });
 
-const MEDIA = ['image-text-to-text', 'video-text-to-text'].flatMap((task) => {
+const MEDIA = ['image-text-to-text', 'video-text-to-text', 'audio-text-to-text'].flatMap((task) => {
   const root = `test/fixtures/zoo-weights/${task}`;
   return readdirSync(root).map((name) => [name, task, `${root}/${name}/repo`] as const);
 });
