@@ -99,7 +99,7 @@ async function compareAnswer(graphs: Record<string, InferenceSession>, one: Text
   const encoded = await encoder.run(
     Array.isArray(source)
       ? { input_ids: tensorOf([source]), attention_mask: tensorOf([source.map(() => 1)]) }
-      : { input_features: tensorOf(source!) },
+      : { [encoder.inputNames[0]!]: tensorOf(source!) },
   );
   const wanted = floatsOf(logits);
   const width = logits.dims[1]!;

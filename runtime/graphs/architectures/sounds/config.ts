@@ -25,8 +25,9 @@ export const waveConfig = {
   do_stable_layer_norm: z.boolean().default(false),
   use_weighted_layer_sum: z.boolean().default(false),
   classifier_proj_size: size.default(256),
-  // Adapters of languages lie in files of their own; those behind the encoder make steps of other lengths.
-  adapter_attn_dim: z.null('adapters of languages are not known').default(null),
+  // Of the language that the checkpoint is made for; those of others lie in files of their own.
+  adapter_attn_dim: size.nullable().default(null),
+  // Adapters behind the encoder make steps of other lengths.
   add_adapter: z.literal(false, 'adapters behind the encoder are not known').default(false),
 };
 

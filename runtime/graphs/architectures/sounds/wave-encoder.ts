@@ -49,11 +49,21 @@ export function waveStates(g: GraphWriter, c: WaveConfig, options: WaveOptions):
     const added = bias && ((read: Value) => bias(g, read, i));
     states.push(
       stable
-        ? preNormLayer(g, x, { ...sizes, names: NAMES, at, bias: added })
+        ? adapted(g, preNormLayer(g, x, { ...sizes, names: NAMES, at, bias: added }), at, c)
         : bertLayer(g, x, { ...sizes, names: NAMES, at, padding: '', bias: added?.(x) }),
     );
   }
   return stable ? [...states.slice(0, -1), outer(states.at(-1)!)] : states;
+}
+
+/** x and what the adapter of the language makes of it, where there is one. */
+function adapted(g: GraphWriter, x: Value, at: (part: string) => string, c: WaveConfig): Value {
+  const narrow = c.adapter_attn_dim;
+  if (narrow === null) return x;
+  const { width } = waveSizes(c);
+  const read = layerNorm(g, x, at('adapter_layer.norm'), { width, epsilon: 1e-5 });
+  const found = g.node('Relu', [linear(g, read, at('adapter_layer.linear_1'), { from: width, to: narrow })]);
+  return g.node('Add', [x, linear(g, found, at('adapter_layer.linear_2'), { from: narrow, to: width })]);
 }
 
 /** What the tasks want of a network over samples. */
