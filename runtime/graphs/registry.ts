@@ -8,11 +8,13 @@ import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
 import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2 } from './architectures/gpt2.js';
+import { gptNeo } from './architectures/gpt-neo.js';
 import { LLAMA_LIKE } from './architectures/llama-like/index.js';
 import { MEDIA } from './architectures/media/index.js';
 import { modernbert } from './architectures/modernbert.js';
 import { opt } from './architectures/opt.js';
 import { falcon } from './architectures/parallel/falcon.js';
+import { codegen, gptj } from './architectures/parallel/gpt-j.js';
 import { gptNeox } from './architectures/parallel/gpt-neox.js';
 import { phi } from './architectures/parallel/phi.js';
 import { stablelm } from './architectures/parallel/stablelm.js';
@@ -26,7 +28,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta],
   ...LLAMA_LIKE,
   ...[bart, mbart, pegasus, marian, m2m100, t5],
-  ...[gpt2, opt, gptNeox, falcon, phi, stablelm],
+  ...[gpt2, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...SOUNDS,
   ...MEDIA,

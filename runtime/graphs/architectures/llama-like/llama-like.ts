@@ -5,7 +5,7 @@ import type { DecoderInputs } from '../../blocks/decoder-inputs.js';
 import { type Projected, softCap } from '../../blocks/cached-attention.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
 import { embedding, linear, tableScores } from '../../blocks/linear.js';
-import { headNorm, rmsNorm } from '../../blocks/norm.js';
+import { headNorm, type NormOptions, rmsNorm } from '../../blocks/norm.js';
 import { splitRows } from '../../blocks/projections.js';
 import type { RotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { selfAttention } from '../../blocks/self-attention.js';
@@ -32,6 +32,12 @@ export interface LlamaLike {
   fused?: boolean;
   /** Added to the weights of norms. */
   normOffset?: number;
+  /** In place of RMSNorm. */
+  norm?: (g: GraphWriter, x: Value, name: string, size: NormOptions) => Value;
+  /** Names of the norms behind attention and feed-forward, where there are others before them. */
+  normsBehind?: readonly [attention: string, feedForward: string];
+  /** Feed-forward reads what attention reads, and both are added. */
+  parallel?: boolean;
   /** RMSNorms of queries and keys: of each head, or of all of them. */
   headNorms?: 'head' | 'whole';
   /** Where norms stand: before attention and feed-forward, after them, or both. */
@@ -47,6 +53,8 @@ export interface LlamaLike {
   scoresScale?: number;
   /** Undefined for a layer whose heads are not turned. */
   rotary(layer: number): RotaryConfig | undefined;
+  /** Neighbours of a head are turned as pairs. */
+  interleaved?: boolean;
   /** How many tokens a layer sees back; undefined: all. */
   window?(layer: number): number | undefined;
   /** Bounds of queries, keys and values. */
@@ -98,10 +106,14 @@ function writeLayer(g: GraphWriter, x: Value, inputs: DecoderInputs, of: LayerOf
   const normed = (value: Value, name: string) => norm(g, value, at(name), model);
   const ahead = (value: Value, name: string) => (norms === 'after' ? value : normed(value, name));
   const behind = (value: Value, name: string) => (norms === 'before' ? value : normed(value, name));
-  const attended = attend(g, ahead(x, 'input_layernorm'), inputs, of);
-  const middle = add(x, behind(attended, 'post_attention_layernorm'));
-  const second = norms === 'around' ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
-  return add(middle, behind(feedForward(g, ahead(middle, second), of), 'post_feedforward_layernorm'));
+  const read = ahead(x, 'input_layernorm');
+  const attended = attend(g, read, inputs, of);
+  if (model.parallel) return add(add(x, attended), feedForward(g, read, of));
+  const around = norms === 'around' && !model.normsBehind;
+  const [first, last] = model.normsBehind ?? ['post_attention_layernorm', 'post_feedforward_layernorm'];
+  const middle = add(x, behind(attended, first));
+  const second = around ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
+  return add(middle, behind(feedForward(g, ahead(middle, second), of), last));
 }
 
 function attend(g: GraphWriter, x: Value, inputs: DecoderInputs, { model, layer, at }: LayerOf): Value {
@@ -110,7 +122,7 @@ function attend(g: GraphWriter, x: Value, inputs: DecoderInputs, { model, layer,
   const attended = selfAttention(g, inputs, projected, {
     ...{ layer, heads, keyHeads, width, cap: model.cap, scale: model.scale ?? width ** -0.5 },
     window: model.window?.(layer),
-    rotary: model.rotary(layer),
+    ...{ rotary: model.rotary(layer), interleaved: model.interleaved },
   });
   const size = { from: heads * width, to, bias: model.bias?.output ?? false };
   return linear(g, attended, at('self_attn.o_proj'), size);
@@ -146,12 +158,10 @@ function feedForward(g: GraphWriter, x: Value, { model, layer, at }: LayerOf): V
   return gatedFeedForward(g, x, (name) => at(`mlp.${name}`), { width, inner, act, bias, fused });
 }
 
-const norm = (
-  g: GraphWriter,
-  x: Value,
-  name: string,
-  { width, epsilon, normOffset: offset }: LlamaLike,
-): Value => rmsNorm(g, x, name, { width, epsilon, offset });
+function norm(g: GraphWriter, x: Value, name: string, model: LlamaLike): Value {
+  const { width, epsilon, normOffset: offset } = model;
+  return model.norm?.(g, x, name, { width, epsilon }) ?? rmsNorm(g, x, name, { width, epsilon, offset });
+}
 
 function scaled(g: GraphWriter, x: Value, factor = 1): Value {
   return factor === 1 ? x : g.node('Mul', [x, g.scalar(factor)]);

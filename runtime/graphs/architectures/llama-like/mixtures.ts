@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { expertsFeedForward } from '../../blocks/experts.js';
+import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
+import { linear } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
 import { llamaConfig, llamaSizes } from './config.js';
@@ -58,6 +60,44 @@ export const qwen3Moe = defineArchitecture({
       headNorms: 'head',
       window: () => (c.use_sliding_window ? (c.sliding_window ?? undefined) : undefined),
       feedForward: (g, x, at, layer) => (isMixed(c, layer) ? mixed(g, x, at) : undefined),
+    };
+  }),
+});
+
+const qwen2MoeConfig = qwen3MoeConfig.extend({
+  num_key_value_heads: size.default(16),
+  num_experts: count.default(60),
+  num_experts_per_tok: z.int().min(1).max(1024).default(4),
+  moe_intermediate_size: size.default(1408),
+  shared_expert_intermediate_size: size.default(5632),
+  qkv_bias: z.boolean().default(true),
+});
+
+/** What all tokens go through beside the experts, as much of it as a gate of its own says. */
+function sharedExpert(
+  g: GraphWriter,
+  x: Value,
+  at: (name: string) => string,
+  c: z.output<typeof qwen2MoeConfig>,
+): Value {
+  const { hidden_size: width, shared_expert_intermediate_size: inner, hidden_act: act } = c;
+  const found = gatedFeedForward(g, x, (name) => at(`mlp.shared_expert.${name}`), { width, inner, act });
+  const gate = linear(g, x, at('mlp.shared_expert_gate'), { from: width, to: 1, bias: false });
+  return g.node('Mul', [g.node('Sigmoid', [gate]), found]);
+}
+
+/** modeling_qwen2_moe.py */
+export const qwen2Moe = defineArchitecture({
+  modelTypes: ['qwen2_moe'],
+  config: qwen2MoeConfig,
+  ...llamaLike<z.output<typeof qwen2MoeConfig>>((c) => {
+    const mixed = mixture(c, c.moe_intermediate_size);
+    return {
+      ...llamaSizes(c),
+      bias: { projections: c.qkv_bias },
+      window: () => (c.use_sliding_window ? (c.sliding_window ?? undefined) : undefined),
+      feedForward: (g, x, at, layer) =>
+        isMixed(c, layer) ? g.node('Add', [mixed(g, x, at), sharedExpert(g, x, at, c)]) : undefined,
     };
   }),
 });

@@ -31,8 +31,10 @@ export interface ParallelDecoder {
   labels: number;
   padId: number | undefined;
   /** The answer's scores have a bias. */
-  scoresBias?: boolean;
+  scoresBias?: boolean | undefined;
   rotary: RotaryConfig | undefined;
+  /** Neighbours of a head are turned as pairs. */
+  interleaved?: boolean | undefined;
   /** Norms before attention and before feed-forward; the same one twice where they share it; undefined: after attention. */
   norms: { attention: string; feedForward: string };
   /** True where feed-forward reads what attention reads, not what it gives. */
@@ -77,13 +79,13 @@ function writeLayer(
   inputs: DecoderInputs,
   { family, layer }: { family: ParallelDecoder; layer: number },
 ): Value {
-  const { names, prefix, norms, width, heads, keyHeads, parallel, rotary } = family;
+  const { names, prefix, norms, width, heads, keyHeads, parallel, rotary, interleaved } = family;
   const at: Name = (name) => `${prefix}${names.layers}.${layer}.${name}`;
   const normed = (value: Value, name: string) =>
     layerNorm(g, value, at(name), { width, epsilon: family.epsilon });
   const read = normed(x, norms.attention);
   const ofHead = headWidth(width, heads);
-  const size = { layer, heads, keyHeads, width: ofHead, scale: ofHead ** -0.5 };
+  const size = { layer, heads, keyHeads, width: ofHead, scale: ofHead ** -0.5, interleaved };
   const attended = family.output(
     g,
     selfAttention(g, inputs, family.project(g, read, at), { ...size, rotary }),
