@@ -6,12 +6,14 @@ import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
+import { bloom } from './architectures/bloom.js';
 import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2 } from './architectures/gpt2.js';
 import { gptNeo } from './architectures/gpt-neo.js';
 import { LLAMA_LIKE } from './architectures/llama-like/index.js';
 import { MEDIA } from './architectures/media/index.js';
 import { modernbert } from './architectures/modernbert.js';
+import { mpt } from './architectures/mpt.js';
 import { opt } from './architectures/opt.js';
 import { falcon } from './architectures/parallel/falcon.js';
 import { codegen, gptj } from './architectures/parallel/gpt-j.js';
@@ -28,6 +30,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta],
   ...LLAMA_LIKE,
   ...[bart, mbart, pegasus, marian, m2m100, t5],
+  ...[bloom, mpt],
   ...[gpt2, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...SOUNDS,

@@ -11,6 +11,8 @@ export interface DecoderInputs {
   vectors: Value | undefined;
   /** int64 [rows, tokens]: places in the text; [axes, rows, tokens] where they are counted on several axes. */
   positions: Value;
+  /** int64 [rows, all tokens]: places of fed tokens and of those of the cache; padding has any. */
+  allPlaces: Value;
   /** int64 [1]: tokens that are fed, without those of the cache. */
   tokens: Value;
   /**
@@ -71,6 +73,7 @@ export function decoderInputs(
   return {
     ids,
     vectors,
+    allPlaces: places,
     tokens,
     positions: cache ? placed() : own,
     mask: (window) => g.once(`mask ${window}`, () => causalMask(g, { seen, places, own, window, together })),
