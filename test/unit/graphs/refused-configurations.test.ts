@@ -40,7 +40,7 @@ test.each([
   ['dpt', { backbone_out_indices: [0] }, 'neck_hidden_sizes'],
   ['dpt', { head_in_index: 9 }, 'head_in_index'],
   ['depth-anything', { backbone_config: { model_type: 'dinov2', reshape_hidden_states: true } }, 'reshape'],
-  ['wav2vec2', { adapter_attn_dim: 16 }, 'adapters of languages'],
+  ['wav2vec2-stable', { adapter_attn_dim: 16 }, 'the weights lack'],
   ['wav2vec2', { add_adapter: true }, 'adapters behind the encoder'],
   ['wav2vec2', { conv_stride: [5, 4] }, 'conv_stride'],
   ['hubert', { num_attention_heads: 5 }, '5 heads'],
