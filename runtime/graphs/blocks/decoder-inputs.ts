@@ -20,6 +20,8 @@ export interface DecoderInputs {
    * @param window how many tokens back it sees, itself included; all of them if absent
    */
   mask(window?: number): Value;
+  /** int64 [rows, tokens, all tokens]: how far a key lies behind a fed token, less than 0 before it. */
+  distances(): Value;
   /** Keys and values of former tokens, float32 [rows, heads, past, width]; undefined where there is no cache. */
   past(layer: number): readonly [key: Value, value: Value] | undefined;
   /** Notes keys and values of the fed tokens, in the same layout. */
@@ -29,6 +31,8 @@ export interface DecoderInputs {
 export interface CacheSize {
   heads: number;
   width: number;
+  /** Stands in names of caches where a model has others, too. */
+  part?: '.decoder';
 }
 
 export interface PositionOptions {
@@ -77,17 +81,24 @@ export function decoderInputs(
     tokens,
     positions: cache ? placed() : own,
     mask: (window) => g.once(`mask ${window}`, () => causalMask(g, { seen, places, own, window, together })),
+    distances: () =>
+      g.once('distances of the decoder', () =>
+        g.node('Sub', [
+          ...[g.node('Unsqueeze', [places, g.ints([1])]), g.node('Unsqueeze', [own, g.ints([2])])],
+        ]),
+      ),
     past(layer) {
       if (!cache) return undefined;
       const shape = ['rows', cache.heads, 'past', cache.width];
-      const name = (kind: string) => `past_key_values.${layer}.${kind}`;
+      const name = (kind: string) => `past_key_values.${layer}${cache.part ?? ''}.${kind}`;
       return [g.input(name('key'), 'float32', shape), g.input(name('value'), 'float32', shape)];
     },
     present(layer, key, value) {
       if (!cache) return;
       const shape = ['rows', cache.heads, 'tokens', cache.width];
-      g.output(`present.${layer}.key`, key, 'float32', shape);
-      g.output(`present.${layer}.value`, value, 'float32', shape);
+      const name = `present.${layer}${cache.part ?? ''}`;
+      g.output(`${name}.key`, key, 'float32', shape);
+      g.output(`${name}.value`, value, 'float32', shape);
     },
   };
 }

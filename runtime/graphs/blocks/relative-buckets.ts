@@ -41,6 +41,10 @@ export function relativeBuckets(
 
 /** What a table [buckets, heads] adds to scores: float32 [1, heads, queries, keys] for int64 [queries, keys]. */
 export function bucketBias(g: GraphWriter, buckets: Value, table: Value): Value {
-  const found = g.node('Transpose', [g.node('Gather', [table, buckets])], { perm: [2, 0, 1] });
-  return g.node('Unsqueeze', [found, g.ints([0])]);
+  return bucketBiasByRow(g, g.node('Unsqueeze', [buckets, g.ints([0])]), table);
+}
+
+/** The same for each row: float32 [rows, heads, queries, keys] for int64 [rows, queries, keys]. */
+export function bucketBiasByRow(g: GraphWriter, buckets: Value, table: Value): Value {
+  return g.node('Transpose', [g.node('Gather', [table, buckets])], { perm: [0, 3, 1, 2] });
 }

@@ -3,7 +3,8 @@ import { attention } from '../../blocks/attention.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear, lookedUp, multiplied } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import type { DecoderState, Seq2Seq } from '../../blocks/seq2seq.js';
+import type { Seq2Seq } from '../../blocks/seq2seq.js';
+import type { DecoderState } from '../../blocks/source-decoder.js';
 import type { TextInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 
@@ -23,8 +24,8 @@ export interface BartLike {
   embeddingNorm: boolean;
   /** Factor of the tokens' vectors. */
   embedScale: number;
-  /** float32 [1 or rows, tokens, width] for ids [rows, tokens] after so many former tokens (int64 scalar). */
-  positions(g: GraphWriter, ids: Value, side: Side, pastTokens?: Value): Value;
+  /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these places (int64 of that shape) or from 0 on. */
+  positions(g: GraphWriter, ids: Value, side: Side, places?: Value): Value;
   tie: boolean;
   /** True where both sides read vectors of tokens, [rows, tokens, width], in place of ids. */
   embedded?: boolean;
@@ -78,13 +79,13 @@ export function tableName(g: GraphWriter, side: Side): string {
   return names.find((name) => g.weights.has(name)) ?? names[1]!;
 }
 
-function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; pastTokens?: Value }): Value {
+function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; places?: Value }): Value {
   const { width, embedScale } = model;
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
   const looked = () => lookedUp(g, ids, tableName(g, of.side), { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
   const tokens = model.embedded ? ids : scaled(looked());
-  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.pastTokens)]);
+  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.places)]);
   if (!model.embeddingNorm) return sum;
   return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
 }
@@ -108,7 +109,7 @@ function encodeTokens(g: GraphWriter, { ids, padding }: TextInputs, model: BartL
 /** All layers of the decoder. */
 export function decodeTokens(g: GraphWriter, ids: Value, state: DecoderState, model: BartLike): Value {
   const { width } = model;
-  let x = embed(g, ids, model, { side: 'decoder', pastTokens: state.pastTokens });
+  let x = embed(g, ids, model, { side: 'decoder', places: state.places });
   for (let i = 0; i < model.layers.decoder; i++) {
     const name = `model.decoder.layers.${i}`;
     const part = partOf(g, name, model);

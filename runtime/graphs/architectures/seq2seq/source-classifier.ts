@@ -1,7 +1,7 @@
 import type { Architecture } from '../../architecture.js';
 import { attention } from '../../blocks/attention.js';
-import type { DecoderState } from '../../blocks/seq2seq.js';
-import { textInputs } from '../../blocks/text-inputs.js';
+import type { DecoderState } from '../../blocks/source-decoder.js';
+import { distances, placesOf, textInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { twoLayerClassifier } from '../bert-like/bert-like.js';
@@ -55,8 +55,8 @@ function uncachedState(
   { heads, width, projectSource }: ReturnType<typeof bartModel>,
 ): DecoderState {
   return {
-    pastTokens: g.ints([0], []),
-    tokens: g.node('Squeeze', [g.node('Shape', [ids], { start: 1, end: 2 })]),
+    places: g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]),
+    distances: () => g.node('Unsqueeze', [distances(g, ids), g.ints([0])]),
     attendSelf: (_layer, projected, bias) => attention(g, projected, { heads, width, bias, causal: true }),
     attendSource: (layer, query) =>
       attention(g, { query, ...projectSource(g, layer, source) }, { heads, width, padding }),

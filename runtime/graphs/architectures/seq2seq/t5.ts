@@ -5,8 +5,9 @@ import { attention } from '../../blocks/attention.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
 import { linear, lookedUp, multiplied } from '../../blocks/linear.js';
 import { rmsNorm } from '../../blocks/norm.js';
-import { bucketBias, relativeBuckets } from '../../blocks/relative-buckets.js';
-import { type DecoderState, type Seq2Seq, seq2seqHeads, type Triple } from '../../blocks/seq2seq.js';
+import { bucketBiasByRow, relativeBuckets } from '../../blocks/relative-buckets.js';
+import { type Seq2Seq, seq2seqHeads } from '../../blocks/seq2seq.js';
+import type { DecoderState, Triple } from '../../blocks/source-decoder.js';
 import { distances, type TextInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, layers, size } from '../config.js';
@@ -82,7 +83,7 @@ function biasOf(g: GraphWriter, distance: Value, of: { side: Side; block: number
         ...{ count, farthest: c.relative_attention_max_distance, bothWays: of.side === 'encoder' },
       }),
     );
-    return bucketBias(g, buckets, g.weight(name, [count, c.num_heads]));
+    return bucketBiasByRow(g, buckets, g.weight(name, [count, c.num_heads]));
   });
 }
 
@@ -98,7 +99,12 @@ function encode(g: GraphWriter, { ids, padding }: TextInputs, c: Config): Value 
   let x = tokensOf(g, ids, c, 'encoder');
   for (let i = 0; i < c.num_layers; i++) {
     const block = blockOf(g, `encoder.block.${i}`, c);
-    const bias = biasOf(g, distances(g, ids), { side: 'encoder', block: i }, c);
+    const bias = biasOf(
+      g,
+      g.node('Unsqueeze', [distances(g, ids), g.ints([0])]),
+      { side: 'encoder', block: i },
+      c,
+    );
     x = block.attend(x, 'layer.0', 'SelfAttention', (read) =>
       attention(g, selfOf(block, read), {
         heads: c.num_heads,
@@ -117,7 +123,7 @@ function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Val
   let x = tokensOf(g, ids, c, 'decoder');
   for (let i = 0; i < c.num_decoder_layers!; i++) {
     const block = blockOf(g, `decoder.block.${i}`, c);
-    const bias = biasOf(g, distancesInDecoder(g, state), { side: 'decoder', block: i }, c);
+    const bias = biasOf(g, state.distances(), { side: 'decoder', block: i }, c);
     x = block.attend(x, 'layer.0', 'SelfAttention', (read) => state.attendSelf(i, selfOf(block, read), bias));
     x = block.attend(x, 'layer.1', 'EncDecAttention', (read) =>
       state.attendSource(i, block.project(read, 'layer.1.EncDecAttention.q')),
@@ -125,20 +131,6 @@ function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Val
     x = block.feedForward(x, 'layer.2');
   }
   return finish(g, x, 'decoder', c);
-}
-
-/** int64 [tokens, all tokens]: how far a key lies behind a fed token. */
-function distancesInDecoder(g: GraphWriter, { pastTokens, tokens }: DecoderState): Value {
-  return g.once('distances of the decoder', () => {
-    const end = g.node('Add', [pastTokens, tokens]);
-    const one = g.ints([1], []);
-    const keys = g.node('Range', [g.ints([0], []), end, one]);
-    const queries = g.node('Range', [pastTokens, end, one]);
-    return g.node('Sub', [
-      g.node('Unsqueeze', [keys, g.ints([0])]),
-      g.node('Unsqueeze', [queries, g.ints([1])]),
-    ]);
-  });
 }
 
 const finish = (g: GraphWriter, x: Value, side: Side, c: Config): Value =>

@@ -9,7 +9,8 @@ import { embedding, linear, tableScores } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { rotary, rotate } from '../../blocks/rotary.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
-import { type DecoderState, type Seq2Seq, type Triple, writeCachedDecoder } from '../../blocks/seq2seq.js';
+import { sourceDecoderRoles } from '../../blocks/seq2seq.js';
+import type { DecoderState, SourceDecoder, Triple } from '../../blocks/source-decoder.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
@@ -53,7 +54,7 @@ const output = (g: GraphWriter, x: Value, name: string, c: Config): Value =>
 interface Turned {
   name: string;
   side: Side;
-  /** int64 [1, tokens] */
+  /** int64 [rows or 1, tokens] */
   positions: Value;
 }
 
@@ -109,12 +110,11 @@ function encode(g: GraphWriter, c: Config): Value {
 function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Value {
   const width = c.hidden_size;
   const at = (name: string) => `model.decoder.${name}`;
-  const positions = range(g, state.pastTokens, g.node('Add', [state.pastTokens, state.tokens]));
   let x = embedding(g, ids, at('embed_tokens'), { rows: c.vocab_size, width });
   for (let i = 0; i < c.decoder_num_hidden_layers; i++) {
     const name = at(`layers.${i}`);
     const read = normed(g, x, `${name}.input_layernorm`, c);
-    const self = selfOf(g, read, c, { name: `${name}.self_attn`, side: 'decoder', positions });
+    const self = selfOf(g, read, c, { name: `${name}.self_attn`, side: 'decoder', positions: state.places });
     const first = g.node('Add', [x, output(g, state.attendSelf(i, self), `${name}.self_attn`, c)]);
     const query = projected(
       g,
@@ -140,7 +140,7 @@ function gated(g: GraphWriter, x: Value, name: string, c: Config): Value {
   return linear(g, product, `${name}.fc2`, { from: inner, to: c.hidden_size });
 }
 
-function decoderOf(c: Config): Omit<Seq2Seq, 'encode'> {
+function decoderOf(c: Config): SourceDecoder {
   const heads = headsOf(c, 'decoder');
   return {
     ...{ width: c.hidden_size, vocabulary: c.vocab_size, decoderLayers: c.decoder_num_hidden_layers },
@@ -169,7 +169,7 @@ export const moonshine = defineArchitecture({
     'speech-seq2seq': {
       encoder_model: (g, c: Config) =>
         g.output('last_hidden_state', encode(g, c), 'float32', ['rows', 'steps', c.hidden_size]),
-      decoder_model_merged: (g, c: Config) => writeCachedDecoder(g, decoderOf(c)),
+      ...sourceDecoderRoles(decoderOf),
     },
   },
 });

@@ -4,7 +4,8 @@ import { convolution } from '../../blocks/convolution.js';
 import { tableScores } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
-import { writeCachedDecoder } from '../../blocks/seq2seq.js';
+import { sourceDecoderRoles } from '../../blocks/seq2seq.js';
+import type { SourceDecoder } from '../../blocks/source-decoder.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { labelCount, labels, layers, size } from '../config.js';
 import { bartModel } from '../seq2seq/bart-like.js';
@@ -79,7 +80,7 @@ export function whisperStates(g: GraphWriter, c: WhisperEncoder): Value[] {
 }
 
 /** BART's, whose keys have no bias here. */
-function writeDecoder(g: GraphWriter, c: Config): void {
+function decoderOf(c: Config): SourceDecoder {
   const model = bartModel({
     ...{ width: c.d_model, vocabulary: c.vocab_size, answerVocabulary: c.vocab_size },
     layers: { encoder: c.encoder_layers, decoder: c.decoder_layers },
@@ -91,8 +92,8 @@ function writeDecoder(g: GraphWriter, c: Config): void {
   });
   const names = { own: 'proj_out.weight', tied: 'model.decoder.embed_tokens.weight' };
   const size = { rows: c.vocab_size, width: c.d_model, tie: c.tie_word_embeddings };
-  const scores = (_: GraphWriter, x: Value) => tableScores(g, x, names, size);
-  writeCachedDecoder(g, { ...model, scores });
+  const scores = (g: GraphWriter, x: Value) => tableScores(g, x, names, size);
+  return { ...model, scores };
 }
 
 /** modeling_whisper.py */
@@ -106,7 +107,7 @@ export const whisper = defineArchitecture({
         g.output('last_hidden_state', whisperStates(g, c).at(-1)!, 'float32', [
           ...['rows', c.max_source_positions, c.d_model],
         ]),
-      decoder_model_merged: writeDecoder,
+      ...sourceDecoderRoles(decoderOf),
     },
     'audio-classification': {
       model: (g, c: Config) =>

@@ -43,7 +43,7 @@ test('an encoder without a cache is no generator, whatever its repository calls 
 
 test('reference models are all able', async () => {
   for (const { repo, task } of await zooModels()) await planOf(repo, task);
-});
+}, 60_000);
 
 describe('a graph that holds its weights', () => {
   const files = { ...filesOf(LLAMA), 'onnx/model.onnx': withBallast(`${LLAMA}/onnx/model.onnx`, 6_000_000) };

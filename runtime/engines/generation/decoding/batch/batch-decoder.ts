@@ -1,13 +1,14 @@
 import { createBatches } from './batches.js';
-import { createCacheBudget } from '../cache/cache-budget.js';
+import { createCacheBudget, type Reservation } from '../cache/cache-budget.js';
 import { createBatchRuns, type Sequence } from './batch-runs.js';
 import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js';
 import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
-import type { Decoder, Decoding } from '../decoder.js';
+import type { Decoder, Decoding, DecodingRequest } from '../decoder.js';
 import { isFeature } from '../prompt.js';
-import { copyPrefix, kvBytesPerToken, emptySequenceCache } from '../cache/kv-cache.js';
+import { copyPrefix, emptySequenceCache, type KeysValues, kvBytesPerToken } from '../cache/kv-cache.js';
 import { createPrefixCache } from '../cache/prefix-cache.js';
 import { reserveCache } from '../cache/reservation.js';
+import type { BatchCache, BatchRow } from '../cache/batch-cache.js';
 import type { StepSession } from './step-session.js';
 
 export interface BatchDecoderOptions {
@@ -26,18 +27,37 @@ export interface BatchDecoderOptions {
   sharesRuns: boolean;
 }
 
+/** What generations attend to beside their tokens. */
+export interface Source {
+  /** Bytes that it takes for each row. */
+  bytes: number;
+  /** Its keys and values. Called once memory for them is reserved. */
+  read(): Promise<KeysValues>;
+}
+
+export interface BatchDecoder extends Decoder {
+  /**
+   * Starts one row with an empty cache.
+   * @param source for decoders that attend to one
+   * @throws RunError 503 when there is no room for it now, 422 when there never will be; what reading the source throws
+   */
+  start(request: DecodingRequest, source?: Source): Promise<Decoding>;
+}
+
 /**
  * Continuous batching: each run computes the next token of all generations under way. Prompts are fed between these
  * runs and join the batch when they are through. Rows leave it when they end.
  */
-export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
+export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
   const { session, chunkedPrefill, contextLength } = options;
   const { layout } = session;
   const bytesPerToken = kvBytesPerToken(layout);
   const budget = createCacheBudget(options.memory.cacheBytes, options.memory.cacheLimit);
   const prefixes = createPrefixCache(budget, bytesPerToken);
-  const batches = createBatches(layout, bytesPerToken, options.sharesRuns);
+  const batches = createBatches(layout, options.sharesRuns);
   const { chunk } = options;
+  // Keys and values of tokens that attended to a source are of no use to another one.
+  const keepsPrefixes = chunkedPrefill && !layout.source;
   const chunks = chunkedPrefill
     ? { idle: chunk, busy: Math.min(chunk, BUSY_PREFILL_CHUNK) }
     : { idle: Infinity, busy: Infinity };
@@ -51,7 +71,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   /** @returns how many tokens of the prompt the prefix cache had; never all of them */
   function reusePrefix(sequence: Sequence, keys: readonly number[]): number {
-    const found = chunkedPrefill ? prefixes.lookUp(keys) : undefined;
+    const found = keepsPrefixes ? prefixes.lookUp(keys) : undefined;
     if (!found) return 0;
     sequence.cache = copyPrefix(layout, found.cache, found.length);
     sequence.tokens = keys.slice(0, found.length);
@@ -67,10 +87,10 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
 
   /** Notes what the first row has been fed. A sequence that grows past the context it reserved reserves more. */
   function noteFed(sequence: Sequence, tokens: readonly number[]): void {
-    const { reservation, rows, tokens: fed } = sequence;
+    const { reservation, rows, tokens: fed, fixedBytes } = sequence;
     for (const token of tokens) fed.push(token);
     if (fed.length < (contextLength ?? Infinity)) return;
-    reservation.grow(Math.max(1, rows.length) * (fed.length + 1) * bytesPerToken);
+    reservation.grow(Math.max(1, rows.length) * (fixedBytes + (fed.length + 1) * bytesPerToken));
   }
 
   function decodingOf(sequence: Sequence): Decoding {
@@ -91,19 +111,15 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
       reorder(from) {
         join(sequence);
         sequence.branched ||= from.length > 1;
-        const rows = sequence.rows;
-        // A row that goes on only once stays as it is; the others get copies.
-        const free = new Set(rows);
-        sequence.rows = from.map((source) => {
-          const row = rows[source]!;
-          return free.delete(row) ? row : sequence.batch!.duplicate(row);
-        });
-        batches.leave(sequence.batch!, free);
+        const { rows, batch } = sequence;
+        const { going, left } = continued(rows, from, batch!);
+        sequence.rows = going;
+        batches.leave(batch!, left);
       },
       end() {
         const { reservation, batch, rows, branched, tokens } = sequence;
         reservation.release();
-        if (chunkedPrefill && batch && !branched) prefixes.insert(tokens, () => batch.extract(rows[0]!));
+        if (keepsPrefixes && batch && !branched) prefixes.insert(tokens, () => batch.extract(rows[0]!));
         if (batch) batches.leave(batch, rows);
         Object.assign(sequence, { cache: undefined, batch: undefined, rows: [] });
       },
@@ -115,22 +131,51 @@ export function createBatchDecoder(options: BatchDecoderOptions): Decoder {
     maxPositions: options.maxPositions,
     sharesRuns: options.sharesRuns,
     checkPrompt: (length) => checkPromptFits(options.memory, length),
-    async start(request) {
+    async start(request, source) {
       checkPromptFits(options.memory, request.promptLength);
-      const bytes =
-        request.maxRows * Math.min(request.maxLength, contextLength ?? request.maxLength) * bytesPerToken;
+      const fixedBytes = source?.bytes ?? 0;
+      const length = Math.min(request.maxLength, contextLength ?? request.maxLength);
+      const bytes = request.maxRows * (fixedBytes + length * bytesPerToken);
       // Kept prefixes make room for this request.
       prefixes.evictFor(bytes);
       const reservation = await reserveCache(budget, bytes, request);
-      const fresh = {
-        cache: emptySequenceCache(layout),
-        batch: undefined,
-        rows: [],
-        tokens: [],
-        prompt: { tokens: [] },
-        branched: false,
-      };
-      return decodingOf({ ...fresh, reservation, request });
+      const read = await readSource(source, reservation);
+      const cache = { ...emptySequenceCache(layout), ...(read && { source: read }) };
+      const fresh = { batch: undefined, rows: [], tokens: [], prompt: { tokens: [] }, branched: false };
+      return decodingOf({ ...fresh, cache, fixedBytes, reservation, request });
     },
   };
+}
+
+async function readSource(
+  source: Source | undefined,
+  reservation: Reservation,
+): Promise<KeysValues | undefined> {
+  try {
+    return await source?.read();
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+}
+
+/** The rows that go on as `from` says, and those that don't go on at all. */
+function continued(
+  rows: readonly BatchRow[],
+  from: readonly number[],
+  batch: BatchCache,
+): { going: BatchRow[]; left: Set<BatchRow> } {
+  // A row that goes on stays as it is the first time; other times overwrite those that don't go on, or are new rows.
+  const left = new Set(rows);
+  const kept = from.map((source) => left.delete(rows[source]!));
+  const going = from.map((source, i) => {
+    const row = rows[source]!;
+    if (kept[i]) return row;
+    const [free] = left;
+    if (!free) return batch.duplicate(row);
+    left.delete(free);
+    batch.overwrite(free, row);
+    return free;
+  });
+  return { going, left };
 }

@@ -19,6 +19,8 @@ export interface Sequence {
   tokens: number[];
   /** True once it has been more than one row. */
   branched: boolean;
+  /** Bytes of a row beside its tokens. */
+  fixedBytes: number;
   reservation: Reservation;
   request: DecodingRequest;
 }

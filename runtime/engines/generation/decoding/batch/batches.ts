@@ -1,4 +1,4 @@
-import type { CacheLayout, SequenceCache } from '../cache/kv-cache.js';
+import { type CacheLayout, kvBytesPerToken, type SequenceCache } from '../cache/kv-cache.js';
 import { createBatchCache, type BatchCache, type BatchRow } from '../cache/batch-cache.js';
 
 /** The batches under way. Rows of very different lengths go into different batches. */
@@ -14,22 +14,34 @@ export interface Batches {
 const MAX_PADDING = 2;
 const SMALL_BATCH_BYTES = 32 * 2 ** 20;
 
-/** @param sharesRuns false: a batch for each generation, whose own rows (beams) share it */
-export function createBatches(layout: CacheLayout, bytesPerToken: number, sharesRuns: boolean): Batches {
-  const batches = new Set<BatchCache>();
+type Lengths = Pick<BatchRow, 'length' | 'sourceLength'>;
 
-  /** A batch whose padding stays small with a row of this length. */
-  function batchFor(length: number): BatchCache | undefined {
-    return [...batches].find(({ rows, capacity }) => {
-      const padded = (rows.length + 1) * Math.max(capacity, length);
-      const used = rows.reduce((sum, row) => sum + row.length, length);
-      return padded * bytesPerToken <= SMALL_BATCH_BYTES || padded <= MAX_PADDING * used;
+/** Bytes of a row. */
+function bytesIn({ ports, source = [], type }: CacheLayout): (row: Lengths) => number {
+  const [own, other] = [kvBytesPerToken({ ports, type }), kvBytesPerToken({ ports: source, type })];
+  return ({ length, sourceLength }) => length * own + sourceLength * other;
+}
+
+/** @param sharesRuns false: a batch for each generation, whose own rows (beams) share it */
+export function createBatches(layout: CacheLayout, sharesRuns: boolean): Batches {
+  const batches = new Set<BatchCache>();
+  const bytesOf = bytesIn(layout);
+
+  /** A batch whose padding stays small with a row of these lengths. */
+  function batchFor(row: Lengths): BatchCache | undefined {
+    return [...batches].find(({ rows, capacity, sourceCapacity }) => {
+      const length = Math.max(capacity, row.length);
+      const padded =
+        (rows.length + 1) * bytesOf({ length, sourceLength: Math.max(sourceCapacity, row.sourceLength) });
+      const used = rows.reduce((sum, each) => sum + bytesOf(each), bytesOf(row));
+      return padded <= SMALL_BATCH_BYTES || padded <= MAX_PADDING * used;
     });
   }
 
   return {
     join(cache, shift) {
-      const batch = (sharesRuns && batchFor(cache.length)) || createBatchCache(layout);
+      const lengths = { length: cache.length, sourceLength: cache.source?.length ?? 0 };
+      const batch = (sharesRuns && batchFor(lengths)) || createBatchCache(layout);
       const row = batch.add(cache, shift);
       batches.add(batch);
       return { batch, row };

@@ -1,7 +1,13 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { integers } from '../../../sessions/tensors.js';
-import { type CacheLayout, cacheTensor, type SequenceCache } from '../cache/kv-cache.js';
+import {
+  type CacheLayout,
+  type CachePort,
+  cacheTensor,
+  type KeysValues,
+  type SequenceCache,
+} from '../cache/kv-cache.js';
 import { type Elements, elementsOf } from '../../../sessions/elements.js';
 import { SLOTS_INPUT } from '../graph/decoder-graph.js';
 import { lastScores } from '../gather-rows.js';
@@ -60,10 +66,6 @@ export function createStepSession(
     async prefill(prompt, count, cache) {
       const past = cache.length;
       const rows = [prompt.tokens.slice(past, past + count)];
-      const tensors = layout.ports.map((port, i) => [
-        port.past,
-        cacheTensor(layout.type, cache.data[i]!, [1, port.heads, past, port.width]),
-      ]);
       const feeds = inputsOf(session, {
         tokens: rows,
         embedded: embedder && (await embedPrompt(embedder, prompt, { from: past, rows })),
@@ -71,19 +73,21 @@ export function createStepSession(
         slots: Array.from({ length: count }, (_, i) => past + i),
         groups: Array.from({ length: count }, (_, i) => prompt.groups?.[past + i] ?? 0),
         mask: new BigInt64Array(past + count).fill(1n),
+        sourceMask: new BigInt64Array(cache.source?.length ?? 0).fill(1n),
       });
-      return run({ ...feeds, ...(Object.fromEntries(tensors) as Record<string, Tensor>) });
+      return run({ ...feeds, ...cacheFeeds(layout, cache) });
     },
     embed: embedder && ((tokens) => embedder.embed(tokens.map((token) => [token]))),
     step({ ids, embedded }, batch) {
       const slots = batch.rows.map(({ length }) => length);
       const mask = maskOf(batch, inPlace ? Math.max(...slots) : batch.capacity);
+      const sourceMask = sourceMaskOf(batch);
       const tokens = ids.map((token) => [token]);
       const positions = batch.rows.map(({ length, shift }) =>
         Array.from({ length: axes }, () => [length + shift]),
       );
       const groups = ids.map(() => 0);
-      const feeds = inputsOf(session, { tokens, embedded, positions, slots, groups, mask });
+      const feeds = inputsOf(session, { tokens, embedded, positions, slots, groups, mask, sourceMask });
       return run({ ...feeds, ...batch.feeds() });
     },
   };
@@ -100,6 +104,25 @@ function maskOf({ rows }: BatchCache, capacity: number): BigInt64Array {
   return mask;
 }
 
+/** For each row its source, and padding. */
+function sourceMaskOf({ rows, sourceCapacity: width }: BatchCache): BigInt64Array {
+  const mask = new BigInt64Array(rows.length * width);
+  for (const { index, sourceLength } of rows) mask.fill(1n, index * width, index * width + sourceLength);
+  return mask;
+}
+
+/** The cache inputs of one sequence. */
+function cacheFeeds({ ports, source = [], type }: CacheLayout, cache: SequenceCache): Record<string, Tensor> {
+  const tensors = (of: readonly CachePort[], { length, data }: KeysValues) =>
+    of.map(
+      ({ past, heads, width }, i) => [past, cacheTensor(type, data[i]!, [1, heads, length, width])] as const,
+    );
+  return Object.fromEntries([
+    ...tensors(ports, cache),
+    ...(cache.source ? tensors(source, cache.source) : []),
+  ]);
+}
+
 interface Inputs {
   /** Of each row, equally many. */
   tokens: readonly (readonly number[])[];
@@ -112,17 +135,21 @@ interface Inputs {
   /** Group of each token, row after row. */
   groups: readonly number[];
   mask: BigInt64Array;
+  /** Over the source. */
+  sourceMask: BigInt64Array;
 }
 
 function inputsOf(
   session: InferenceSession,
-  { tokens, embedded, positions, slots, groups, mask }: Inputs,
+  { tokens, embedded, positions, slots, groups, mask, sourceMask }: Inputs,
 ): Record<string, Tensor> {
   const [rows, count] = [tokens.length, tokens[0]!.length];
   const values: Record<string, () => Tensor> = {
     input_ids: () => integers(session, 'input_ids', tokens.flat(), [rows, count]),
     inputs_embeds: () => embedded!,
     attention_mask: () => integers(session, 'attention_mask', mask, [rows, mask.length / rows]),
+    encoder_attention_mask: () =>
+      integers(session, 'encoder_attention_mask', sourceMask, [rows, sourceMask.length / rows]),
     position_ids: () => positionTensor(session, positions),
     [GROUPS_INPUT]: () => integers(session, GROUPS_INPUT, [...groups], [rows, count]),
     num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),

@@ -13,13 +13,21 @@ export interface CachePort {
 
 export interface CacheLayout {
   ports: readonly CachePort[];
+  /** Of the source, for a decoder that attends to one. */
+  source?: readonly CachePort[];
   type: 'float32' | 'float16';
 }
 
-/** Keys and values of one sequence: per port [heads, length, width]. */
-export interface SequenceCache {
+/** Keys and values of tokens: per port [heads, length, width]. */
+export interface KeysValues {
   length: number;
   data: Elements[];
+}
+
+/** Keys and values of one sequence. */
+export interface SequenceCache extends KeysValues {
+  /** Those of the source, which stay as they are. */
+  source?: KeysValues;
 }
 
 export function emptySequenceCache({ ports, type }: CacheLayout): SequenceCache {
@@ -27,7 +35,7 @@ export function emptySequenceCache({ ports, type }: CacheLayout): SequenceCache 
 }
 
 /** Bytes of cache per token. */
-export function kvBytesPerToken({ ports, type }: CacheLayout): number {
+export function kvBytesPerToken({ ports, type }: Pick<CacheLayout, 'ports' | 'type'>): number {
   return ports.reduce((sum, { heads, width }) => sum + heads * width * elementBytes(type), 0);
 }
 
@@ -73,7 +81,7 @@ export function appendTokens(
     copyTokens(port, added, { ...target, from: newEntries[i]!, fromStride: added, toStart: end });
     return to;
   });
-  return { length, data };
+  return { ...cache, length, data };
 }
 
 /** The first tokens of a cache, as a copy. */

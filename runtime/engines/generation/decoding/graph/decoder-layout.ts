@@ -3,7 +3,7 @@ import { firstNumber, type Json, textConfig } from '../../../repository/model-fo
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
 import { updatesCacheInPlace } from './decoder-graph.js';
-import type { CacheLayout } from '../cache/kv-cache.js';
+import type { CacheLayout, CachePort } from '../cache/kv-cache.js';
 
 /** True where the inputs decide which parts of the graph are computed. A merged graph consists of two such parts. */
 export function hasBranches(graph: Graph): boolean {
@@ -54,16 +54,22 @@ export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefin
   if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
   if (hasBranches(graph)) return undefined;
   if (hasWindow(config) && !updatesCacheInPlace(graph) && !isOwn(graph)) return undefined;
-  const caches = graph.inputs.filter(({ name }) => name.startsWith('past_key_values.'));
   const outputs = new Set(graph.outputs.map(({ name }) => name));
-  const types = new Set(caches.map((value) => TYPES[elementType(value) ?? 0]));
+  const types = new Set(cachesOf(graph).map((value) => TYPES[elementType(value) ?? 0]));
   const [type] = types;
   if (!type || types.size > 1 || !outputs.has('logits')) return undefined;
-  const ports = caches.map((value) => {
+  const ports = cachePortsOf(graph, config);
+  return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;
+}
+
+const cachesOf = ({ inputs }: Graph) => inputs.filter(({ name }) => name.startsWith('past_key_values.'));
+
+/** All cache inputs. */
+export function cachePortsOf(graph: Graph, config: Json): CachePort[] {
+  return cachesOf(graph).map((value) => {
     const [heads, width] = cacheShape({ name: value.name, shape: tensorShape(value) }, config);
     return { past: value.name, present: value.name.replace('past_key_values', 'present'), heads, width };
   });
-  return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;
 }
 
 /** Sliding windows in plain graphs compare indices in the cache, which differ from positions in the text here. */

@@ -1,0 +1,85 @@
+import { GraphError } from '../errors.js';
+import type { GraphWriter, Shape, Value } from '../graph-writer.js';
+import { ELEMENTS } from '../tensors.js';
+import { attention } from './attention.js';
+import { cachedAttention } from './cached-attention.js';
+import { decoderInputs } from './decoder-inputs.js';
+import type { DecoderState, Pair, SourceDecoder } from './source-decoder.js';
+
+/**
+ * Decoders that attend to a source, for many requests in one run: keys and values of a source are computed once, by a graph
+ * of their own, and each row's tokens know their places and how long their source is.
+ */
+
+/** Keys or values of the source in a layer, as both graphs name and shape them. */
+function crossPort({ heads, headWidth }: SourceDecoder, layer: number, kind: keyof Pair) {
+  const shape: Shape = ['rows', heads, 'length', headWidth];
+  return { name: `${layer}.encoder.${kind}`, shape };
+}
+
+const KINDS = ['key', 'value'] as const;
+
+/**
+ * `encoder_hidden_states` [rows, length, width] -> `present.N.encoder.key` and `.value` [rows, heads, length, width] of each layer.
+ * @throws GraphError for a decoder without layers
+ */
+export function writeCrossCache(g: GraphWriter, model: SourceDecoder): void {
+  const states = g.input('encoder_hidden_states', 'float32', ['rows', 'length', model.width]);
+  for (let layer = 0; layer < layersOf(model); layer++) {
+    const projected = model.projectSource(g, layer, states);
+    for (const kind of KINDS) {
+      const { name, shape } = crossPort(model, layer, kind);
+      g.output(`present.${name}`, byHead(g, projected[kind], model), 'float32', shape);
+    }
+  }
+}
+
+/**
+ * The decoder over caches of its tokens and of the source. `logits` are those of the last token, cache outputs hold the fed
+ * tokens only. `encoder_attention_mask` is 0 where a row's source has ended.
+ * @throws GraphError for a decoder without layers
+ */
+export function writeRunningDecoder(g: GraphWriter, model: SourceDecoder): void {
+  layersOf(model);
+  const { ids, state } = runningState(g, model);
+  const last = g.node('Slice', [model.decode(g, ids, state), g.ints([-1]), g.ints([2 ** 53]), g.ints([1])]);
+  g.output('logits', model.scores(g, last), 'float32', ['rows', 1, model.vocabulary]);
+}
+
+function layersOf({ decoderLayers }: SourceDecoder): number {
+  if (decoderLayers < 1) throw new GraphError('config.json: the decoder has no layers');
+  return decoderLayers;
+}
+
+/** float32 [rows, tokens, heads · width] -> [rows, heads, tokens, width] */
+function byHead(g: GraphWriter, x: Value, { heads, headWidth }: SourceDecoder): Value {
+  const split = g.node('Reshape', [x, g.ints([0, 0, heads, headWidth])]);
+  return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
+}
+
+function runningState(g: GraphWriter, model: SourceDecoder): { ids: Value; state: DecoderState } {
+  const { heads, headWidth: width, scale = width ** -0.5 } = model;
+  const inputs = decoderInputs(g, { heads, width, part: '.decoder' });
+  const length = g.input('encoder_attention_mask', 'int64', ['rows', 'length']);
+  const padding = g.node('Cast', [length], { to: ELEMENTS.int32 });
+  const state: DecoderState = {
+    places: inputs.positions,
+    distances: inputs.distances,
+    attendSelf(layer, projected, bias) {
+      const mask = bias
+        ? g.once(`mask with ${bias}`, () =>
+            g.node('Add', [inputs.mask(), g.node('Unsqueeze', [bias, g.ints([2])])]),
+          )
+        : inputs.mask();
+      return cachedAttention(g, inputs, projected, { layer, heads, keyHeads: heads, width, scale, mask });
+    },
+    attendSource(layer, query) {
+      const [key, value] = KINDS.map((kind) => {
+        const { name, shape } = crossPort(model, layer, kind);
+        return g.input(`past_key_values.${name}`, 'float32', shape);
+      }) as [Value, Value];
+      return attention(g, { query, key, value }, { heads, width: heads * width, scale, padding });
+    },
+  };
+  return { ids: inputs.ids, state };
+}
