@@ -41,8 +41,8 @@ export function writeCrossCache(g: GraphWriter, model: SourceDecoder): void {
  */
 export function writeRunningDecoder(g: GraphWriter, model: SourceDecoder): void {
   layersOf(model);
-  const { ids, state } = runningState(g, model);
-  const last = g.node('Slice', [model.decode(g, ids, state), g.ints([-1]), g.ints([2 ** 53]), g.ints([1])]);
+  const { read, state } = runningState(g, model);
+  const last = g.node('Slice', [model.decode(g, read, state), g.ints([-1]), g.ints([2 ** 53]), g.ints([1])]);
   g.output('logits', model.scores(g, last), 'float32', ['rows', 1, model.vocabulary]);
 }
 
@@ -57,9 +57,14 @@ function byHead(g: GraphWriter, x: Value, { heads, headWidth }: SourceDecoder): 
   return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
 }
 
-function runningState(g: GraphWriter, model: SourceDecoder): { ids: Value; state: DecoderState } {
+/** @returns what the decoder reads, ids or vectors, and the state of its layers */
+function runningState(g: GraphWriter, model: SourceDecoder): { read: Value; state: DecoderState } {
   const { heads, headWidth: width, scale = width ** -0.5 } = model;
-  const inputs = decoderInputs(g, { heads, width, part: '.decoder' });
+  const inputs = decoderInputs(
+    g,
+    { heads, width, part: '.decoder' },
+    model.embedded ? { vectors: model.width } : {},
+  );
   const length = g.input('encoder_attention_mask', 'int64', ['rows', 'length']);
   const padding = g.node('Cast', [length], { to: ELEMENTS.int32 });
   const state: DecoderState = {
@@ -81,5 +86,5 @@ function runningState(g: GraphWriter, model: SourceDecoder): { ids: Value; state
       return attention(g, { query, key, value }, { heads, width: heads * width, scale, padding });
     },
   };
-  return { ids: inputs.ids, state };
+  return { read: (inputs.ids ?? inputs.vectors)!, state };
 }

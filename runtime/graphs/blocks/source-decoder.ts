@@ -29,6 +29,8 @@ export interface DecoderState {
 export interface SourceDecoder {
   /** Of the encoder's states. */
   width: number;
+  /** True where the decoder reads vectors of tokens in place of ids. */
+  embedded?: boolean;
   vocabulary: number;
   decoderLayers: number;
   /** Of the decoder. */
@@ -38,7 +40,7 @@ export interface SourceDecoder {
   scale?: number;
   /** Keys and values of the source for a layer of the decoder, of states [rows, length, width]. */
   projectSource(g: GraphWriter, layer: number, states: Value): Pair;
-  /** int64 [rows, tokens] -> float32 [rows, tokens, width], all layers and what comes after the last one. */
+  /** int64 [rows, tokens], or vectors -> float32 [rows, tokens, width], all layers and what comes after the last one. */
   decode(g: GraphWriter, ids: Value, state: DecoderState): Value;
   /** float32 [rows, 1, vocabulary] of states [rows, 1, width]. */
   scores(g: GraphWriter, x: Value): Value;
