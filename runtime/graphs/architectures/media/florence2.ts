@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { lookedUp } from '../../blocks/linear.js';
-import { writeCachedDecoder } from '../../blocks/seq2seq.js';
+import { sourceDecoderRoles } from '../../blocks/seq2seq.js';
 import type { GraphWriter } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { layers, size } from '../config.js';
@@ -76,7 +76,7 @@ export const florence2 = defineArchitecture({
           ['rows', 'features', c.vision_config.projection_dim],
         ),
       encoder_model: writeEncoder,
-      decoder_model_merged: (g, c: Config) => writeCachedDecoder(g, modelOf(c)),
+      ...sourceDecoderRoles(modelOf),
     },
   },
 });
