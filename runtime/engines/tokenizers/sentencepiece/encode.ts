@@ -2,6 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { findPrefixes } from '../unigram.js';
 import { PIECE, type SentencePieceModel } from './model-file.js';
 import { longestPrefix } from './chars-map.js';
+import { createMerger, type Cut } from './merge-pieces.js';
 
 /** What a character that is in no piece costs more than the least likely piece. */
 const UNKNOWN_PENALTY = 10;
@@ -11,10 +12,10 @@ const SYMBOL_SCORE = -0.1;
 /**
  * Cuts texts into pieces as sentencepiece itself does, which differs from the Rust library in its table of characters
  * (the longest entry counts, not the shortest) and in its scores, which are sums in float32.
- * @throws RunError `not_ready` for a model that is no unigram model
+ * @throws RunError `not_ready` for a model of words or characters, or one that falls back to bytes
  */
 export function createEncoder(model: SentencePieceModel): (text: string) => string[] {
-  if (model.kind !== 'unigram')
+  if (model.kind !== 'unigram' && model.kind !== 'bpe')
     throw new RunError(
       'not_ready',
       `the tokenizer's model is of the kind ${model.kind}, which is not supported here`,
@@ -22,8 +23,8 @@ export function createEncoder(model: SentencePieceModel): (text: string) => stri
   if (model.byteFallback)
     throw new RunError('not_ready', "the tokenizer's model falls back to bytes, which is not supported here");
   const normalize = createTextNormalizer(model);
-  const cut = createLattice(model);
-  return (text) => cut(normalize(text));
+  const cut = model.kind === 'bpe' ? createMerger(model) : createLattice(model);
+  return (text) => joined(cut(normalize(text)));
 }
 
 /** The text as the pieces have it: characters replaced, blanks marked. */
@@ -63,8 +64,8 @@ function createTextNormalizer({
   };
 }
 
-/** The likeliest row of pieces; neighbours that are in no piece are one. */
-function createLattice({ pieces }: SentencePieceModel): (text: string) => string[] {
+/** Cuts normalised texts into the likeliest row of pieces. */
+function createLattice({ pieces }: SentencePieceModel): (text: string) => Cut[] {
   const used = pieces.filter(({ type }) => type === PIECE.normal || type === PIECE.user);
   const find = findPrefixes(used.map(({ text }) => text));
   const least = pieces.reduce(
@@ -94,14 +95,15 @@ function createLattice({ pieces }: SentencePieceModel): (text: string) => string
       if (!whole) offer(start, single, { score: unknown, known: false });
       start = single;
     }
-    const found: { text: string; known: boolean }[] = [];
+    const found: Cut[] = [];
     for (let end = text.length; end > 0; end = from[end]!)
       found.push({ text: text.slice(from[end], end), known: isKnown[end] === 1 });
-    return joined(found.toReversed());
+    return found.toReversed();
   };
 }
 
-function joined(found: readonly { text: string; known: boolean }[]): string[] {
+/** Neighbours that are in no piece are one. */
+function joined(found: readonly Cut[]): string[] {
   const out: string[] = [];
   let open = false;
   for (const { text, known } of found) {
