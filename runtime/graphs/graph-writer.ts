@@ -4,13 +4,13 @@ import { attributeField, type Attributes, graphAttribute } from './attributes.js
 import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
 import type { MatrixUse, Packing, Storage } from './storage.js';
+import { createStoredWeights } from './stored-weights.js';
 import {
   ELEMENTS,
   type ElementName,
   type ExternalTensor,
   externalTensor,
   shapedType,
-  storedElement,
   UINT8,
 } from './tensors.js';
 import type { Weights } from './weights.js';
@@ -42,6 +42,12 @@ export interface GraphWriter extends Constants {
    * @throws GraphError when there is none of that name and shape
    */
   weight(name: string, shape: readonly number[]): Value;
+  /**
+   * Rows of a table of the checkpoint at these ids, as float32: int64 [...] -> [..., width]. What is stored in 16 bits stays so
+   * but for those rows.
+   * @throws GraphError as `weight` does
+   */
+  rows(name: string, shape: readonly [number, number], ids: Value): Value;
   /**
    * A matrix [rows, columns] in blocks of small integers, where weights are packed; undefined where they are not.
    * @throws GraphError as `weight` does
@@ -84,7 +90,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     ...{ otherFields: [writeField(2, 'slipway')], modelFields: modelFields() },
   };
   const { node: countNode, initialize } = countedBy(budget ?? createBudget(), graph);
-  const cast = new Map<string, Value>();
   const external = new Set<string>();
   let count = 0;
   /** The graph's, or those of the branch that is being written. */
@@ -124,6 +129,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
 
   return {
     ...createConstants(initialize),
+    ...createStoredWeights({ weights, storage, initialize, asFloat, node }),
     weights,
     nodes,
     node,
@@ -145,17 +151,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     output(name, value, type, shape) {
       graph.nodes.push({ op: 'Identity', inputs: [value], outputs: [name], otherFields: [] });
       graph.outputs.push({ name, type: shapedType(ELEMENTS[type], shape) });
-    },
-    weight(name, shape) {
-      const stored = weights.take(name, shape);
-      const known = cast.get(stored.name);
-      if (known !== undefined) return known;
-      const { name: own, shape: dims } = stored;
-      const element = storedElement(stored.type);
-      initialize(externalTensor({ name: own, shape: dims, element, place: storage.place(stored) }));
-      const value = stored.type === 'F32' ? stored.name : asFloat(stored.name);
-      cast.set(stored.name, value);
-      return value;
     },
     packed(name, [rows, columns], use) {
       const stored = weights.take(name, use.transposed ? [columns, rows] : [rows, columns]);

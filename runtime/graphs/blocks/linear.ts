@@ -104,7 +104,7 @@ export function lookedUp(
   { rows, width }: { rows: number; width: number },
 ): Value {
   const packed = g.packed(name, [rows, width], { kind: 'table', isTable: true, transposed: false });
-  if (!packed) return g.node('Gather', [g.weight(name, [rows, width]), ids]);
+  if (!packed) return g.rows(name, [rows, width], ids);
   const { data, scales, bits, block } = packed;
   const attributes = { gather_axis: 0, quantize_axis: 1, block_size: block, bits };
   return g.node('GatherBlockQuantized', [data, ids, scales], attributes, MICROSOFT);

@@ -17,6 +17,7 @@ const weights = createWeights(
     ['full', tensor('F32', [2])],
     ['half', tensor('F16', [2])],
     ['matrix', tensor('F32', [32, 64])],
+    ['half table', tensor('BF16', [32, 64])],
   ]),
 );
 const writer = (storage = inPlace): GraphInProgress => createGraphWriter(weights, storage);
@@ -34,6 +35,19 @@ test('a weight is cast once where it is not stored in float32, and written once'
     ['full', [2]],
     ['half', [2]],
   ]);
+});
+
+test('of a table in 16 bits only the rows that are read become float32', () => {
+  const g = writer();
+  const ids = g.input('ids', 'int64', ['tokens']);
+  const [rows, floats] = [g.rows('half table', [32, 64], ids), g.rows('matrix', [32, 64], ids)];
+  const { nodes, ...graph } = readGraphBytes(g.finish());
+  expect(nodes).toMatchObject([
+    { op: 'Gather', inputs: ['half table', ids] },
+    { op: 'Cast', outputs: [rows] },
+    { op: 'Gather', inputs: ['matrix', ids], outputs: [floats] },
+  ]);
+  expect(initializerShapes({ nodes, ...graph }).size).toBe(2);
 });
 
 test('equal constants are one; the same numbers of another shape or type are another', () => {
