@@ -36,8 +36,7 @@ const NAMES: Record<
 
 /** Reads the sizes; 0 for unknown ones. */
 export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes {
-  const nested = config['text_config'];
-  const inner = typeof nested === 'object' && nested !== null ? (nested as Record<string, unknown>) : {};
+  const inner = innerText(config);
   const find = (names: readonly string[]) =>
     names.map((name) => Number(config[name] ?? inner[name])).find((value) => value > 0) ?? 0;
   const [hidden, heads] = [find(NAMES.hidden), find(NAMES.heads)];
@@ -54,6 +53,50 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
     ...visionOf(config),
     ...audioOf(config),
   };
+}
+
+/**
+ * What Python's classes take for sizes that configurations of texts inside of others leave out, by their type. Heads of
+ * keys are as many as heads where none are named.
+ */
+const TEXT: Record<string, Readonly<Record<string, number>>> = {
+  llama: textSizes({ vocabulary: 32_000, hidden: 4096, intermediate: 11_008, layers: 32, heads: 32 }),
+  mistral: {
+    ...textSizes({ vocabulary: 32_000, hidden: 4096, intermediate: 14_336, layers: 32, heads: 32 }),
+    num_key_value_heads: 8,
+  },
+  qwen2: {
+    ...textSizes({ vocabulary: 151_936, hidden: 4096, intermediate: 22_016, layers: 32, heads: 32 }),
+    num_key_value_heads: 32,
+  },
+  gemma: {
+    ...textSizes({ vocabulary: 256_000, hidden: 3072, intermediate: 24_576, layers: 28, heads: 16 }),
+    ...{ num_key_value_heads: 16, head_dim: 256 },
+  },
+  gemma2: {
+    ...textSizes({ vocabulary: 256_000, hidden: 2304, intermediate: 9216, layers: 26, heads: 8 }),
+    ...{ num_key_value_heads: 4, head_dim: 256 },
+  },
+  gemma3_text: {
+    ...textSizes({ vocabulary: 262_208, hidden: 2304, intermediate: 9216, layers: 26, heads: 8 }),
+    ...{ num_key_value_heads: 4, head_dim: 256 },
+  },
+};
+
+function textSizes(sizes: Record<'vocabulary' | 'hidden' | 'intermediate' | 'layers' | 'heads', number>) {
+  return {
+    vocab_size: sizes.vocabulary,
+    hidden_size: sizes.hidden,
+    intermediate_size: sizes.intermediate,
+    num_hidden_layers: sizes.layers,
+    num_attention_heads: sizes.heads,
+  };
+}
+
+function innerText({ text_config: own }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (typeof own !== 'object' || own === null) return {};
+  const given = own as Record<string, unknown>;
+  return { ...TEXT[String(given['model_type'])], ...given };
 }
 
 /** What Python's classes take for sizes that a file leaves out, by the model's type. */

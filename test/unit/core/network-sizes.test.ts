@@ -1,0 +1,16 @@
+import { sizesOf } from '../../../runtime/core/network-sizes.js';
+
+test('a configuration of texts inside of another may leave out what its Python class knows', () => {
+  const llava = { model_type: 'llama', max_position_embeddings: 4096, vocab_size: 32_064 };
+  expect(sizesOf({ model_type: 'llava', text_config: llava })).toMatchObject({
+    ...{ vocabulary: 32_064, hidden: 4096, intermediate: 11_008, layers: 32, heads: 32, keys: 4096 },
+  });
+  const gemma = { model_type: 'gemma3_text', hidden_size: 2560, num_hidden_layers: 34 };
+  expect(sizesOf({ model_type: 'gemma3', text_config: gemma })).toMatchObject({
+    ...{ vocabulary: 262_208, hidden: 2560, intermediate: 9216, layers: 34, heads: 8, keys: 4 * 256 },
+  });
+});
+
+test('a configuration of texts of an unknown type has the sizes that it names', () => {
+  expect(sizesOf({ text_config: { hidden_size: 64 } })).toMatchObject({ hidden: 64, layers: 0, heads: 0 });
+});
