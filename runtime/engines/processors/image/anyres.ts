@@ -1,8 +1,8 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { asPythonSees, edgesAsPythonSees, perChannel } from './image-processor.js';
-import { type LevelSettings, planesOf } from './levels.js';
+import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
+import { CLIP, planesOf, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 
@@ -21,8 +21,6 @@ export interface AnyresProcessor {
 }
 
 const BICUBIC = 3;
-const CLIP_MEAN = [0.48145466, 0.4578275, 0.40821073];
-const CLIP_STD = [0.26862954, 0.26130258, 0.27577711];
 
 /** What repositories leave out, by the kind. */
 export interface AnyresDefaults {
@@ -36,15 +34,7 @@ export interface AnyresDefaults {
  */
 export function createAnyresProcessor(config: Json, usual: AnyresDefaults): AnyresProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
-  const levels: LevelSettings = {
-    do_rescale: value('do_rescale', true),
-    rescale_factor: value('rescale_factor', 1 / 255),
-    rescale_offset: false,
-    do_normalize: value('do_normalize', true),
-    image_mean: perChannel(value('image_mean', CLIP_MEAN)),
-    image_std: perChannel(value('image_std', CLIP_STD)),
-    include_top: false,
-  };
+  const levels = readLevels(config, CLIP);
   const resample = value('resample', BICUBIC);
   const edge = edgeOf(config, usual.edge);
   const sizes = value('image_grid_pinpoints', usual.sizes);

@@ -19,6 +19,7 @@ import { zoeDepthFloats } from './zoe-depth.js';
 import { pix2structFloats, pix2structSettings } from './pix2struct.js';
 import { owlv2Floats } from './owlv2.js';
 import { siglip2Floats } from './siglip2.js';
+import { CLIP } from './levels.js';
 import { timmResize, timmSettings } from './timm.js';
 import { checkTorchSettings, torchFloats, torchResize } from './torch-resize.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
@@ -26,10 +27,6 @@ import { type Edges, multipleAbove } from './sizes.js';
 
 export const HALF = [0.5, 0.5, 0.5];
 const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
-const CLIP = {
-  image_mean: [0.48145466, 0.4578275, 0.40821073],
-  image_std: [0.26862954, 0.26130258, 0.27577711],
-};
 const [NEAREST, BICUBIC] = [0, 3];
 export const BILINEAR = 2;
 

@@ -1,8 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { perChannel } from './image-processor.js';
-import { levelTable, type LevelSettings } from './levels.js';
+import { levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 
@@ -49,15 +48,7 @@ export function createFrameProcessor(config: Json): FrameProcessor {
  */
 export function createTileProcessor(config: Json, check: (size: Edges) => void = refuseThin): TileProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
-  const levels: LevelSettings = {
-    do_rescale: value('do_rescale', true),
-    rescale_factor: value('rescale_factor', 1 / 255),
-    rescale_offset: false,
-    do_normalize: value('do_normalize', true),
-    image_mean: perChannel(value('image_mean', HALF)),
-    image_std: perChannel(value('image_std', HALF)),
-    include_top: false,
-  };
+  const levels = readLevels(config, { image_mean: HALF, image_std: HALF });
   const [resample, splits] = [value('resample', LANCZOS), value('do_image_splitting', true)];
   const edge = firstNumber(value<Json>('max_image_size', { longest_edge: EDGE }), 'longest_edge');
   if (edge === undefined)

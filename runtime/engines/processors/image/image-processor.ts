@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { finish, inSlices, type Steps } from '../../../core/steps.js';
 import { imageProcessorStem, isImageProcessor } from '../../../core/image-processors.js';
 import { BILINEAR, FAMILIES, HALF } from './families.js';
-import { levelTable } from './levels.js';
+import { levelTable, perChannel } from './levels.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
 import { centerCrop, type Size } from './geometry.js';
 import type { Edges } from './sizes.js';
@@ -136,10 +136,6 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     ...family.fixed,
   };
 }
-
-/** One number stands for all channels. */
-export const perChannel = (value: number | number[]): number[] =>
-  typeof value === 'number' ? [value, value, value] : value;
 
 /** Longest edge of DETR's pictures where settings of an older form name none. */
 const DETR_LONGEST = 1333;

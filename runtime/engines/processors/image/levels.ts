@@ -1,4 +1,5 @@
 import type { Picture } from '../../../media/picture.js';
+import type { Json } from '../../repository/model-folder.js';
 import type { ProcessorSettings } from './processor-settings.js';
 
 /** What rescaling and normalising make of each 8-bit level of a channel. */
@@ -16,6 +17,33 @@ export type LevelSettings = Pick<
   | 'image_std'
   | 'include_top'
 >;
+
+/** Means and deviations of the pictures that CLIP was trained on. */
+export const CLIP = {
+  image_mean: [0.48145466, 0.4578275, 0.40821073],
+  image_std: [0.26862954, 0.26130258, 0.27577711],
+};
+
+/** Settings of a processor that rescales and normalises. @param usual where its configuration names none */
+export function readLevels(
+  config: Json,
+  usual: Pick<LevelSettings, 'image_mean' | 'image_std'>,
+): LevelSettings {
+  const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
+  return {
+    do_rescale: value('do_rescale', true),
+    rescale_factor: value('rescale_factor', 1 / 255),
+    rescale_offset: false,
+    do_normalize: value('do_normalize', true),
+    image_mean: perChannel(value('image_mean', usual.image_mean)),
+    image_std: perChannel(value('image_std', usual.image_std)),
+    include_top: false,
+  };
+}
+
+/** One number stands for all channels. */
+export const perChannel = (value: number | number[]): number[] =>
+  typeof value === 'number' ? [value, value, value] : value;
 
 /** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
 function scaled(level: number, channel: number, settings: LevelSettings): number {

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
-import { levelTable, type LevelSettings } from './levels.js';
+import { CLIP, levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import { type Edges, roundHalfEven } from './sizes.js';
 
@@ -36,8 +36,6 @@ export interface FramePatchProcessor extends Pick<PatchProcessor, 'mergeSize' | 
   cut(frames: readonly Picture[]): Float32Array;
 }
 
-const MEAN = [0.48145466, 0.4578275, 0.40821073];
-const STD = [0.26862954, 0.26130258, 0.27577711];
 const BICUBIC = 3;
 
 /** Pixels of a picture where the file does not say. */
@@ -75,15 +73,7 @@ function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
     least: firstNumber(config, 'min_pixels') ?? firstNumber(size, 'shortest_edge') ?? usual.least,
     most: firstNumber(config, 'max_pixels') ?? firstNumber(size, 'longest_edge') ?? usual.most,
   };
-  const levels: LevelSettings = {
-    do_rescale: value('do_rescale', true),
-    rescale_factor: value('rescale_factor', 1 / 255),
-    rescale_offset: false,
-    do_normalize: value('do_normalize', true),
-    image_mean: value('image_mean', MEAN),
-    image_std: value('image_std', STD),
-    include_top: false,
-  };
+  const levels = readLevels(config, CLIP);
   const resample = value('resample', BICUBIC);
   const doResize = value('do_resize', true);
   const sizeOf = (seen: Edges): Edges => {

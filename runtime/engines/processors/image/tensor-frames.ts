@@ -2,8 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { perChannel } from './image-processor.js';
-import { type LevelSettings, planesOf } from './levels.js';
+import { CLIP, planesOf, readLevels } from './levels.js';
 import type { Edges } from './sizes.js';
 import { resizedLikeTorch } from './torch-resize.js';
 
@@ -14,21 +13,11 @@ export interface Frame extends Edges {
 
 const BICUBIC = 3;
 const EDGE = 384;
-const CLIP_MEAN = [0.48145466, 0.4578275, 0.40821073];
-const CLIP_STD = [0.26862954, 0.26130258, 0.27577711];
 
 /** LlavaOnevisionVideoProcessor, from video_preprocessor_config.json. @throws RunError not_ready for a size that is not fixed */
 export function createTensorFrames(config: Json): { process(frame: Picture): Frame } {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
-  const levels: LevelSettings = {
-    do_rescale: value('do_rescale', true),
-    rescale_factor: value('rescale_factor', 1 / 255),
-    rescale_offset: false,
-    do_normalize: value('do_normalize', true),
-    image_mean: perChannel(value('image_mean', CLIP_MEAN)),
-    image_std: perChannel(value('image_std', CLIP_STD)),
-    include_top: false,
-  };
+  const levels = readLevels(config, CLIP);
   const size = value<Json>('size', { height: EDGE, width: EDGE });
   const [height, width] = [firstNumber(size, 'height'), firstNumber(size, 'width')];
   if (
