@@ -40,7 +40,7 @@ export async function hasWeights(options: FetchWeightsOptions, deps: CommandDeps
       ...common,
       roots: to === undefined ? roots : [to],
       downloadRoot: to ?? cache,
-      source: () => (localFolder === undefined ? fileSource(flags, deps) : folderSource(localFolder)),
+      source: () => (localFolder === undefined ? fileSource(flags, deps, spec) : folderSource(localFolder)),
       writeRemedy: `give another folder with ${to === undefined ? '--cache' : '--to'}`,
       onProgress: (progress) => showDetail(progressText(progress)),
     }),

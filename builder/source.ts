@@ -1,3 +1,4 @@
+import type { ModelSpec } from '../runtime/core/spec.js';
 import { folderSource } from '../runtime/store/folder.js';
 import { StoreError } from '../runtime/store/errors.js';
 import { hubAddress } from '../runtime/store/hub-address.js';
@@ -5,6 +6,7 @@ import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
 import type { CommandDeps } from './deps.js';
 import type { SourceFlags } from './options.js';
+import { openLayered } from './plan/adapter/index.js';
 import { type ModelPlan, planModel } from './plan/index.js';
 import { keptSource } from './plan/kept-source.js';
 import type { Report } from './report.js';
@@ -21,9 +23,11 @@ export interface DecideOptions {
  */
 export async function planFor({ id, flags, report }: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
   const { source, name } = planSource(flags, deps, report.note);
+  // A folder holds the adapter alone.
+  const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
   const { revision, task, dtype, weights } = flags;
   return report.step(`Read ${id} from ${name}`, () =>
-    planModel({ id, revision, task, dtype, weights, source }),
+    planModel({ id, revision, task, dtype, weights, source, bases }),
   );
 }
 
@@ -48,11 +52,25 @@ export function planSource(flags: SourceFlags, deps: CommandDeps, note: (line: s
   };
 }
 
+/** The hub, for the base models of adapters. */
+export function baseSource(flags: SourceFlags, deps: CommandDeps, note: (line: string) => void): ModelSource {
+  return planSource({ ...flags, from: undefined }, deps, note).source;
+}
+
 /** Limits for a hub that the cache can replace. */
 const IMPATIENT = { attempts: 1, firstByteMs: 10_000 };
 
-/** Where a model's files come from. */
-export function fileSource({ from, hub }: SourceFlags, { config }: CommandDeps): Pick<ModelSource, 'open'> {
+/** Where a model's files come from: those of an adapter's base from the hub, whatever the others come from. */
+export function fileSource(
+  flags: SourceFlags,
+  deps: CommandDeps,
+  { base }: Pick<ModelSpec, 'base'>,
+): Pick<ModelSource, 'open'> {
+  const own = ownFiles(flags, deps);
+  return base ? openLayered(own, () => ownFiles({ ...flags, from: undefined }, deps), base) : own;
+}
+
+function ownFiles({ from, hub }: SourceFlags, { config }: CommandDeps): Pick<ModelSource, 'open'> {
   if (from !== undefined) return folderSource(from);
   if (!config.offline) return hubSource({ endpoint: hub ?? config.endpoint, token: config.token() });
   const open = async () => {

@@ -49,7 +49,7 @@ const LOCAL_ONLY =
   'no hub has the state of a local folder: mount it at /server/model when the image runs, or build with --bake';
 
 const NOT_ON_A_HUB =
-  'weights that are packed here are on no hub, where an image could fetch them at its start: build with --bake';
+  'weights that are packed or merged here are on no hub, where an image could fetch them at its start: build with --bake';
 
 /** `builder build`: prints the name of the image. The same inputs give the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {

@@ -32,6 +32,9 @@ function decisionRows(spec: ModelSpec): Row[] {
   return [
     ['model', spec.id],
     ['commit', `${spec.commit} (${spec.revision})`],
+    ...(spec.base
+      ? [['base', `${spec.base.id} at ${spec.base.commit} (${spec.base.revision})`] as const]
+      : []),
     ['task', spec.task],
     ['engine', `${spec.engine} (${spec.profile} profile)`],
     ['dtype', spec.dtype],

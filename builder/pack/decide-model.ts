@@ -19,7 +19,7 @@ import { likenessOf } from './likeness.js';
 import { makeFile } from './make-file.js';
 
 /**
- * Plans a model, and makes the file of packed weights that its plan may ask for: all files of the spec have hashes then.
+ * Plans a model, and makes the file of packed or merged weights that its plan may ask for: all files of the spec have hashes then.
  * @throws Refusal, StoreError; errors of the file system
  */
 export async function decideModel(options: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
@@ -66,16 +66,17 @@ const FLOAT = 4;
 
 /**
  * How alike the packed network computes, measured once and kept beside the packed weights. Undefined for networks that
- * read more than tokens, and for those that don't fit into memory unpacked.
+ * read more than tokens, for those that don't fit into memory unpacked, and where an adapter makes them others.
  */
 async function measuredLikeness(
   { spec, toMake, parameters = Infinity }: ModelPlan,
   { folder, source, options, deps }: Measuring,
 ): Promise<number | undefined> {
-  const place = path.join(folder, `${toMake!.recipe.file}.likeness`);
+  if (!toMake?.plain) return undefined;
+  const place = path.join(folder, `${toMake.recipe.file}.likeness`);
   const kept = Number(await readFile(place, 'utf8').catch(() => NaN));
   if (kept >= -1 && kept <= 1) return kept;
-  const [packed, plain] = [spec.written![0]!, toMake!.plain[0]!];
+  const [packed, plain] = [spec.written![0]!, toMake.plain[0]!];
   if (spec.written!.length > 1 || parameters * FLOAT > freemem() * MEMORY_SHARE) return undefined;
   const from = await fetchWeights({ ...options, model: source }, deps);
   return options.report.step('Compare packed and plain weights', async (showDetail) => {
@@ -109,8 +110,8 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
   try {
     const meanwhile = await verified(folder, recipe);
     if (meanwhile) return meanwhile;
-    const bits = `${recipe.bits} bits (${megabytes(recipe.size)})`;
-    return await report.step(`Pack the weights to ${bits}`, async (showDetail) => {
+    const how = recipe.bits ? `Pack the weights to ${recipe.bits} bits` : 'Merge the adapter';
+    return await report.step(`${how} (${megabytes(recipe.size)})`, async (showDetail) => {
       const target = path.join(folder, recipe.file);
       const part = `${target}.making`;
       try {

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
 import { floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
+import { mergedRows, readAddition, turned } from './merge-rows.js';
 
 /** Numbers that are packed at a time, so that a network of any size needs little memory. */
 const CHUNK = 2 ** 22;
@@ -46,17 +47,21 @@ interface Reading {
 async function writePart(handle: FileHandle, part: Part, { from, signal }: Reading): Promise<void> {
   const { tensor, packing } = part;
   const file = path.join(from, ...tensor.file.split('/'));
-  const rowBytes = packing && tensor.length / tensor.shape[0]!;
+  const addition = await readAddition(from, tensor);
+  // Matrices are packed, and added to, by whole rows.
+  const rowBytes = packing || addition ? tensor.length / tensor.shape[0]! : 1;
   // A matrix that is turned is needed whole.
-  const whole = packing?.transposed === true || rowBytes === undefined;
-  const step = whole ? tensor.length : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
+  const step = packing?.transposed
+    ? tensor.length
+    : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
   for (let at = 0; at < tensor.length; at += step) {
     signal?.throwIfAborted();
     const length = Math.min(step, tensor.length - at);
-    const bytes = await readPart(file, tensor.offset + at, length);
-    if (bytes.length < length) throw new Error(`${file} has become shorter`);
+    const stored = await readPart(file, tensor.offset + at, length);
+    if (stored.length < length) throw new Error(`${file} has become shorter`);
+    const bytes = addition ? mergedRows(stored, tensor.type, addition, at / rowBytes) : stored;
     if (!packing) await handle.write(bytes, 0, bytes.length, part.offset + at);
-    else await writePacked(handle, { ...part, packing, before: (at / rowBytes!) * tensor.shape[1]!, bytes });
+    else await writePacked(handle, { ...part, packing, before: (at / rowBytes) * tensor.shape[1]!, bytes });
   }
 }
 
@@ -72,19 +77,10 @@ async function writePacked(handle: FileHandle, part: PackedPart): Promise<void> 
   const { bits, block, transposed } = packing;
   const [rows, columns] = matrixSize(tensor, transposed);
   const floats = floatsOf(bytes, tensor.type);
-  const { data, scales } = packRows(transposed ? turned(floats, rows, columns) : floats, bits, block);
+  const { data, scales } = packRows(transposed ? turned(floats, columns, rows) : floats, bits, block);
   await handle.write(data, 0, data.length, offset + (before * bits) / 8);
   const scaleBytes = new Uint8Array(scales.buffer);
   await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset! + (before / block) * 4);
-}
-
-/** [columns, rows] -> [rows, columns] */
-function turned(values: Float32Array, rows: number, columns: number): Float32Array {
-  const found = new Float32Array(values.length);
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      found[row * columns + column] = values[column * rows + row]!;
-  return found;
 }
 
 async function hashOf(file: string, size: number, signal: AbortSignal | undefined): Promise<string> {

@@ -10,8 +10,6 @@ export interface ModelFacts {
   modelType?: string;
   /** The repository has its own model code (config.auto_map), which is never run. */
   customCode: boolean;
-  /** Of an adapter (PEFT): its kind, and the model that it changes. */
-  adapter?: { kind: string; base: string };
   /** Python's class that reads texts. */
   tokenizerClass?: string;
   hasChatTemplate: boolean;
@@ -34,20 +32,18 @@ type Json = Record<string, unknown>;
  */
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
   const read = async (path: string) => parseObject(path, await source.readText(info, path));
-  const [config, tokenizer, index, sentences, processing, adapter] = await Promise.all([
+  const [config, tokenizer, index, sentences, processing] = await Promise.all([
     read('config.json'),
     read('tokenizer_config.json'),
     read('model_index.json'),
     read('config_sentence_transformers.json'),
     read('preprocessor_config.json'),
-    read('adapter_config.json'),
   ]);
   const has = (path: string) => info.files.some((file) => file.path === path);
   return {
     architectures: strings(config.architectures),
     modelType: string(config.model_type),
     customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
-    ...(adapterOf(adapter) && { adapter: adapterOf(adapter) }),
     tokenizerClass: string(tokenizer.tokenizer_class) ?? string(config.tokenizer_class),
     hasChatTemplate:
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
@@ -57,11 +53,6 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     pipelineClass: string(index._class_name),
     sizes: sizesOf(config),
   };
-}
-
-function adapterOf({ peft_type, base_model_name_or_path }: Json): ModelFacts['adapter'] {
-  const base = string(base_model_name_or_path);
-  return base === undefined ? undefined : { kind: string(peft_type) ?? 'an adapter', base };
 }
 
 /** @throws Refusal for what is no JSON object; none is an empty one */

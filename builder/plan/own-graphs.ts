@@ -11,8 +11,11 @@ import {
   WeightsError,
   type WeightIndex,
 } from '../../runtime/weights/index.js';
+import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
 import { parseObject } from './facts.js';
+import { printable } from '../../runtime/core/printable.js';
 import { checkpointOf, type FoundNetwork, type Pipeline, pipelineNetworks } from './pipeline-networks.js';
+import { Refusal } from './refusal.js';
 
 export interface OwnRequest {
   source: ModelSource;
@@ -25,6 +28,8 @@ export interface OwnRequest {
   dtype?: Dtype | undefined;
   /** Pack matrices to so many bits; the weights as they are if absent. */
   bits?: 4 | 8 | undefined;
+  /** What is merged into the weights. */
+  adapter?: FoundAdapter | undefined;
 }
 
 /** Graphs that were written for a repository. */
@@ -46,8 +51,8 @@ export interface ToMake {
   recipe: Recipe;
   /** The files that it is made of. */
   sources: RepoFile[];
-  /** The same graphs over those files. */
-  plain: WrittenGraph[];
+  /** The same graphs over those files; absent where an adapter makes them others. */
+  plain?: WrittenGraph[] | undefined;
 }
 
 /** Why no graph can be written. */
@@ -64,33 +69,37 @@ export interface NoGraphs {
  * @throws StoreError when the source fails
  */
 export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | NoGraphs> {
-  const { source, info, head, modelType, pipeline } = request;
+  const { source, info, head, modelType, pipeline, adapter, bits } = request;
   const name = pipeline?.name ?? modelType;
   if (!pipeline && !hasWriter(modelType, head))
     return { problem: `no graph can be written for ${name ?? 'this model'}`, tried: false };
   const found: FoundNetwork[] = [];
   try {
+    // An adapter's weights are no model's.
+    const listed = info.files.filter(({ path }) => !(adapter && /^adapter_model\b/.test(path)));
     const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
-    for (const place of places) found.push(checkpointOf(info.files, place, request.dtype));
+    for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
     const networks = await Promise.all(found.map((one) => readNetwork(one, request)));
-    const { graphs, used, recipe } = request.bits ? writePacked(networks, request.bits) : plain(networks);
+    const { graphs, used, recipe } = bits || adapter ? writeMade(networks, request) : plain(networks);
+    if (adapter) requireUse(info.id, networks, used);
     const types = new Set(used.map(({ type }) => type));
-    const named = new Set(used.map(({ file }) => file));
+    const named = new Set(used.flatMap(filesOf));
     const sources = info.files.filter(({ path }) => named.has(path));
     const files = found.map(({ file }) => file.path).join(', ');
-    const how = recipe ? `, matrices packed to ${recipe.bits} bits` : ', computed in float32';
+    const how = bits ? `, matrices packed to ${bits} bits` : ', computed in float32';
+    const merges = adapter ? mergeText(adapter, networks) : '';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
       written: writtenGraphs(graphs),
       ...(recipe
         ? {
             files: [{ path: recipe.file, size: recipe.size }],
-            toMake: { recipe, sources, plain: writtenGraphs(plain(networks).graphs) },
+            toMake: { recipe, sources, plain: adapter ? undefined : writtenGraphs(plain(networks).graphs) },
           }
         : { files: sources }),
-      dtype: recipe ? (`q${recipe.bits}` as const) : dtypeOf(types),
+      dtype: bits ? (`q${bits}` as const) : dtypeOf(types),
       parameters: used.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-      reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}`,
+      reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}${merges}`,
     };
   } catch (error) {
     if (error instanceof GraphError) return { problem: error.message, tried: true };
@@ -113,15 +122,49 @@ interface Network extends FoundNetwork {
   settings: Record<string, unknown>;
   index: WeightIndex;
   head: Head;
+  merged?: MergedIndex | undefined;
 }
 
-async function readNetwork(found: FoundNetwork, { source, info, head }: OwnRequest): Promise<Network> {
-  const [text, index] = await Promise.all([
+async function readNetwork(
+  found: FoundNetwork,
+  { source, info, head, adapter }: OwnRequest,
+): Promise<Network> {
+  const files = rangesOf(source, info);
+  const [text, index, additions] = await Promise.all([
     source.readText(info, found.config),
-    readWeightIndex(rangesOf(source, info), found),
+    readWeightIndex(files, found),
+    adapter && readWeightIndex(files, { stem: 'adapter_model' }),
   ]);
-  return { ...found, settings: parseObject(found.config, text), index, head };
+  const settings = parseObject(found.config, text);
+  if (!adapter || !additions) return { ...found, settings, index, head };
+  const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
+  const merged = mergeIndex(toMerge);
+  return { ...found, settings, index: merged.index, head, merged };
 }
+
+/** @throws Refusal where the graphs read less than the adapter changes: it is for another task */
+function requireUse(id: string, networks: readonly Network[], used: readonly StoredTensor[]): void {
+  const read = new Set(used);
+  for (const { merged } of networks)
+    for (const [name, tensor] of merged?.changed ?? [])
+      if (!read.has(tensor))
+        throw new Refusal(
+          `${id} is an adapter that changes ${printable(name)}, which this task does not read`,
+          'give the task that it was trained for with --task',
+        );
+}
+
+function mergeText({ base }: FoundAdapter, networks: readonly Network[]): string {
+  const merged = networks.flatMap((network) => network.merged ?? []);
+  const matrices = merged.reduce((sum, one) => sum + one.merged, 0);
+  const others = merged.reduce((sum, one) => sum + one.changed.size, 0) - matrices;
+  const replaced = others > 0 ? `, ${others} tensors of its own` : '';
+  return `; the adapter (LoRA) is merged into ${matrices} matrices of ${base.id}${replaced}`;
+}
+
+/** The files that a tensor is made of. */
+const filesOf = ({ file, merge }: StoredTensor): string[] =>
+  merge ? [file, merge.down.file, merge.up.file] : [file];
 
 interface Written {
   graphs: WrittenGraphs['graphs'];
@@ -151,15 +194,21 @@ function writeNetwork(
   }
 }
 
-/** The file is named after its recipe, since tasks read different parts of a network. */
-function writePacked(networks: readonly Network[], bits: 4 | 8): Written & { recipe: Recipe } {
+/** The file is named after its recipe, since tasks read different parts of a network, and bases of adapters may move. */
+function writeMade(
+  networks: readonly Network[],
+  { bits, adapter }: OwnRequest,
+): Written & { recipe: Recipe } {
   const write = (file: string) => {
     const storage = packedStorage(file, bits);
     return { ...plain(networks, storage), recipe: storage.recipe() };
   };
   const { parts } = write('').recipe;
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-  return write(`slipway-q${bits}-${digest.slice(0, 12)}.bin`);
+  const origin = adapter ? [parts, adapter.base.commit] : parts;
+  const digest = createHash('sha256').update(JSON.stringify(origin)).digest('hex').slice(0, 12);
+  return write(
+    `slipway-${[...(adapter ? ['merged'] : []), ...(bits ? [`q${bits}`] : []), digest].join('-')}.bin`,
+  );
 }
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;

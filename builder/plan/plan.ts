@@ -16,6 +16,7 @@ import { StoreError } from '../../runtime/store/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
+import { type FoundAdapter, findBase, MERGE_REMEDY } from './adapter/index.js';
 import { possibleTasks } from './architectures.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
@@ -25,10 +26,12 @@ import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './ow
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
-import { noExport, requireFiles, requireModel, requirePipeline, withVocabulary } from './requirements.js';
+import { noExport, requireFiles, requirePipeline, withVocabulary } from './requirements.js';
 
 export interface PlanRequest {
   source: ModelSource;
+  /** Where the base models of adapters come from; `source` if absent. */
+  bases?: ModelSource | undefined;
   id: string;
   /** Branch, tag or commit; by default `main`. */
   revision?: string | undefined;
@@ -59,20 +62,20 @@ export interface ModelPlan {
  * @throws Refusal when it can't be served; StoreError when the source fails
  */
 export async function planModel(request: PlanRequest): Promise<ModelPlan> {
-  const { source, id, revision } = request;
-  const info = await source.info(id, revision);
+  const listed = await request.source.info(request.id, request.revision);
+  const adapter = await findBase(request.source, request.bases ?? request.source, listed);
+  const { source, info } = adapter ?? { source: request.source, info: listed };
   const facts = await readFacts(source, info);
-  requireModel(info, facts);
   const detected = detectTask({ info, facts, task: request.task });
   const task = taskOf(detected.task);
   requirePipeline(info, facts, detected.task);
   const { engine, binding: given } = chooseEngine(task, facts.modelType);
   const binding = withVocabulary(given, info, facts);
-  const decided = { info, facts, task: detected.task, profile: task.profile, engine };
-  const { choice, others, parameters, reasons, toMake } = await chooseWeights(request, {
-    ...decided,
-    binding,
-  });
+  const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter };
+  const { choice, others, parameters, reasons, toMake } = await chooseWeights(
+    { ...request, source },
+    { ...decided, binding },
+  );
   const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
   const formats = [spec!, ...rest];
   return {
@@ -98,7 +101,7 @@ type ToChoose = Omit<Decided, 'choice'> & { binding: AnyBinding };
 /** Graphs of our own where they can be written, else the repository's ONNX export. */
 async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<ChosenWeights> {
   const { source, weights } = request;
-  const { info, facts, binding, task } = model;
+  const { info, facts, binding, task, adapter } = model;
   const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
   const own = await ownWeights(request, model);
   if ('graphs' in own) {
@@ -107,6 +110,7 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
     const { parameters, reason, toMake } = own;
     return { choice: { ...own, files }, others: [], parameters, reasons: [reason], toMake };
   }
+  if (adapter) throw cantMerge(info.id, adapter, own);
   if (weights === 'own' || (!hasExport && own.tried))
     throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
   if (!hasExport) throw noExport(info, facts, await conversionsOf(source, info.id));
@@ -122,6 +126,11 @@ async function chooseWeights(request: PlanRequest, model: ToChoose): Promise<Cho
   return { choice, others, parameters: parametersOf(formats, notes), reasons: [...instead, choice.reason] };
 }
 
+/** An adapter is served over graphs of our own alone. */
+function cantMerge(id: string, { base }: FoundAdapter, { problem, remedy }: NoGraphs): Refusal {
+  return new Refusal(`${id} is an adapter of ${base.id}: ${problem}`, remedy ?? MERGE_REMEDY);
+}
+
 /** Weight formats that are made of a repository's PyTorch weights. */
 const PACKED_BITS: Partial<Record<Dtype, 4 | 8>> = { q8: 8, q4: 4 };
 
@@ -133,9 +142,12 @@ async function conversionsOf(source: ModelSource, id: string): Promise<string[]>
 /** What is in the way says the reason why not. */
 async function ownWeights(
   { source, weights, dtype }: PlanRequest,
-  { info, facts, binding }: ToChoose,
+  { info, facts, binding, adapter }: ToChoose,
 ): Promise<OwnGraphs | NoGraphs> {
-  if (weights === 'onnx') return { problem: 'asked for the ONNX export', tried: false };
+  if (weights === 'onnx') {
+    const remedy = adapter && 'an adapter is merged into PyTorch weights: leave out --weights onnx';
+    return { problem: 'asked for the ONNX export', remedy, tried: false };
+  }
   const bits = dtype && PACKED_BITS[dtype];
   const { graphs, otherGraphs, files: extra } = binding;
   // Weights that are packed here are on no hub: an image could not fetch them.
@@ -144,7 +156,8 @@ async function ownWeights(
   const name = facts.pipelineClass;
   const pipeline = name === undefined ? undefined : { name, graphs: [graphs, ...(otherGraphs ?? [])] };
   const { head } = binding;
-  const own = await writeOwnGraphs({ source, info, head, modelType: facts.modelType, pipeline, dtype, bits });
+  const { modelType } = facts;
+  const own = await writeOwnGraphs({ source, info, head, modelType, pipeline, dtype, bits, adapter });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);
   if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))
@@ -206,11 +219,12 @@ interface Decided {
   profile: ModelSpec['profile'];
   engine: EngineId;
   choice: Choice;
+  adapter: FoundAdapter | undefined;
 }
 
 type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> & Pick<ModelSpec, 'written'>;
 
-function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelSpec {
+function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided): ModelSpec {
   const spec: ModelSpec = {
     specVersion: 1,
     id: info.id,
@@ -225,6 +239,7 @@ function specOf({ info, facts, task, profile, engine, choice }: Decided): ModelS
     license: info.license,
     graphs: choice.graphs,
     files: choice.files,
+    ...(adapter && { base: adapter.base }),
     ...(choice.written && { written: choice.written }),
   };
   return parseSpec(formatSpec(spec));

@@ -6,7 +6,6 @@ import {
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { pipelineClasses, pipelineNamed } from '../../runtime/core/pipelines.js';
-import { printable } from '../../runtime/core/printable.js';
 import { isTrainedModel, TOKENIZER_SETTINGS, vocabularyOf } from '../../runtime/core/vocabulary-files.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import type { ModelFacts } from './facts.js';
@@ -19,18 +18,6 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
   [/\.gguf$/, 'GGUF'],
   [/\.(?:h5|msgpack|ot|tflite)$/, 'TensorFlow, Flax or Rust'],
 ];
-
-/** @throws Refusal for a repository that holds an adapter (PEFT) and no model */
-export function requireModel({ id, files }: ModelInfo, { adapter }: Pick<ModelFacts, 'adapter'>): void {
-  const isWeight = (path: string) =>
-    /(?:^|\/)(?:model|pytorch_model)\b.*\.(?:safetensors|bin|onnx)/.test(path);
-  if (!adapter || files.some(({ path }) => isWeight(path) || path.endsWith('.onnx'))) return;
-  const base = JSON.stringify(printable(adapter.base));
-  throw new Refusal(
-    `${id} is an adapter (${printable(adapter.kind)}) of ${base}, not a model`,
-    "serve that model itself; or merge them with Python, peft's merge_and_unload() and save_pretrained(DIR), and give --from DIR",
-  );
-}
 
 /**
  * The refusal of a repository without ONNX graphs.

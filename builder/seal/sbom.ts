@@ -59,7 +59,10 @@ function modelOf(spec: ModelSpec): Models.Component {
     bomRef: purl,
     purl,
     licenses: licensesOf(spec.license),
-    properties: properties({ commit: spec.commit, task: spec.task, dtype: spec.dtype }),
+    properties: properties({
+      ...{ commit: spec.commit, task: spec.task, dtype: spec.dtype },
+      ...(spec.base && { base: `pkg:huggingface/${spec.base.id}@${spec.base.commit}` }),
+    }),
   });
 }
 

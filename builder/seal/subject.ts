@@ -58,7 +58,14 @@ export async function readSealSubject(given: string, context: SubjectContext): P
 async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContext): Promise<RepoFile[]> {
   try {
     const { source } = planSource(flags, deps, report.note);
-    return noticeFiles((await source.info(spec.id, spec.commit)).files);
+    const own = (await source.info(spec.id, spec.commit)).files;
+    if (!spec.base) return noticeFiles(own);
+    const { files } = await source.info(spec.base.id, spec.base.commit);
+    const paths = new Set(spec.base.files);
+    return noticeFiles([
+      ...own.filter(({ path }) => !paths.has(path)),
+      ...files.filter(({ path }) => paths.has(path)),
+    ]);
   } catch (error) {
     report.note(`without licence text and model card: ${(error as Error).message}`);
     return [];

@@ -61,10 +61,22 @@ export interface ModelSpec {
   graphs: Record<string, string>;
   /** All files that the model needs, and no others, sorted by path. */
   files: RepoFile[];
+  /** Of an adapter: the model that its weights were merged into. */
+  base?: BaseModel;
   /** Graphs that the builder wrote, over weights in `files`. */
   written?: WrittenGraph[];
   /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
   likeness?: number;
+}
+
+/** The repository of a model that an adapter changes. */
+export interface BaseModel {
+  id: string;
+  /** As the adapter asks for it. */
+  revision: string;
+  commit: string;
+  /** Paths of the files that are its, not the adapter's. */
+  files: string[];
 }
 
 /** Graphs have names and places of weights, no weights: so many bytes are enough. */

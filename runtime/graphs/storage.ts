@@ -50,13 +50,14 @@ export interface Part {
   scalesOffset?: number;
 }
 
-/** How a file of packed weights is made: the same recipe over the same checkpoint gives the same bytes. */
+/** How a file of packed or merged weights is made: the same recipe over the same checkpoint gives the same bytes. */
 export interface Recipe {
   /** Name of the file. */
   file: string;
   /** In bytes. */
   size: number;
-  bits: 4 | 8;
+  /** Of packed matrices; absent where all tensors keep their types. */
+  bits?: 4 | 8 | undefined;
   parts: readonly Part[];
 }
 
@@ -69,8 +70,8 @@ const BLOCK = 32;
 /** Smaller matrices gain nothing. */
 const LEAST_NUMBERS = 1024;
 
-/** All weights in one new file, matrices packed to so many bits. */
-export function packedStorage(file: string, bits: 4 | 8): Storage & { recipe(): Recipe } {
+/** All weights in one new file, matrices packed to so many bits, if any. */
+export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & { recipe(): Recipe } {
   const parts = new Map<string, Part>();
   let size = 0;
   const reserve = (length: number): number => {
@@ -90,6 +91,7 @@ export function packedStorage(file: string, bits: 4 | 8): Storage & { recipe(): 
       return { file, offset, length };
     },
     pack(tensor, { isTable, transposed }) {
+      if (bits === undefined) return undefined;
       const own = isTable ? TABLE_BITS : bits;
       const [rows, columns] = matrixSize(tensor, transposed);
       const block = BLOCK;

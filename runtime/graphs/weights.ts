@@ -13,6 +13,8 @@ export interface Weights {
   has(name: string): boolean;
   /** Shape of a tensor; undefined where there is none. */
   shapeOf(name: string): readonly number[] | undefined;
+  /** What the checkpoint calls a tensor; undefined where there is none. */
+  nameOf(name: string): string | undefined;
   /** @throws GraphError when there is none, or it has another shape or a type that graphs can't read */
   take(name: string, shape: readonly number[]): NamedTensor;
   /** Names in the checkpoint that have been taken. */
@@ -69,6 +71,7 @@ export function createWeights(
   return {
     has: (name) => find(name) !== undefined,
     shapeOf: (name) => find(name)?.shape,
+    nameOf: (name) => find(name)?.name,
     take(name, shape) {
       const found = find(name);
       if (!found) throw new GraphError(`the weights lack ${name} [${shape.join(', ')}]`);

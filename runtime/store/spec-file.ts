@@ -29,13 +29,16 @@ const writtenGraph = z.object({
   content: z.base64(),
 });
 
+const commit = z.string().regex(/^(?:[0-9a-f]{40,64}|local-[0-9a-f]{12})$/, 'is not a commit');
+const modelId = z.string().refine(isModelId, 'is not a model id');
+
 /** model.json. Keys are written in this order. */
 const schema = z
   .object({
     specVersion: z.literal(1),
-    id: z.string().refine(isModelId, 'is not a model id'),
+    id: modelId,
     revision: z.string().min(1),
-    commit: z.string().regex(/^(?:[0-9a-f]{40,64}|local-[0-9a-f]{12})$/, 'is not a commit'),
+    commit,
     task: z.enum(TASK_IDS),
     engine: z.enum(ENGINE_IDS),
     profile: z.enum(PROFILES),
@@ -45,6 +48,9 @@ const schema = z
     license: z.string().optional(),
     graphs: z.record(z.string(), path),
     files: z.array(repoFile).min(1),
+    base: z
+      .object({ id: modelId, revision: z.string().min(1), commit, files: z.array(path).min(1) })
+      .optional(),
     written: z.array(writtenGraph).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),
   })

@@ -2,9 +2,16 @@
 export { byteLength } from './elements.js';
 export { WeightsError, type WeightsErrorCode } from './errors.js';
 export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js';
-export { floatsOf } from './floats.js';
+export { bytesOf, floatsOf } from './floats.js';
 export { packRows, type PackedRows } from './pack-rows.js';
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
-export type { RangeSource, StoredTensor, WeightFile, WeightIndex, WeightType } from './types.js';
+export type {
+  LowRankMerge,
+  RangeSource,
+  StoredTensor,
+  WeightFile,
+  WeightIndex,
+  WeightType,
+} from './types.js';
 export { weightTypeOf } from './weight-type.js';

@@ -12,6 +12,19 @@ export interface StoredTensor {
   /** A WeightType, or another one by its name in safetensors (such as F8_E4M3), which whoever uses it refuses. */
   type: string;
   shape: readonly number[];
+  /** What is added to it before it is used, in a file that is made of it. */
+  merge?: LowRankMerge;
+}
+
+/** scale · up · down, the product of an adapter (LoRA) for a matrix. */
+export interface LowRankMerge {
+  /** [rank, inputs] */
+  down: StoredTensor;
+  /** [outputs, rank] */
+  up: StoredTensor;
+  scale: number;
+  /** True where the matrix is stored as [inputs, outputs], not as [outputs, inputs]. */
+  transposed: boolean;
 }
 
 /** The tensors of a checkpoint by name, without their data. */

@@ -1,4 +1,4 @@
-import { floatsOf, packRows } from '../../../runtime/weights/index.js';
+import { bytesOf, floatsOf, packRows } from '../../../runtime/weights/index.js';
 
 /** What MatMulNBits and GatherBlockQuantized read out of it. */
 function unpack({ data, scales }: ReturnType<typeof packRows>, bits: 4 | 8, block: number): number[] {
@@ -39,4 +39,17 @@ test('stored floats of every type are read', () => {
   expect([...floatsOf(new Uint8Array(Float32Array.of(1.5, -3).buffer), 'F32')]).toEqual([1.5, -3]);
   expect([...floatsOf(new Uint8Array(Float64Array.of(0.1).buffer), 'F64')]).toEqual([Math.fround(0.1)]);
   expect(() => floatsOf(new Uint8Array(4), 'I64')).toThrow(/no type of floats/);
+});
+
+test('floats are stored as the nearest of every type, ties to even', () => {
+  const words = (values: number[], type: string) => [
+    ...new Uint16Array(bytesOf(Float32Array.from(values), type).slice().buffer),
+  ];
+  // One step of bfloat16 at 1 is 2^-7: halves of a step go to the even neighbour.
+  const halves = [1 + 2 ** -8, 1 + 3 * 2 ** -8, 1 + 2 ** -8 + 2 ** -20, -(1 + 2 ** -8)];
+  expect(words(halves, 'BF16')).toEqual([0x3f80, 0x3f82, 0x3f81, 0xbf80]);
+  expect(words([3.4e38, Infinity, NaN, -0], 'BF16')).toEqual([0x7f80, 0x7f80, 0x7fc0, 0x8000]);
+  expect(words([1, 1 + 2 ** -11, 70_000], 'F16')).toEqual([0x3c00, 0x3c00, 0x7c00]);
+  expect([...floatsOf(bytesOf(Float32Array.of(0.1, -7), 'F32'), 'F32')]).toEqual([Math.fround(0.1), -7]);
+  expect(() => bytesOf(new Float32Array(1), 'I64')).toThrow(/no type that floats are stored as/);
 });

@@ -220,13 +220,13 @@ describe('refused, with the way out', () => {
       /\(only PyTorch, GGUF\)/,
     ],
     [
-      'an adapter',
+      'an adapter of another kind',
       {
-        'adapter_config.json': '{"peft_type":"LORA","base_model_name_or_path":"org/base"}',
+        'adapter_config.json': '{"peft_type":"IA3","base_model_name_or_path":"org/base"}',
         'adapter_model.safetensors': 'x',
       },
       {},
-      /is an adapter \(LORA\) of "org\/base", not a model.*merge_and_unload/,
+      /is an adapter of the kind "IA3" for org\/base.*merge_and_unload/,
     ],
     ['no weights', noGraph, {}, /no weights of any kind/],
     [
