@@ -1,4 +1,4 @@
-import type { RepoFile } from '../../runtime/core/spec.js';
+import type { BaseModel, RepoFile } from '../../runtime/core/spec.js';
 
 /** Names of licence texts, notices and model cards at a repository's root. */
 const NOTICE = /^(?:(?:un)?licen[cs]e|copying|notice|use_policy|readme|model_?card)(?:[-._][\w.-]*)?$/i;
@@ -15,4 +15,15 @@ export interface Notices {
 /** The notices in a listing. They go into the image, because a model must be passed on with its licence. */
 export function noticeFiles(files: readonly RepoFile[]): RepoFile[] {
   return files.filter(({ path, size }) => NOTICE.test(path) && size <= MAX_BYTES);
+}
+
+/** Those of an adapter and of its base: each file of both listings from the repository that the description has it from. */
+export function layeredNotices(
+  adapter: readonly RepoFile[],
+  below: readonly RepoFile[],
+  { files }: Pick<BaseModel, 'files'>,
+): RepoFile[] {
+  const isBase = new Set(files);
+  const own = adapter.filter(({ path }) => !isBase.has(path));
+  return noticeFiles([...own, ...below.filter(({ path }) => isBase.has(path))]);
 }

@@ -14,7 +14,7 @@ import { decideModel } from '../pack/decide-model.js';
 import { cacheFolder, planFor, planSource } from '../source.js';
 import type { Report } from '../report.js';
 import { extractWeights, specOfImage } from './image-files.js';
-import { noticeFiles, type Notices } from './notices.js';
+import { layeredNotices, noticeFiles, type Notices } from './notices.js';
 
 /** What to seal. */
 export interface SealSubject {
@@ -60,12 +60,8 @@ async function noticesOf(spec: ModelSpec, { flags, report, deps }: SubjectContex
     const { source } = planSource(flags, deps, report.note);
     const own = (await source.info(spec.id, spec.commit)).files;
     if (!spec.base) return noticeFiles(own);
-    const { files } = await source.info(spec.base.id, spec.base.commit);
-    const paths = new Set(spec.base.files);
-    return noticeFiles([
-      ...own.filter(({ path }) => !paths.has(path)),
-      ...files.filter(({ path }) => paths.has(path)),
-    ]);
+    const below = (await source.info(spec.base.id, spec.base.commit)).files;
+    return layeredNotices(own, below, spec.base);
   } catch (error) {
     report.note(`without licence text and model card: ${(error as Error).message}`);
     return [];
