@@ -54,8 +54,7 @@ type Files = Pick<ModelSource, 'open' | 'read' | 'readText'>;
 function layeredFiles(adapter: Files, below: Files, base: BaseModel): Files {
   const isBase = isBaseFile(base);
   return {
-    open: (ref, file, ...rest) =>
-      isBase(file.path) ? below.open(base, file, ...rest) : adapter.open(ref, file, ...rest),
+    ...openLayered(adapter, () => below, base),
     read: (ref, file, ...rest) =>
       isBase(file.path) ? below.read(base, file, ...rest) : adapter.read(ref, file, ...rest),
     readText: (info, path) =>
