@@ -1,8 +1,5 @@
-import { type GraphNode, graphFields } from '../onnx/graph.js';
-import { typeOfElements } from '../onnx/make.js';
 import { writeField, writeInteger, writeNumber } from '../onnx/protobuf.js';
 import { finiteFloat, integer } from './numbers.js';
-import { ELEMENTS } from './tensors.js';
 
 /** Attributes of a node: text, integers (safe ones), floats as `float(x)`, lists of integers. */
 export type Attribute = string | number | readonly number[] | Float;
@@ -17,7 +14,7 @@ interface Float {
 export const float = (value: number): Float => ({ float: value });
 
 /** AttributeProto.AttributeType */
-const [FLOAT, INT, STRING, GRAPH, INTS] = [1, 2, 3, 5, 7];
+const [FLOAT, INT, STRING, INTS] = [1, 2, 3, 7];
 
 /** An attribute as a field of NodeProto. @throws GraphError for numbers that are none of its type */
 export function attributeField(name: string, value: Attribute): Uint8Array {
@@ -34,17 +31,4 @@ function floatField(number: number, value: number): Uint8Array {
   bytes[0] = number * 8 + 5;
   bytes.writeFloatLE(finiteFloat(value), 1);
   return bytes;
-}
-
-/** A branch of floats as an attribute of a node. What it reads beside its own nodes is of the graph around it. */
-export function graphAttribute(name: string, { nodes, outputs }: Branch): Uint8Array {
-  const none = { inputs: [], initializers: [], otherFields: [writeField(2, name)] };
-  const ends = outputs.map((output) => ({ name: output, type: typeOfElements(ELEMENTS.float32) }));
-  const content = graphFields({ ...none, nodes: [...nodes], outputs: ends });
-  return writeField(5, writeField(1, name), writeField(6, Buffer.concat(content)), writeNumber(20, GRAPH));
-}
-
-interface Branch {
-  nodes: readonly GraphNode[];
-  outputs: readonly string[];
 }

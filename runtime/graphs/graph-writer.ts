@@ -1,6 +1,6 @@
 import { type Graph, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
 import { writeField, writeNumber } from '../onnx/protobuf.js';
-import { attributeField, type Attributes, graphAttribute } from './attributes.js';
+import { attributeField, type Attributes } from './attributes.js';
 import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
 import type { MatrixUse, Packing, Storage } from './storage.js';
@@ -57,11 +57,6 @@ export interface GraphWriter extends Constants {
   once<T>(key: string, make: () => T): T;
   /** A node with one output. */
   node(op: string, inputs: readonly Value[], attributes?: Attributes, domain?: string): Value;
-  /**
-   * Either these values or those, as the condition (bool scalar) says when the graph runs: only the taken branch is
-   * computed. Both give floats, as many.
-   */
-  either(condition: Value, then: () => readonly Value[], otherwise: () => readonly Value[]): Value[];
   /** A node with several outputs. */
   nodes(op: string, inputs: readonly Value[], options: NodeOptions): Value[];
 }
@@ -92,18 +87,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
   const { node: countNode, initialize } = countedBy(budget ?? createBudget(), graph);
   const external = new Set<string>();
   let count = 0;
-  /** The graph's, or those of the branch that is being written. */
-  let written = graph.nodes;
-
-  /** The nodes that `write` adds, as a graph whose outputs are the values that it gives. */
-  const branch = (name: string, write: () => readonly Value[]) => {
-    const around = written;
-    written = [];
-    const outputs = write().map((value) => node('Identity', [value]));
-    const field = graphAttribute(name, { nodes: written, outputs });
-    written = around;
-    return { field, outputs };
-  };
 
   const nodes: GraphWriter['nodes'] = (op, inputs, { outputs, attributes = {}, domain }) => {
     countNode();
@@ -112,14 +95,14 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       value === undefined ? [] : [attributeField(name, value)],
     );
     const otherFields = domain === undefined ? fields : [...fields, writeField(7, domain)];
-    written.push({ op, inputs: [...inputs], outputs: names, otherFields });
+    graph.nodes.push({ op, inputs: [...inputs], outputs: names, otherFields });
     return names;
   };
   const node: GraphWriter['node'] = (op, inputs, attributes, domain) =>
     nodes(op, inputs, { outputs: 1, ...(attributes && { attributes }), ...(domain && { domain }) })[0]!;
 
   const made = new Map<string, unknown>();
-  /** Outside of all branches, which may read it. */
+  /** Not counted: there are no more of these than tensors in the checkpoint. */
   const asFloat = (name: string): Value => {
     const output = `v${count++}`;
     const otherFields = [attributeField('to', ELEMENTS.float32)];
@@ -133,13 +116,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     weights,
     nodes,
     node,
-    either(condition, then, otherwise) {
-      const branches = [branch('then_branch', then), branch('else_branch', otherwise)] as const;
-      const outputs = branches[0].outputs.map(() => `v${count++}`);
-      const otherFields = branches.map(({ field }) => field);
-      written.push({ op: 'If', inputs: [condition], outputs, otherFields });
-      return outputs;
-    },
     once<T>(key: string, make: () => T): T {
       if (!made.has(key)) made.set(key, make());
       return made.get(key) as T;

@@ -7,7 +7,7 @@ interface StoredWeights {
   storage: Storage;
   /** Adds a constant to the graph. */
   initialize(tensor: Uint8Array): void;
-  /** A constant as float32, outside of all branches. */
+  /** A tensor of the checkpoint as float32. */
   asFloat(name: string): string;
   node(op: string, inputs: readonly string[], attributes?: { to: number }): string;
 }

@@ -4,9 +4,7 @@ import { createGraphWriter, type GraphInProgress } from '../../../runtime/graphs
 import { inPlace, packedStorage } from '../../../runtime/graphs/storage.js';
 import { createWeights } from '../../../runtime/graphs/weights.js';
 import { initializerShapes, isOwn, opsetOf, readGraphBytes } from '../../../runtime/onnx/graph.js';
-import { openSession } from '../../../runtime/engines/sessions/session.js';
 import type { StoredTensor } from '../../../runtime/weights/index.js';
-import ort from 'onnxruntime-node';
 
 const tensor = (type: string, shape: readonly number[]): StoredTensor => ({
   ...{ file: 'model.safetensors', offset: 0, length: 0, type, shape },
@@ -21,7 +19,6 @@ const weights = createWeights(
   ]),
 );
 const writer = (storage = inPlace): GraphInProgress => createGraphWriter(weights, storage);
-const opsOf = (g: GraphInProgress) => readGraphBytes(g.finish()).nodes.map(({ op }) => op);
 
 test('a weight is cast once where it is not stored in float32, and written once', () => {
   const g = writer();
@@ -84,46 +81,6 @@ test('a packed matrix is written once for each use, and read as it is where it d
 test('the model says which operators it is written in, and whose it is', () => {
   const graph = readGraphBytes(writer().finish());
   expect([opsetOf(graph), isOwn(graph)]).toEqual([20, true]);
-});
-
-test('only the nodes of the taken branch are its own; casts lie outside of both', async () => {
-  const g = writer();
-  const x = g.input('x', 'float32', ['n']);
-  const condition = g.node('Greater', [g.node('ReduceMax', [x], { keepdims: 0 }), g.scalar(1)]);
-  const [y, z] = g.either(
-    condition,
-    () => [g.node('Mul', [x, g.scalar(2)]), x],
-    () => [g.node('Neg', [x]), g.node('Add', [x, g.scalar(10)])],
-  ) as [string, string];
-  g.output('y', y, 'float32', ['n']);
-  g.output('z', z, 'float32', ['n']);
-  expect(opsOf(g)).toEqual(['ReduceMax', 'Greater', 'If', 'Identity', 'Identity']);
-  const source = { bytes: g.finish(), weightsIn: import.meta.dirname };
-  const session = await openSession(source, { device: 'cpu', threads: 1 });
-  const run = async (values: number[]) => {
-    const found = await session.run({ x: new ort.Tensor('float32', Float32Array.from(values), [2]) });
-    return [found['y']!, found['z']!].map(({ data }) => [...(data as Float32Array)]);
-  };
-  expect(await run([1, 3])).toEqual([
-    [2, 6],
-    [1, 3],
-  ]);
-  expect(await run([1, -3])).toEqual([
-    [-1, 3],
-    [11, 7],
-  ]);
-  await session.release();
-});
-
-test('a weight that a branch reads first is cast outside, where the other one finds it', () => {
-  const g = writer();
-  const condition = g.input('condition', 'bool', []);
-  g.either(
-    condition,
-    () => [g.weight('half', [2])],
-    () => [g.weight('half', [2])],
-  );
-  expect(opsOf(g)).toEqual(['Cast', 'If']);
 });
 
 test.each<[string, (g: GraphInProgress) => unknown, string]>([

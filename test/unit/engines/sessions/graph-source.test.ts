@@ -6,9 +6,8 @@ import { RunError } from '../../../../runtime/core/errors.js';
 import type { ModelSpec } from '../../../../runtime/core/spec.js';
 import { graphSource, type GraphInMemory } from '../../../../runtime/engines/sessions/graph-source.js';
 import { openSession } from '../../../../runtime/engines/sessions/session.js';
-import { graphAttribute } from '../../../../runtime/graphs/attributes.js';
 import { ELEMENTS, externalTensor, shapedType } from '../../../../runtime/graphs/tensors.js';
-import { type Graph, writeGraph } from '../../../../runtime/onnx/graph.js';
+import { type Graph, graphFields, writeGraph } from '../../../../runtime/onnx/graph.js';
 import { writeField, writeNumber } from '../../../../runtime/onnx/protobuf.js';
 
 const PATH = 'graphs/model.onnx';
@@ -114,17 +113,23 @@ test.each([
   ['*/_ORT_MEM_ADDR_/*'],
 ])('weights in %s are refused before a graph is opened', (file) => {
   const message = `the graph ${PATH} reads ${JSON.stringify(file)}, which is no file of the model`;
-  const branch = { nodes: [], outputs: [] };
   const constant = {
     ...{ op: 'Constant', inputs: [], outputs: ['c'] },
     otherFields: [writeField(5, writeField(1, 'value'), writeField(5, tensorIn(file)), writeNumber(20, 4))],
   };
-  const inner = { ...branch, nodes: [constant] };
+  const inner = { nodes: [constant], inputs: [], outputs: [], initializers: [], otherFields: [] };
   const nested = {
     op: 'If',
     inputs: ['w'],
     outputs: ['y'],
-    otherFields: [graphAttribute('then_branch', inner)],
+    otherFields: [
+      writeField(
+        5,
+        writeField(1, 'then_branch'),
+        writeField(6, Buffer.concat(graphFields(inner))),
+        writeNumber(20, 5),
+      ),
+    ],
   };
   const graphs = [
     graphOver(file),
