@@ -9,6 +9,7 @@ export interface Finished {
 export interface ProcessOptions {
   /** Added to the environment. */
   env?: Record<string, string>;
+  /** When the program is killed; by default after ten minutes. What a machine takes longer for is no fault of the program. */
   timeoutMs?: number;
   cwd?: string;
 }
@@ -16,7 +17,7 @@ export interface ProcessOptions {
 /** Runs a program to its end, whatever its exit code. @throws with what it said when it takes too long */
 export function run(command: string, args: string[], options: ProcessOptions = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const { env, cwd, timeoutMs = 120_000 } = options;
+    const { env, cwd, timeoutMs = 10 * 60_000 } = options;
     const child = spawn(command, args, { env: { ...process.env, ...env }, cwd });
     const late = setTimeout(() => {
       child.kill();

@@ -5,6 +5,9 @@ import { startContainer, type TestContainer } from './container.js';
 import { builder, docker, type Finished } from './process.js';
 import { startZooHub, type ZooHub } from './zoo-hub.js';
 
+/** The first image for sound or video compiles its ffmpeg, on a busy machine for minutes. */
+const BUILD_MS = 20 * 60_000;
+
 /** A hub, a folder and an image namespace of a suite's own; all that it makes goes away with it. */
 export interface Workshop {
   hub: ZooHub;
@@ -36,7 +39,8 @@ export async function openWorkshop(): Promise<Workshop> {
     snapshot: [...common, ...image],
     run: [...common, ...image],
   };
-  const call: Workshop['builder'] = (args, env) => builder([...args, ...(flagsOf[args[0]!] ?? [])], { env });
+  const call: Workshop['builder'] = (args, env) =>
+    builder([...args, ...(flagsOf[args[0]!] ?? [])], { env, timeoutMs: BUILD_MS });
   return {
     hub,
     folder,
