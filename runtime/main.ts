@@ -130,6 +130,7 @@ async function serve(): Promise<void> {
     dir: await weights(signal),
     device,
     ...parallelism(config),
+    precision: config.PRECISION,
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
     // The memory of GPUs is not known.
     memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DEFAULTS } from './core/limits.js';
+import { PRECISIONS } from './core/load-request.js';
 
 /** Folder for weights in images. */
 export const DEFAULT_MODEL_DIR = '/server/model';
@@ -53,6 +54,8 @@ export const settingsSchema = z.object({
   /** Address to listen on; by default all. */
   HOST: z.string().optional(),
   DEVICE: z.enum(['auto', 'cuda', 'cpu'], { error: 'must be auto, cuda or cpu' }).default('auto'),
+  /** Of packed weights whose export does not say it. */
+  PRECISION: z.enum(PRECISIONS, { error: 'must be exact or fast' }).default('fast'),
   REQUIRE_KEY: flag,
   HF_HOME: z.string().optional(),
   HF_TOKEN: z.string().optional(),

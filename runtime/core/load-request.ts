@@ -7,6 +7,10 @@ export interface MemoryLimits {
   bodies: number;
 }
 
+/** How products are computed over packed weights whose export does not say it: as floats, or as integers where that loses nothing. */
+export const PRECISIONS = ['exact', 'fast'] as const;
+export type Precision = (typeof PRECISIONS)[number];
+
 export interface LoadRequest {
   spec: ModelSpec;
   /** Folder with the spec's files. */
@@ -18,6 +22,8 @@ export interface LoadRequest {
   workers: number;
   /** True: use all workers even if each needs its own copy of the weights. */
   copyWeights: boolean;
+  /** Exact if absent. */
+  precision?: Precision | undefined;
   /** Bytes for the KV caches of all running generations. */
   cacheBytes: number;
   /** No limits if absent. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { WrittenGraph } from '../../core/spec.js';
+import { correlation } from '../sessions/correlation.js';
 import { openSession } from '../sessions/session.js';
 
 /** A written graph and the folder of its weights. */
@@ -73,18 +74,4 @@ function probeOf(session: InferenceSession, row: number): Record<string, ort.Ten
     else return undefined;
   }
   return feeds;
-}
-
-/** Of numbers around their means, from -1 to 1. */
-function correlation(a: Float32Array, b: Float32Array): number {
-  const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [middleA, middleB] = [mean(a), mean(b)];
-  let [product, squareA, squareB] = [0, 0, 0];
-  a.forEach((value, i) => {
-    const [x, y] = [value - middleA, b[i]! - middleB];
-    product += x * y;
-    squareA += x * x;
-    squareB += y * y;
-  });
-  return squareA === 0 || squareB === 0 ? 0 : product / Math.sqrt(squareA * squareB);
 }

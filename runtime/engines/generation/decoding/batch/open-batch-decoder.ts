@@ -16,6 +16,7 @@ import { prefillChunkOf } from '../prefill-chunk.js';
 import { GROUPS_INPUT } from '../prompt.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { type DecoderAbilities, tryDecoder } from './decoder-trial.js';
+import { withFastProducts } from './fast-products.js';
 import { createStepSession } from './step-session.js';
 
 /**
@@ -36,9 +37,17 @@ export async function openBatchDecoder(
   for (const form of new Set([withScalesPerRow(changed), changed])) {
     const native = await openForm({ bytes: writeGraph(form), weightsIn }, options);
     if (!native) continue;
-    const session = createStepSession(native, layout, embedder);
-    const abilities = isOwn(graph) ? ownAbilities(graph) : await tryDecoder(session, config);
+    const stepper = createStepSession(native, layout, embedder);
+    const abilities = isOwn(graph) ? ownAbilities(graph) : await tryDecoder(stepper, config);
     if (abilities) {
+      const opened = { native, session: stepper };
+      const { session, native: chosen } = await withFastProducts(request, opened, {
+        ...{ graph: form, config },
+        async open(changed) {
+          const reopened = await openSession({ bytes: writeGraph(changed), weightsIn }, options);
+          return { native: reopened, session: createStepSession(reopened, layout, embedder) };
+        },
+      });
       const chunk = prefillChunkOf(config);
       const contextLength = contextLengthOf(config);
       const memory = planDecoderMemory(request, {
@@ -47,7 +56,7 @@ export async function openBatchDecoder(
       });
       return createBatchDecoder({
         ...{ session, ...abilities },
-        inputNames: native.inputNames,
+        inputNames: chosen.inputNames,
         maxPositions: maxPositionsOf(graph, config),
         ...{ contextLength, chunk, memory },
       });
