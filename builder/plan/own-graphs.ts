@@ -15,6 +15,7 @@ import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index
 import { parseObject } from './facts.js';
 import { printable } from '../../runtime/core/printable.js';
 import { checkpointOf, type FoundNetwork, type Pipeline, pipelineNetworks } from './pipeline-networks.js';
+import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
 import { Refusal } from './refusal.js';
 
 export interface OwnRequest {
@@ -102,6 +103,8 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}${merges}`,
     };
   } catch (error) {
+    if (error instanceof QuantizedError)
+      return { problem: error.message, remedy: unquantizedRemedy(info), tried: true };
     if (error instanceof GraphError) return { problem: error.message, tried: true };
     if (error instanceof WeightsError)
       return {
@@ -181,7 +184,7 @@ function plain(networks: readonly Network[], storage?: Storage): Written {
   };
 }
 
-/** @throws GraphError that names the folder of one of several networks */
+/** @throws GraphError that names the folder of one of several networks, or the method that weights are quantised by */
 function writeNetwork(
   { settings: config, index, head, roles, folder }: Network,
   storage?: Storage,
@@ -189,7 +192,10 @@ function writeNetwork(
   try {
     return writeGraphs({ config, index, head, roles, storage });
   } catch (error) {
-    if (!(error instanceof GraphError) || folder === '') throw error;
+    if (!(error instanceof GraphError)) throw error;
+    const method = quantizationOf(config);
+    if (method !== undefined) throw new QuantizedError(method, error.message);
+    if (folder === '') throw error;
     throw new GraphError(`${folder}: ${error.message}`);
   }
 }
