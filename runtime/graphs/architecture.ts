@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
 import type { Decoder } from './blocks/decoder-model.js';
+import type { PictureModel } from './blocks/picture-model.js';
 import type { GraphWriter } from './graph-writer.js';
 import type { TensorNames } from './weights.js';
 
@@ -20,6 +21,8 @@ export interface Architecture<Config = unknown> extends TensorNames {
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
+  /** Of an encoder of pictures, likewise; its states are [rows, tokens, width]. */
+  picture?(config: Config): PictureModel;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry row hides its own types

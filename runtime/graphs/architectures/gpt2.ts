@@ -10,7 +10,8 @@ import { splitRows } from '../blocks/projections.js';
 import { selfAttention } from '../blocks/self-attention.js';
 import { epsilon, labelCount, labels, layers, size } from './config.js';
 
-const config = z.object({
+/** GPT-2's fields. */
+export const gpt2Config = z.object({
   ...labels,
   vocab_size: size,
   n_positions: size.default(1024),
@@ -26,7 +27,9 @@ const config = z.object({
   pad_token_id: z.int().nullish(),
 });
 
-function decoderOf(c: z.output<typeof config>): Decoder {
+export type Gpt2Config = z.output<typeof gpt2Config>;
+
+function decoderOf(c: Gpt2Config): Decoder {
   const { n_embd: width, vocab_size: vocabulary, n_head: heads } = c;
   const widthOfHead = headWidth(width, heads);
   const inner = c.n_inner ?? 4 * width;
@@ -71,7 +74,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 /** Learned positions, fused projections stored as [in, out]. modeling_gpt2.py */
 export const gpt2 = defineArchitecture({
   modelTypes: ['gpt2'],
-  config,
+  config: gpt2Config,
   prefixes: ['transformer.'],
   heads: decoderHeads(decoderOf),
 });

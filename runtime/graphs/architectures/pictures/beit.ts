@@ -88,4 +88,5 @@ export const beit = defineArchitecture({
   config,
   prefixes: ['beit.'],
   heads: pictureHeads(modelOf),
+  picture: modelOf,
 });

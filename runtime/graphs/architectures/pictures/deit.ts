@@ -55,4 +55,5 @@ export const deit = defineArchitecture({
   config,
   prefixes: ['deit.'],
   heads: pictureHeads(modelOf),
+  picture: modelOf,
 });

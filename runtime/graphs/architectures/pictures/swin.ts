@@ -141,7 +141,8 @@ function merged(g: GraphWriter, x: Value, grid: Value, { at, width }: Pick<Layer
   return linear(g, normed, at('downsample.reduction'), { from: 4 * width, to: 2 * width, bias: false });
 }
 
-function statesOf(g: GraphWriter, c: Config): Value {
+/** All layers, without the norm behind them: float32 [rows, tokens, width of the last stage]. */
+function layersOf(g: GraphWriter, c: Config): Value {
   const pixels = paddedPicture(g, pictureInput(g, c.num_channels), c.patch_size);
   const found = patches(g, pixels, 'swin.embeddings.patch_embeddings.projection', {
     ...{ channels: c.num_channels, width: c.embed_dim, patch: c.patch_size },
@@ -159,12 +160,18 @@ function statesOf(g: GraphWriter, c: Config): Value {
     x = merged(g, x, grid, { at: inStage, width });
     grid = g.node('Div', [g.node('Add', [grid, g.ints([1], [])]), g.ints([2], [])]);
   });
-  const width = c.embed_dim * 2 ** (c.depths.length - 1);
-  return layerNorm(g, x, 'swin.layernorm', { width, epsilon: c.layer_norm_eps });
+  return x;
+}
+
+const widthOf = (c: Config): number => c.embed_dim * 2 ** (c.depths.length - 1);
+
+function statesOf(g: GraphWriter, c: Config): Value {
+  const norm = { width: widthOf(c), epsilon: c.layer_norm_eps };
+  return layerNorm(g, layersOf(g, c), 'swin.layernorm', norm);
 }
 
 function modelOf(c: Config): PictureModel {
-  const sizes = { width: c.embed_dim * 2 ** (c.depths.length - 1), labels: labelCount(c) };
+  const sizes = { width: widthOf(c), labels: labelCount(c) };
   return {
     ...{ ...sizes, states: (g) => statesOf(g, c), pool: meanToken },
     classify: (g, states) => labelScores(g, meanToken(g, states), sizes),
@@ -177,4 +184,14 @@ export const swin = defineArchitecture({
   config,
   prefixes: ['swin.'],
   heads: pictureHeads(modelOf),
+  picture: modelOf,
+});
+
+/** Donut's, which has no norm behind its layers and is a part of other models only. modeling_donut_swin.py */
+export const donutSwin = defineArchitecture({
+  modelTypes: ['donut-swin'],
+  config,
+  prefixes: ['swin.'],
+  heads: {},
+  picture: (c: Config) => ({ ...modelOf(c), states: (g) => layersOf(g, c) }),
 });

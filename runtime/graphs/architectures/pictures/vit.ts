@@ -79,4 +79,5 @@ export const vit = defineArchitecture({
   config,
   prefixes: ['vit.'],
   heads: pictureHeads(modelOf),
+  picture: modelOf,
 });

@@ -31,6 +31,8 @@ export interface BartLike {
   embedded?: boolean;
   /** False where keys are projected without a bias. */
   keyBias?: boolean;
+  /** Of the states that the decoder attends to; `width` if absent. */
+  sourceWidth?: number;
 }
 
 export type Side = 'encoder' | 'decoder';
@@ -39,9 +41,9 @@ const EPSILON = 1e-5;
 
 /** The graph's parts, as blocks/seq2seq.ts puts them together. */
 export function bartModel(model: BartLike): Seq2Seq {
-  const { width, heads, answerVocabulary } = model;
+  const { width, heads, answerVocabulary, sourceWidth = width } = model;
   return {
-    width,
+    width: sourceWidth,
     ...(model.embedded && { embedded: true }),
     vocabulary: answerVocabulary,
     decoderLayers: model.layers.decoder,
@@ -51,7 +53,7 @@ export function bartModel(model: BartLike): Seq2Seq {
     projectSource(g, layer, states) {
       const one = (name: string) =>
         linear(g, states, `model.decoder.layers.${layer}.encoder_attn.${name}_proj`, {
-          ...{ from: width, to: width, bias: hasBias(name, model) },
+          ...{ from: sourceWidth, to: width, bias: hasBias(name, model) },
         });
       return { key: one('k'), value: one('v') };
     },

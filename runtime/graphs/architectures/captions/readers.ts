@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { tableScores } from '../../blocks/linear.js';
+import type { SourceDecoder } from '../../blocks/source-decoder.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { bertConfig } from '../bert-like/config.js';
+import { gpt2Config } from '../gpt2.js';
+import { layers, size } from '../config.js';
+import { BART_OFFSET } from '../seq2seq/bart.js';
+import { bartModel } from '../seq2seq/bart-like.js';
+import { bartConfig, bartSizes } from '../seq2seq/config.js';
+import { learned, sinesBehindPadding } from '../seq2seq/positions.js';
+import { bertReader } from './bert-reader.js';
+import { gpt2Reader } from './gpt2-reader.js';
+
+/** A decoder inside of another model, which attends to states of any width. */
+export interface Reader {
+  /** Of its own states. */
+  width: number;
+  /** Width of the states that it was made for, where it says so; else they are brought to its own. */
+  sourceWidth: number | undefined;
+  decoder: SourceDecoder;
+}
+
+const sourceWidth = { cross_attention_hidden_size: size.nullish() };
+
+const bartDefaults = {
+  ...{ vocab_size: size.default(50_265), d_model: size.default(1024) },
+  ...{ encoder_layers: layers.default(12), decoder_layers: layers.default(12) },
+  ...{ encoder_ffn_dim: size.default(4096), decoder_ffn_dim: size.default(4096) },
+  ...{ encoder_attention_heads: size.default(16), decoder_attention_heads: size.default(16) },
+};
+
+/** The decoder of mBART alone. */
+const mbart = z
+  .object({ ...bartConfig, ...bartDefaults, cross_attention_hidden_size: z.null().optional() })
+  .transform((c): Reader => ({
+    ...{ width: c.d_model, sourceWidth: undefined },
+    decoder: bartModel({
+      ...bartSizes(c),
+      ...{ normsBefore: true, embeddingNorm: true },
+      positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: BART_OFFSET }),
+    }),
+  }));
+
+const trocr = z
+  .object({
+    ...{ ...bartConfig, ...bartDefaults, ...sourceWidth },
+    max_position_embeddings: size.default(512),
+    use_learned_position_embeddings: z.boolean().default(true),
+    layernorm_embedding: z.boolean().default(true),
+  })
+  .transform((c): Reader => {
+    const { d_model: width, cross_attention_hidden_size: from, max_position_embeddings: rows } = c;
+    const model = bartModel({
+      ...bartSizes(c),
+      ...{ normsBefore: false, embeddingNorm: c.layernorm_embedding, sourceWidth: from ?? width },
+      positions: c.use_learned_position_embeddings
+        ? learned({ rows, width, offset: BART_OFFSET })
+        : sinesBehindPadding(width, c.pad_token_id),
+    });
+    const names = { own: 'output_projection.weight', tied: 'model.decoder.embed_tokens.weight' };
+    const table = { rows: c.vocab_size, width, tie: c.tie_word_embeddings };
+    const scores = (g: GraphWriter, x: Value) => tableScores(g, x, names, table);
+    return { width, sourceWidth: from ?? undefined, decoder: { ...model, scores } };
+  });
+
+const gpt2 = gpt2Config
+  .extend({ cross_attention_hidden_size: z.null().optional() })
+  .transform((c): Reader => ({ width: c.n_embd, sourceWidth: undefined, decoder: gpt2Reader(c) }));
+
+const bertFields = {
+  ...bertConfig,
+  ...{ vocab_size: size.default(30_522), hidden_size: size.default(768) },
+  ...{ num_hidden_layers: layers.default(12), num_attention_heads: size.default(12) },
+  intermediate_size: size.default(3072),
+  position_embedding_type: z.literal('absolute').default('absolute'),
+  cross_attention_hidden_size: z.null().optional(),
+};
+
+const bert = z.object(bertFields).transform((c): Reader => ({
+  ...{ width: c.hidden_size, sourceWidth: undefined },
+  decoder: bertReader(c, {
+    ...{ base: 'bert', firstPlace: 0 },
+    names: {
+      dense: 'cls.predictions.transform.dense',
+      norm: 'cls.predictions.transform.LayerNorm',
+      own: 'cls.predictions.decoder.weight',
+      tied: 'bert.embeddings.word_embeddings.weight',
+      bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+    },
+  }),
+}));
+
+const roberta = z
+  .object({ ...bertFields, vocab_size: size.default(50_265), pad_token_id: z.int().min(0).default(1) })
+  .transform((c): Reader => ({
+    ...{ width: c.hidden_size, sourceWidth: undefined },
+    decoder: bertReader(c, {
+      ...{ base: 'roberta', firstPlace: c.pad_token_id + 1 },
+      names: {
+        dense: 'lm_head.dense',
+        norm: 'lm_head.layer_norm',
+        own: 'lm_head.decoder.weight',
+        tied: 'roberta.embeddings.word_embeddings.weight',
+        bias: ['lm_head.bias', 'lm_head.decoder.bias'],
+      },
+    }),
+  }));
+
+/** Decoders by their `model_type`. */
+export const READERS: Readonly<Record<string, z.ZodType<Reader>>> = {
+  ...{ gpt2, trocr, mbart, bert, roberta, 'xlm-roberta': roberta },
+};
