@@ -7,6 +7,7 @@ import { electra } from './architectures/bert-like/electra.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
 import { bloom } from './architectures/bloom.js';
+import { blip } from './architectures/captions/blip.js';
 import { visionEncoderDecoder } from './architectures/captions/vision-encoder-decoder.js';
 import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2 } from './architectures/gpt2.js';
@@ -36,7 +37,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...PICTURES,
   ...SOUNDS,
   ...MEDIA,
-  visionEncoderDecoder,
+  ...[visionEncoderDecoder, blip],
   ...DIFFUSION,
 ];
 

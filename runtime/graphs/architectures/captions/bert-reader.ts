@@ -1,8 +1,8 @@
 import { activation } from '../../blocks/activation.js';
 import { headWidth } from '../../blocks/heads.js';
-import { embedding, linear } from '../../blocks/linear.js';
+import { embedding, linear, type LinearSize } from '../../blocks/linear.js';
 import { layerNorm, skipLayerNorm } from '../../blocks/norm.js';
-import type { DecoderState, SourceDecoder } from '../../blocks/source-decoder.js';
+import type { DecoderState, Pair, SourceDecoder } from '../../blocks/source-decoder.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { BERT_NAMES, type FillNames, vocabularyScores } from '../bert-like/bert-like.js';
 import { type BertConfig, bertSizes } from '../bert-like/config.js';
@@ -24,27 +24,45 @@ export function bertReader(
 ): SourceDecoder {
   const sizes = bertSizes(c);
   const { width, heads } = sizes;
-  const nameIn = (layer: number) => (name: string) => `${base}.encoder.layer.${layer}.${name}`;
   return {
     ...{ width: sourceWidth ?? width, vocabulary: c.vocab_size, decoderLayers: c.num_hidden_layers },
     ...{ heads, headWidth: headWidth(width, heads) },
-    projectSource(g, layer, states) {
-      const one = (name: string) =>
-        linear(g, states, nameIn(layer)(`crossattention.self.${name}`), {
-          ...{ from: sourceWidth ?? width, to: width },
-        });
-      return { key: one('key'), value: one('value') };
-    },
-    decode(g, ids, state) {
-      let x = embedded(g, ids, c, { base, places: placesFrom(g, state, firstPlace) });
-      for (let i = 0; i < c.num_hidden_layers; i++) x = writeLayer(g, x, i, { c, state, at: nameIn(i) });
-      return x;
-    },
+    projectSource: (g, layer, states) =>
+      sourcePair(g, states, nameIn(base, layer), { from: sourceWidth ?? width, to: width }),
+    decode: (g, ids, state) => bertReading(g, ids, c, { base, firstPlace, state }),
     scores: (g, x) => vocabularyScores(g, x, names, { ...sizes, embedded: width }),
   };
 }
 
-const placesFrom = (g: GraphWriter, { places }: DecoderState, first: number): Value =>
+const nameIn = (base: string, layer: number) => (name: string) => `${base}.encoder.layer.${layer}.${name}`;
+
+/** Keys and values of a source for a layer. */
+export function sourcePair(
+  g: GraphWriter,
+  states: Value,
+  at: (name: string) => string,
+  size: LinearSize,
+): Pair {
+  const one = (name: string) => linear(g, states, at(`crossattention.self.${name}`), size);
+  return { key: one('key'), value: one('value') };
+}
+
+/** What attends, and to what. */
+export type Attending = Pick<DecoderState, 'places' | 'attendSelf' | 'attendSource'>;
+
+interface Reading extends Pick<BertReader, 'base' | 'firstPlace'> {
+  state: Attending;
+}
+
+/** All layers over tokens: float32 [rows, tokens, width]. */
+export function bertReading(g: GraphWriter, ids: Value, c: BertConfig, reading: Reading): Value {
+  const { base, firstPlace, state } = reading;
+  let x = embedded(g, ids, c, { base, places: placesFrom(g, state, firstPlace) });
+  for (let i = 0; i < c.num_hidden_layers; i++) x = writeLayer(g, x, i, { c, state, at: nameIn(base, i) });
+  return x;
+}
+
+const placesFrom = (g: GraphWriter, { places }: Attending, first: number): Value =>
   first === 0 ? places : g.node('Add', [places, g.ints([first], [])]);
 
 /** Tokens, all of the first kind where there are kinds, at their places. */
@@ -69,7 +87,7 @@ function embedded(
 
 interface LayerOf {
   c: BertConfig;
-  state: DecoderState;
+  state: Attending;
   at(name: string): string;
 }
 

@@ -77,17 +77,20 @@ const bertFields = {
   cross_attention_hidden_size: z.null().optional(),
 };
 
+/** What scores the vocabulary. */
+export const BERT_SCORES = {
+  dense: 'cls.predictions.transform.dense',
+  norm: 'cls.predictions.transform.LayerNorm',
+  own: 'cls.predictions.decoder.weight',
+  tied: 'bert.embeddings.word_embeddings.weight',
+  bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+};
+
 const bert = z.object(bertFields).transform((c): Reader => ({
   ...{ width: c.hidden_size, sourceWidth: undefined },
   decoder: bertReader(c, {
     ...{ base: 'bert', firstPlace: 0 },
-    names: {
-      dense: 'cls.predictions.transform.dense',
-      norm: 'cls.predictions.transform.LayerNorm',
-      own: 'cls.predictions.decoder.weight',
-      tied: 'bert.embeddings.word_embeddings.weight',
-      bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
-    },
+    names: BERT_SCORES,
   }),
 }));
 
