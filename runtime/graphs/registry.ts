@@ -4,6 +4,7 @@ import { bert } from './architectures/bert-like/bert.js';
 import { deberta } from './architectures/bert-like/deberta.js';
 import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
+import { layoutlm } from './architectures/bert-like/layoutlm.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
 import { bloom } from './architectures/bloom.js';
@@ -29,7 +30,7 @@ import { SOUNDS } from './architectures/sounds/index.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
-  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta],
+  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
   ...LLAMA_LIKE,
   ...[bart, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],

@@ -53,7 +53,11 @@ export function textHeads<C>(modelOf: (config: C) => TextModel): Architecture<C>
 }
 
 /** `start_logits` and `end_logits`, float32 [rows, tokens] each. */
-function spanOutputs(g: GraphWriter, states: Value, { name, width }: { name: string; width: number }): void {
+export function spanOutputs(
+  g: GraphWriter,
+  states: Value,
+  { name, width }: { name: string; width: number },
+): void {
   const both = linear(g, states, name, { from: width, to: 2 });
   ['start_logits', 'end_logits'].forEach((output, i) => {
     const one = g.node('Gather', [both, g.ints([i], [])], { axis: 2 });

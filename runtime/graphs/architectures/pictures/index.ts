@@ -11,6 +11,7 @@ import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
+import { vilt } from './vilt.js';
 import { vit } from './vit.js';
 import { yolos } from './yolos.js';
 
@@ -21,4 +22,5 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[resnet, convnext, convnextv2, swin, segformer],
   ...[detr, tableTransformer, yolos],
   ...[dpt, depthAnything],
+  vilt,
 ];
