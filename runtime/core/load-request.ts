@@ -11,6 +11,9 @@ export interface MemoryLimits {
 export const PRECISIONS = ['exact', 'fast'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 
+/** Takes work that can wait until the model has answered; each begins when the one before has ended. */
+export type Defer = (work: () => Promise<void>) => void;
+
 export interface LoadRequest {
   spec: ModelSpec;
   /** Folder with the spec's files. */
@@ -32,4 +35,6 @@ export interface LoadRequest {
   maxPixels: number;
   /** Longest sound or video. */
   maxSeconds: number;
+  /** Set in the engine's process only. Absent: all is done before the model is ready. */
+  defer?: Defer | undefined;
 }

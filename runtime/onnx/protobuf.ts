@@ -94,8 +94,10 @@ export function contentBytes(reader: ByteReader, { start, end }: Field): Uint8Ar
   return reader.read(start, end - start);
 }
 
+const UTF8 = new TextDecoder();
+
 export function contentText(reader: ByteReader, field: Field): string {
-  return new TextDecoder().decode(contentBytes(reader, field));
+  return UTF8.decode(contentBytes(reader, field));
 }
 
 /** A length-delimited field. */

@@ -1,3 +1,4 @@
+import type { Defer } from '../../core/load-request.js';
 import type { Tensors } from '../sessions/tensors.js';
 import { agreeTogether, type Compute } from './agree-together.js';
 import type { BatchLimits } from './pick-batch.js';
@@ -27,6 +28,17 @@ export async function findBatchLimits<Row>(trial: Trial<Row>): Promise<BatchLimi
     // A graph for one row at a time.
     return SINGLE;
   }
+}
+
+/** What `find` finds; with `defer` nothing shares a run until it has been called. */
+export async function findLimits(
+  find: () => Promise<BatchLimits>,
+  defer: Defer | undefined,
+): Promise<BatchLimits> {
+  if (!defer) return find();
+  const limits = { ...SINGLE };
+  defer(async () => void Object.assign(limits, await find()));
+  return limits;
 }
 
 const agree = <Row>({ compute, sample }: Trial<Row>, lengths: number[]): Promise<boolean> =>

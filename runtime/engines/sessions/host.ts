@@ -20,6 +20,8 @@ export interface OpenedSession {
 export interface SessionHost {
   open(graph: GraphSource, options: SessionOptions): Promise<OpenedSession>;
   run(key: number, feeds: Tensors): Promise<Tensors>;
+  /** Releases a session that has no run under way, and gets none any more. */
+  close(key: number): Promise<void>;
   /**
    * Writes a graph as ONNX Runtime computes it on this machine (optimised, weights in the layout of its kernels) to
    * `dir`. Sessions opened from there map the weights instead of each keeping a copy.
@@ -33,21 +35,28 @@ const CACHE = /^present\./;
 
 /** Sessions on this thread. */
 export function localHost(): SessionHost {
-  const sessions: { session: InferenceSession; wanted: string[] }[] = [];
+  const sessions = new Map<number, { session: InferenceSession; wanted: string[] }>();
+  let nextKey = 0;
   return {
     async open(graph, options) {
       const session = await openSession(graph, options);
       const outputs = portsOf(session.outputMetadata).filter(({ name }) => !CACHE.test(name));
-      const key = sessions.push({ session, wanted: outputs.map(({ name }) => name) }) - 1;
+      const key = nextKey++;
+      sessions.set(key, { session, wanted: outputs.map(({ name }) => name) });
       return { key, inputs: portsOf(session.inputMetadata), outputs };
     },
     async run(key, feeds) {
       const tensors = Object.entries(feeds).map(([name, tensor]) => [name, toOrtTensor(tensor)] as const);
-      const { session, wanted } = sessions[key]!;
+      const { session, wanted } = sessions.get(key)!;
       const outputs = await session.run(Object.fromEntries(tensors), wanted);
       return Object.fromEntries(
         Object.entries(outputs).map(([name, { type, data, dims }]) => [name, { type, data, dims }]),
       );
+    },
+    async close(key) {
+      const { session } = sessions.get(key)!;
+      sessions.delete(key);
+      await session.release();
     },
     async writeOptimized(graph, dir) {
       mkdirSync(dir, { recursive: true });

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import type { LoadRequest } from '../../core/load-request.js';
+import type { Defer, LoadRequest } from '../../core/load-request.js';
 import { localHost, type OpenedSession, type SessionHost } from './host.js';
 import type { GraphSource } from './graph-source.js';
 import type { Tensors } from './tensors.js';
-import { type SharedWeights, shareWeights } from './shared-weights.js';
+import { canShare, type SharedWeights, shareWeights } from './shared-weights.js';
 import { threadHost } from './thread-host.js';
 
 export type RunGraph = (feeds: Tensors) => Promise<Tensors>;
@@ -18,6 +18,8 @@ export interface PooledSession {
 
 export interface SessionPool extends Omit<OpenedSession, 'key'> {
   sessions: PooledSession[];
+  /** Set where other sessions are to take the place of these: takes work that only the lasting ones are right for. */
+  defer?: Defer | undefined;
 }
 
 /**
@@ -26,13 +28,17 @@ export interface SessionPool extends Omit<OpenedSession, 'key'> {
  * kinds are opened, over one mapping of the weights. Where that can't be had there is one session with all threads,
  * unless the operator asked for more (`copyWeights`).
  */
-export async function openSessionPool(request: LoadRequest, graph: GraphSource): Promise<SessionPool> {
+export async function openSessionPool(
+  request: LoadRequest,
+  graph: GraphSource,
+  startHost = threadHost,
+): Promise<SessionPool> {
   const { workers, device } = request;
   if (workers === 0) return singleSession(localHost(), request, graph);
-  if (workers === 1 || device !== 'cpu') return singleSession(threadHost(), request, graph);
-  const first = threadHost();
+  if (workers === 1 || device !== 'cpu') return singleSession(startHost(), request, graph);
+  const first = startHost();
   // They come up while the first writes.
-  const others = Array.from({ length: workers - 1 }, () => threadHost());
+  const others = Array.from({ length: workers - 1 }, () => startHost());
   const shared = await shareWeights(first, { graph, bytes: weightBytes(request, graph) });
   const hosts = [first, ...others];
   const pool = shared && (await sharedSessions(hosts, request, shared));
@@ -40,6 +46,59 @@ export async function openSessionPool(request: LoadRequest, graph: GraphSource):
   if (request.copyWeights) return parallelSessions(hosts, request, graph);
   await Promise.all(others.map((host) => host.end()));
   return singleSession(first, request, graph);
+}
+
+/** Of weights: the first session's and the copy's, both in the kernels' layout, and what the original is mapped to. */
+const COPIES_MEANWHILE = 3;
+const OTHER_BYTES = 300e6;
+
+/**
+ * As openSessionPool, for a model that answers soon: from one session at first, while the mapped copy and the sessions over it
+ * are made by deferred work. Where nothing is deferred, or there is no room for both, all is there at once.
+ */
+export async function openSessionPoolSoon(
+  request: LoadRequest,
+  graph: GraphSource,
+  startHost = threadHost,
+): Promise<SessionPool> {
+  const { workers, device, threads, defer, memory } = request;
+  const bytes = weightBytes(request, graph);
+  const tight = memory !== undefined && memory.limit - memory.bodies < COPIES_MEANWHILE * bytes + OTHER_BYTES;
+  if (!defer || workers < 2 || device !== 'cpu' || tight || !canShare(bytes))
+    return openSessionPool(request, graph, startHost);
+  const first = startHost();
+  const { key, inputs, outputs } = await first.open(graph, { device, threads, arena: true });
+  const begin = runsUntilClosed(first, key);
+  let lasting: SessionPool | undefined;
+  defer(async () => {
+    const others = Array.from({ length: workers - 1 }, () => startHost());
+    const shared = await shareWeights(others[0]!, { graph, bytes });
+    lasting = shared && (await sharedSessions([first, ...others], request, shared));
+    await (lasting ? begin.close() : Promise.all(others.map((host) => host.end())));
+  });
+  const sessions = Array.from({ length: workers }, (_, i) => ({
+    run: (feeds: Tensors) => (lasting?.sessions[i]!.run ?? begin.run)(feeds),
+    runWide: i === 0 ? (feeds: Tensors) => (lasting?.sessions[i]!.runWide ?? begin.run)(feeds) : undefined,
+  }));
+  return { inputs, outputs, sessions, defer };
+}
+
+/** A session that is closed once the runs that it has begun have ended. */
+function runsUntilClosed(host: SessionHost, key: number): { run: RunGraph; close(): Promise<void> } {
+  const running = new Set<Promise<unknown>>();
+  return {
+    run(feeds) {
+      const result = host.run(key, feeds);
+      running.add(result);
+      const ended = () => running.delete(result);
+      result.then(ended, ended);
+      return result;
+    },
+    async close() {
+      await Promise.allSettled(running);
+      await host.close(key);
+    },
+  };
 }
 
 /** @returns undefined where ONNX Runtime can't read what it wrote: some constants of branches are in it twice */

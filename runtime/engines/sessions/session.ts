@@ -4,6 +4,7 @@ import type { Device } from '../../core/spec.js';
 import { countRuns } from './graph-runs.js';
 import type { GraphSource } from './graph-source.js';
 import { acceptHalfInputs } from './half-inputs.js';
+import { inPlace } from './in-place.js';
 
 export interface SessionOptions {
   device: Device;
@@ -23,7 +24,8 @@ export interface SessionOptions {
  * weights itself and JavaScript never holds a copy. No spinning: it gains a lone run a few percent, costs up to a
  * third more CPU, and doubles times where others use the processors, too.
  */
-export async function openSession(graph: GraphSource, options: SessionOptions): Promise<InferenceSession> {
+export async function openSession(source: GraphSource, options: SessionOptions): Promise<InferenceSession> {
+  const graph = typeof source === 'string' ? inPlace(source) : source;
   const settings: InferenceSession.SessionOptions = {
     executionProviders: [options.device],
     intraOpNumThreads: options.threads,

@@ -41,7 +41,7 @@ export async function shareWeights(
   host: SessionHost,
   { graph, bytes, folder = tmpdir() }: Weights,
 ): Promise<SharedWeights | undefined> {
-  if (bytes > LARGEST || !hasRoom(folder, bytes * GROWTH)) return undefined;
+  if (!canShare(bytes, folder)) return undefined;
   let dir: string | undefined;
   const unlink = () => dir && rmSync(dir, { recursive: true, force: true });
   try {
@@ -54,6 +54,11 @@ export async function shareWeights(
     process.stderr.write(`weights are not shared between sessions: ${(error as Error).message}\n`);
     return undefined;
   }
+}
+
+/** Whether there is room for a copy of this many bytes of weights. */
+export function canShare(bytes: number, folder = tmpdir()): boolean {
+  return bytes <= LARGEST && hasRoom(folder, bytes * GROWTH);
 }
 
 function hasRoom(dir: string, bytes: number): boolean {

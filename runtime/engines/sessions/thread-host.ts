@@ -54,6 +54,7 @@ export function threadHost(startWorker = startSessionThread): SessionThread {
       countRun();
       return call<Tensors>('run', [key, feeds], buffersOf(feeds));
     },
+    close: (key) => call('close', [key]),
     writeOptimized: (graph, dir) => call('writeOptimized', [graph, dir]),
     end: () => worker.terminate(),
   };

@@ -4,9 +4,9 @@ import { firstNumber, type Json, readJson } from '../../../repository/model-fold
 import { graphSource } from '../../../sessions/graph-source.js';
 import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
-import { type PooledSession, type SessionPool, openSessionPool } from '../../../sessions/session-pool.js';
+import { type PooledSession, type SessionPool, openSessionPoolSoon } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
-import { findBatchLimits } from '../../../batching/batch-limits.js';
+import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
 import { type InputLimits, readInputLimits } from './input-limits.js';
@@ -43,7 +43,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openSessionPool(request, graphSource(request, 'model')),
+    openSessionPoolSoon(request, graphSource(request, 'model')),
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
@@ -52,7 +52,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
 }
 
 async function createEncoder(
-  { inputs: ports, outputs, sessions }: SessionPool,
+  { inputs: ports, outputs, sessions, defer }: SessionPool,
   { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
   room: LoadRequest['memory'],
 ): Promise<TextEncoder> {
@@ -65,11 +65,14 @@ async function createEncoder(
     return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });
   };
   const memory = encoderMemory(sessions, { config, positions, memory: room });
-  const found = await findBatchLimits({
-    compute: (rows) => compute(rows, sessions[0]!.run),
-    sample: sampler(tokenizer, Math.min(positions, memory.longest)),
-  });
-  const limits = { ...found, tokens: Math.min(found.tokens, memory.tokens) };
+  const find = async () => {
+    const found = await findBatchLimits({
+      compute: (rows) => compute(rows, sessions[0]!.run),
+      sample: sampler(tokenizer, Math.min(positions, memory.longest)),
+    });
+    return { ...found, tokens: Math.min(found.tokens, memory.tokens) };
+  };
+  const limits = await findLimits(find, defer);
   const lengthOf = (row: Encoding) => row.ids.length;
   const needsFirst = (row: Encoding) => row.ids.length > memory.longestAnywhere;
   const groupOf = endCounter(config, tokenizer);
