@@ -1,4 +1,4 @@
-import { float } from '../attributes.js';
+import { type Attributes, float } from '../attributes.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { groupWidth } from './heads.js';
 
@@ -8,8 +8,8 @@ export interface ConvolutionSize {
   /** One number for each axis of the picture or sound. */
   kernel: readonly number[];
   stride?: readonly number[];
-  /** Zeros at both ends of each axis. */
-  padding?: readonly number[];
+  /** Zeros at both ends of each axis; `same` as TensorFlow has it: all that the stride needs, the odd one behind. */
+  padding?: readonly number[] | 'same';
   dilation?: readonly number[];
   groups?: number;
   bias?: boolean;
@@ -37,9 +37,14 @@ export function convolve(
     kernel_shape: kernel,
     group: groups,
     ...(stride && { strides: stride }),
-    ...(padding && { pads: [...padding, ...padding] }),
+    ...padsOf(padding),
     ...(dilation && { dilations: dilation }),
   });
+}
+
+function padsOf(padding: ConvolutionSize['padding']): Attributes {
+  if (padding === undefined) return {};
+  return padding === 'same' ? { auto_pad: 'SAME_UPPER' } : { pads: [...padding, ...padding] };
 }
 
 /** A square kernel over pictures, with padding that keeps their size at a stride of 1 unless another is given. */
