@@ -28,10 +28,10 @@ test('answers are the same before, while and after the sessions change, and the 
     return ((await response.json()) as { output: unknown }).output;
   };
   const first = await ask();
-  let changing = true;
+  const changed = new AbortController();
   const client = async () => {
     const wrong: string[] = [];
-    while (changing) {
+    while (!changed.signal.aborted) {
       const found = await difference(await ask(), first, ROUNDING, 'meanwhile');
       if (found !== null) wrong.push(found);
     }
@@ -40,7 +40,7 @@ test('answers are the same before, while and after the sessions change, and the 
   const clients = Array.from({ length: CLIENTS }, client);
   // Runs enough for the sessions to have changed long ago.
   await waitFor(async () => (await answered()) > CLIENTS * 50);
-  changing = false;
+  changed.abort();
   expect((await Promise.all(clients)).flat()).toEqual([]);
   expect(await difference(await ask(), first, ROUNDING, 'afterwards')).toBeNull();
 });
