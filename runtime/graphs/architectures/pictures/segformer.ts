@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
-import { batchNorm, convolution2d } from '../../blocks/convolution.js';
+import { batchNorm, convolution2d, convolve } from '../../blocks/convolution.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { labelScores, meanToken } from '../../blocks/picture-heads.js';
@@ -126,16 +126,29 @@ function decode(g: GraphWriter, found: readonly Value[], c: Config): Value {
   const grid = gridOf(g, found[0]!);
   const rows = g.node('Shape', [found[0]!], { start: 0, end: 1 });
   const sizes = g.node('Concat', [rows, g.ints([width]), grid], { axis: 0 });
-  const enlarged = found.map((x, stage) => {
-    const size = { from: c.hidden_sizes[stage]!, to: width };
-    const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
-    return resize(g, pictureOf(g, tokens, gridOf(g, x)), sizes, { mode: 'linear' });
-  });
-  const all = g.node('Concat', enlarged.toReversed(), { axis: 1 });
-  const from = width * c.num_encoder_blocks;
-  const fused = convolution2d(g, all, at('linear_fuse'), { from, to: width, kernel: 1, bias: false });
+  const shares = fusingWeights(g, at('linear_fuse.weight'), c);
+  // Python enlarges all stages and joins their channels before it fuses them. Fusing mixes channels and enlarging mixes
+  // neighbours, so each stage can be fused first: what is enlarged are a stage's sums, and nothing of all stages is held.
+  const fused = found
+    .map((x, stage) => {
+      const size = { from: c.hidden_sizes[stage]!, to: width };
+      const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
+      const share = convolve(g, [pictureOf(g, tokens, gridOf(g, x)), shares[stage]!], { kernel: [1, 1] });
+      return stage === 0 ? share : resize(g, share, sizes, { mode: 'linear' });
+    })
+    .reduce((sum, share) => g.node('Add', [sum, share]));
   const even = g.node('Relu', [batchNorm(g, fused, at('batch_norm'), { width })]);
   return convolution2d(g, even, at('classifier'), { from: width, to: labelCount(c), kernel: 1 });
+}
+
+/** Of each stage, what fuses its channels: float32 [width, width, 1, 1]. The checkpoint has the last stage's first. */
+function fusingWeights(g: GraphWriter, name: string, c: Config): Value[] {
+  const [width, count] = [c.decoder_hidden_size, c.num_encoder_blocks];
+  const all = g.weight(name, [width, width * count, 1, 1]);
+  return Array.from({ length: count }, (_, stage) => {
+    const from = (count - 1 - stage) * width;
+    return g.node('Slice', [all, g.ints([from]), g.ints([from + width]), g.ints([1])]);
+  });
 }
 
 const heads: Architecture<Config>['heads'] = {
