@@ -1,0 +1,47 @@
+/**
+ * Memory that `builder plan` predicts for picture tasks beside what servers take, for networks of real size with random
+ * weights. Fails where more than 15 % is missing from a prediction.
+ *
+ *   node bench/picture-memory.mjs FOLDER [PART...]
+ *
+ * FOLDER holds <task>/<name> as bench/picture-networks.py writes them.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { MB, table } from './lib.mjs';
+import { comparePeak } from './lib/peak-memory.mjs';
+import { photosOf } from './lib/photos.mjs';
+
+const LIMIT = 0.15;
+const TIMES = 4;
+const REQUEST = {
+  'zero-shot-image-classification': { candidate_labels: ['a ship', 'a town'] },
+};
+
+const [folder, ...parts] = process.argv.slice(2);
+if (!folder) throw new Error('usage: node bench/picture-memory.mjs FOLDER [PART...]');
+const models = readdirSync(folder)
+  .flatMap((task) => readdirSync(join(folder, task)).map((name) => ({ task, name })))
+  .filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+if (models.length === 0) throw new Error(`${folder} has no such model`);
+const photos = (await photosOf('1000x750')).slice(0, TIMES);
+
+const rows = [];
+for (const { task, name } of models) {
+  const requests = photos.map((base64) => ({ base64, ...REQUEST[task] }));
+  const { predicted, measured } = await comparePeak({ dir: join(folder, task, name), task, requests });
+  const ratio = predicted.memory.peakBytes / measured.peakBytes;
+  const mb = (value) => Math.round(value / MB);
+  rows.push({
+    name,
+    'peak predicted': mb(predicted.memory.peakBytes),
+    measured: mb(measured.peakBytes),
+    ratio: ratio.toFixed(2),
+    'steady predicted': mb(predicted.memory.steadyBytes),
+    'steady measured': mb(measured.steadyBytes),
+    ok: Math.abs(ratio - 1) <= LIMIT,
+    low: ratio < 1 - LIMIT,
+  });
+}
+table(rows);
+if (rows.some(({ low }) => low)) process.exitCode = 1;
