@@ -25,7 +25,7 @@ export async function readPortNames(
   try {
     const head = await part(0, Math.min(file.size, HEAD_BYTES));
     const read = (offset: number, length: number) => head.subarray(offset, offset + length);
-    const { start, end } = graphField({ size: file.size, read });
+    const { start, end } = graphField({ size: file.size, read, peek: read });
     // A length beyond the file: not a graph.
     if (end > file.size) return undefined;
     return portNamesInTail(await part(Math.max(start, end - TAIL_BYTES), end));

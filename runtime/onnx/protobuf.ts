@@ -4,10 +4,13 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 export interface ByteReader {
   size: number;
   read(offset: number, length: number): Uint8Array;
+  /** As `read`, without a copy: what it gives holds until the next call. */
+  peek(offset: number, length: number): Uint8Array;
 }
 
 export function bytesReader(bytes: Uint8Array): ByteReader {
-  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+  const read = (offset: number, length: number) => bytes.subarray(offset, offset + length);
+  return { size: bytes.length, read, peek: read };
 }
 
 /** Calls `use` with a reader over the file at `path`; holds 64 KiB of it at a time. Blocks while it reads. */
@@ -16,16 +19,18 @@ export function withFileReader<T>(path: string, use: (reader: ByteReader) => T):
   const window = Buffer.alloc(64 * 1024);
   let start = 0;
   let filled = 0;
-  const read = (offset: number, length: number) => {
+  const peek = (offset: number, length: number) => {
     if (length > window.length) return readWhole(fd, offset, length);
     if (offset < start || offset + length > start + filled) {
       start = offset;
       filled = readSync(fd, window, 0, window.length, offset);
     }
-    return Buffer.from(window.subarray(offset - start, Math.min(offset - start + length, filled)));
+    return window.subarray(offset - start, Math.min(offset - start + length, filled));
   };
+  const read = (offset: number, length: number) =>
+    length > window.length ? readWhole(fd, offset, length) : Buffer.from(peek(offset, length));
   try {
-    return use({ size: fstatSync(fd).size, read });
+    return use({ size: fstatSync(fd).size, read, peek });
   } finally {
     closeSync(fd);
   }
@@ -81,7 +86,7 @@ function contentOf(reader: ByteReader, wire: number, at: number): { start: numbe
 
 /** Ten bytes at most. Values above 2^53 lose digits, which only matters for lengths that no file has. */
 export function varint(reader: ByteReader, at: number): { value: number; next: number } {
-  const bytes = reader.read(at, 10);
+  const bytes = reader.peek(at, 10);
   let value = 0;
   for (let i = 0; i < bytes.length; i++) {
     value += (bytes[i]! & 0x7f) * 2 ** (7 * i);
