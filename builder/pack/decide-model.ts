@@ -110,8 +110,7 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
   try {
     const meanwhile = await verified(folder, recipe);
     if (meanwhile) return meanwhile;
-    const how = recipe.bits ? `Pack the weights to ${recipe.bits} bits` : 'Merge the adapter';
-    return await report.step(`${how} (${megabytes(recipe.size)})`, async (showDetail) => {
+    return await report.step(`${workOf(recipe)} (${megabytes(recipe.size)})`, async (showDetail) => {
       const target = path.join(folder, recipe.file);
       const part = `${target}.making`;
       try {
@@ -131,6 +130,11 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
   } finally {
     await lock.release();
   }
+}
+
+function workOf({ bits, parts }: ToMake['recipe']): string {
+  if (bits) return `Pack the weights to ${bits} bits`;
+  return parts.some(({ tensor }) => tensor.blocks) ? 'Repack the 4-bit weights' : 'Merge the adapter';
 }
 
 /** The file of the recipe's name, if the manifest knows it and it has not been touched since. */

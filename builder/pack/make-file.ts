@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
 import { floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
+import { writeBlocks } from './write-blocks.js';
 import { mergedRows, readAddition, turned } from './merge-rows.js';
 
 /** Numbers that are packed at a time, so that a network of any size needs little memory. */
@@ -46,6 +47,8 @@ interface Reading {
 
 async function writePart(handle: FileHandle, part: Part, { from, signal }: Reading): Promise<void> {
   const { tensor, packing } = part;
+  if (tensor.blocks && packing)
+    return writeBlocks(handle, { ...part, packing, blocks: tensor.blocks }, { from, signal });
   const file = path.join(from, ...tensor.file.split('/'));
   const addition = await readAddition(from, tensor);
   // Matrices are packed, and added to, by whole rows.

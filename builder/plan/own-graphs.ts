@@ -15,6 +15,7 @@ import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index
 import { parseObject } from './facts.js';
 import { printable } from '../../runtime/core/printable.js';
 import { checkpointOf, type FoundNetwork, type Pipeline, pipelineNetworks } from './pipeline-networks.js';
+import { quantizedIndex } from './quantized-index.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
 import { Refusal } from './refusal.js';
 
@@ -52,7 +53,7 @@ export interface ToMake {
   recipe: Recipe;
   /** The files that it is made of. */
   sources: RepoFile[];
-  /** The same graphs over those files; absent where an adapter makes them others. */
+  /** The same graphs over those files; absent where an adapter makes them others, or they can't be read unpacked. */
   plain?: WrittenGraph[] | undefined;
 }
 
@@ -81,13 +82,19 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
     for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
     const networks = await Promise.all(found.map((one) => readNetwork(one, request)));
-    const { graphs, used, recipe } = bits || adapter ? writeMade(networks, request) : plain(networks);
+    const isPacked = networks.some(({ packed }) => packed !== undefined);
+    const { graphs, used, recipe } =
+      bits || adapter || isPacked ? writeMade(networks, request) : plain(networks);
     if (adapter) requireUse(info.id, networks, used);
     const types = new Set(used.map(({ type }) => type));
     const named = new Set(used.flatMap(filesOf));
     const sources = info.files.filter(({ path }) => named.has(path));
     const files = found.map(({ file }) => file.path).join(', ');
-    const how = bits ? `, matrices packed to ${bits} bits` : ', computed in float32';
+    const how = isPacked
+      ? packedText(networks, bits)
+      : bits
+        ? `, matrices packed to ${bits} bits`
+        : ', computed in float32';
     const merges = adapter ? mergeText(adapter, networks) : '';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
@@ -95,10 +102,13 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       ...(recipe
         ? {
             files: [{ path: recipe.file, size: recipe.size }],
-            toMake: { recipe, sources, plain: adapter ? undefined : writtenGraphs(plain(networks).graphs) },
+            toMake: {
+              ...{ recipe, sources },
+              plain: adapter || isPacked ? undefined : writtenGraphs(plain(networks).graphs),
+            },
           }
         : { files: sources }),
-      dtype: bits ? (`q${bits}` as const) : dtypeOf(types),
+      dtype: isPacked ? 'q4' : bits ? (`q${bits}` as const) : dtypeOf(types),
       parameters: used.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
       reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}${merges}`,
     };
@@ -126,6 +136,8 @@ interface Network extends FoundNetwork {
   index: WeightIndex;
   head: Head;
   merged?: MergedIndex | undefined;
+  /** The method that its matrices are packed by. */
+  packed?: string | undefined;
 }
 
 async function readNetwork(
@@ -139,7 +151,10 @@ async function readNetwork(
     adapter && readWeightIndex(files, { stem: 'adapter_model' }),
   ]);
   const settings = parseObject(found.config, text);
-  if (!adapter || !additions) return { ...found, settings, index, head };
+  const packed = quantizedIndex(index, settings);
+  const method = packed && quantizationOf(settings);
+  if (!adapter || !additions) return { ...found, settings, index: packed ?? index, head, packed: method };
+  if (method) throw new QuantizedError(method, 'no adapter can be merged into what is packed');
   const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
   const merged = mergeIndex(toMerge);
   return { ...found, settings, index: merged.index, head, merged };
@@ -165,9 +180,17 @@ function mergeText({ base }: FoundAdapter, networks: readonly Network[]): string
   return `; the adapter (LoRA) is merged into ${matrices} matrices of ${base.id}${replaced}`;
 }
 
+function packedText(networks: readonly Network[], bits: OwnRequest['bits']): string {
+  const methods = new Set(networks.flatMap(({ packed }) => packed ?? []));
+  const others = bits ? `, the others packed to ${bits} bits` : '';
+  return `, the 4-bit matrices of ${[...methods].join(', ')} as they are${others}`;
+}
+
 /** The files that a tensor is made of. */
-const filesOf = ({ file, merge }: StoredTensor): string[] =>
-  merge ? [file, merge.down.file, merge.up.file] : [file];
+function filesOf({ file, merge, blocks }: StoredTensor): string[] {
+  const parts = [merge?.down, merge?.up, blocks?.scales, blocks?.zeros, blocks?.groupOf];
+  return [file, ...parts.flatMap((part) => part?.file ?? [])];
+}
 
 interface Written {
   graphs: WrittenGraphs['graphs'];

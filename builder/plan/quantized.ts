@@ -13,12 +13,20 @@ export class QuantizedError extends GraphError {
   }
 }
 
-/** What config.json says the weights were quantised by; undefined where it says nothing. */
-export function quantizationOf(settings: Readonly<Record<string, unknown>>): string | undefined {
-  const inner = (settings['text_config'] ?? {}) as Record<string, unknown>;
-  const found = settings['quantization_config'] ?? inner['quantization_config'];
-  if (typeof found !== 'object' || found === null) return undefined;
-  const method = (found as Record<string, unknown>)['quant_method'];
+type Settings = Readonly<Record<string, unknown>>;
+
+/** What config.json says of how the weights were quantised; undefined where it says nothing. */
+export function quantizationSettings(config: Settings): Settings | undefined {
+  const inner = (config['text_config'] ?? {}) as Settings;
+  const found = config['quantization_config'] ?? inner['quantization_config'];
+  return typeof found === 'object' && found !== null ? (found as Settings) : undefined;
+}
+
+/** The method that config.json names; undefined where it says nothing. */
+export function quantizationOf(config: Settings): string | undefined {
+  const settings = quantizationSettings(config);
+  const method = settings?.['quant_method'];
+  if (!settings) return undefined;
   return typeof method === 'string' ? method : 'an unnamed method';
 }
 

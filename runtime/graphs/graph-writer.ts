@@ -10,6 +10,7 @@ import {
   type ElementName,
   type ExternalTensor,
   externalTensor,
+  type Place,
   shapedType,
   UINT8,
 } from './tensors.js';
@@ -66,6 +67,8 @@ export interface PackedMatrix extends Packing {
   data: Value;
   /** float32 [rows, blocks] */
   scales: Value;
+  /** uint8 [rows, half the blocks]; absent where all are in the middle. */
+  zeros?: Value | undefined;
 }
 
 export interface NodeOptions {
@@ -147,11 +150,16 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
         ...{ bits, block, transposed },
         data: add(`${use.kind} ${bits}`, data),
         scales: add(`scales ${bits}`, scales),
+        zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),
       };
     },
     finish: () => finished(graph),
   };
 }
+
+const zerosTensor = (rows: number, place: Place): Omit<ExternalTensor, 'name'> => ({
+  ...{ element: UINT8, shape: [rows, place.length / rows], place },
+});
 
 function countedBy(budget: GraphBudget, { initializers }: Graph) {
   const initialize = (tensor: Uint8Array) => {

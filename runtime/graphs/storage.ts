@@ -1,4 +1,4 @@
-import { byteLength } from '../weights/index.js';
+import { byteLength, type QuantizedBlocks } from '../weights/index.js';
 import type { Place } from './tensors.js';
 import type { NamedTensor } from './weights.js';
 
@@ -16,6 +16,8 @@ export interface PackedPlace extends Packing {
   data: Place;
   /** float32 [rows, blocks] */
   scales: Place;
+  /** uint8 [rows, half the blocks]; absent where it is 2^(bits - 1) for all. */
+  zeros?: Place | undefined;
 }
 
 /** Decides where graphs read weights from. */
@@ -48,6 +50,8 @@ export interface Part {
   offset: number;
   /** Of the packed data's scales. */
   scalesOffset?: number;
+  /** Of its zero points, of a matrix that the checkpoint has packed. */
+  zerosOffset?: number;
 }
 
 /** How a file of packed or merged weights is made: the same recipe over the same checkpoint gives the same bytes. */
@@ -84,13 +88,36 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     parts.set(key, part);
     return part;
   };
+  const repacked = (tensor: NamedTensor, { group }: QuantizedBlocks): PackedPlace => {
+    const [rows, columns] = tensor.shape as [number, number];
+    const block = partOf(group)!;
+    const blocks = columns / block;
+    const lengths = {
+      data: (rows * columns) / 2,
+      scales: 4 * rows * blocks,
+      zeros: rows * Math.ceil(blocks / 2),
+    };
+    const packing: Packing = { bits: 4, block, transposed: false };
+    const part = known(`${keyOf(tensor)} blocks`, () => ({
+      ...{ tensor, packing, offset: reserve(lengths.data) },
+      ...{ scalesOffset: reserve(lengths.scales), zerosOffset: reserve(lengths.zeros) },
+    }));
+    return {
+      ...packing,
+      data: { file, offset: part.offset, length: lengths.data },
+      scales: { file, offset: part.scalesOffset!, length: lengths.scales },
+      zeros: { file, offset: part.zerosOffset!, length: lengths.zeros },
+    };
+  };
   return {
     place(tensor) {
       const { length } = tensor;
       const { offset } = known(keyOf(tensor), () => ({ tensor, offset: reserve(length) }));
       return { file, offset, length };
     },
-    pack(tensor, { isTable, transposed }) {
+    pack(tensor, { kind, isTable, transposed }) {
+      if (tensor.blocks && (kind === 'table' || transposed)) return undefined;
+      if (tensor.blocks) return repacked(tensor, tensor.blocks);
       if (bits === undefined) return undefined;
       const own = isTable ? TABLE_BITS : bits;
       const [rows, columns] = matrixSize(tensor, transposed);
@@ -111,6 +138,10 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
   };
 }
+
+/** Columns of a block that a group is made of: what MatMulNBits takes. Undefined where there are none. */
+export const partOf = (group: number): number | undefined =>
+  [128, 64, 32, 16].find((block) => group % block === 0);
 
 /** Networks of one repository may have tensors of one name. */
 const keyOf = ({ file, name }: NamedTensor): string => `${file} ${name}`;

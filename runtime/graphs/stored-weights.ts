@@ -1,3 +1,4 @@
+import { GraphError } from './errors.js';
 import type { Storage } from './storage.js';
 import { ELEMENTS, externalTensor, storedElement } from './tensors.js';
 import type { Weights } from './weights.js';
@@ -32,6 +33,7 @@ export function createStoredWeights({
   function stored(name: string, shape: readonly number[]): { own: string; isFloat: boolean } {
     const tensor = weights.take(name, shape);
     const { name: own, type } = tensor;
+    if (tensor.blocks) throw new GraphError(`${own} is packed, and this network reads it whole`);
     if (!named.has(own)) {
       const element = storedElement(type);
       initialize(externalTensor({ name: own, shape: tensor.shape, element, place: storage.place(tensor) }));

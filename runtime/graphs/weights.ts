@@ -80,7 +80,8 @@ export function createWeights(
           `${found.name} is [${found.shape.join(', ')}], but config.json makes it [${shape.join(', ')}]`,
         );
       }
-      if (!isReadable(found.type)) throw new GraphError(`${found.name} is stored as ${found.type}`);
+      if (!isReadable(found.type) && !found.blocks)
+        throw new GraphError(`${found.name} is stored as ${found.type}`);
       taken.add(found.name);
       return found;
     },

@@ -6,8 +6,10 @@ export { bytesOf, floatsOf } from './floats.js';
 export { packRows, type PackedRows } from './pack-rows.js';
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
+export { repackBlocks, type RepackedBlocks } from './repack-blocks.js';
 export type {
   LowRankMerge,
+  QuantizedBlocks,
   RangeSource,
   StoredTensor,
   WeightFile,

@@ -14,6 +14,28 @@ export interface StoredTensor {
   shape: readonly number[];
   /** What is added to it before it is used, in a file that is made of it. */
   merge?: LowRankMerge;
+  /** What its integers stand for: a matrix that another tool has packed, whose `shape` is that of the matrix. */
+  blocks?: QuantizedBlocks;
+}
+
+/**
+ * A matrix [rows, columns] as (integer - zero point) · scale, integers of four bits, eight in an I32, the first in the lowest
+ * bits. `gptq`: eight of a column, I32 [columns / 8, rows]. `awq`: eight of a row of the turned matrix, I32 [columns,
+ * rows / 8], in the order 0 2 4 6 1 3 5 7. A group is so many columns that follow each other and share scale and zero
+ * point.
+ */
+export interface QuantizedBlocks {
+  layout: 'gptq' | 'awq';
+  /** Columns of a group. */
+  group: number;
+  /** What is added to stored zero points: the first format of GPTQ has them less 1. */
+  zeroShift: 0 | 1;
+  /** floats [groups, rows] */
+  scales: StoredTensor;
+  /** I32 [groups, rows / 8], eight of a row in the order of the layout */
+  zeros: StoredTensor;
+  /** I32 [columns]: the group of each column, which has to be its place / `group`. */
+  groupOf?: StoredTensor | undefined;
 }
 
 /** scale · up · down, the product of an adapter (LoRA) for a matrix. */

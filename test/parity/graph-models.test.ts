@@ -1,9 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
+import { makeFile } from '../../builder/pack/make-file.js';
+import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { openSession } from '../../runtime/engines/sessions/session.js';
+import { packedStorage } from '../../runtime/graphs/storage.js';
 import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
@@ -37,12 +41,25 @@ const ROOT = join(import.meta.dirname, '../fixtures/graph-models');
 /** Of the largest number of an output. */
 const TOLERANCE = 2e-5;
 
-async function writeModel(dir: string, head: Head): Promise<Record<string, Uint8Array>> {
+interface Written {
+  graphs: Record<string, Uint8Array>;
+  /** Folder of their weights. */
+  weightsIn: string;
+}
+
+/** Over the checkpoint, or over the file that its packed matrices are turned into. */
+async function writeModel(dir: string, head: Head): Promise<Written> {
   const source = folderSource(dir);
   const info = await source.info('graph/model');
   const index = await readWeightIndex(rangesOf(source, info));
   const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
-  return writeGraphs({ config, index, head }).graphs;
+  const packed = quantizedIndex(index, config);
+  if (!packed) return { graphs: writeGraphs({ config, index, head }).graphs, weightsIn: dir };
+  const storage = packedStorage('made.bin', undefined);
+  const { graphs } = writeGraphs({ config, index: packed, head, storage });
+  const weightsIn = await mkdtemp(join(tmpdir(), 'packed-'));
+  await makeFile(join(weightsIn, 'made.bin'), { from: dir, recipe: storage.recipe() });
+  return { graphs, weightsIn };
 }
 
 const open = (bytes: Uint8Array, weightsIn: string): Promise<InferenceSession> =>
@@ -189,9 +206,9 @@ test.each(names)('the graph of %s computes what Python does', async (name) => {
     head: Head;
     cases: (RunCase | TextCase)[];
   };
-  const graphs = await writeModel(dir, head);
+  const { graphs, weightsIn } = await writeModel(dir, head);
   const opened = await Promise.all(
-    Object.entries(graphs).map(async ([role, bytes]) => [role, await open(bytes, dir)] as const),
+    Object.entries(graphs).map(async ([role, bytes]) => [role, await open(bytes, weightsIn)] as const),
   );
   const sessions = Object.fromEntries(opened);
   for (const one of cases) {
@@ -201,4 +218,5 @@ test.each(names)('the graph of %s computes what Python does', async (name) => {
     else await compareText(sessions['model']!, one);
   }
   for (const [, session] of opened) await session.release();
+  if (weightsIn !== dir) await rm(weightsIn, { recursive: true });
 });

@@ -60,7 +60,13 @@ function inRound(seed: number, what: unknown, run: () => void): void {
   }
 }
 
-const NAMES = readdirSync(ROOT).sort();
+/** What other tools have packed is no checkpoint of graphs before the builder has read how. */
+const isPacked = (name: string): boolean =>
+  readFileSync(join(ROOT, name, 'config.json'), 'utf8').includes('"quantization_config"');
+
+const NAMES = readdirSync(ROOT)
+  .filter((name) => !isPacked(name))
+  .sort();
 
 describe.each(NAMES)('%s', (name) => {
   test('changed configurations and checkpoints give sound graphs or say what is wrong', async () => {
