@@ -48,8 +48,8 @@ export async function openSessionPool(
   return singleSession(first, request, graph);
 }
 
-/** Of weights: the first session's and the copy's, both in the kernels' layout, and what the original is mapped to. */
-const COPIES_MEANWHILE = 3;
+/** The first session's and the copy's, of 32 bits where the file may have 16, and what the file is mapped to. */
+const COPIES_MEANWHILE = 5;
 const OTHER_BYTES = 300e6;
 
 /**
