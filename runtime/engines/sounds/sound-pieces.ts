@@ -1,3 +1,4 @@
+import { roundHalfEven } from '../../core/round-half-even.js';
 import { RunError } from '../../core/errors.js';
 import type { SpeechOptions } from '../../core/handles/index.js';
 
@@ -40,11 +41,4 @@ export function soundPieces(
     if (isLast) break;
   }
   return pieces;
-}
-
-/** As Python's round. */
-export function roundHalfEven(value: number): number {
-  const down = Math.floor(value);
-  if (value - down !== 0.5) return Math.round(value);
-  return down % 2 === 0 ? down : down + 1;
 }

@@ -1,3 +1,4 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { LEAST_SIGNAL, signalShares } from './betas.js';
 import { type SchedulerConfig, trainSteps } from './config.js';
 import { shiftOf, stretched } from './flow-match-euler.js';
@@ -5,7 +6,7 @@ import type { Levels } from './levels.js';
 import type { StartOptions } from './scheduler.js';
 import type { Mix } from './prediction.js';
 import { type Curve, curveOf, interpolate, noiseLevels, onCurve, timestepOf, withFinal } from './sigmas.js';
-import { linspace, roundEven, SPACINGS, spacedTimesteps } from './timesteps.js';
+import { linspace, SPACINGS, spacedTimesteps } from './timesteps.js';
 
 /** What DPMSolverMultistepScheduler and UniPCMultistepScheduler share. */
 export interface MultistepLevels {
@@ -51,7 +52,7 @@ export function multistepLevels(
           config,
           sigmas.map((sigma) => sigma / (sigma + 1)),
         );
-      const whole = rules.rounded.includes(curve) ? roundEven : Math.trunc;
+      const whole = rules.rounded.includes(curve) ? roundHalfEven : Math.trunc;
       return { sigmas, timesteps: sigmas.map((sigma) => Math.trunc(whole(timestepOf(sigma, logs)))) };
     }
     if (flow) return ofFlow(config, rules.flow(options));

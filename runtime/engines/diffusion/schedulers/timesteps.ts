@@ -1,16 +1,9 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import { type SchedulerConfig, requireSteps, trainSteps } from './config.js';
 
 export const SPACINGS = ['linspace', 'leading', 'trailing'] as const;
 export type Spacing = (typeof SPACINGS)[number];
-
-/** Halves go to the even neighbour, as NumPy rounds. */
-export function roundEven(value: number): number {
-  const down = Math.floor(value);
-  const rest = value - down;
-  if (rest !== 0.5) return rest < 0.5 ? down : down + 1;
-  return down % 2 === 0 ? down : down + 1;
-}
 
 /** `count` numbers from `first` to `last`, both included (numpy.linspace). */
 export function linspace(first: number, last: number, count: number): number[] {
@@ -38,7 +31,7 @@ export function spacedTimesteps(
   requireSteps(config, steps);
   const count = steps + extra;
   if (spacing === 'trailing') return trailing(trainSteps(config), last, steps);
-  const whole = fractions ? Math.fround : roundEven;
+  const whole = fractions ? Math.fround : roundHalfEven;
   const rising =
     spacing === 'linspace'
       ? linspace(0, last - 1, count).map(whole)
@@ -54,7 +47,7 @@ export function spacedTimesteps(
 function trailing(all: number, last: number, steps: number): number[] {
   const ratio = all / steps;
   const delta = last - ratio - last;
-  return Array.from({ length: Math.ceil(last / ratio) }, (_, i) => roundEven(last + i * delta) - 1);
+  return Array.from({ length: Math.ceil(last / ratio) }, (_, i) => roundHalfEven(last + i * delta) - 1);
 }
 
 /** @throws RunError 422 where the network would be told of steps that it was not trained for */

@@ -1,9 +1,10 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
-import { roundHalfEven, type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
 

@@ -1,9 +1,10 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { Steps } from '../../../core/steps.js';
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
-import { type Edges, multipleBelow, roundHalfEven } from './sizes.js';
+import { type Edges, multipleBelow } from './sizes.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.

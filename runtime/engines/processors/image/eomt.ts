@@ -1,3 +1,4 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
@@ -5,7 +6,7 @@ import type { Json } from '../../repository/model-folder.js';
 import type { Size } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Padding, ProcessorSettings } from './processor-settings.js';
-import { type Edges, roundHalfEven } from './sizes.js';
+import type { Edges } from './sizes.js';
 
 /** @throws RunError `not_ready` for settings of semantic segmentation, which cut a picture into several */
 export function eomtSettings(config: Json): Json {

@@ -1,10 +1,11 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
 import { CLIP, levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
-import { type Edges, roundHalfEven } from './sizes.js';
+import type { Edges } from './sizes.js';
 
 /** A picture as rows of patches. */
 export interface Patches {

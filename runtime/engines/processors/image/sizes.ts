@@ -1,3 +1,5 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
+
 export interface Edges {
   height: number;
   width: number;
@@ -7,14 +9,6 @@ export interface Edges {
  * Sizes that Python's image processors resize to, with their ways of rounding. All of them keep the aspect ratio as far as
  * whole pixels allow.
  */
-
-/** Python's round(): halves go to the even neighbour. */
-export function roundHalfEven(value: number): number {
-  const floor = Math.floor(value);
-  const rest = value - floor;
-  if (rest !== 0.5) return Math.round(value);
-  return floor % 2 === 0 ? floor : floor + 1;
-}
 
 /**
  * DETR's get_size_with_aspect_ratio: the shortest edge becomes `shortest`, unless the longest would exceed `longest`.

@@ -1,10 +1,11 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { ResizeSettings, Size } from './geometry.js';
 import { plainResize } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
-import { type Edges, roundHalfEven } from './sizes.js';
+import type { Edges } from './sizes.js';
 
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 const FILTERS: Record<string, number> = {

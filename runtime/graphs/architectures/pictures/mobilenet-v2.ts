@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import { defineArchitecture } from '../../architecture.js';
 import { pictureHeads } from '../../blocks/picture-heads.js';
 import { pictureInput } from '../../blocks/pictures.js';
@@ -19,17 +20,13 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Python's round, which takes halves to the even number. */
-const rounded = (value: number): number =>
-  Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value);
-
 /** The nearest multiple that is no more than a tenth smaller. */
 function divisible(value: number, { depth_divisible_by: divisor, min_depth: least }: Config): number {
   const nearest = Math.max(least, Math.floor(Math.trunc(value + divisor / 2) / divisor) * divisor);
   return nearest < 0.9 * value ? nearest + divisor : nearest;
 }
 
-const scaled = (c: Config, width: number): number => divisible(rounded(width * c.depth_multiplier), c);
+const scaled = (c: Config, width: number): number => divisible(roundHalfEven(width * c.depth_multiplier), c);
 
 /** Widened, each channel by itself, narrowed again. */
 function residual(
@@ -38,7 +35,7 @@ function residual(
   c: Config,
   { name, to, stride }: Required<Pick<Step, 'name' | 'to' | 'stride'>>,
 ): StepMap {
-  const wide = divisible(rounded(map.width * c.expand_ratio), c);
+  const wide = divisible(roundHalfEven(map.width * c.expand_ratio), c);
   const widened = stepped(g, map, c, { name: `${name}.expand_1x1`, to: wide, kernel: 1 });
   const seen = stepped(g, widened, c, { name: `${name}.conv_3x3`, to: wide, kernel: 3, stride, apart: true });
   const found = stepped(g, seen, c, { name: `${name}.reduce_1x1`, to, kernel: 1, active: false });

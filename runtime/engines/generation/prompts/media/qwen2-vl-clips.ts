@@ -1,9 +1,9 @@
+import { roundHalfEven } from '../../../../core/round-half-even.js';
 import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { Picture } from '../../../../media/picture.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createFramePatchProcessor } from '../../../processors/image/qwen2-vl.js';
-import { roundHalfEven } from '../../../processors/image/sizes.js';
 import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, EncoderRun } from './family.js';

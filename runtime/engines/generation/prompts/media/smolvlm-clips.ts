@@ -1,7 +1,7 @@
+import { roundHalfEven } from '../../../../core/round-half-even.js';
 import { RunError } from '../../../../core/errors.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createFrameProcessor } from '../../../processors/image/idefics3.js';
-import { roundHalfEven } from '../../../processors/image/sizes.js';
 import { evenly } from '../../../processors/video/evenly.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, MediumLayout } from './family.js';

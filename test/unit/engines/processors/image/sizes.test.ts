@@ -1,9 +1,9 @@
+import { roundHalfEven } from '../../../../../runtime/core/round-half-even.js';
 import {
   largestWithin,
   longestEdge,
   multipleAbove,
   multipleBelow,
-  roundHalfEven,
   shortestEdgeWithin,
 } from '../../../../../runtime/engines/processors/image/sizes.js';
 
