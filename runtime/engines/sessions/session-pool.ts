@@ -4,7 +4,7 @@ import { localHost, type OpenedSession, type SessionHost } from './host.js';
 import type { GraphSource } from './graph-source.js';
 import type { Tensors } from './tensors.js';
 import { canShare, type SharedWeights, shareWeights } from './shared-weights.js';
-import { threadHost } from './thread-host.js';
+import { type SessionThread, threadHost } from './thread-host.js';
 
 export type RunGraph = (feeds: Tensors) => Promise<Tensors>;
 
@@ -37,15 +37,27 @@ export async function openSessionPool(
   if (workers === 0) return singleSession(localHost(), request, graph);
   if (workers === 1 || device !== 'cpu') return singleSession(startHost(), request, graph);
   const first = startHost();
-  // They come up while the first writes.
-  const others = Array.from({ length: workers - 1 }, () => startHost());
-  const shared = await shareWeights(first, { graph, bytes: weightBytes(request, graph) });
+  return (await manySessions(first, request, { graph, startHost })) ?? singleSession(first, request, graph);
+}
+
+/**
+ * Sessions on `first` and on hosts of their own, as many as there are workers. `first` may be answering meanwhile: another
+ * one writes.
+ * @returns undefined where they can't share weights, nor have a copy each; the other hosts have ended then
+ */
+async function manySessions(
+  first: SessionThread,
+  request: LoadRequest,
+  { graph, startHost }: { graph: GraphSource; startHost: () => SessionThread },
+): Promise<SessionPool | undefined> {
+  const others = Array.from({ length: request.workers - 1 }, () => startHost());
   const hosts = [first, ...others];
+  const shared = await shareWeights(others[0]!, { graph, bytes: weightBytes(request, graph) });
   const pool = shared && (await sharedSessions(hosts, request, shared));
   if (pool) return pool;
   if (request.copyWeights) return parallelSessions(hosts, request, graph);
   await Promise.all(others.map((host) => host.end()));
-  return singleSession(first, request, graph);
+  return undefined;
 }
 
 /** The first session's and the copy's, of 32 bits where the file may have 16, and what the file is mapped to. */
@@ -71,10 +83,8 @@ export async function openSessionPoolSoon(
   const begin = runsUntilClosed(first, key);
   let lasting: SessionPool | undefined;
   defer(async () => {
-    const others = Array.from({ length: workers - 1 }, () => startHost());
-    const shared = await shareWeights(others[0]!, { graph, bytes });
-    lasting = shared && (await sharedSessions([first, ...others], request, shared));
-    await (lasting ? begin.close() : Promise.all(others.map((host) => host.end())));
+    lasting = await manySessions(first, request, { graph, startHost });
+    if (lasting) await begin.close();
   });
   const sessions = Array.from({ length: workers }, (_, i) => ({
     run: (feeds: Tensors) => (lasting?.sessions[i]!.run ?? begin.run)(feeds),
