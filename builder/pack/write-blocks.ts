@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Packing, Part } from '../../runtime/graphs/storage.js';
 import {
+  aligned,
   floatsOf,
   type QuantizedBlocks,
   readPart,
@@ -58,6 +59,5 @@ async function bytesOf(
 }
 
 async function wordsOf(tensor: StoredTensor, reading: Reading): Promise<Uint32Array> {
-  // A copy, since words have to begin at a multiple of four.
-  return new Uint32Array(Uint8Array.from(await bytesOf(tensor, reading)).buffer);
+  return new Uint32Array(aligned(await bytesOf(tensor, reading)));
 }

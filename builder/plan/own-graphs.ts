@@ -1,38 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Head } from '../../runtime/core/handles/index.js';
-import type { Dtype, ModelInfo, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
+import type { Dtype, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
 import { GraphError } from '../../runtime/graphs/errors.js';
 import { packedStorage, type Recipe, type Storage } from '../../runtime/graphs/storage.js';
 import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/graphs/write-graphs.js';
-import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
-import {
-  readWeightIndex,
-  type StoredTensor,
-  WeightsError,
-  type WeightIndex,
-} from '../../runtime/weights/index.js';
-import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
-import { parseObject } from './facts.js';
+import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
-import { checkpointOf, type FoundNetwork, type Pipeline, pipelineNetworks } from './pipeline-networks.js';
-import { quantizedIndex } from './quantized-index.js';
+import { MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
+import { checkpointOf, type FoundNetwork, pipelineNetworks } from './pipeline-networks.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
 import { Refusal } from './refusal.js';
-
-export interface OwnRequest {
-  source: ModelSource;
-  info: ModelInfo;
-  head: Head;
-  modelType: string | undefined;
-  /** For a repository of diffusers, which has several networks. */
-  pipeline?: Pipeline | undefined;
-  /** Asked for: checkpoints may come in several types. */
-  dtype?: Dtype | undefined;
-  /** Pack matrices to so many bits; the weights as they are if absent. */
-  bits?: 4 | 8 | undefined;
-  /** What is merged into the weights. */
-  adapter?: FoundAdapter | undefined;
-}
+import { weightsText } from './weights-text.js';
 
 /** Graphs that were written for a repository. */
 export interface OwnGraphs {
@@ -89,13 +66,6 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const types = new Set(used.map(({ type }) => type));
     const named = new Set(used.flatMap(filesOf));
     const sources = info.files.filter(({ path }) => named.has(path));
-    const files = found.map(({ file }) => file.path).join(', ');
-    const how = isPacked
-      ? packedText(networks, bits)
-      : bits
-        ? `, matrices packed to ${bits} bits`
-        : ', computed in float32';
-    const merges = adapter ? mergeText(adapter, networks) : '';
     return {
       graphs: Object.fromEntries(Object.keys(graphs).map((role) => [role, pathOf(role)])),
       written: writtenGraphs(graphs),
@@ -110,7 +80,7 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
         : { files: sources }),
       dtype: isPacked ? 'q4' : bits ? (`q${bits}` as const) : dtypeOf(types),
       parameters: used.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-      reason: `graph: written for ${name} over ${files} (${[...types].join(', ')})${how}${merges}`,
+      reason: `graph: written for ${name} over ${weightsText(networks, types, { bits, adapter })}`,
     };
   } catch (error) {
     if (error instanceof QuantizedError)
@@ -126,40 +96,6 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
   }
 }
 
-/** The only network of a model. */
-const MODEL = { folder: '', config: 'config.json' };
-
-/** A network whose headers have been read. */
-interface Network extends FoundNetwork {
-  /** What its configuration says. */
-  settings: Record<string, unknown>;
-  index: WeightIndex;
-  head: Head;
-  merged?: MergedIndex | undefined;
-  /** The method that its matrices are packed by. */
-  packed?: string | undefined;
-}
-
-async function readNetwork(
-  found: FoundNetwork,
-  { source, info, head, adapter }: OwnRequest,
-): Promise<Network> {
-  const files = rangesOf(source, info);
-  const [text, index, additions] = await Promise.all([
-    source.readText(info, found.config),
-    readWeightIndex(files, found),
-    adapter && readWeightIndex(files, { stem: 'adapter_model' }),
-  ]);
-  const settings = parseObject(found.config, text);
-  const packed = quantizedIndex(index, settings);
-  const method = packed && quantizationOf(settings);
-  if (!adapter || !additions) return { ...found, settings, index: packed ?? index, head, packed: method };
-  if (method) throw new QuantizedError(method, 'no adapter can be merged into what is packed');
-  const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
-  const merged = mergeIndex(toMerge);
-  return { ...found, settings, index: merged.index, head, merged };
-}
-
 /** @throws Refusal where the graphs read less than the adapter changes: it is for another task */
 function requireUse(id: string, networks: readonly Network[], used: readonly StoredTensor[]): void {
   const read = new Set(used);
@@ -170,20 +106,6 @@ function requireUse(id: string, networks: readonly Network[], used: readonly Sto
           `${id} is an adapter that changes ${printable(name)}, which this task does not read`,
           'give the task that it was trained for with --task',
         );
-}
-
-function mergeText({ base }: FoundAdapter, networks: readonly Network[]): string {
-  const merged = networks.flatMap((network) => network.merged ?? []);
-  const matrices = merged.reduce((sum, one) => sum + one.merged, 0);
-  const others = merged.reduce((sum, one) => sum + one.changed.size, 0) - matrices;
-  const replaced = others > 0 ? `, ${others} tensors of its own` : '';
-  return `; the adapter (LoRA) is merged into ${matrices} matrices of ${base.id}${replaced}`;
-}
-
-function packedText(networks: readonly Network[], bits: OwnRequest['bits']): string {
-  const methods = new Set(networks.flatMap(({ packed }) => packed ?? []));
-  const others = bits ? `, the others packed to ${bits} bits` : '';
-  return `, the 4-bit matrices of ${[...methods].join(', ')} as they are${others}`;
 }
 
 /** The files that a tensor is made of. */

@@ -25,8 +25,8 @@ export function quantizationSettings(config: Settings): Settings | undefined {
 /** The method that config.json names; undefined where it says nothing. */
 export function quantizationOf(config: Settings): string | undefined {
   const settings = quantizationSettings(config);
-  const method = settings?.['quant_method'];
   if (!settings) return undefined;
+  const method = settings['quant_method'];
   return typeof method === 'string' ? method : 'an unnamed method';
 }
 

@@ -1,0 +1,58 @@
+import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
+import type { Head } from '../../runtime/core/handles/index.js';
+import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
+import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
+import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
+import { parseObject } from './facts.js';
+import type { FoundNetwork, Pipeline } from './pipeline-networks.js';
+import { QuantizedError, quantizationOf } from './quantized.js';
+import { quantizedIndex } from './quantized-index.js';
+
+export interface OwnRequest {
+  source: ModelSource;
+  info: ModelInfo;
+  head: Head;
+  modelType: string | undefined;
+  /** For a repository of diffusers, which has several networks. */
+  pipeline?: Pipeline | undefined;
+  /** Asked for: checkpoints may come in several types. */
+  dtype?: Dtype | undefined;
+  /** Pack matrices to so many bits; the weights as they are if absent. */
+  bits?: 4 | 8 | undefined;
+  /** What is merged into the weights. */
+  adapter?: FoundAdapter | undefined;
+}
+
+/** The only network of a model. */
+export const MODEL = { folder: '', config: 'config.json' };
+
+/** A network whose headers have been read. */
+export interface Network extends FoundNetwork {
+  /** What its configuration says. */
+  settings: Record<string, unknown>;
+  index: WeightIndex;
+  head: Head;
+  merged?: MergedIndex | undefined;
+  /** The method that its matrices are packed by. */
+  packed?: string | undefined;
+}
+
+export async function readNetwork(
+  found: FoundNetwork,
+  { source, info, head, adapter }: OwnRequest,
+): Promise<Network> {
+  const files = rangesOf(source, info);
+  const [text, index, additions] = await Promise.all([
+    source.readText(info, found.config),
+    readWeightIndex(files, found),
+    adapter && readWeightIndex(files, { stem: 'adapter_model' }),
+  ]);
+  const settings = parseObject(found.config, text);
+  const packed = quantizedIndex(index, settings);
+  const method = packed && quantizationOf(settings);
+  if (!adapter || !additions) return { ...found, settings, index: packed ?? index, head, packed: method };
+  if (method) throw new QuantizedError(method, 'no adapter can be merged into what is packed');
+  const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
+  const merged = mergeIndex(toMerge);
+  return { ...found, settings, index: merged.index, head, merged };
+}
