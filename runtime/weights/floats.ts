@@ -31,7 +31,7 @@ export function floatsOf(bytes: Uint8Array, type: string): Float32Array {
 }
 
 /** A copy that typed arrays of any width can be laid over. */
-function aligned(bytes: Uint8Array): ArrayBuffer {
+export function aligned(bytes: Uint8Array): ArrayBuffer {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
 }
 

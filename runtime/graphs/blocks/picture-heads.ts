@@ -3,8 +3,6 @@ import type { GraphWriter, Value } from '../graph-writer.js';
 import { linear } from './linear.js';
 import type { PictureModel } from './picture-model.js';
 
-export type { PictureModel } from './picture-model.js';
-
 /** What the tasks want of an encoder of pictures. */
 export function pictureHeads<C>(modelOf: (config: C) => PictureModel): Architecture<C>['heads'] {
   const role = (write: (g: GraphWriter, model: PictureModel) => void) => ({

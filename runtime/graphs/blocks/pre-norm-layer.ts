@@ -2,16 +2,19 @@ import type { GraphWriter, Value } from '../graph-writer.js';
 import { activation } from './activation.js';
 import { attention, type AttentionOptions } from './attention.js';
 import { linear, type LinearOptions } from './linear.js';
+import { headWidth } from './heads.js';
 import { layerNorm } from './norm.js';
+import { splitRows } from './projections.js';
 
 type Bias = LinearOptions['bias'];
 
 /** Names of a layer's parts. */
 export interface PreNormNames {
   attentionNorm: string;
+  /** One matrix for all three where it is the only one. */
   query: string;
-  key: string;
-  value: string;
+  key?: string | undefined;
+  value?: string | undefined;
   output: string;
   norm: string;
   wide: string;
@@ -41,11 +44,9 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
 
 /** A layer of an encoder whose norms stand before attention and feed-forward: float32 [rows, tokens, width]. */
 export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
-  const { names, at, width, epsilon, biases = {}, scales } = layer;
+  const { names, at, width, epsilon, scales } = layer;
   const normed = layerNorm(g, x, at(names.attentionNorm), { width, epsilon });
-  const project = (name: 'query' | 'key' | 'value') =>
-    linear(g, normed, at(names[name]), { from: width, to: width, bias: biases[name] ?? true });
-  const projected = { query: project('query'), key: project('key'), value: project('value') };
+  const projected = projections(g, normed, layer);
   const bias = typeof layer.bias === 'function' ? layer.bias(normed) : layer.bias;
   const attended = attention(g, projected, { ...layer, bias });
   const output = linear(g, attended, at(names.output), { from: width, to: width });
@@ -53,6 +54,20 @@ export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Val
   const read = layerNorm(g, middle, at(names.norm), { width, epsilon });
   const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);
   return g.node('Add', [scaledBy(g, found, scales && at(scales[1]), width), middle]);
+}
+
+function projections(g: GraphWriter, x: Value, { names, at, width, heads, biases = {} }: PreNormLayer) {
+  const { query, key, value } = names;
+  const project = (name: string, bias: Bias = true) =>
+    linear(g, x, at(name), { from: width, to: width, bias });
+  if (key !== undefined && value !== undefined)
+    return {
+      query: project(query, biases.query),
+      key: project(key, biases.key),
+      value: project(value, biases.value),
+    };
+  const fused = linear(g, x, at(query), { from: width, to: 3 * width, bias: biases.query ?? true });
+  return splitRows(g, fused, { heads, keyHeads: heads, width: headWidth(width, heads) });
 }
 
 function feedForward(g: GraphWriter, x: Value, { names, at, width, inner, act }: PreNormLayer): Value {

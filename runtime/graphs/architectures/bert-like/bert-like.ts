@@ -84,6 +84,27 @@ export interface FillNames {
   bias: readonly string[];
 }
 
+/** Where BERT keeps what scores the vocabulary. */
+export const BERT_SCORES: FillNames = {
+  dense: 'cls.predictions.transform.dense',
+  norm: 'cls.predictions.transform.LayerNorm',
+  own: 'cls.predictions.decoder.weight',
+  tied: 'bert.embeddings.word_embeddings.weight',
+  bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+};
+
+/** Where RoBERTa does; `prefix` is that of the model without its head. */
+export const robertaScores = (prefix: string): FillNames => ({
+  dense: 'lm_head.dense',
+  norm: 'lm_head.layer_norm',
+  own: 'lm_head.decoder.weight',
+  tied: `${prefix}embeddings.word_embeddings.weight`,
+  bias: ['lm_head.bias', 'lm_head.decoder.bias'],
+});
+
+/** Former endings of the names of norms. */
+export const OLDER_NORMS = { 'LayerNorm.weight': 'LayerNorm.gamma', 'LayerNorm.bias': 'LayerNorm.beta' };
+
 export interface FillSize {
   width: number;
   /** Of the table of tokens. */

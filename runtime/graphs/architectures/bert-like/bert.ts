@@ -4,7 +4,14 @@ import { headWidth } from '../../blocks/heads.js';
 import { distances, textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import {
+  BERT_NAMES,
+  BERT_SCORES,
+  bertLayer,
+  OLDER_NORMS,
+  twoLayerClassifier,
+  vocabularyScores,
+} from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
 import { bertEmbeddings } from './embeddings.js';
 import { relativeKeyBias } from './relative-key.js';
@@ -15,9 +22,6 @@ const config = z.object({
   is_decoder: z.literal(false).default(false),
 });
 type Config = z.output<typeof config>;
-
-/** Former endings of the names of norms. */
-const OLDER = { 'LayerNorm.weight': 'LayerNorm.gamma', 'LayerNorm.bias': 'LayerNorm.beta' };
 
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
@@ -48,19 +52,7 @@ const modelOf = (c: Config): TextModel => ({
     twoLayerClassifier(g, firstToken(g, states), {
       ...{ dense: 'bert.pooler.dense', output: 'classifier', ...bertSizes(c), act: 'tanh' },
     }),
-  fill: (g, states) =>
-    vocabularyScores(
-      g,
-      states,
-      {
-        dense: 'cls.predictions.transform.dense',
-        norm: 'cls.predictions.transform.LayerNorm',
-        own: 'cls.predictions.decoder.weight',
-        tied: 'bert.embeddings.word_embeddings.weight',
-        bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
-      },
-      { ...bertSizes(c), embedded: c.hidden_size },
-    ),
+  fill: (g, states) => vocabularyScores(g, states, BERT_SCORES, { ...bertSizes(c), embedded: c.hidden_size }),
 });
 
 /** modeling_bert.py */
@@ -68,6 +60,6 @@ export const bert = defineArchitecture({
   modelTypes: ['bert'],
   config,
   prefixes: ['bert.'],
-  older: OLDER,
+  older: OLDER_NORMS,
   heads: textHeads(modelOf),
 });

@@ -6,7 +6,7 @@ import { spanOutputs } from '../../blocks/text-heads.js';
 import { placesOf, textInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { size } from '../config.js';
-import { BERT_NAMES, bertLayer } from './bert-like.js';
+import { BERT_NAMES, bertLayer, OLDER_NORMS } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
 
 const config = z.object({
@@ -59,7 +59,7 @@ export const layoutlm = defineArchitecture({
   modelTypes: ['layoutlm'],
   config,
   prefixes: ['layoutlm.'],
-  older: { 'LayerNorm.weight': 'LayerNorm.gamma', 'LayerNorm.bias': 'LayerNorm.beta' },
+  older: OLDER_NORMS,
   heads: {
     'document-reading': {
       model: (g, c: Config) => spanOutputs(g, statesOf(g, c), { name: 'qa_outputs', width: c.hidden_size }),

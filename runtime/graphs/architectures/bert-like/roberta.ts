@@ -5,7 +5,7 @@ import { skipLayerNorm } from '../../blocks/norm.js';
 import { placesBehindPadding, textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { BERT_NAMES, bertLayer, twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import { BERT_NAMES, bertLayer, robertaScores, twoLayerClassifier, vocabularyScores } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
 
 const config = z.object({
@@ -45,16 +45,7 @@ export function robertaHeads(c: z.output<z.ZodObject<typeof bertConfig>>, prefix
         ...{ dense: 'classifier.dense', output: 'classifier.out_proj', ...sizes, act: 'tanh' },
       }),
     fill: (g: GraphWriter, states: Value) =>
-      vocabularyScores(
-        g,
-        states,
-        {
-          ...{ dense: 'lm_head.dense', norm: 'lm_head.layer_norm', own: 'lm_head.decoder.weight' },
-          tied: `${prefix}embeddings.word_embeddings.weight`,
-          bias: ['lm_head.bias', 'lm_head.decoder.bias'],
-        },
-        { ...sizes, embedded: sizes.width, act: 'gelu' },
-      ),
+      vocabularyScores(g, states, robertaScores(prefix), { ...sizes, embedded: sizes.width, act: 'gelu' }),
   };
 }
 

@@ -4,11 +4,11 @@ import { attention } from '../../blocks/attention.js';
 import { sourceDecoderRoles } from '../../blocks/seq2seq.js';
 import { placesOf, textInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter } from '../../graph-writer.js';
+import { BERT_SCORES } from '../bert-like/bert-like.js';
 import { bertConfig } from '../bert-like/config.js';
 import { layers, size } from '../config.js';
 import { type Attending, bertReader, bertReading, sourcePair } from './bert-reader.js';
 import { blipPictures, blipStates } from './blip-pictures.js';
-import { BERT_SCORES } from './readers.js';
 
 const text = z.object({
   ...bertConfig,

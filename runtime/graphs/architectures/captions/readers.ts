@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tableScores } from '../../blocks/linear.js';
 import type { SourceDecoder } from '../../blocks/source-decoder.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
+import { BERT_SCORES, robertaScores } from '../bert-like/bert-like.js';
 import { bertConfig } from '../bert-like/config.js';
 import { gpt2Config } from '../gpt2.js';
 import { layers, size } from '../config.js';
@@ -22,6 +23,8 @@ export interface Reader {
 }
 
 const sourceWidth = { cross_attention_hidden_size: size.nullish() };
+/** Of readers that take states of their own width only. */
+const ownSource = { cross_attention_hidden_size: z.null().optional() };
 
 const bartDefaults = {
   ...{ vocab_size: size.default(50_265), d_model: size.default(1024) },
@@ -31,16 +34,14 @@ const bartDefaults = {
 };
 
 /** The decoder of mBART alone. */
-const mbart = z
-  .object({ ...bartConfig, ...bartDefaults, cross_attention_hidden_size: z.null().optional() })
-  .transform((c): Reader => ({
-    ...{ width: c.d_model, sourceWidth: undefined },
-    decoder: bartModel({
-      ...bartSizes(c),
-      ...{ normsBefore: true, embeddingNorm: true },
-      positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: BART_OFFSET }),
-    }),
-  }));
+const mbart = z.object({ ...bartConfig, ...bartDefaults, ...ownSource }).transform((c): Reader => ({
+  ...{ width: c.d_model, sourceWidth: undefined },
+  decoder: bartModel({
+    ...bartSizes(c),
+    ...{ normsBefore: true, embeddingNorm: true },
+    positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: BART_OFFSET }),
+  }),
+}));
 
 const trocr = z
   .object({
@@ -65,7 +66,7 @@ const trocr = z
   });
 
 const gpt2 = gpt2Config
-  .extend({ cross_attention_hidden_size: z.null().optional() })
+  .extend(ownSource)
   .transform((c): Reader => ({ width: c.n_embd, sourceWidth: undefined, decoder: gpt2Reader(c) }));
 
 const bertFields = {
@@ -74,24 +75,12 @@ const bertFields = {
   ...{ num_hidden_layers: layers.default(12), num_attention_heads: size.default(12) },
   intermediate_size: size.default(3072),
   position_embedding_type: z.literal('absolute').default('absolute'),
-  cross_attention_hidden_size: z.null().optional(),
-};
-
-/** What scores the vocabulary. */
-export const BERT_SCORES = {
-  dense: 'cls.predictions.transform.dense',
-  norm: 'cls.predictions.transform.LayerNorm',
-  own: 'cls.predictions.decoder.weight',
-  tied: 'bert.embeddings.word_embeddings.weight',
-  bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+  ...ownSource,
 };
 
 const bert = z.object(bertFields).transform((c): Reader => ({
   ...{ width: c.hidden_size, sourceWidth: undefined },
-  decoder: bertReader(c, {
-    ...{ base: 'bert', firstPlace: 0 },
-    names: BERT_SCORES,
-  }),
+  decoder: bertReader(c, { base: 'bert', firstPlace: 0, names: BERT_SCORES }),
 }));
 
 const roberta = z
@@ -100,13 +89,7 @@ const roberta = z
     ...{ width: c.hidden_size, sourceWidth: undefined },
     decoder: bertReader(c, {
       ...{ base: 'roberta', firstPlace: c.pad_token_id + 1 },
-      names: {
-        dense: 'lm_head.dense',
-        norm: 'lm_head.layer_norm',
-        own: 'lm_head.decoder.weight',
-        tied: 'roberta.embeddings.word_embeddings.weight',
-        bias: ['lm_head.bias', 'lm_head.decoder.bias'],
-      },
+      names: robertaScores('roberta.'),
     }),
   }));
 

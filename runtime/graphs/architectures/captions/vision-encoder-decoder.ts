@@ -5,6 +5,7 @@ import type { PictureModel } from '../../blocks/picture-model.js';
 import { sourceDecoderRoles } from '../../blocks/seq2seq.js';
 import type { SourceDecoder } from '../../blocks/source-decoder.js';
 import type { GraphWriter } from '../../graph-writer.js';
+import { OLDER_NORMS } from '../bert-like/bert-like.js';
 import { innerConfig } from '../media/inner-config.js';
 import { beit } from '../pictures/beit.js';
 import { deit } from '../pictures/deit.js';
@@ -54,7 +55,7 @@ export const visionEncoderDecoder = defineArchitecture({
   modelTypes: ['vision-encoder-decoder'],
   config,
   prefixes: [],
-  older: { 'LayerNorm.weight': 'LayerNorm.gamma', 'LayerNorm.bias': 'LayerNorm.beta' },
+  older: OLDER_NORMS,
   parts: {
     ...Object.fromEntries(ENCODERS.flatMap(({ prefixes }) => prefixes.map((name) => [name, ['encoder.']]))),
     ...under(

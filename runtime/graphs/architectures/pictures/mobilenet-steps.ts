@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { activation } from '../../blocks/activation.js';
 import { batchNorm, convolution } from '../../blocks/convolution.js';
-import { labelScores, type PictureModel } from '../../blocks/picture-heads.js';
+import { labelScores } from '../../blocks/picture-heads.js';
+import type { PictureModel } from '../../blocks/picture-model.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import { channels } from './config.js';

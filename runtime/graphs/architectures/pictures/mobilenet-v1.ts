@@ -12,8 +12,6 @@ import {
 
 const STRIDES = [1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1];
 
-const config = z.object({ ...mobilenetConfig });
-
 /** Channels of the first step, and behind each pair of the others, which double them where they narrow the picture. */
 function widthsOf(c: MobilenetConfig): number[] {
   let depth = 32;
@@ -29,7 +27,7 @@ function widthsOf(c: MobilenetConfig): number[] {
 /** modeling_mobilenet_v1.py */
 export const mobilenetV1 = defineArchitecture({
   modelTypes: ['mobilenet_v1'],
-  config: config,
+  config: z.object(mobilenetConfig),
   prefixes: ['mobilenet_v1.'],
   heads: pictureHeads((c: MobilenetConfig) => {
     const widths = widthsOf(c);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { labelScores, pictureHeads, type PictureModel } from '../../blocks/picture-heads.js';
+import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
+import type { PictureModel } from '../../blocks/picture-model.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { labelCount, labels, size } from '../config.js';

@@ -5,7 +5,8 @@ import { attention } from '../../blocks/attention.js';
 import { gridDistances } from '../../blocks/grid-distances.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { labelScores, meanToken, pictureHeads, type PictureModel } from '../../blocks/picture-heads.js';
+import { labelScores, meanToken, pictureHeads } from '../../blocks/picture-heads.js';
+import type { PictureModel } from '../../blocks/picture-model.js';
 import { patches, pictureInput } from '../../blocks/pictures.js';
 import { bucketBias } from '../../blocks/relative-buckets.js';
 import {

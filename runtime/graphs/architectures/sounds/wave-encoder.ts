@@ -1,7 +1,7 @@
 import type { Architecture } from '../../architecture.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
+import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { bertLayer } from '../bert-like/bert-like.js';
 import { type WaveConfig, waveSizes } from './config.js';
@@ -20,7 +20,7 @@ export interface WaveOptions {
   bias?: (g: GraphWriter, read: Value, layer: number) => Value;
 }
 
-const NAMES: PreNormNames = {
+const NAMES = {
   attentionNorm: 'layer_norm',
   query: 'attention.q_proj',
   key: 'attention.k_proj',
