@@ -74,6 +74,11 @@ export async function loadHandle<H extends Head>(head: H, request: LoadRequest):
   return load(request);
 }
 
+/** Loads the code of a head ahead of `loadHandle`; nothing for names of none. */
+export async function preloadHead(engine: string, head: Head | undefined): Promise<void> {
+  if (head !== undefined) await (LOADERS as Partial<typeof LOADERS>)[engine as EngineId]?.[head]?.();
+}
+
 /** True where `loadHandle` has a loader. */
 export function hasLoader(engine: EngineId, head: Head): boolean {
   return LOADERS[engine][head] !== undefined;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isModelId } from '../core/ids.js';
 import { DTYPES, ENGINE_IDS, LARGEST_GRAPH, type ModelSpec, PROFILES } from '../core/spec.js';
@@ -62,12 +61,6 @@ const schema = z
       error: 'names a file that is neither in files nor in written',
     },
   ) satisfies z.ZodType<ModelSpec>;
-
-/** Text of model.json. @param file a path; `/dev/fd/N` is read from that descriptor, which may be a socket */
-export function readSpecText(file: string): string {
-  const [, descriptor] = /^\/dev\/fd\/(\d+)$/.exec(file) ?? [];
-  return readFileSync(descriptor === undefined ? file : Number(descriptor), 'utf8');
-}
 
 /**
  * Reads model.json.

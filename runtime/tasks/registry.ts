@@ -1,3 +1,5 @@
+import type { Head } from '../core/handles/index.js';
+import type { EngineId } from '../core/spec.js';
 import type { TaskId } from '../core/task-ids.js';
 import audioClassification from './audio-classification.js';
 import audioTextToText from './audio-text-to-text.js';
@@ -74,3 +76,9 @@ export const TASKS: Record<TaskId, AnyTask> = {
 };
 
 export const taskOf = (id: TaskId): AnyTask => TASKS[id];
+
+/** What a task needs of an engine; undefined for names of none. */
+export const headOf = (task: string, engine: string): Head | undefined => {
+  const { engines } = (TASKS as Partial<Record<string, AnyTask>>)[task] ?? {};
+  return engines?.[engine as EngineId]?.head;
+};

@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createOutbox } from '../core/outbox.js';
 import { clearScratch } from '../scratch.js';
+import { forkEngine } from './fork-engine.js';
 import { type OomWatch, watchForOom } from './oom-watch.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
@@ -25,25 +26,21 @@ export interface ForkOptions {
   entry: string;
   /** Its whole environment, without keys and tokens. */
   env: NodeJS.ProcessEnv;
+  /** A process that was started ahead, for the first engine. */
+  first?: (() => ChildProcess | undefined) | undefined;
   /** Receives the child's stdout and stderr, line by line. */
   onOutput(line: string): void;
   /** Called when the child is started. */
   watch?(): OomWatch;
 }
 
-/** V8's helper threads would compete with the sessions' threads for the CPUs (bench/embeddings.mjs: 6 %). */
-const NODE_FLAGS = ['--single-threaded-gc'];
-
 /** Runs the engine in a child process, so that a native crash or an out-of-memory kill does not end the server. */
-export function forkChannel({ entry, env, onOutput, watch = watchForOom }: ForkOptions): OpenChannel {
+export function forkChannel({ entry, env, first, onOutput, watch = watchForOom }: ForkOptions): OpenChannel {
+  let ahead = first;
   return ({ onMessage, onExit }) => {
     const oom = watch();
-    const child = fork(entry, [], {
-      env,
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: NODE_FLAGS,
-    });
+    const child = ahead?.() ?? forkEngine({ entry, env });
+    ahead = undefined;
     child.on('message', (messages) => (messages as FromEngine[]).forEach(onMessage));
     for (const stream of [child.stdout!, child.stderr!]) {
       stream

@@ -1,7 +1,9 @@
 import { describe } from '../core/errors.js';
 import { createOutbox } from '../core/outbox.js';
 import { probeCuda } from '../engines/sessions/cuda-probe.js';
+import { preloadHead } from '../engines/index.js';
 import { clearScratch } from '../scratch.js';
+import { headOf } from '../tasks/registry.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
@@ -30,3 +32,7 @@ process.on('unhandledRejection', (error) => {
   process.stderr.write(`unhandled rejection: ${describe(error)}\n`);
   process.exit(70);
 });
+
+const [flag, engine = '', task = ''] = process.argv.slice(2);
+// While the parent starts, the code that it will ask for is loaded. What fails here fails again then, and is told.
+if (flag === '--for') await preloadHead(engine, headOf(task, engine)).catch(() => {});

@@ -1,0 +1,190 @@
+import { createAnalytics } from './analytics.js';
+import { readServerConfig, type ServerConfig } from './config.js';
+import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
+import type { ModelSpec } from './core/spec.js';
+import type { Early } from './early.js';
+import { engineEnvironment } from './engine-environment.js';
+import { checkDevice, chooseDevice } from './engines/sessions/device.js';
+import { createServerApp } from './http/app.js';
+import { createByteBudget } from './wire/byte-budget.js';
+import { createServerMetrics } from './http/metrics.js';
+import { createHttpServer } from './wire/server.js';
+import { listen } from './listen.js';
+import { createLogger, type Logger } from './log.js';
+import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
+import { findNewerVersion, checkKeyStatus } from './notices.js';
+import { openApiOf } from './openapi.js';
+import { prepareWeights } from './prepare-weights.js';
+import { dropPrivileges } from './privileges.js';
+import { createSealedCheck } from './sealed/check.js';
+import { createService, type PreparationStatus } from './service.js';
+import { stopOnSignals } from './shutdown.js';
+import { parseSpec } from './store/spec-file.js';
+import { readSpecText } from './store/spec-text.js';
+import type { Modality } from './tasks/define.js';
+import { taskOf } from './tasks/registry.js';
+import { VERSION } from './version.js';
+import { forkChannel } from './worker/channel.js';
+import { ENGINE_SCRIPT as entry } from './worker/fork-engine.js';
+import { usableThreads } from './worker/cpu-quota.js';
+import { cacheBytesFor, memoryFor, pendingBytesFor } from './worker/memory-limit.js';
+import { probeCudaInChild } from './worker/probe-cuda.js';
+import { createScheduler } from './worker/scheduler.js';
+import type { EngineState } from './worker/engine-state.js';
+import { createSupervisor } from './worker/supervisor.js';
+
+/** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
+export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Promise<void> {
+  const config = readServerConfig(environment);
+  checkDevice(config.DEVICE);
+  const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
+  const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
+  if (dropped) logger.info(dropped);
+  const specText = early?.specText ?? readSpecText(config.MODEL_SPEC);
+  const spec = parseSpec(specText);
+  const task = taskOf(spec.task);
+  const env = engineEnvironment(environment, spec.engine === 'transformers');
+  const preparation: PreparationStatus = {
+    progress: undefined,
+    device: { asked: config.DEVICE, used: null, reason: null },
+    offline: config.HF_HUB_OFFLINE,
+    sealed: config.sealed,
+  };
+
+  const open = config.INLINE
+    ? (await import('./worker/inline-channel.js')).inlineChannel()
+    : forkChannel({
+        ...{ entry, env, first: early?.engine },
+        onOutput: (line) => logger.warn({ from: 'engine' }, line),
+      });
+  const check = config.sealed
+    ? createSealedCheck({ config, model: { spec, specText }, logger, onAltered: (e) => supervisor.refuse(e) })
+    : undefined;
+  preparation.weights = check?.status;
+  const supervisor = createSupervisor({
+    open,
+    onState(state) {
+      logState(logger, state);
+      // It never fails; problems go to onAltered.
+      if (state.name === 'ready') void check?.afterLoad();
+    },
+  });
+  const scheduler = createScheduler({
+    supervisor,
+    concurrency: config.CONCURRENCY ?? defaultConcurrency(spec),
+    maxQueue: config.MAX_QUEUE,
+    timeoutMs: config.REQUEST_TIMEOUT,
+    cancelGraceMs: config.CANCEL_GRACE,
+    onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
+  });
+  const service = createService({ spec, task, scheduler, supervisor, preparation });
+  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY);
+  const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
+  const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
+  const budget = createByteBudget(pendingBytes);
+  const app = createServerApp({
+    service,
+    logger,
+    resolveMedia: await resolverFor(config, task.blocks ?? task.modality),
+    metrics: createServerMetrics({
+      running: () => scheduler.running,
+      queued: () => scheduler.queued,
+      ready: () => supervisor.state.name === 'ready',
+      restarts: () => supervisor.restarts,
+      graphRuns: () => supervisor.graphRuns,
+      pendingBytes: () => budget.held,
+    }),
+    openapi: openApiOf(spec, VERSION),
+    requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
+    body: {
+      maxBytes: maxBodyBytes,
+      maxValues: config.MAX_BODY_VALUES,
+      setting: 'MAX_BODY_BYTES',
+      budget,
+    },
+    onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
+  });
+
+  const server = createHttpServer(app);
+  await listen(server, config);
+  logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
+  stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
+  // After listening, since opening a GPU takes seconds. If a required device is not available, the server ends.
+  const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
+  preparation.device = { asked: config.DEVICE, used: device, reason };
+  logger.info(`computes on ${device}: ${reason}`);
+  const weights = (signal: AbortSignal) => {
+    const find = () => prepareWeights({ config, spec, preparation, logger, signal });
+    return check ? check.beforeLoad(find, signal) : find();
+  };
+  supervisor.start(async (signal) => ({
+    spec,
+    dir: await weights(signal),
+    device,
+    ...parallelism(config),
+    precision: config.PRECISION,
+    cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
+    // The memory of GPUs is not known.
+    memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
+    maxPixels: config.MAX_PIXELS,
+    maxSeconds: config.MAX_MEDIA_SECONDS,
+  }));
+  // Both run in the background.
+  void announceUpdate(config, logger);
+  void announceStanding(config, spec, logger);
+}
+
+/** Many for encoders, whose rows share runs; few for generations, each of which holds a KV cache. */
+function defaultConcurrency({ engine, profile }: ModelSpec): number {
+  return engine === 'transformers' && profile === 'text' ? DEFAULTS.encoderConcurrency : DEFAULTS.concurrency;
+}
+
+/** More concurrent sessions gain little, and each needs its own working memory. */
+const MAX_WORKERS = 8;
+
+function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig) {
+  const threads = THREADS ?? usableThreads();
+  const workers = WORKERS ?? Math.min(threads, MAX_WORKERS);
+  return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
+}
+
+/** Tasks without media don't load the code that fetches media. */
+async function resolverFor(config: ServerConfig, kind: Modality): Promise<ResolveMedia> {
+  if (kind === 'text' || kind === 'messages' || kind === 'none') return refuseMedia;
+  const { createFetchMedia } = await import('./media/fetch-media.js');
+  const fetchMedia = createFetchMedia({
+    allowPrivate: config.ALLOW_PRIVATE_URLS,
+    maxBytes: config.MAX_MEDIA_BYTES,
+    timeoutMs: config.MEDIA_TIMEOUT,
+  });
+  return createResolveMedia({ fetchMedia, maxBytes: config.MAX_MEDIA_BYTES, kind });
+}
+
+function logState(logger: Logger, state: EngineState): void {
+  if (state.name === 'loading')
+    logger.info(state.phase === 'opening' ? 'opens the model' : 'tries the model');
+  if (state.name === 'ready') logger.info({ times_ms: state.times }, 'ready');
+  if (state.name === 'failed') {
+    const again =
+      state.retryInMs === undefined ? '' : `; tries again in ${Math.ceil(state.retryInMs / 1000)} s`;
+    logger.error({ detail: state.detail }, `not loaded: ${state.reason}${again}`);
+  }
+}
+
+async function announceUpdate({ UPDATE_URL, KEY }: ServerConfig, logger: Logger): Promise<void> {
+  const version = UPDATE_URL && (await findNewerVersion(UPDATE_URL, VERSION, KEY));
+  if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
+}
+
+async function announceStanding(
+  { VALIDATE_URL, KEY }: ServerConfig,
+  { id, task }: ModelSpec,
+  logger: Logger,
+): Promise<void> {
+  if (VALIDATE_URL === undefined) return;
+  const standing = await checkKeyStatus(VALIDATE_URL, KEY, { model: id, task, version: VERSION });
+  if (standing === 'accepted') logger.info('KEY is accepted where VALIDATE_URL asks');
+  if (standing === 'refused')
+    logger.warn('KEY is not accepted where VALIDATE_URL asks; models answer all the same');
+}
