@@ -18,17 +18,22 @@ export async function comparePeak({ dir, task, dtype, requests }) {
   return { dtype: plan.spec.dtype, bytes: predicted.bytes, predicted, measured };
 }
 
+/** Peaks while it loads (trial runs included) and while it answers, what it holds once ready, and what it keeps. */
 async function measure({ dir, spec, requests }) {
   const server = await startServer({ dir, spec, node: serverNode() });
   let readyMs = 0;
+  const load = async () => (readyMs = await server.ready());
+  const answer = async () => {
+    for (const request of requests) await ask(server.url, request);
+    await new Promise((settled) => setTimeout(settled, SETTLE_MS));
+  };
   try {
-    const work = async () => {
-      readyMs = await server.ready();
-      for (const request of requests) await ask(server.url, request);
-      await new Promise((settled) => setTimeout(settled, SETTLE_MS));
-    };
-    const peakBytes = await peakPss(server.pid, work, SAMPLE_MS);
-    return { peakBytes, steadyBytes: pssOf(server.pid), readyMs };
+    const loadPeakBytes = await peakPss(server.pid, load, SAMPLE_MS);
+    const loadedBytes = pssOf(server.pid);
+    const answerPeakBytes = await peakPss(server.pid, answer, SAMPLE_MS);
+    const peakBytes = Math.max(loadPeakBytes, answerPeakBytes);
+    const steadyBytes = pssOf(server.pid);
+    return { peakBytes, loadPeakBytes, loadedBytes, answerPeakBytes, steadyBytes, readyMs };
   } finally {
     await server.stop();
   }

@@ -123,20 +123,22 @@ function stagesOf(g: GraphWriter, c: Config): Value[] {
 function decode(g: GraphWriter, found: readonly Value[], c: Config): Value {
   const at = (name: string) => `decode_head.${name}`;
   const width = c.decoder_hidden_size;
-  const grid = gridOf(g, found[0]!);
-  const rows = g.node('Shape', [found[0]!], { start: 0, end: 1 });
-  const sizes = g.node('Concat', [rows, g.ints([width]), grid], { axis: 0 });
   const shares = fusingWeights(g, at('linear_fuse.weight'), c);
   // Python enlarges all stages and joins their channels before it fuses them. Fusing mixes channels and enlarging mixes
   // neighbours, so each stage can be fused first: what is enlarged are a stage's sums, and nothing of all stages is held.
-  const fused = found
-    .map((x, stage) => {
-      const size = { from: c.hidden_sizes[stage]!, to: width };
-      const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
-      const share = convolve(g, [pictureOf(g, tokens, gridOf(g, x)), shares[stage]!], { kernel: [1, 1] });
-      return stage === 0 ? share : resize(g, share, sizes, { mode: 'linear' });
-    })
-    .reduce((sum, share) => g.node('Add', [sum, share]));
+  const share = (x: Value, stage: number) => {
+    const size = { from: c.hidden_sizes[stage]!, to: width };
+    const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
+    return convolve(g, [pictureOf(g, tokens, gridOf(g, x)), shares[stage]!], { kernel: [1, 1] });
+  };
+  // A stage is enlarged to the shape of the sum before it, so that it waits for that sum: two are held, in any order of nodes.
+  const fused = found.slice(1).reduce(
+    (sum, x, i) => {
+      const large = resize(g, share(x, i + 1), g.node('Shape', [sum]), { mode: 'linear' });
+      return g.node('Add', [sum, large]);
+    },
+    share(found[0]!, 0),
+  );
   const even = g.node('Relu', [batchNorm(g, fused, at('batch_norm'), { width })]);
   return convolution2d(g, even, at('classifier'), { from: width, to: labelCount(c), kernel: 1 });
 }
