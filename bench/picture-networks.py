@@ -8,10 +8,12 @@ from pathlib import Path
 
 import torch
 from transformers import (
-    DepthAnythingConfig, DepthAnythingForDepthEstimation,
+    BeitConfig, BeitForImageClassification, BeitImageProcessor,
+    ConvNextConfig, ConvNextForImageClassification, ConvNextImageProcessor, DepthAnythingConfig, DepthAnythingForDepthEstimation,
     DetrConfig, DetrForObjectDetection, DetrImageProcessor, Dinov2Config, DPTConfig, DPTForDepthEstimation,
-    DPTImageProcessor, ResNetConfig, SegformerConfig, SegformerForSemanticSegmentation, SegformerImageProcessor,
-    ViTConfig, ViTForImageClassification, ViTImageProcessor, YolosConfig, YolosForObjectDetection, YolosImageProcessor,
+    DPTImageProcessor, MobileNetV2Config, MobileNetV2ForImageClassification, MobileNetV2ImageProcessor,
+    ResNetConfig, ResNetForImageClassification, SegformerConfig, SegformerForSemanticSegmentation, SegformerImageProcessor,
+    SwinConfig, SwinForImageClassification, ViTConfig, ViTForImageClassification, ViTImageProcessor, YolosConfig, YolosForObjectDetection, YolosImageProcessor,
 )
 
 
@@ -54,6 +56,29 @@ def vit():
     return ViTForImageClassification(ViTConfig(**labels(1000))), ViTImageProcessor()
 
 
+def resnet():
+    return ResNetForImageClassification(ResNetConfig(**labels(1000))), ConvNextImageProcessor(size={"shortest_edge": 224})
+
+
+def convnext():
+    config = ConvNextConfig(hidden_sizes=[128, 256, 512, 1024], depths=[3, 3, 27, 3], **labels(1000))
+    return ConvNextForImageClassification(config), ConvNextImageProcessor(size={"shortest_edge": 384})
+
+
+def swin():
+    return SwinForImageClassification(SwinConfig(**labels(1000))), ViTImageProcessor()
+
+
+def beit():
+    config = BeitConfig(image_size=384, use_relative_position_bias=True, **labels(1000))
+    processor = BeitImageProcessor(size={"height": 384, "width": 384}, do_center_crop=False)
+    return BeitForImageClassification(config), processor
+
+
+def mobilenet():
+    return MobileNetV2ForImageClassification(MobileNetV2Config(**labels(1001))), MobileNetV2ImageProcessor()
+
+
 NETWORKS = {
     "object-detection/detr-resnet-50": detr,
     "object-detection/yolos-small": yolos,
@@ -62,6 +87,11 @@ NETWORKS = {
     "depth-estimation/depth-anything-small": depth_anything,
     "depth-estimation/dpt": dpt,
     "image-classification/vit-base": vit,
+    "image-classification/resnet-50": resnet,
+    "image-classification/convnext-base-384": convnext,
+    "image-classification/swin-tiny": swin,
+    "image-classification/beit-base-384": beit,
+    "image-classification/mobilenet-v2": mobilenet,
 }
 
 folder, names = Path(sys.argv[1]), sys.argv[2:] or NETWORKS

@@ -2,6 +2,7 @@ import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
+import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
 
 /** Facts from the small files of a repository. */
 export interface ModelFacts {
@@ -22,6 +23,8 @@ export interface ModelFacts {
   /** Class of a diffusers pipeline (model_index.json). */
   pipelineClass?: string;
   sizes: NetworkSizes;
+  /** What a picture would take; says nothing of models that read none. */
+  picture: PictureMemory;
 }
 
 type Json = Record<string, unknown>;
@@ -52,7 +55,16 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     hasTimmSettings: typeof config.pretrained_cfg === 'object' && config.pretrained_cfg !== null,
     pipelineClass: string(index._class_name),
     sizes: sizesOf(config),
+    picture: pictureMemory(config, await processingOf(processing, read)),
   };
+}
+
+/** Newer repositories have it in a file about all processors. */
+async function processingOf(own: Json, read: (path: string) => Promise<Json>): Promise<Json> {
+  if (Object.keys(own).length > 0) return own;
+  const combined = await read('processor_config.json');
+  const inner = combined['image_processor'];
+  return typeof inner === 'object' && inner !== null ? (inner as Json) : combined;
 }
 
 /** @throws Refusal for what is no JSON object; none is an empty one */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { sizesOf } from '../../runtime/core/network-sizes.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { forecastFormats, MAX_WORKERS } from './forecast.js';
+import { pictureMemory } from './pictures/picture-memory.js';
 import type { ModelPlan } from './plan.js';
 import { limitFor, requestBytes } from './request-memory.js';
 import { sessionKind } from './session-kind.js';
@@ -39,7 +40,10 @@ export async function limitMeasured(
   spec: ModelSpec,
   { peakBytes, steadyBytes }: { peakBytes: number; steadyBytes: number },
 ): Promise<number> {
-  const text = await readFile(path.join(dir, 'config.json'), 'utf8').catch(() => '{}');
-  const input = { spec, sizes: sizesOf(JSON.parse(text) as Record<string, unknown>), workers: MAX_WORKERS };
+  const read = async (name: string) =>
+    JSON.parse(await readFile(path.join(dir, name), 'utf8').catch(() => '{}')) as Record<string, unknown>;
+  const [config, processing] = [await read('config.json'), await read('preprocessor_config.json')];
+  const picture = pictureMemory(config, processing);
+  const input = { spec, sizes: sizesOf(config), picture, workers: MAX_WORKERS };
   return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
 }

@@ -1,6 +1,7 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype } from '../../runtime/core/spec.js';
-import { limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
+import { runBytes } from '../../runtime/core/run-memory.js';
+import { hears, limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
   ENCODERS,
@@ -51,7 +52,9 @@ export function predictMemory(input: MemoryInput): MemoryForecast {
   const base = PROCESSES[spec.profile] + threads + tokenizerBytes(input);
   const { loading, loaded } = WEIGHTS[kind](input);
   const steadyBytes = Math.round(base + loaded + usualRunBytes(kind, input));
-  const loadPeakBytes = Math.round(base + loading);
+  const copying = Math.round(base + loading);
+  // Runs with a picture are tried, and a request is answered, before the server is ready.
+  const loadPeakBytes = isPictured(kind, spec) ? Math.max(copying, steadyBytes) : copying;
   const peakBytes = Math.max(loadPeakBytes, steadyBytes);
   const limitBytes = Math.max(peakBytes, limitFor(base + loaded, requestBytes(kind, input), spec.profile));
   return { peakBytes, loadPeakBytes, steadyBytes, limitBytes };
@@ -76,14 +79,19 @@ interface WeightMemory {
 }
 
 const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
-  /** First the weights and their packed copy; then only the packed copy, mapped, so unused parts of tables don't count. */
-  pool: ({ spec }) => {
-    const weights = weightBytes(spec);
-    return { loading: weights * BOTH_COPIES[widthOf(spec.dtype)], loaded: weights * unpacked(spec.dtype) };
+  pool: (input) => {
+    const { spec, picture } = input;
+    const [weights, width] = [weightBytes(spec), widthOf(spec.dtype)];
+    // Encoders of text answer from a session of their own while the copy is made.
+    const copies = isPictured('pool', spec) ? pictureCopies(input) : BOTH_COPIES[width];
+    const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
+    // Mapped afterwards, so unused parts of tables don't count.
+    return { loading: weights * copies + folded, loaded: weights * unpacked(spec.dtype) + folded };
   },
   /** Each matrix is packed and then freed; tables are copied while the file is held. */
-  single: ({ spec, sizes }) => {
-    const weights = weightBytes(spec) * unpacked(spec.dtype);
+  single: ({ spec, sizes, picture }) => {
+    const folds = isPictured('single', spec) && picture.convolutional;
+    const weights = weightBytes(spec) * unpacked(spec.dtype) * (folds ? FOLDED_COPIES : 1);
     const tables = sizes.vocabulary * sizes.hidden * BYTES[widthOf(spec.dtype)];
     const narrow = widthOf(spec.dtype) === 'half' ? weightBytes(spec) : 0;
     return { loading: weights + tables + narrow, loaded: weights + tables / 4 };
@@ -119,6 +127,17 @@ const BYTES: Record<Width, number> = { float: 4, half: 4, byte: 1, nibble: 4 };
 /** CPUs have no fp16 kernels, so weights are converted to fp32 when the graph is optimized. */
 const unpacked = (dtype: Dtype): number => (widthOf(dtype) === 'half' ? 2 : 1);
 const BOTH_COPIES: Record<Width, number> = { float: 2, half: 3.6, byte: 2.05, nibble: 2 };
+/** Files are mapped and their matrices packed one by one, but weights of 16 bits are widened first. */
+const MAPPED_COPIES: Record<Width, number> = { ...BOTH_COPIES, float: 1.1, half: 4 };
+/** Norms are folded into convolutions, which are laid out anew: a session holds what it was made of, too. */
+const FOLDED_COPIES = 2.5;
+
+const pictureCopies = ({ spec, picture }: MemoryInput): number =>
+  Math.max(MAPPED_COPIES[widthOf(spec.dtype)], picture.convolutional ? FOLDED_COPIES * 0.8 : 0);
+
+/** True for networks that read a picture, or the frames of a film, a run. */
+const isPictured = (kind: SessionKind, { profile, task, engine }: MemoryInput['spec']): boolean =>
+  profile !== 'text' && engine !== 'diffusion' && kind !== 'media-chat' && !hears(task);
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 
 /** Usual length of a text or prompt, and of a question's context, in tokens. */
@@ -128,18 +147,28 @@ const CONTEXT_TOKENS = 1500;
 const QUESTION_WINDOW = 384;
 /** Decoded image before it is resized. */
 const PICTURE_BYTES = 2 * MB;
+/** States and samples of a sound of some seconds. */
+const SOUND_STATES = 197;
+const SOUND_BYTES = 2 * MB;
 /** Caches, prefixes and messages of generations. */
 const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
 
 /** Run buffers, which sessions with bounded inputs keep. */
-function usualRunBytes(kind: SessionKind, { spec, sizes }: MemoryInput): number {
+function usualRunBytes(kind: SessionKind, { spec, sizes, picture }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
   if (kind === 'media-chat')
     return PICTURE_BYTES + GENERATION_BYTES + visionRunBytes(sizes) + FLOAT * PROMPT_TOKENS * 5 * wide;
-  if (spec.profile !== 'text') return PICTURE_BYTES + (kind === 'pool' ? 2 : 1) * pictureRunBytes(sizes);
+  const sessions = kind === 'pool' ? 2 : 1;
+  if (isPictured(kind, spec))
+    return PICTURE_BYTES + picture.tensors + sessions * pictureRunBytes(spec, picture.run);
+  if (hears(spec.task)) {
+    const run = runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES });
+    return SOUND_BYTES + sessions * run;
+  }
+  if (spec.engine === 'diffusion') return PICTURE_BYTES;
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels keep the sums of each layer as integers and as floats.

@@ -4,6 +4,7 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
+import type { RunBytes } from './pictures/picture-memory.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
 /**
@@ -23,16 +24,12 @@ const PROMPT_CHUNK = 256;
 const PIXEL_BYTES = 3.6;
 const STRIP_BYTES = 16 * 2 ** 20;
 
-/** Patches of a usual network for 224 pixels; assumed if the configuration does not say. */
-const PICTURE_TOKENS = 197;
-/** Minimum, since configurations say too little about convolutions. */
+/** Minimum, since configurations say too little about small networks. */
 const LEAST_RUN_BYTES = 16 * 2 ** 20;
 
-/** Bytes of a run with one image. */
-export function pictureRunBytes(sizes: NetworkSizes): number {
-  const tokens = sizes.patches || PICTURE_TOKENS;
-  return runBytes(sizes, { tokens, attended: tokens });
-}
+/** Bytes of a run with one picture. */
+export const pictureRunBytes = (spec: MemoryInput['spec'], run: RunBytes): number =>
+  spec.written ? run.own : run.exported;
 
 /** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
 const VISION_PATCHES = 2048;
@@ -59,7 +56,8 @@ function soundRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryIn
   return Math.round(SOUND_BYTES + sessions * run + caches);
 }
 
-const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
+/** True for tasks about sounds. */
+export const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
 
 /**
  * Bytes of a picture of the usual size: rather more than Stable Diffusion's and SDXL's convolutions and attention take by
@@ -69,9 +67,10 @@ const diffusionBytes = (spec: MemoryInput['spec']): number =>
   Math.round(weightBytes(spec) / 2 + 4 * LEAST_RUN_BYTES);
 
 /** Bytes of runs, caches and images. */
-export function requestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+export function requestBytes(kind: SessionKind, input: MemoryInput): number {
+  const { spec, sizes, picture, workers } = input;
   if (spec.engine === 'diffusion') return diffusionBytes(spec);
-  if (hears(spec.task)) return soundRequestBytes(kind, { spec, sizes, workers });
+  if (hears(spec.task)) return soundRequestBytes(kind, input);
   if (kind === 'media-chat') {
     const run = visionRunBytes(sizes);
     // Half of the room at most is set aside for media (runtime/engines/generation/prompts/media/encoder-memory.ts).
@@ -79,10 +78,10 @@ export function requestBytes(kind: SessionKind, { spec, sizes, workers }: Memory
     return Math.round(decoded + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
   }
   if (spec.profile !== 'text') {
-    const run = Math.max(pictureRunBytes(sizes), LEAST_RUN_BYTES);
+    const run = Math.max(pictureRunBytes(spec, picture.longest), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
     // Runs of several small images may keep an eighth of the memory (runtime/engines/batching/tensor-encoder.ts).
-    return Math.round(pixelBytes() * (8 / 7) + sessions * run);
+    return Math.round(pixelBytes() * (8 / 7) + sessions * run + picture.tensors);
   }
   if (kind === 'decoder') return decoderRequestBytes({ spec, sizes });
   const integers = hasIntegers(spec);

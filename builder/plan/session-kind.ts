@@ -1,10 +1,13 @@
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
+import type { PictureMemory } from './pictures/picture-memory.js';
 
 /** Input of memory predictions. */
 export interface MemoryInput {
-  spec: Pick<ModelSpec, 'task' | 'engine' | 'profile' | 'dtype' | 'graphs' | 'files'>;
+  spec: Pick<ModelSpec, 'task' | 'engine' | 'profile' | 'dtype' | 'graphs' | 'files' | 'written'>;
   sizes: NetworkSizes;
+  /** What pictures take, for tasks that read them. */
+  picture: PictureMemory;
   /** Session threads: one per core that the container may use, 8 at most. */
   workers: number;
 }

@@ -1,6 +1,7 @@
 import { figureLabels, figuresOf, LABEL } from '../../../../builder/images/labels.js';
 import { planModelImage, renderModelContext } from '../../../../builder/images/model-plan.js';
 import { predictedFigures } from '../../../../builder/plan/figures.js';
+import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
 import { sizesOf } from '../../../../runtime/core/network-sizes.js';
 import { peakBytes } from '../../../../builder/seal/measure.js';
 import { IMAGE_OPTIONS, sampleSpec } from '../fixtures.js';
@@ -66,4 +67,5 @@ const FACTS = {
   sentenceModules: false,
   hasTimmSettings: false,
   sizes: sizesOf({}),
+  picture: pictureMemory({}, {}),
 };

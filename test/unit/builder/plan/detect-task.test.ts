@@ -1,3 +1,4 @@
+import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
 import { sizesOf } from '../../../../runtime/core/network-sizes.js';
 import { possibleTasks } from '../../../../builder/plan/architectures.js';
 import { detectTask, type DetectRequest } from '../../../../builder/plan/detect-task.js';
@@ -22,6 +23,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       sentenceModules: false,
       hasTimmSettings: false,
       sizes: sizesOf({}),
+      picture: pictureMemory({}, {}),
       ...facts,
     },
     task,

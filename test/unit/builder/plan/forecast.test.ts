@@ -1,5 +1,6 @@
 import { defaultWorkers, forecastFormats } from '../../../../builder/plan/forecast.js';
 import { predictMemory } from '../../../../builder/plan/memory.js';
+import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
 import { sessionKind } from '../../../../builder/plan/session-kind.js';
 import { sizesOf } from '../../../../runtime/core/network-sizes.js';
 import { judgeFit } from '../../../../builder/plan/verdict.js';
@@ -22,19 +23,21 @@ const sizes = sizesOf({
   intermediate_size: 3072,
   num_hidden_layers: 12,
 });
-const peak = (one: ModelSpec, workers = 2) => predictMemory({ spec: one, sizes, workers }).peakBytes;
+const picture = pictureMemory({}, {});
+const peak = (one: ModelSpec, workers = 2) => predictMemory({ spec: one, sizes, picture, workers }).peakBytes;
 
 describe('predicted memory', () => {
   test('loading an encoder holds its weights twice, answering once', () => {
     const { peakBytes, loadPeakBytes, steadyBytes } = predictMemory({
       spec: spec(400 * MB),
       sizes,
+      picture,
       workers: 2,
     });
     expect(peakBytes).toBe(loadPeakBytes);
-    expect((loadPeakBytes - predictMemory({ spec: spec(0), sizes, workers: 2 }).loadPeakBytes) / MB).toBe(
-      800,
-    );
+    expect(
+      (loadPeakBytes - predictMemory({ spec: spec(0), sizes, picture, workers: 2 }).loadPeakBytes) / MB,
+    ).toBe(800);
     expect(steadyBytes).toBeLessThan(loadPeakBytes - 300 * MB);
   });
 
@@ -53,17 +56,18 @@ describe('predicted memory', () => {
   });
 
   test('a container for pictures has room for the largest one, and for a run in each session', () => {
-    const config = { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12 };
-    const vit = sizesOf({ ...config, image_size: 224, patch_size: 16 });
-    expect(vit.patches).toBe(197);
+    const vit = (edge: number) =>
+      pictureMemory(
+        { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, patch_size: 16 },
+        { image_processor_type: 'ViTImageProcessor', size: { height: edge, width: edge } },
+      );
     const one = spec(340 * MB, { profile: 'vision', task: 'image-classification' });
-    const limit = (network: typeof vit, workers: number) =>
-      predictMemory({ spec: one, sizes: network, workers }).limitBytes;
+    const limit = (edge: number, workers: number) =>
+      predictMemory({ spec: one, sizes, picture: vit(edge), workers }).limitBytes;
     // 50 megapixels and 3 bodies of 48 MiB beside the weights.
-    expect(limit(vit, 2)).toBeGreaterThan(180 * MB + 150 * MB + 340 * MB);
-    expect(limit(vit, 4) - limit(vit, 2)).toBeGreaterThan(2 * 18 * MB);
-    const finer = sizesOf({ ...config, image_size: 384, patch_size: 16 });
-    expect(limit(finer, 2) - limit(vit, 2)).toBeGreaterThan(3 * 30 * MB);
+    expect(limit(224, 2)).toBeGreaterThan(180 * MB + 150 * MB + 340 * MB);
+    expect(limit(224, 4) - limit(224, 2)).toBeGreaterThan(2 * 18 * MB);
+    expect(limit(384, 2) - limit(224, 2)).toBeGreaterThan(3 * 30 * MB);
   });
 
   test('chats about pictures are reckoned as a decoder beside a vision encoder', () => {
@@ -87,7 +91,7 @@ describe('predicted memory', () => {
         vision_config: { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, ...vision },
       });
     const limit = (vision: object) =>
-      predictMemory({ spec: chat, sizes: network(vision), workers: 2 }).limitBytes / MB;
+      predictMemory({ spec: chat, sizes: network(vision), picture, workers: 2 }).limitBytes / MB;
     const finer = limit({ image_size: 512, patch_size: 16 }) - limit({ image_size: 224, patch_size: 16 });
     // Twelve heads of 1025 x 1025 scores, twice, for a run and for what is set aside beside it.
     expect(finer).toBeGreaterThan(120);
@@ -105,7 +109,12 @@ describe('predicted memory', () => {
     const beside = { path: 'onnx/model.onnx_data', size: 100 * MB };
     const external = spec(MB, { files: [...spec(MB).files, beside] });
     expect(peak(external)).toBe(peak(spec(101 * MB)));
-    const large = predictMemory({ spec: spec(MB), sizes: { ...sizes, vocabulary: 250_000 }, workers: 2 });
+    const large = predictMemory({
+      spec: spec(MB),
+      sizes: { ...sizes, vocabulary: 250_000 },
+      picture,
+      workers: 2,
+    });
     expect(large.peakBytes - peak(spec(MB))).toBeGreaterThan(60 * MB);
   });
 
@@ -123,7 +132,7 @@ describe('the verdict', () => {
   const formats = (['fp32', 'fp16', 'q8'] as Dtype[]).map((dtype, i) =>
     spec([400, 200, 100][i]! * MB, { dtype }),
   );
-  const facts = { sizes } as Parameters<typeof forecastFormats>[0]['facts'];
+  const facts = { sizes, picture } as Parameters<typeof forecastFormats>[0]['facts'];
   const forecasts = forecastFormats({ formats, facts }, defaultWorkers(2));
   const within = (bytes: number) => judgeFit(forecasts, { bytes, name: 'this machine' });
 

@@ -1,0 +1,59 @@
+import { type Edges, type Json, processedEdges, USUAL } from './picture-edges.js';
+import { framesOf, networkParts, type Part } from './picture-network.js';
+
+/**
+ * What pictures take on a CPU, in bytes. The factors are measured on networks of real size with random weights
+ * (bench/picture-memory.mjs, docs/measurements.md).
+ */
+export interface PictureMemory {
+  /** Of a run with a picture of usual proportions: over a graph of ours, and over an export. */
+  run: RunBytes;
+  /** The same with the longest picture that is usual, where pictures keep their proportions. */
+  longest: RunBytes;
+  /** What JavaScript holds of tensors that have been read, until V8 collects them. */
+  tensors: number;
+  /** Constants that an opened session holds beside its weights. */
+  folded: number;
+  /** Weights are held several times while sessions are opened. */
+  convolutional: boolean;
+}
+
+export interface RunBytes {
+  own: number;
+  exported: number;
+}
+
+/** Proportions of a film. */
+const LONG: Edges = { height: 750, width: 1333 };
+
+const FLOAT = 4;
+/** Fragmentation of the arena, as in runtime/core/run-memory.ts. */
+const GAPS = 1.25;
+/** Exports compute scores and their softmax; our graphs leave both to a kernel that holds a block of them at a time. */
+const SCORES = 2;
+
+/** Reads config.json and preprocessor_config.json. Pure. */
+export function pictureMemory(config: Json, processing: Json): PictureMemory {
+  const size = processedEdges(config, processing, USUAL);
+  const { parts, output, folded, convolutional } = networkParts(config, size);
+  const input = 3 * framesOf(config) * size.height * size.width;
+  return {
+    run: runOf(parts),
+    longest: runOf(networkParts(config, processedEdges(config, processing, LONG)).parts),
+    tensors: kept(FLOAT * input) + kept(FLOAT * output),
+    ...{ folded: FLOAT * folded, convolutional },
+  };
+}
+
+function runOf(parts: readonly Part[]): RunBytes {
+  const largest = (scores: number) =>
+    Math.round(GAPS * FLOAT * Math.max(...parts.map((part) => part.states + scores * (part.scores ?? 0))));
+  return { own: largest(0), exported: largest(SCORES) };
+}
+
+/** Runs until V8 has collected a first time, and memory outside of its heap that makes it collect. */
+const RUNS = 8;
+const UNCOLLECTED = 64 * 2 ** 20;
+
+/** Bytes of tensors of one kind: the trial and the first requests leave theirs behind. */
+const kept = (bytes: number): number => Math.min(RUNS * bytes, UNCOLLECTED + bytes);

@@ -1,0 +1,188 @@
+import { type Edges, type Json, positive } from './picture-edges.js';
+
+/** What a part of a network holds while it computes, in numbers of 32 bits. Parts run one after the other. */
+export interface Part {
+  /** Of states, at the part's largest layer. */
+  states: number;
+  /** Attention scores of a layer, over all heads, once. */
+  scores?: number;
+}
+
+/** Numbers beside a run. */
+export interface NetworkParts {
+  parts: Part[];
+  /** Largest output. */
+  output: number;
+  /** Constants that are computed when a session is opened: positions of pairs of tokens. */
+  folded: number;
+  /** Convolutions whose norms become part of their weights: weights are there three times for a moment. */
+  convolutional: boolean;
+}
+
+/**
+ * Reads which parts a network for pictures has, from the fields of config.json, so that a new family is mostly known by what
+ * it shares with others: a transformer over patches, stages that halve the picture, a neck or decoder behind them, queries.
+ * @param size of what the network reads
+ */
+export function networkParts(config: Json, size: Edges): NetworkParts {
+  const inner = innerConfig(config);
+  const towers = [config, ...inner];
+  const parts = towers.flatMap((each) => [...tower(each, size), ...stages(each, size), ...heads(each, size)]);
+  return {
+    parts: parts.length > 0 ? parts : [unknownStages(size)],
+    output: outputs(config, size),
+    folded: Math.max(0, ...towers.map((each) => foldedBias(each, size))),
+    convolutional: towers.some(isConvolutional) || parts.length === 0,
+  };
+}
+
+/** Where configurations hold those of networks that they are made of. */
+const INNER = ['backbone_config', 'vision_config', 'encoder', 'patch_model_config'];
+
+function innerConfig(config: Json): Json[] {
+  const own = INNER.map((name) => config[name]).filter(isObject);
+  const deeper = own.map(({ backbone_config: backbone }) => backbone).filter(isObject);
+  // timm's are only named.
+  const named = config['use_timm_backbone'] !== false && positive(config['d_model']) && own.length === 0;
+  return named ? [RESNET_50] : [...own, ...deeper];
+}
+
+const RESNET_50: Json = { model_type: 'resnet', hidden_sizes: [256, 512, 1024, 2048], embedding_size: 64 };
+
+/** What a layer of a transformer holds for each token: three times the inner width, six times its own. */
+const layerStates = (width: number, inner: number): number => 3 * inner + 6 * width;
+
+function tower(config: Json, size: Edges): Part[] {
+  const [width, tokens] = [positive(config['hidden_size']), tokensOf(config, size)];
+  if (!width || !tokens || Array.isArray(config['depths'])) return [];
+  const inner =
+    positive(config['intermediate_size'] ?? config['mlp_dim']) ??
+    width * (positive(config['mlp_ratio']) ?? 4);
+  return [{ states: tokens * layerStates(width, inner), scores: headsOf(config, width) * tokens ** 2 }];
+}
+
+/** Patches, and what is learnt beside them; of films those of each few frames. */
+function tokensOf(config: Json, size: Edges): number | undefined {
+  const tubelet = numbers(config['tubelet_size']);
+  const patch = edge(config['patch_size']) ?? tubelet[1];
+  if (!patch) return undefined;
+  const learnt = positive(config['num_detection_tokens']) ?? positive(config['num_queries']) ?? 0;
+  const steps = Math.ceil(framesOf(config) / (edge(config['tubelet_size']) ?? 1));
+  return steps * cells(size, patch) + 1 + learnt;
+}
+
+/** Frames of a film; 1 for pictures. */
+export const framesOf = (config: Json): number => positive(config['num_frames']) ?? 1;
+
+/** Of a head of transformers for pictures where nothing is said. */
+const HEAD_WIDTH = 64;
+const headsOf = (config: Json, width: number): number =>
+  positive(config['num_attention_heads']) ?? Math.ceil(width / HEAD_WIDTH);
+
+/** BEiT's table of each layer for all pairs of tokens. */
+function foldedBias(config: Json, size: Edges): number {
+  const [width, tokens] = [positive(config['hidden_size']), tokensOf(config, size)];
+  if (config['use_relative_position_bias'] !== true || !width || !tokens) return 0;
+  return (positive(config['num_hidden_layers']) ?? 12) * headsOf(config, width) * tokens ** 2;
+}
+
+/** Networks of convolutions without wide layers in between: what is read, the shortcut, what comes out. */
+const CONVOLUTIONAL =
+  /^(?:resnet|regnet|bit|mobilenet_v[12]|efficientnet|levit|vovnet|mobilevit|rt_detr_resnet|hgnet_v2)$/;
+const isConvolutional = ({ model_type: type }: Json): boolean => CONVOLUTIONAL.test(String(type));
+const CONVOLUTION = 3;
+
+/** The first stage of networks of which nothing is known: 96 channels of every second pixel. */
+const unknownStages = (size: Edges): Part => ({ states: CONVOLUTION * 96 * cells(size, 2) });
+
+/** Each stage has a cell for more pixels than the one before, and more numbers in it. */
+function stages(config: Json, size: Edges): Part[] {
+  const widths = widthsOf(config);
+  const first = edge(config['patch_size']) ?? edge(config['strides']) ?? 4;
+  const [ratios, reductions] = [numbers(config['mlp_ratios']), numbers(config['sr_ratios'])];
+  const heads = numbers(config['num_attention_heads'] ?? config['num_heads']);
+  const found = widths.map((width, stage): Part => {
+    const count = cells(size, first * 2 ** stage);
+    if (isConvolutional(config)) return { states: CONVOLUTION * width * count };
+    const ratio = ratios[stage] ?? positive(config['mlp_ratio']) ?? 4;
+    const seen = (positive(config['window_size']) ?? 0) ** 2 || count / (reductions[stage] ?? count) ** 2;
+    return { states: count * layerStates(width, ratio * width), scores: count * seen * (heads[stage] ?? 0) };
+  });
+  const stem = isConvolutional(config) ? positive(config['embedding_size']) : undefined;
+  return stem ? [{ states: CONVOLUTION * stem * cells(size, 2) }, ...found] : found;
+}
+
+/** Swin's widths double from stage to stage. */
+function widthsOf(config: Json): number[] {
+  const [first, depths] = [positive(config['embed_dim']), numbers(config['depths'])];
+  if (first && depths.length > 0) return depths.map((_, stage) => first * 2 ** stage);
+  if (Array.isArray(config['embed_dim_per_stage'])) return numbers(config['embed_dim_per_stage']);
+  return isStaged(config) ? numbers(config['hidden_sizes']) : [];
+}
+
+const isStaged = (config: Json): boolean => isConvolutional(config) || Array.isArray(config['depths']);
+
+/** Numbers of a map of features that is computed from another one of its size: both, in two layouts. */
+const MAP = 4;
+
+/** What stands behind a backbone, and turns its features into pixels, queries or both. */
+function heads(config: Json, size: Edges): Part[] {
+  const field = (...names: string[]) => names.map((name) => positive(config[name])).find(Boolean);
+  const found: Part[] = [];
+  const fused = field('fusion_hidden_size');
+  // DPT's: half of the channels, in the size of the picture.
+  if (fused) found.push({ states: CONVOLUTION * Math.floor(fused / 2) * cells(size, 1) });
+  const decoder = field('decoder_hidden_size');
+  // GLPN decodes to the size of the picture, SegFormer to that of the first stage.
+  if (decoder && isStaged(config))
+    found.push({ states: MAP * decoder * cells(size, config['model_type'] === 'glpn' ? 1 : 4) });
+  const masks = field('mask_feature_size', 'fpn_feature_size');
+  if (masks) found.push({ states: MAP * masks * cells(size, 4) });
+  const width = field('d_model', 'encoder_hidden_dim') ?? masks;
+  if (width && !field('patch_size')) found.push(queryPart(config, size, width));
+  return found;
+}
+
+/** Points of levels that each token of a deformable encoder reads: their samples, and those weighted. */
+const SAMPLES = 2;
+const POINTS = 4;
+
+/** DETR's encoder over the last stage; where it is deformable, over several. */
+function queryPart(config: Json, size: Edges, width: number): Part {
+  const inner =
+    positive(config['encoder_ffn_dim']) ?? positive(config['encoder_feedforward_dim']) ?? 4 * width;
+  const levels = positive(config['num_feature_levels']);
+  if (!levels) {
+    const tokens = cells(size, 32);
+    return { states: tokens * layerStates(width, inner), scores: 8 * tokens ** 2 };
+  }
+  const tokens = Array.from({ length: Math.min(8, levels) }, (_, i) => cells(size, 8 * 2 ** i)).reduce(
+    (a, b) => a + b,
+  );
+  return { states: tokens * (layerStates(width, inner) + SAMPLES * POINTS * levels * width) };
+}
+
+/** Numbers of the largest output: depths, classes of pixels, masks. */
+function outputs(config: Json, size: Edges): number {
+  if (positive(config['fusion_hidden_size']) || config['model_type'] === 'glpn') return cells(size, 1);
+  const labels = isObject(config['id2label']) ? Object.keys(config['id2label']).length : 2;
+  if (positive(config['decoder_hidden_size'])) return labels * cells(size, 4);
+  const masks = positive(config['mask_feature_size']) ?? positive(config['fpn_feature_size']);
+  return masks ? (positive(config['num_queries']) ?? 100) * cells(size, 4) : 0;
+}
+
+const cells = ({ height, width }: Edges, stride: number): number =>
+  Math.ceil(height / stride) * Math.ceil(width / stride);
+
+/** A number of pixels or frames, or the first of a pair. */
+function edge(value: unknown): number | undefined {
+  const found = positive(Array.isArray(value) ? value[0] : value);
+  return found && Math.max(1, found);
+}
+
+/** At most as many stages as any network has. */
+const numbers = (value: unknown): number[] =>
+  Array.isArray(value) ? value.slice(0, 16).map((each) => positive(each) ?? 1) : [];
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

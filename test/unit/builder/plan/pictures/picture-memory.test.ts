@@ -1,0 +1,156 @@
+import { pictureMemory } from '../../../../../builder/plan/pictures/picture-memory.js';
+import type { Json } from '../../../../../builder/plan/pictures/picture-edges.js';
+
+const MB = 1e6;
+
+const square = (edge: number): Json => ({
+  image_processor_type: 'ViTImageProcessor',
+  size: { height: edge, width: edge },
+});
+const DETR: Json = {
+  image_processor_type: 'DetrImageProcessor',
+  size: { shortest_edge: 800, longest_edge: 1333 },
+};
+
+const VIT: Json = { hidden_size: 768, num_attention_heads: 12, intermediate_size: 3072, patch_size: 16 };
+const YOLOS: Json = {
+  ...{ hidden_size: 384, num_attention_heads: 6, intermediate_size: 1536 },
+  ...{ patch_size: 16, num_detection_tokens: 100 },
+};
+const SEGFORMER: Json = {
+  ...{ hidden_sizes: [32, 64, 160, 256], depths: [2, 2, 2, 2], num_attention_heads: [1, 2, 5, 8] },
+  ...{ sr_ratios: [8, 4, 2, 1], mlp_ratios: [4, 4, 4, 4], strides: [4, 2, 2, 2] },
+};
+const RESNET: Json = { model_type: 'resnet', embedding_size: 64, hidden_sizes: [256, 512, 1024, 2048] };
+
+const own = (config: Json, processing: Json): number => pictureMemory(config, processing).run.own;
+const times = (large: number, small: number): number => Math.round((large / small) * 10) / 10;
+
+describe('a run with one picture', () => {
+  test('what ONNX Runtime was measured to take', () => {
+    // Sessions over the written copy of a graph, one picture of 1000 x 750 (docs/measurements.md).
+    const measured: [Json, Json, number][] = [
+      [YOLOS, { ...DETR, image_processor_type: 'YolosImageProcessor' }, 102],
+      [{ backbone_config: RESNET, d_model: 256, encoder_ffn_dim: 2048 }, DETR, 175],
+      [{ ...SEGFORMER, decoder_hidden_size: 256 }, square(512), 78],
+      [{ ...VIT, neck_hidden_sizes: [96, 192, 384, 768], fusion_hidden_size: 256 }, square(384), 230],
+      [{ hidden_sizes: [128, 256, 512, 1024], depths: [3, 3, 27, 3], patch_size: 4 }, square(384), 85],
+    ];
+    for (const [config, processing, megabytes] of measured) {
+      const ratio = own(config, processing) / (megabytes * MB);
+      expect(ratio).toBeGreaterThan(1);
+      expect(ratio).toBeLessThan(1.3);
+    }
+  });
+
+  test('states of a transformer grow with its patches', () => {
+    expect(times(own(VIT, square(448)), own(VIT, square(224)))).toBe(4);
+    expect(times(own({ ...VIT, patch_size: 8 }, square(224)), own(VIT, square(224)))).toBe(4);
+    expect(own({ ...YOLOS, num_detection_tokens: 1000 }, square(512))).toBeGreaterThan(
+      1.5 * own(YOLOS, square(512)),
+    );
+  });
+
+  test('scores of all pairs of tokens are held by exports only', () => {
+    const { run } = pictureMemory(YOLOS, { ...DETR, image_processor_type: 'YolosImageProcessor' });
+    const tokens = 50 * 67 + 101;
+    expect((run.exported - run.own) / (1.25 * 4 * 2 * 6 * tokens ** 2)).toBeCloseTo(1, 1);
+  });
+
+  test('pictures that keep their proportions are reckoned with the longest, too', () => {
+    const { run, longest } = pictureMemory({ backbone_config: RESNET, d_model: 256 }, DETR);
+    expect(longest.own).toBeGreaterThan(1.15 * run.own);
+    const same = pictureMemory(VIT, square(224));
+    expect(same.longest).toEqual(same.run);
+  });
+
+  test.each<[string, Json, Json, Json]>([
+    ['the stem', RESNET, { ...RESNET, embedding_size: 640 }, square(224)],
+    ['the first stage', SEGFORMER, { ...SEGFORMER, hidden_sizes: [320, 64, 160, 256] }, square(512)],
+    [
+      'a backbone within',
+      { d_model: 256, use_timm_backbone: false },
+      { d_model: 256, backbone_config: SEGFORMER },
+      square(64),
+    ],
+    [
+      "timm's backbone, by its name",
+      { d_model: 256, use_timm_backbone: false },
+      { d_model: 256 },
+      square(512),
+    ],
+    ['the decoder of stages', SEGFORMER, { ...SEGFORMER, decoder_hidden_size: 768 }, square(512)],
+    ['the fused pictures of a neck', VIT, { ...VIT, fusion_hidden_size: 256 }, square(384)],
+    [
+      'masks and their features',
+      { backbone_config: RESNET },
+      { backbone_config: RESNET, mask_feature_size: 512 },
+      DETR,
+    ],
+    [
+      'levels of deformable attention',
+      { d_model: 256, backbone_config: RESNET },
+      { d_model: 256, backbone_config: RESNET, num_feature_levels: 4 },
+      DETR,
+    ],
+    ['frames', { ...VIT }, { ...VIT, num_frames: 16, tubelet_size: 2 }, square(224)],
+    [
+      "Swin's widths",
+      {},
+      { embed_dim: 192, depths: [2, 2, 18, 2], num_heads: [6, 12, 24, 48], patch_size: 4 },
+      square(384),
+    ],
+  ])('%s counts', (_, without, with_, processing) => {
+    expect(own(with_, processing)).toBeGreaterThan(1.05 * own(without, processing));
+  });
+});
+
+describe('beside runs', () => {
+  test('tensors that were read stay until V8 collects them: of pictures, masks and depths', () => {
+    const small = pictureMemory(VIT, square(224)).tensors;
+    expect(small).toBe(8 * 4 * 3 * 224 * 224);
+    const large = pictureMemory(VIT, square(2048)).tensors;
+    expect(large).toBe(2 ** 26 + 4 * 3 * 2048 * 2048);
+    const labels = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [i, `class ${i}`]));
+    const segments = pictureMemory({ ...SEGFORMER, decoder_hidden_size: 256, id2label: labels }, square(512));
+    expect(segments.tensors - pictureMemory(SEGFORMER, square(512)).tensors).toBe(
+      2 ** 26 + 4 * 150 * 128 * 128,
+    );
+    const depths = pictureMemory({ ...VIT, fusion_hidden_size: 64 }, square(384));
+    expect(depths.tensors - pictureMemory(VIT, square(384)).tensors).toBe(8 * 4 * 384 * 384);
+  });
+
+  test("BEiT's tables for pairs of tokens are computed for each layer when a session is opened", () => {
+    const beit = { ...VIT, num_hidden_layers: 12, use_relative_position_bias: true };
+    expect(pictureMemory(beit, square(384)).folded).toBe(4 * 12 * 12 * 577 ** 2);
+    expect(pictureMemory(VIT, square(384)).folded).toBe(0);
+  });
+});
+
+test.each<[string, Json]>([
+  ['nothing', {}],
+  [
+    'text and lists',
+    { hidden_size: 'wide', patch_size: [[]], depths: 'deep', embed_dim: {}, backbone_config: [] },
+  ],
+  [
+    'endless fields',
+    {
+      hidden_size: 64,
+      intermediate_size: 1e308,
+      patch_size: 1e-300,
+      num_frames: Infinity,
+      mask_feature_size: 1e300,
+    },
+  ],
+  [
+    'endless stages',
+    { model_type: 'resnet', hidden_sizes: Array(1e5).fill(1e9), num_feature_levels: 1e6, d_model: 8 },
+  ],
+])('a configuration of %s gives finite figures', (_, config) => {
+  const { run, longest, tensors, folded } = pictureMemory(config, {});
+  for (const bytes of [run.own, run.exported, longest.own, tensors, folded]) {
+    expect(Number.isFinite(bytes)).toBe(true);
+    expect(bytes).toBeGreaterThanOrEqual(0);
+  }
+});
