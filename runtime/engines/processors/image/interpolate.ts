@@ -49,21 +49,50 @@ export interface RowSampler extends Edges {
 export function bilinearRows(plane: Samples, { height, width }: Edges, aligned = false): RowSampler {
   const down = bilinearAxis(plane.height, height, aligned);
   const across = bilinearAxis(plane.width, width, aligned);
-  const { values } = plane;
+  const line = (y: number): Line => ({ values: plane.values, at: y * plane.width });
   return {
     ...{ height, width },
-    row(y, target) {
-      const [top, bottom] = [down.low[y]! * plane.width, down.high[y]! * plane.width];
-      const below = down.weight[y]!;
-      const above = 1 - below;
-      for (let x = 0; x < width; x++) {
-        const [left, right, toRight] = [across.low[x]!, across.high[x]!, across.weight[x]!];
-        const toLeft = 1 - toRight;
-        target[x] =
-          above * (toLeft * values[top + left]! + toRight * values[top + right]!) +
-          below * (toLeft * values[bottom + left]! + toRight * values[bottom + right]!);
-      }
-    },
+    row: (y, target) => between(target, [line(down.low[y]!), line(down.high[y]!)], down.weight[y]!, across),
+  };
+}
+
+/** A row of a plane, from an index on. */
+interface Line {
+  values: ArrayLike<number>;
+  at: number;
+}
+
+/** @param below weight of the second line */
+function between(target: Float32Array, [top, bottom]: readonly [Line, Line], below: number, across: Axis) {
+  const above = 1 - below;
+  const [over, under] = [top.values, bottom.values];
+  for (let x = 0; x < across.weight.length; x++) {
+    const [left, right, toRight] = [across.low[x]!, across.high[x]!, across.weight[x]!];
+    const toLeft = 1 - toRight;
+    target[x] =
+      above * (toLeft * over[top.at + left]! + toRight * over[top.at + right]!) +
+      below * (toLeft * under[bottom.at + left]! + toRight * under[bottom.at + right]!);
+  }
+}
+
+/**
+ * The top left part of a plane that is itself enlarged row by row, enlarged or reduced once more: two rows of it are held.
+ * Cheapest where rows are asked for in their order.
+ */
+export function bilinearOfRows(source: RowSampler, part: Edges, { height, width }: Edges): RowSampler {
+  const down = bilinearAxis(part.height, height, false);
+  const across = bilinearAxis(part.width, width, false);
+  const held = [0, 1].map(() => ({ y: -1, values: new Float32Array(source.width) }));
+  const line = (y: number): Line => {
+    // Neighbours have different slots.
+    const slot = held[y % 2]!;
+    if (slot.y !== y) source.row(y, slot.values);
+    slot.y = y;
+    return { values: slot.values, at: 0 };
+  };
+  return {
+    ...{ height, width },
+    row: (y, target) => between(target, [line(down.low[y]!), line(down.high[y]!)], down.weight[y]!, across),
   };
 }
 
@@ -73,14 +102,6 @@ export function bilinear(plane: Plane, to: Edges): Plane {
   const values = new Float32Array(to.height * to.width);
   for (let y = 0; y < to.height; y++) sampler.row(y, values.subarray(y * to.width, (y + 1) * to.width));
   return { values, height: to.height, width: to.width };
-}
-
-/** The top left part. */
-export function cropPlane({ values, width }: Plane, to: Edges): Plane {
-  const cropped = new Float32Array(to.height * to.width);
-  for (let y = 0; y < to.height; y++)
-    cropped.set(values.subarray(y * width, y * width + to.width), y * to.width);
-  return { values: cropped, height: to.height, width: to.width };
 }
 
 /** For each index: the four source indices around it and their weights, by Keys' cubic with a = -0.75 as in torch. */

@@ -1,5 +1,5 @@
 import type { Edges } from '../../../processors/image/sizes.js';
-import { bilinear, bilinearRows, cropPlane, type Plane } from '../../../processors/image/interpolate.js';
+import { bilinearOfRows, bilinearRows, type Plane } from '../../../processors/image/interpolate.js';
 import { eachRow } from '../../../../core/each-row.js';
 import type { PixelBox } from './non-maximum.js';
 
@@ -23,14 +23,14 @@ export interface MaskSizes {
 
 /**
  * Enlarges a mask of the graph to the size of the picture as post_process_masks does, in two steps with the padding cut
- * between them, and cuts it at a threshold. Only one row is held at the full size.
+ * between them, and cuts it at a threshold. Only rows are held at the full sizes.
  */
 export async function binaryMask(
   logits: Plane,
   { padded, content, picture }: MaskSizes,
   { threshold, offset, signal }: { threshold: number; offset: number; signal: AbortSignal },
 ): Promise<BinaryMask> {
-  const sampler = bilinearRows(cropPlane(bilinear(logits, padded), content), picture);
+  const sampler = bilinearOfRows(bilinearRows(logits, padded), content, picture);
   const row = new Float32Array(picture.width);
   const runs: number[] = [];
   const box = { left: picture.width, top: picture.height, right: -1, bottom: -1 };

@@ -1,9 +1,8 @@
 import { RunError } from '../../../../core/errors.js';
 import { eachRow } from '../../../../core/each-row.js';
 import {
-  bilinear,
+  bilinearOfRows,
   bilinearRows,
-  cropPlane,
   type Plane,
   type RowSampler,
 } from '../../../processors/image/interpolate.js';
@@ -30,7 +29,8 @@ export function eomtMap(
 }
 
 function samplerOf(mask: Plane, { height, width, content, original }: Framed): RowSampler {
-  return bilinearRows(cropPlane(bilinear(mask, { height, width }), content), original);
+  // Nothing of the larger mask is held but two rows: there may be hundreds of masks.
+  return bilinearOfRows(bilinearRows(mask, { height, width }), content, original);
 }
 
 /** Pixels of the surest query, where they are in its own mask, too. */
@@ -38,8 +38,7 @@ async function panoptic(queries: Queries, image: Framed, options: ShareOptions):
   const { maskThreshold, overlapThreshold, signal } = options;
   const { original: size } = image;
   const kept = bestClass(queries, options.threshold);
-  const samplers: RowSampler[] = [];
-  await eachRow(kept.length, signal, (k) => void samplers.push(samplerOf(kept[k]!.mask, image)));
+  const samplers = kept.map(({ mask }) => samplerOf(mask, image));
   const ids = new Int16Array(size.height * size.width).fill(-1);
   /** Pixels that are surest of each, those of its mask, and those of both. */
   const [own, whole, both] = Array.from({ length: 3 }, () => new Float64Array(kept.length)) as Counts;

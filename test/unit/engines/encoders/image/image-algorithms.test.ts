@@ -8,7 +8,12 @@ import {
   readQueries,
 } from '../../../../../runtime/engines/encoders/image/segments/queries.js';
 import { semanticMap } from '../../../../../runtime/engines/encoders/image/segments/semantic.js';
-import { bicubicRows, bilinearRows } from '../../../../../runtime/engines/processors/image/interpolate.js';
+import {
+  bicubicRows,
+  bilinear,
+  bilinearOfRows,
+  bilinearRows,
+} from '../../../../../runtime/engines/processors/image/interpolate.js';
 
 interface Cases {
   interpolate: {
@@ -37,6 +42,35 @@ interface Cases {
 const file = join(import.meta.dirname, '../../../../fixtures/image-algorithms.json');
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Cases;
 const { signal } = new AbortController();
+
+test.each([
+  ['enlarged', { height: 90, width: 131 }],
+  ['reduced', { height: 9, width: 7 }],
+])('a part of what was enlarged before, %s: two rows give what the whole plane gives', (_, to) => {
+  const plane = {
+    height: 11,
+    width: 13,
+    values: Float32Array.from({ length: 143 }, (_, i) => Math.sin(i * i)),
+  };
+  const [larger, part] = [
+    { height: 40, width: 48 },
+    { height: 33, width: 41 },
+  ];
+  const whole = bilinear(plane, larger);
+  const cut = Float32Array.from({ length: part.height * part.width }, (_, i) => {
+    const [y, x] = [Math.floor(i / part.width), i % part.width];
+    return whole.values[y * larger.width + x]!;
+  });
+  const expected = bilinear({ ...part, values: cut }, to);
+  const rows = bilinearOfRows(bilinearRows(plane, larger), part, to);
+  const row = new Float32Array(to.width);
+  // In order, and once more from the end.
+  const order = Array.from({ length: to.height }, (_, y) => y);
+  for (const y of [...order, ...order.toReversed()]) {
+    rows.row(y, row);
+    expect(row).toEqual(expected.values.slice(y * to.width, (y + 1) * to.width));
+  }
+});
 
 test.each(cases.interpolate)('a plane of $from enlarged or reduced to $to, $mode', (given) => {
   const [height, width] = given.from;
