@@ -86,7 +86,8 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
     const copies = isPictured('pool', spec) ? pictureCopies(input) : BOTH_COPIES[width];
     const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
     // Mapped afterwards, so unused parts of tables don't count.
-    return { loading: weights * copies + folded, loaded: weights * unpacked(spec.dtype) + folded };
+    const kept = unpacked(spec.dtype) * (isPictured('pool', spec) ? LAID_OUT : 1);
+    return { loading: weights * copies + folded, loaded: weights * kept + folded };
   },
   /** Each matrix is packed and then freed; tables are copied while the file is held. */
   single: ({ spec, sizes, picture }) => {
@@ -129,6 +130,8 @@ const unpacked = (dtype: Dtype): number => (widthOf(dtype) === 'half' ? 2 : 1);
 const BOTH_COPIES: Record<Width, number> = { float: 2, half: 3.6, byte: 2.05, nibble: 2 };
 /** Files are mapped and their matrices packed one by one, but weights of 16 bits are widened first. */
 const MAPPED_COPIES: Record<Width, number> = { ...BOTH_COPIES, float: 1.1, half: 4 };
+/** Some weights are used in two layouts. */
+const LAID_OUT = 1.05;
 /** Norms are folded into convolutions, which are laid out anew: a session holds what it was made of, too. */
 const FOLDED_COPIES = 2.5;
 

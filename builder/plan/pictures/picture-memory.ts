@@ -29,9 +29,6 @@ const LONG: Edges = { height: 750, width: 1333 };
 const FLOAT = 4;
 /** Fragmentation of the arena, as in runtime/core/run-memory.ts. */
 const GAPS = 1.25;
-/** Exports compute scores and their softmax; our graphs leave both to a kernel that holds a block of them at a time. */
-const SCORES = 2;
-
 /** Reads config.json and preprocessor_config.json. Pure. */
 export function pictureMemory(config: Json, processing: Json): PictureMemory {
   const size = processedEdges(config, processing, USUAL);
@@ -46,9 +43,11 @@ export function pictureMemory(config: Json, processing: Json): PictureMemory {
 }
 
 function runOf(parts: readonly Part[]): RunBytes {
-  const largest = (scores: number) =>
-    Math.round(GAPS * FLOAT * Math.max(...parts.map((part) => part.states + scores * (part.scores ?? 0))));
-  return { own: largest(0), exported: largest(SCORES) };
+  const bytes = (held: (part: Part) => number) => Math.round(GAPS * FLOAT * Math.max(...parts.map(held)));
+  return {
+    own: bytes(({ states }) => states),
+    exported: bytes(({ states, exported = 0 }) => states + exported),
+  };
 }
 
 /** Runs until V8 has collected a first time, and memory outside of its heap that makes it collect. */

@@ -4,8 +4,11 @@ import { type Edges, type Json, positive } from './picture-edges.js';
 export interface Part {
   /** Of states, at the part's largest layer. */
   states: number;
-  /** Attention scores of a layer, over all heads, once. */
-  scores?: number;
+  /**
+   * What exports hold in addition: scores of a layer's attention and their softmax, which our graphs leave to a kernel that has
+   * a block of them at a time, and stages that are joined before they are fused.
+   */
+  exported?: number;
 }
 
 /** Numbers beside a run. */
@@ -52,13 +55,18 @@ const RESNET_50: Json = { model_type: 'resnet', hidden_sizes: [256, 512, 1024, 2
 /** What a layer of a transformer holds for each token: three times the inner width, six times its own. */
 const layerStates = (width: number, inner: number): number => 3 * inner + 6 * width;
 
+/** Scores and their softmax. */
+const SCORES = 2;
+
 function tower(config: Json, size: Edges): Part[] {
   const [width, tokens] = [positive(config['hidden_size']), tokensOf(config, size)];
   if (!width || !tokens || Array.isArray(config['depths'])) return [];
   const inner =
     positive(config['intermediate_size'] ?? config['mlp_dim']) ??
     width * (positive(config['mlp_ratio']) ?? 4);
-  return [{ states: tokens * layerStates(width, inner), scores: headsOf(config, width) * tokens ** 2 }];
+  return [
+    { states: tokens * layerStates(width, inner), exported: SCORES * headsOf(config, width) * tokens ** 2 },
+  ];
 }
 
 /** Patches, and what is learnt beside them; of films those of each few frames. */
@@ -106,7 +114,10 @@ function stages(config: Json, size: Edges): Part[] {
     if (isConvolutional(config)) return { states: CONVOLUTION * width * count };
     const ratio = ratios[stage] ?? positive(config['mlp_ratio']) ?? 4;
     const seen = (positive(config['window_size']) ?? 0) ** 2 || count / (reductions[stage] ?? count) ** 2;
-    return { states: count * layerStates(width, ratio * width), scores: count * seen * (heads[stage] ?? 0) };
+    return {
+      states: count * layerStates(width, ratio * width),
+      exported: SCORES * count * seen * (heads[stage] ?? 0),
+    };
   });
   const stem = isConvolutional(config) ? positive(config['embedding_size']) : undefined;
   return stem ? [{ states: CONVOLUTION * stem * cells(size, 2) }, ...found] : found;
@@ -133,9 +144,15 @@ function heads(config: Json, size: Edges): Part[] {
   // DPT's: half of the channels, in the size of the picture.
   if (fused) found.push({ states: CONVOLUTION * Math.floor(fused / 2) * cells(size, 1) });
   const decoder = field('decoder_hidden_size');
-  // GLPN decodes to the size of the picture, SegFormer to that of the first stage.
-  if (decoder && isStaged(config))
-    found.push({ states: MAP * decoder * cells(size, config['model_type'] === 'glpn' ? 1 : 4) });
+  if (decoder && isStaged(config)) found.push(stageDecoder(config, size, decoder));
+  const [wide, patch, doublings] = [
+    field('hidden_size'),
+    edge(config['patch_size']),
+    field('num_upscale_blocks'),
+  ];
+  // EoMT's: all channels of the patches, each of which becomes pixels of masks.
+  if (wide && patch && doublings)
+    found.push({ states: CONVOLUTION * wide * cells(size, patch / 2 ** doublings) });
   const masks = field('mask_feature_size', 'fpn_feature_size');
   if (masks) found.push({ states: MAP * masks * cells(size, 4) });
   const width = field('d_model', 'encoder_hidden_dim') ?? masks;
@@ -143,23 +160,36 @@ function heads(config: Json, size: Edges): Part[] {
   return found;
 }
 
-/** Points of levels that each token of a deformable encoder reads: their samples, and those weighted. */
-const SAMPLES = 2;
+/** GLPN decodes to the size of the picture, SegFormer to that of the first stage, to which exports enlarge all others. */
+function stageDecoder(config: Json, size: Edges, width: number): Part {
+  if (config['model_type'] === 'glpn') return { states: MAP * width * cells(size, 1) };
+  const map = width * cells(size, 4);
+  return { states: MAP * map, exported: 2 * (numbers(config['depths']).length - 1) * map };
+}
+
+/** Points of a level that each token of a deformable encoder reads; samples of all levels, joined, and weighted in part. */
 const POINTS = 4;
+const SAMPLES = 2.5;
 
 /** DETR's encoder over the last stage; where it is deformable, over several. */
 function queryPart(config: Json, size: Edges, width: number): Part {
   const inner =
     positive(config['encoder_ffn_dim']) ?? positive(config['encoder_feedforward_dim']) ?? 4 * width;
-  const levels = positive(config['num_feature_levels']);
+  const levels = levelsOf(config);
   if (!levels) {
     const tokens = cells(size, 32);
-    return { states: tokens * layerStates(width, inner), scores: 8 * tokens ** 2 };
+    return { states: tokens * layerStates(width, inner), exported: SCORES * 8 * tokens ** 2 };
   }
-  const tokens = Array.from({ length: Math.min(8, levels) }, (_, i) => cells(size, 8 * 2 ** i)).reduce(
-    (a, b) => a + b,
-  );
-  return { states: tokens * (layerStates(width, inner) + SAMPLES * POINTS * levels * width) };
+  const tokens = Array.from({ length: levels }, (_, i) => cells(size, 8 * 2 ** i)).reduce((a, b) => a + b);
+  const sampled = layerStates(width, 0) + SAMPLES * POINTS * levels * width;
+  return { states: tokens * Math.max(layerStates(width, inner), sampled) };
+}
+
+/** Levels whose tokens are all encoded: RT-DETR's are not, Mask2Former's are all but the finest. */
+function levelsOf(config: Json): number {
+  if (Array.isArray(config['encode_proj_layers'])) return 0;
+  const strides = positive(config['mask_feature_size']) ? numbers(config['feature_strides']).length - 1 : 0;
+  return Math.max(0, Math.min(8, positive(config['num_feature_levels']) ?? strides));
 }
 
 /** Numbers of the largest output: depths, classes of pixels, masks. */
@@ -167,7 +197,9 @@ function outputs(config: Json, size: Edges): number {
   if (positive(config['fusion_hidden_size']) || config['model_type'] === 'glpn') return cells(size, 1);
   const labels = isObject(config['id2label']) ? Object.keys(config['id2label']).length : 2;
   if (positive(config['decoder_hidden_size'])) return labels * cells(size, 4);
-  const masks = positive(config['mask_feature_size']) ?? positive(config['fpn_feature_size']);
+  const masks = ['mask_feature_size', 'fpn_feature_size', 'num_upscale_blocks'].some((name) =>
+    positive(config[name]),
+  );
   return masks ? (positive(config['num_queries']) ?? 100) * cells(size, 4) : 0;
 }
 
