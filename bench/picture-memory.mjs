@@ -1,21 +1,26 @@
 /**
- * Memory that `builder plan` predicts for picture tasks beside what servers take, for networks of real size with random
- * weights. Fails where more than 15 % is missing from a prediction.
+ * Memory that `builder plan` predicts for tasks of pictures and sounds beside what servers take, for networks of real size
+ * with random weights. Fails where more than 15 % is missing from a prediction.
  *
  *   node bench/picture-memory.mjs FOLDER [PART...]
  *
- * FOLDER holds <task>/<name> as bench/picture-networks.py writes them.
+ * FOLDER holds <task>/<name> as bench/picture-networks.py, picture-exports.py and media-networks.py write them.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MB, table } from './lib.mjs';
 import { comparePeak } from './lib/peak-memory.mjs';
 import { photosOf } from './lib/photos.mjs';
+import { soundsOf } from './lib/sounds.mjs';
 
 const LIMIT = 0.15;
 const TIMES = 4;
+const SECONDS = 30;
+/** What requests hold beside a picture. */
 const REQUEST = {
   'zero-shot-image-classification': { candidate_labels: ['a ship', 'a town'] },
+  // As few points as there may be: memory is that of the picture's encoder.
+  'mask-generation': { params: { points_per_crop: 2 } },
 };
 
 const [folder, ...parts] = process.argv.slice(2);
@@ -25,10 +30,16 @@ const models = readdirSync(folder)
   .filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
 if (models.length === 0) throw new Error(`${folder} has no such model`);
 const photos = (await photosOf('1000x750')).slice(0, TIMES);
+/** Of tasks that read no picture. */
+const REQUESTS = {
+  'automatic-speech-recognition': () => soundsOf(SECONDS).map((base64) => ({ base64 })),
+  'text-to-image': () => [{ text: 'a ship', params: { num_inference_steps: 2, seed: 1 } }],
+};
+const requestsOf = (task) => REQUESTS[task]?.() ?? photos.map((base64) => ({ base64, ...REQUEST[task] }));
 
 const rows = [];
 for (const { task, name } of models) {
-  const requests = photos.map((base64) => ({ base64, ...REQUEST[task] }));
+  const requests = requestsOf(task);
   const { predicted, measured } = await comparePeak({ dir: join(folder, task, name), task, requests });
   const ratio = predicted.memory.peakBytes / measured.peakBytes;
   const mb = (value) => Math.round(value / MB);

@@ -2,6 +2,7 @@ import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
+import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
 import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
 
 /** Facts from the small files of a repository. */
@@ -25,7 +26,12 @@ export interface ModelFacts {
   sizes: NetworkSizes;
   /** What a picture would take; says nothing of models that read none. */
   picture: PictureMemory;
+  /** Bytes of a run with a sound of usual length; 0 where configurations say too little. */
+  sound?: number;
 }
+
+/** Half a minute, of the usual 16,000 samples a second. */
+const SOUND_SAMPLES = 30 * 16_000;
 
 type Json = Record<string, unknown>;
 
@@ -56,6 +62,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     pipelineClass: string(index._class_name),
     sizes: sizesOf(config),
     picture: pictureMemory(config, await processingOf(processing, read)),
+    sound: soundRunBytes(config, SOUND_SAMPLES),
   };
 }
 

@@ -27,7 +27,7 @@ export function forecastFormats(
   workers: number,
 ): FormatForecast[] {
   return formats.map((spec) => {
-    const input = { spec, sizes: facts.sizes, picture: facts.picture, workers };
+    const input = { spec, sizes: facts.sizes, picture: facts.picture, sound: facts.sound, workers };
     return {
       dtype: spec.dtype,
       bytes: totalBytes(spec),

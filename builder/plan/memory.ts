@@ -36,7 +36,7 @@ const MB = 1e6;
  * HTTP process and model process with one session without weights on its thread, including the pages of Node.js and ONNX
  * Runtime. Between Node.js 20 (about 10 MB less) and Node.js 24, which images have (about 10 MB more).
  */
-const PROCESSES = { text: 150 * MB, vision: 164 * MB, media: 164 * MB } as const;
+const PROCESSES = { text: 150 * MB, vision: 172 * MB, media: 164 * MB } as const;
 /** A session thread: a V8 isolate, messages, and a session's own structures. */
 const SESSION_THREAD = 10.3 * MB;
 /** Bytes in JavaScript per vocabulary entry: strings and maps. */
@@ -83,7 +83,7 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
     const { spec, picture } = input;
     const [weights, width] = [weightBytes(spec), widthOf(spec.dtype)];
     // Encoders of text answer from a session of their own while the copy is made.
-    const copies = isPictured('pool', spec) ? pictureCopies(input) : BOTH_COPIES[width];
+    const copies = spec.profile === 'text' ? BOTH_COPIES[width] : mappedCopies(input);
     const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
     // Mapped afterwards, so unused parts of tables don't count.
     const kept = unpacked(spec.dtype) * (isPictured('pool', spec) ? LAID_OUT : 1);
@@ -104,7 +104,9 @@ const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
   },
   /** Several graphs are opened concurrently; sessions have no arena, and malloc keeps the read buffers. */
   'encoder-decoder': ({ spec }) => {
-    const weights = 2.05 * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
+    // Graphs of ours map what they read; so measured for those of sounds.
+    const copies = spec.profile === 'media' && spec.written ? 1.85 : 2.05;
+    const weights = copies * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
     return { loading: weights, loaded: weights };
   },
   /** The decoder is opened as any other, the encoder of its media as a single session. */
@@ -135,8 +137,13 @@ const LAID_OUT = 1.05;
 /** Norms are folded into convolutions, which are laid out anew: a session holds what it was made of, too. */
 const FOLDED_COPIES = 2.5;
 
-const pictureCopies = ({ spec, picture }: MemoryInput): number =>
-  Math.max(MAPPED_COPIES[widthOf(spec.dtype)], picture.convolutional ? FOLDED_COPIES * 0.8 : 0);
+/** Of that, what is there at once where it is written as a copy. */
+const FOLDED_MEANWHILE = 2;
+
+function mappedCopies({ spec, picture }: MemoryInput): number {
+  const folds = isPictured('pool', spec) && picture.convolutional;
+  return Math.max(MAPPED_COPIES[widthOf(spec.dtype)], folds ? FOLDED_MEANWHILE : 0);
+}
 
 /** True for networks that read a picture, or the frames of a film, a run. */
 const isPictured = (kind: SessionKind, { profile, task, engine }: MemoryInput['spec']): boolean =>
@@ -158,7 +165,7 @@ const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
 
 /** Run buffers, which sessions with bounded inputs keep. */
-function usualRunBytes(kind: SessionKind, { spec, sizes, picture }: MemoryInput): number {
+function usualRunBytes(kind: SessionKind, { spec, sizes, picture, sound }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
@@ -168,8 +175,9 @@ function usualRunBytes(kind: SessionKind, { spec, sizes, picture }: MemoryInput)
   if (isPictured(kind, spec))
     return PICTURE_BYTES + picture.tensors + sessions * pictureRunBytes(spec, picture.run);
   if (hears(spec.task)) {
-    const run = runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES });
-    return SOUND_BYTES + sessions * run;
+    const tried = runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES });
+    // Tried with a second of sound, used with more by the session that has all threads.
+    return SOUND_BYTES + (sessions - 1) * tried + Math.max(sound ?? 0, tried);
   }
   if (spec.engine === 'diffusion') return PICTURE_BYTES;
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;

@@ -8,6 +8,8 @@ export interface MemoryInput {
   sizes: NetworkSizes;
   /** What pictures take, for tasks that read them. */
   picture: PictureMemory;
+  /** Bytes of a run with a sound of usual length, where known. */
+  sound?: number | undefined;
   /** Session threads: one per core that the container may use, 8 at most. */
   workers: number;
 }

@@ -9,7 +9,7 @@ import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { openSoundInput } from '../../sounds/sound-input.js';
 import { createTensorEncoder } from '../../batching/tensor-encoder.js';
-import { soundRunBytes } from './sound-memory.js';
+import { soundRunBytes } from '../../../core/sound-run-memory.js';
 import { checkSoundInputs, soundRow } from '../../sounds/sound-row.js';
 
 export interface AudioModel {

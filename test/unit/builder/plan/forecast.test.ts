@@ -55,6 +55,46 @@ describe('predicted memory', () => {
     expect(peak(decoder, 8)).toBe(peak(decoder, 2));
   });
 
+  test('pictures are read by mapped graphs: one copy of the weights, more of convolutions and of 16 bits', () => {
+    const loading = (dtype: Dtype, more: Partial<ReturnType<typeof pictureMemory>> = {}) => {
+      const one = (bytes: number) =>
+        predictMemory({
+          spec: spec(bytes, { profile: 'vision', task: 'image-classification', dtype }),
+          ...{ sizes, picture: { ...picture, convolutional: false, ...more }, workers: 2 },
+        }).loadPeakBytes;
+      return (one(4000 * MB) - one(3000 * MB)) / (1000 * MB);
+    };
+    expect(loading('fp32')).toBeCloseTo(1.1);
+    expect(loading('fp32', { convolutional: true })).toBeCloseTo(2);
+    expect(loading('fp16')).toBeCloseTo(4);
+  });
+
+  test('while pictures are answered two sessions keep a run, and tensors and folded tables stay', () => {
+    const written = [{ path: 'model.onnx', content: '', sha256: '', size: 0 }];
+    const steady = (more: Partial<ReturnType<typeof pictureMemory>>, own = true) =>
+      predictMemory({
+        spec: spec(90 * MB, {
+          ...{ profile: 'vision', task: 'object-detection' },
+          ...(own ? { written } : {}),
+        }),
+        ...{ sizes, picture: { ...picture, ...more }, workers: 2 },
+      }).steadyBytes / MB;
+    const run = { own: 300 * MB, exported: 700 * MB };
+    expect(steady({ run }) - steady({ run: { own: 0, exported: 0 } })).toBeCloseTo(600);
+    expect(steady({ run }, false) - steady({ run }, true)).toBeCloseTo(800);
+    expect(steady({ tensors: 80 * MB }) - steady({ tensors: 0 })).toBeCloseTo(80);
+    expect(steady({ folded: 192 * MB }) - steady({ folded: 0 })).toBeCloseTo(192);
+  });
+
+  test('sounds take what convolutions over half a minute of samples take, once', () => {
+    const steady = (sound: number) =>
+      predictMemory({
+        spec: spec(90 * MB, { profile: 'media', task: 'automatic-speech-recognition' }),
+        ...{ sizes, picture, sound, workers: 2 },
+      }).steadyBytes / MB;
+    expect(steady(590 * MB) - steady(390 * MB)).toBeCloseTo(200);
+  });
+
   test('a container for pictures has room for the largest one, and for a run in each session', () => {
     const vit = (edge: number) =>
       pictureMemory(

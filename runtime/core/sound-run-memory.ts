@@ -1,6 +1,5 @@
-import { sizesOf } from '../../../core/network-sizes.js';
-import { runBytes } from '../../../core/run-memory.js';
-import type { Json } from '../../repository/model-folder.js';
+import { sizesOf } from './network-sizes.js';
+import { runBytes } from './run-memory.js';
 
 const FLOAT = 4;
 /** Inputs and outputs of a convolution, and what its activation makes of them. */
@@ -9,9 +8,10 @@ const TENSORS = 3;
 /**
  * Bytes of the run of a network over raw samples: convolutions that make steps of them (wav2vec 2.0), and a transformer
  * over the steps. Of networks over spectrograms, whose length is fixed, nothing is known: 0.
+ * Used by `builder plan` and by the server's admission.
  * @param config config.json
  */
-export function soundRunBytes(config: Json, samples: number): number {
+export function soundRunBytes(config: Readonly<Record<string, unknown>>, samples: number): number {
   const strides = numbers(config['conv_stride']);
   const widths = numbers(config['conv_dim']);
   if (strides.length === 0 || widths.length === 0) return 0;
