@@ -3,7 +3,8 @@ import type { ModelSource } from '../../runtime/store/source.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
-import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
+import { usualNoiseBytes } from '../../runtime/core/diffusion-run-memory.js';
+import { type PictureMemory, pictureMemory, type RunBytes } from './pictures/picture-memory.js';
 
 /** Facts from the small files of a repository. */
 export interface ModelFacts {
@@ -28,6 +29,8 @@ export interface ModelFacts {
   picture: PictureMemory;
   /** Bytes of a run with a sound of usual length; 0 where configurations say too little. */
   sound?: number;
+  /** Bytes of the runs that make a picture of usual size out of noise, for pipelines of diffusers. */
+  noise?: RunBytes;
 }
 
 /** Half a minute, of the usual 16,000 samples a second. */
@@ -63,7 +66,26 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     sizes: sizesOf(config),
     picture: pictureMemory(config, await processingOf(processing, read)),
     sound: soundRunBytes(config, SOUND_SAMPLES),
+    ...(index._class_name ? { noise: await noiseOf(string(index._class_name), read) } : {}),
   };
+}
+
+/** What diffusers makes of a text if nothing else is asked for. */
+const FRAMES = 16;
+
+/** @param name class of the pipeline */
+export async function noiseOf(
+  name: string | undefined,
+  read: (path: string) => Promise<Json>,
+): Promise<RunBytes> {
+  const decoders = ['vae', 'vae_decoder', 'vqvae', 'vqvae_decoder'];
+  const [unet, ...found] = await Promise.all(
+    ['unet', ...decoders].map((part) => read(`${part}/config.json`)),
+  );
+  const decoder = found.find((one) => Object.keys(one).length > 0) ?? {};
+  const rows = name?.startsWith('TextToVideo') ? FRAMES : 1;
+  const bytes = (own: boolean) => usualNoiseBytes(unet!, decoder, { rows, own });
+  return { own: bytes(true), exported: bytes(false) };
 }
 
 /** Newer repositories have it in a file about all processors. */

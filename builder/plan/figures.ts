@@ -4,6 +4,7 @@ import { sizesOf } from '../../runtime/core/network-sizes.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { forecastFormats, MAX_WORKERS } from './forecast.js';
 import { pictureMemory } from './pictures/picture-memory.js';
+import { noiseOf } from './facts.js';
 import type { ModelPlan } from './plan.js';
 import { limitFor, requestBytes } from './request-memory.js';
 import { sessionKind } from './session-kind.js';
@@ -43,7 +44,9 @@ export async function limitMeasured(
   const read = async (name: string) =>
     JSON.parse(await readFile(path.join(dir, name), 'utf8').catch(() => '{}')) as Record<string, unknown>;
   const [config, processing] = [await read('config.json'), await read('preprocessor_config.json')];
+  const pipeline = (await read('model_index.json'))['_class_name'];
   const picture = pictureMemory(config, processing);
-  const input = { spec, sizes: sizesOf(config), picture, workers: MAX_WORKERS };
+  const noise = typeof pipeline === 'string' ? await noiseOf(pipeline, read) : undefined;
+  const input = { spec, sizes: sizesOf(config), picture, noise, workers: MAX_WORKERS };
   return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
 }

@@ -27,7 +27,8 @@ export function forecastFormats(
   workers: number,
 ): FormatForecast[] {
   return formats.map((spec) => {
-    const input = { spec, sizes: facts.sizes, picture: facts.picture, sound: facts.sound, workers };
+    const { sizes, picture, sound, noise } = facts;
+    const input = { spec, sizes, picture, sound, noise, workers };
     return {
       dtype: spec.dtype,
       bytes: totalBytes(spec),

@@ -165,7 +165,7 @@ const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
 
 /** Run buffers, which sessions with bounded inputs keep. */
-function usualRunBytes(kind: SessionKind, { spec, sizes, picture, sound }: MemoryInput): number {
+function usualRunBytes(kind: SessionKind, { spec, sizes, picture, sound, noise }: MemoryInput): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
@@ -179,7 +179,7 @@ function usualRunBytes(kind: SessionKind, { spec, sizes, picture, sound }: Memor
     // Tried with a second of sound, used with more by the session that has all threads.
     return SOUND_BYTES + (sessions - 1) * tried + Math.max(sound ?? 0, tried);
   }
-  if (spec.engine === 'diffusion') return PICTURE_BYTES;
+  if (spec.engine === 'diffusion') return PICTURE_BYTES + (noise ? pictureRunBytes(spec, noise) : 0);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels keep the sums of each layer as integers and as floats.

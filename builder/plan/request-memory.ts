@@ -59,17 +59,16 @@ function soundRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryIn
 /** True for tasks about sounds. */
 export const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
 
-/**
- * Bytes of a picture of the usual size: rather more than Stable Diffusion's and SDXL's convolutions and attention take by
- * runtime/engines/diffusion/memory.ts. Not measured.
- */
-const diffusionBytes = (spec: MemoryInput['spec']): number =>
-  Math.round(weightBytes(spec) / 2 + 4 * LEAST_RUN_BYTES);
+/** Bytes of a picture of the usual size, by the rule that the server admits them by. */
+function diffusionBytes({ spec, noise }: MemoryInput): number {
+  const runs = noise ? pictureRunBytes(spec, noise) : 0;
+  return Math.round(Math.max(weightBytes(spec) / 2, runs) + 4 * LEAST_RUN_BYTES);
+}
 
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, input: MemoryInput): number {
   const { spec, sizes, picture, workers } = input;
-  if (spec.engine === 'diffusion') return diffusionBytes(spec);
+  if (spec.engine === 'diffusion') return diffusionBytes(input);
   if (hears(spec.task)) return soundRequestBytes(kind, input);
   if (kind === 'media-chat') {
     const run = visionRunBytes(sizes);

@@ -1,6 +1,6 @@
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import type { PictureMemory } from './pictures/picture-memory.js';
+import type { PictureMemory, RunBytes } from './pictures/picture-memory.js';
 
 /** Input of memory predictions. */
 export interface MemoryInput {
@@ -10,6 +10,8 @@ export interface MemoryInput {
   picture: PictureMemory;
   /** Bytes of a run with a sound of usual length, where known. */
   sound?: number | undefined;
+  /** Bytes of the runs that make a picture out of noise. */
+  noise?: RunBytes | undefined;
   /** Session threads: one per core that the container may use, 8 at most. */
   workers: number;
 }

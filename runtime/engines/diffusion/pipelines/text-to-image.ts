@@ -4,7 +4,8 @@ import { encodePng } from '../../../media/encode-png.js';
 import { openDecoder } from '../decoder.js';
 import { denoise } from '../denoise.js';
 import { startingNoise } from '../latents.js';
-import { createRoom, decoderBytes, unetBytes } from '../memory.js';
+import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
+import { createRoom, hasOwnGraphs } from '../memory.js';
 import { askedSize, sampleSize, type Size } from '../size.js';
 import { openScheduler, type PipelineIndex, readIndex, refuse, withoutOldHabits } from './pipeline.js';
 import { openPairPrompts, openPrompts } from './text-conditions.js';
@@ -44,7 +45,7 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
   const habits = HABITS[index.name] ?? STABLE;
   const { factor } = decoder;
   const usual = usualSize(index, unet, { habits, factor });
-  const room = createRoom(request);
+  const [room, own] = [createRoom(request), hasOwnGraphs(request)];
   const channels = Number(unet.config['in_channels'] ?? 4);
   return {
     example: {
@@ -62,7 +63,9 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
       });
       const scale = options.guidance_scale ?? habits.scale;
       const { guidance, conditions } = guidanceOf(unet, { scale, rescale: options.guidance_rescale ?? 0 });
-      room(unetBytes(unet.config, latent, guidance ? 2 : 1) + decoderBytes(decoder.config, size));
+      room(
+        unetBytes(unet.config, latent, { rows: guidance ? 2 : 1, own }) + decoderBytes(decoder.config, size),
+      );
       const dims = [1, channels, Math.floor(latent.height), Math.floor(latent.width)];
       const start = startingNoise(options, dims);
       const negative = options.negative_prompt ?? undefined;

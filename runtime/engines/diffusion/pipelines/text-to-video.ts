@@ -6,7 +6,8 @@ import { type LatentDecoder, openDecoder } from '../decoder.js';
 import { denoise } from '../denoise.js';
 import { framesFirst, withFramesFirst } from '../frames.js';
 import { startingNoise } from '../latents.js';
-import { createRoom, decoderBytes, unetBytes } from '../memory.js';
+import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
+import { createRoom, hasOwnGraphs } from '../memory.js';
 import { askedSize, sampleSize } from '../size.js';
 import { openScheduler, readIndex } from './pipeline.js';
 import { openPrompts } from './text-conditions.js';
@@ -33,7 +34,7 @@ export async function loadTextToVideo(request: LoadRequest): Promise<PictureMake
   const { factor } = decoder;
   const sample = sampleSize(unet.config) ?? { height: 32, width: 32 };
   const usual = { height: sample.height * factor, width: sample.width * factor };
-  const room = createRoom(request);
+  const [room, own] = [createRoom(request), hasOwnGraphs(request)];
   const channels = Number(unet.config['in_channels'] ?? 4);
   const short = { num_inference_steps: 1, num_frames: 2, seed: 0, ...smallSize(unet, usual) };
   return {
@@ -49,7 +50,10 @@ export async function loadTextToVideo(request: LoadRequest): Promise<PictureMake
         scale: options.guidance_scale ?? SCALE,
         rescale: 0,
       });
-      room(frames * unetBytes(unet.config, latent, guidance ? 2 : 1) + decoderBytes(decoder.config, size));
+      room(
+        frames * unetBytes(unet.config, latent, { rows: guidance ? 2 : 1, own }) +
+          decoderBytes(decoder.config, size),
+      );
       const dims = [1, channels, frames, latent.height, latent.width];
       const steps = options.num_inference_steps ?? STEPS;
       const schedule = scheduler({ steps, rows: frames, eta: options.eta ?? 0 });

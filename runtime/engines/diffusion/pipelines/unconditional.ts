@@ -5,7 +5,8 @@ import { encodePng } from '../../../media/encode-png.js';
 import { type LatentDecoder, openDecoder } from '../decoder.js';
 import { denoise } from '../denoise.js';
 import { startingNoise } from '../latents.js';
-import { createRoom, decoderBytes, unetBytes } from '../memory.js';
+import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
+import { createRoom, hasOwnGraphs } from '../memory.js';
 import { toPicture } from '../pixels.js';
 import { sampleSize } from '../size.js';
 import { openScheduler, readIndex, refuse } from './pipeline.js';
@@ -39,7 +40,7 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
   const room = createRoom(request);
   const factor = decoder?.factor ?? 1;
   const bytes =
-    unetBytes(unet.config, size, 1) +
+    unetBytes(unet.config, size, { rows: 1, own: hasOwnGraphs(request) }) +
     (decoder
       ? decoderBytes(decoder.config, { height: size.height * factor, width: size.width * factor })
       : 0);

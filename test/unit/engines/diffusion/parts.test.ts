@@ -4,7 +4,7 @@ import { denoise } from '../../../../runtime/engines/diffusion/denoise.js';
 import { framesFirst, withFramesFirst } from '../../../../runtime/engines/diffusion/frames.js';
 import { guided, guidanceEmbedding } from '../../../../runtime/engines/diffusion/guidance.js';
 import { startingNoise } from '../../../../runtime/engines/diffusion/latents.js';
-import { decoderBytes, unetBytes } from '../../../../runtime/engines/diffusion/memory.js';
+import { decoderBytes, unetBytes, usualNoiseBytes } from '../../../../runtime/core/diffusion-run-memory.js';
 import { createScheduler } from '../../../../runtime/engines/diffusion/schedulers/index.js';
 import { askedSize, sampleSize } from '../../../../runtime/engines/diffusion/size.js';
 import { parsePythonJson } from '../../../../runtime/engines/repository/python-json.js';
@@ -103,11 +103,33 @@ test('memory grows with the size, with attention by its square', () => {
     attention_head_dim: 8,
     cross_attention_dim: 768,
   };
-  const small = unetBytes(config, { height: 32, width: 32 }, 2);
-  expect(unetBytes(config, { height: 64, width: 64 }, 2)).toBeGreaterThan(8 * small);
+  const guided = { rows: 2, own: false };
+  const small = unetBytes(config, { height: 32, width: 32 }, guided);
+  expect(unetBytes(config, { height: 64, width: 64 }, guided)).toBeGreaterThan(8 * small);
   // Stable Diffusion at 512 x 512 pixels: 8 heads over 4096 cells, twice, for two prompts.
-  expect(unetBytes(config, { height: 64, width: 64 }, 2)).toBeGreaterThan(2 * 8 * 4096 ** 2 * 4 * 2);
+  expect(unetBytes(config, { height: 64, width: 64 }, guided)).toBeGreaterThan(2 * 8 * 4096 ** 2 * 4 * 2);
   expect(decoderBytes({ block_out_channels: [128, 256] }, { height: 512, width: 512 })).toBeGreaterThan(4e8);
+});
+
+test('a picture of the usual size takes what was measured: both networks, without scores over graphs of ours', () => {
+  const unet = {
+    ...{
+      block_out_channels: [160, 320, 640, 640],
+      attention_head_dim: 8,
+      cross_attention_dim: 768,
+      sample_size: 64,
+    },
+    down_block_types: ['CrossAttnDownBlock2D', 'CrossAttnDownBlock2D', 'CrossAttnDownBlock2D', 'DownBlock2D'],
+  };
+  const vae = { block_out_channels: [128, 256, 512, 512] };
+  const own = usualNoiseBytes(unet, vae, { rows: 1, own: true });
+  // docs/measurements.md: 1164 MB above the loaded model.
+  expect(own / 1164e6).toBeGreaterThan(1);
+  expect(own / 1164e6).toBeLessThan(1.15);
+  const exported = usualNoiseBytes(unet, vae, { rows: 1, own: false });
+  expect(exported - own).toBe(2 * 4 * 2 * 8 * 4096 ** 2);
+  expect(usualNoiseBytes(unet, {}, { rows: 1, own: true })).toBeLessThan(0.05 * own);
+  expect(usualNoiseBytes({}, {}, { rows: 1, own: false })).toBe(0);
 });
 
 test('numbers become half precision and back', () => {
