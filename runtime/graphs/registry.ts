@@ -27,6 +27,7 @@ import { PICTURES } from './architectures/pictures/index.js';
 import { bart, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
 import { t5 } from './architectures/seq2seq/t5.js';
 import { SOUNDS } from './architectures/sounds/index.js';
+import { SPEECH } from './architectures/speech/index.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
@@ -37,6 +38,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[gpt2, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...SOUNDS,
+  ...SPEECH,
   ...MEDIA,
   ...[visionEncoderDecoder, blip],
   ...DIFFUSION,

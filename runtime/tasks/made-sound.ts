@@ -69,12 +69,15 @@ export function soundTask(
 ): TaskDefinition<SoundInput, string> {
   const speech: EngineBinding<'speech', SoundInput, string> = {
     head: 'speech',
-    // VITS; MusicGen; SpeechT5.
+    // VITS, of an exporter and of ours; MusicGen; SpeechT5.
     graphs: ['model'],
-    otherGraphs: DECODERS.flatMap((decoder) => [
-      ['text_encoder', ...decoder, 'encodec_decode'],
-      ['encoder_model', ...decoder, 'decoder_postnet_and_vocoder'],
-    ]),
+    otherGraphs: [
+      ['letter_encoder', 'letter_decoder'],
+      ...DECODERS.flatMap((decoder) => [
+        ['text_encoder', ...decoder, 'encodec_decode'],
+        ['encoder_model', ...decoder, 'decoder_postnet_and_vocoder'],
+      ]),
+    ],
     files: [
       ...['tokenizer.json', 'tokenizer_config.json', 'vocab.json', 'added_tokens.json'],
       ...['special_tokens_map.json', 'generation_config.json', 'preprocessor_config.json'],

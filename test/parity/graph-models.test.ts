@@ -20,6 +20,8 @@ interface Floats {
 }
 
 interface RunCase {
+  /** Of the graph; the first one if absent. */
+  role?: string;
   /** Integers, or floats, by the names of inputs. */
   inputs: Record<string, Nested | Floats>;
   outputs: Record<string, Floats>;
@@ -212,7 +214,7 @@ test.each(names)('the graph of %s computes what Python does', async (name) => {
   );
   const sessions = Object.fromEntries(opened);
   for (const one of cases) {
-    if (!('tokens' in one)) await compareRun(opened[0]![1], one);
+    if (!('tokens' in one)) await compareRun(one.role ? sessions[one.role]! : opened[0]![1], one);
     else if (one.source)
       await compareText(sessions['decoder_model_merged']!, one, await readSource(sessions, one.source));
     else await compareText(sessions['model']!, one);

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { RunError } from '../../core/errors.js';
 import type { PictureOptions } from '../../core/handles/index.js';
 import type { Draw } from './schedulers/scheduler.js';
-import { torchNormal } from './torch-generator.js';
+import { torchNormal } from '../../core/torch-generator.js';
 
 /** Noise to start from, and where further noise comes from. */
 export interface Start {

@@ -4,7 +4,7 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { type Json, readJson } from '../repository/model-folder.js';
 import { openMusicgen } from './musicgen/musicgen.js';
 import { openSpeechT5 } from './speecht5/speecht5.js';
-import { openVits } from './vits.js';
+import { openVits } from './vits/vits.js';
 
 type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SpeechSynthesizer>;
 

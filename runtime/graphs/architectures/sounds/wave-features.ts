@@ -4,6 +4,7 @@ import { convolution, convolve } from '../../blocks/convolution.js';
 import { groupWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
+import { normedWeight } from '../../blocks/weight-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import type { WaveConfig } from './config.js';
 
@@ -58,13 +59,7 @@ export function waveProjection(
   return linear(g, read, `${at}.projection`, { from, to: c.hidden_size });
 }
 
-/** Names of a weight's length and direction, of torch's two ways to hold them apart. */
-const NORMED = [
-  ['weight_g', 'weight_v'],
-  ['parametrizations.weight.original0', 'parametrizations.weight.original1'],
-] as const;
-
-/** Where steps lie, by a wide convolution over them: float32 [rows, steps, width]. */
+/** Where steps lie, by a wide convolution over them, whose lengths are of each place of the kernel: float32 [rows, steps, width]. */
 export function wavePositions(
   g: GraphWriter,
   steps: Value,
@@ -77,20 +72,10 @@ export function wavePositions(
   const shape = [width, groupWidth(width, groups), kernel];
   const found = convolve(
     g,
-    [read(turned(g, steps)), positionWeight(g, at, shape), g.weight(`${at}.bias`, [width])],
+    [read(turned(g, steps)), normedWeight(g, at, shape, 2), g.weight(`${at}.bias`, [width])],
     { kernel: [kernel], padding: [Math.floor(kernel / 2)], groups },
   );
   // An even kernel gives one step more.
   const kept = kernel % 2 === 0 ? g.node('Slice', [found, g.ints([0]), g.ints([-1]), g.ints([2])]) : found;
   return turned(g, activation(g, kept, c.feat_extract_activation));
-}
-
-/** Lengths are of each place of the kernel: g · v / |v|. */
-function positionWeight(g: GraphWriter, at: string, shape: readonly number[]): Value {
-  if (g.weights.has(`${at}.weight`)) return g.weight(`${at}.weight`, shape);
-  const [length, direction] = NORMED.find(([name]) => g.weights.has(`${at}.${name}`)) ?? NORMED[0];
-  const v = g.weight(`${at}.${direction}`, shape);
-  const norm = g.node('ReduceL2', [v, g.ints([0, 1])], { keepdims: 1 });
-  const scale = g.node('Div', [g.weight(`${at}.${length}`, [1, 1, shape[2]!]), norm]);
-  return g.node('Mul', [v, scale]);
 }

@@ -1,4 +1,4 @@
-import { vitsBytes } from '../../../../runtime/engines/speech/vits-memory.js';
+import { vitsBytes } from '../../../../runtime/engines/speech/vits/vits-memory.js';
 
 /** facebook/mms-tts-eng's shape. */
 const MMS = {

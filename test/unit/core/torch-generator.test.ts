@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { torchNormal } from '../../../../runtime/engines/diffusion/torch-generator.js';
+import { torchNormal } from '../../../runtime/core/torch-generator.js';
 
 interface Row {
   seed: number;
   draws: { count: number; at: number[]; values: number[] }[];
 }
 
-const file = join(import.meta.dirname, '../../../fixtures/torch-noise.json');
+const file = join(import.meta.dirname, '../../fixtures/torch-noise.json');
 const rows = JSON.parse(readFileSync(file, 'utf8')) as Row[];
 
 test.each(rows.map((row) => [row.seed, row.draws] as const))('seed %d draws as torch does', (seed, draws) => {

@@ -37,12 +37,18 @@ const BLOCK = 16;
 const HALF = BLOCK / 2;
 
 /**
+ * Draws so many numbers.
+ * @param options.apart one by one however many there are, as torch fills tensors that are not contiguous
+ */
+export type DrawNormal = (count: number, options?: { apart?: boolean }) => Float32Array;
+
+/**
  * Standard normal numbers as torch.randn draws them on a CPU, in single precision: equal to the bit for less than 16
  * numbers, within 4e-7 for more, whose logarithms and sines torch computes with vector instructions. Each call goes on
  * where the last one ended, as with one torch.Generator.
  * @param seed a whole number
  */
-export function torchNormal(seed: number): (count: number) => Float32Array {
+export function torchNormal(seed: number): DrawNormal {
   const next = mersenneTwister(seed);
   const uniform = () => (next() & 0xffffff) / 2 ** 24;
   let kept: number | undefined;
@@ -60,8 +66,8 @@ export function torchNormal(seed: number): (count: number) => Float32Array {
     return radius * Math.cos(2 * Math.PI * angle);
   }
 
-  return (count) => {
-    if (count < BLOCK) return Float32Array.from({ length: count }, single);
+  return (count, { apart = false } = {}) => {
+    if (apart || count < BLOCK) return Float32Array.from({ length: count }, single);
     const values = Float32Array.from({ length: count }, uniform);
     for (let start = 0; start + BLOCK <= count; start += BLOCK) transform(values, start);
     if (count % BLOCK === 0) return values;

@@ -1,0 +1,5 @@
+import type { AnyArchitecture } from '../../architecture.js';
+import { vits } from './vits.js';
+
+/** Families that make sounds. */
+export const SPEECH: readonly AnyArchitecture[] = [vits];
