@@ -12,7 +12,7 @@ import { distances, type TextInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, layers, size } from '../config.js';
 
-const config = z.object({
+export const t5Config = z.object({
   ...{ vocab_size: size, d_model: size, d_kv: size, d_ff: size, num_layers: layers, num_heads: size },
   num_decoder_layers: layers.nullish(),
   relative_attention_num_buckets: z.int().min(4).max(4096).default(32),
@@ -26,7 +26,7 @@ const config = z.object({
   tie_word_embeddings: z.boolean().default(true),
   model_type: z.string(),
 });
-type Config = z.output<typeof config>;
+type Config = z.output<typeof t5Config>;
 
 type Side = 'encoder' | 'decoder';
 
@@ -136,7 +136,8 @@ function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Val
 const finish = (g: GraphWriter, x: Value, side: Side, c: Config): Value =>
   rmsNorm(g, x, `${side}.final_layer_norm`, { width: c.d_model, epsilon: c.layer_norm_epsilon });
 
-function modelOf(given: Config): Seq2Seq {
+/** The graph's parts, as blocks/seq2seq.ts puts them together. */
+export function t5Model(given: Config): Seq2Seq {
   const c = { ...given, num_decoder_layers: given.num_decoder_layers ?? given.num_layers };
   return {
     ...{ width: c.d_model, vocabulary: c.vocab_size, decoderLayers: c.num_decoder_layers },
@@ -160,7 +161,7 @@ function modelOf(given: Config): Seq2Seq {
 /** Relative positions, no scale of scores, no biases. modeling_t5.py, modeling_mt5.py, modeling_umt5.py */
 export const t5 = defineArchitecture({
   modelTypes: ['t5', 'mt5', 'umt5'],
-  config,
+  config: t5Config,
   prefixes: [],
-  heads: seq2seqHeads(modelOf),
+  heads: seq2seqHeads(t5Model),
 });
