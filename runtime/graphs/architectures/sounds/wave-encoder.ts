@@ -16,6 +16,8 @@ export interface WaveOptions {
   projectionNorm?: boolean;
   /** What the convolution of positions reads, of float32 [rows, width, steps]. */
   beforePositions?: (g: GraphWriter, channels: Value) => Value;
+  /** In place of that convolution: what is added to float32 [rows, steps, width]. */
+  positions?: (g: GraphWriter, steps: Value) => Value;
   /** Added to the scores of a layer, for the states that it reads. */
   bias?: (g: GraphWriter, read: Value, layer: number) => Value;
 }
@@ -35,9 +37,8 @@ const NAMES = {
 export function waveStates(g: GraphWriter, c: WaveConfig, options: WaveOptions): Value[] {
   const { base, projectionNorm: norm = true, beforePositions, bias } = options;
   const projected = waveProjection(g, waveSteps(g, c, base), c, { base, norm });
-  const places = wavePositions(g, projected, c, {
-    ...{ base, read: (channels) => beforePositions?.(g, channels) ?? channels },
-  });
+  const read = (channels: Value) => beforePositions?.(g, channels) ?? channels;
+  const places = options.positions?.(g, projected) ?? wavePositions(g, projected, c, { base, read });
   const sum = g.node('Add', [projected, places]);
   const outer = (x: Value) => layerNorm(g, x, `${base}encoder.layer_norm`, waveSizes(c));
   const stable = c.do_stable_layer_norm;
