@@ -24,7 +24,7 @@ import { gptNeox } from './architectures/parallel/gpt-neox.js';
 import { phi } from './architectures/parallel/phi.js';
 import { stablelm } from './architectures/parallel/stablelm.js';
 import { PICTURES } from './architectures/pictures/index.js';
-import { bart, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
+import { bart, blenderbot, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
 import { t5 } from './architectures/seq2seq/t5.js';
 import { SOUNDS } from './architectures/sounds/index.js';
 import { SPEECH } from './architectures/speech/index.js';
@@ -33,7 +33,7 @@ import { SPEECH } from './architectures/speech/index.js';
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
   ...LLAMA_LIKE,
-  ...[bart, mbart, pegasus, marian, m2m100, t5],
+  ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],
   ...[gpt2, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,

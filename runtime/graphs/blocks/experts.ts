@@ -2,7 +2,18 @@ import type { GraphWriter, Value } from '../graph-writer.js';
 import { type GatedSize, gatedFeedForward } from './gated-feed-forward.js';
 import { linear } from './linear.js';
 
-export interface ExpertsSize extends GatedSize {
+/** Mixtures: each token goes through the few experts that its router has chosen. */
+export interface Choices {
+  /** How many experts there are. */
+  experts: number;
+  /** int64 [tokens, chosen]: experts of a token. */
+  which: Value;
+  /** float32 [tokens, chosen]: what their answers are multiplied with. */
+  weights: Value;
+}
+
+export interface RouterSize {
+  width: number;
   experts: number;
   /** How many of them a token goes through. */
   chosen: number;
@@ -10,37 +21,65 @@ export interface ExpertsSize extends GatedSize {
   normalized?: boolean;
 }
 
-/**
- * A mixture of gated layers: each token goes through the few that its router scores best, weighted by their softmax,
- * which is made to sum up to one over those. Experts that no token of a run has chosen compute nothing.
- * @param at name of a tensor: `gate.weight` is the router, `experts.N.…` are the layers
- */
-export function expertsFeedForward(
+/** The experts that a layer without bias scores best, weighted by their softmax. @param tokens float32 [tokens, width] */
+export function softmaxChoices(
   g: GraphWriter,
-  x: Value,
-  at: (name: string) => string,
-  { experts, chosen, normalized = true, ...size }: ExpertsSize,
-): Value {
-  const { width } = size;
-  const shape = g.node('Shape', [x]);
-  const tokens = g.node('Reshape', [x, g.ints([-1, width])]);
-  const scores = linear(g, tokens, at('gate'), { from: width, to: experts, bias: false });
+  tokens: Value,
+  router: string,
+  { width, experts, chosen, normalized = true }: RouterSize,
+): Choices {
+  const scores = linear(g, tokens, router, { from: width, to: experts, bias: false });
   const likely = g.node('Softmax', [scores], { axis: -1 });
   const [best, which] = g.nodes('TopK', [likely, g.ints([chosen])], {
     ...{ outputs: 2, attributes: { axis: -1 } },
   }) as [Value, Value];
   const total = () => g.node('ReduceSum', [best, g.ints([1])], { keepdims: 1 });
-  const weights = normalized ? g.node('Div', [best, total()]) : best;
+  return { experts, which, weights: normalized ? g.node('Div', [best, total()]) : best };
+}
+
+/**
+ * The weighted sum of what the chosen experts make of each token. Experts that no token of a run has chosen compute nothing.
+ * @param tokens float32 [tokens, width], as what is given
+ * @param compute what an expert makes of its tokens
+ */
+export function expertsSum(
+  g: GraphWriter,
+  tokens: Value,
+  { experts, which, weights }: Choices,
+  compute: (fed: Value, expert: number) => Value,
+): Value {
   let sum = g.node('Mul', [tokens, g.scalar(0)]);
   for (let expert = 0; expert < experts; expert++) {
     // Places [2, count] of this expert among the choices: which token, and as which of its choices.
     const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
     const choices = g.node('Transpose', [places], { perm: [1, 0] });
     const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
-    const fed = g.node('GatherND', [tokens, rows]);
-    const found = gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size);
+    const found = compute(g.node('GatherND', [tokens, rows]), expert);
     const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
     sum = g.node('ScatterND', [sum, rows, g.node('Mul', [found, factors])], { reduction: 'add' });
   }
-  return g.node('Reshape', [sum, shape]);
+  return sum;
+}
+
+/** float32 [rows, tokens, width] by way of [all tokens, width]. */
+export function overTokens(g: GraphWriter, x: Value, width: number, write: (tokens: Value) => Value): Value {
+  const shape = g.node('Shape', [x]);
+  return g.node('Reshape', [write(g.node('Reshape', [x, g.ints([-1, width])])), shape]);
+}
+
+/**
+ * A mixture of gated layers.
+ * @param at name of a tensor: `gate.weight` is the router, `experts.N.…` are the layers
+ */
+export function expertsFeedForward(
+  g: GraphWriter,
+  x: Value,
+  at: (name: string) => string,
+  size: RouterSize & GatedSize,
+): Value {
+  return overTokens(g, x, size.width, (tokens) =>
+    expertsSum(g, tokens, softmaxChoices(g, tokens, at('gate'), size), (fed, expert) =>
+      gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size),
+    ),
+  );
 }

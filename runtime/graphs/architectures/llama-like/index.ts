@@ -2,17 +2,19 @@ import type { AnyArchitecture } from '../../architecture.js';
 import { gemma, gemma2, gemma3 } from './gemma.js';
 import { exaone4, olmo3 } from './hybrids.js';
 import { nemotron, olmo, starcoder2 } from './layer-norms.js';
+import { granite, graniteMoe, graniteMoeHybrid, graniteMoeShared } from './granite.js';
 import { llama } from './llama.js';
 import { mistral, mixtral } from './mistral.js';
 import { olmoe, qwen2Moe, qwen3Moe } from './mixtures.js';
 import { cohere, cohere2, ernie, glm, glm4, helium } from './neighbours.js';
-import { granite, olmo2, phi3, smollm3 } from './others.js';
+import { olmo2, phi3, smollm3 } from './others.js';
 import { qwen2, qwen3 } from './qwen.js';
 
 /** Language models that others can be put together with. */
 export const LLAMA_LIKE: readonly AnyArchitecture[] = [
   ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3],
-  ...[granite, olmo2, olmoe, phi3, smollm3],
+  ...[granite, graniteMoe, graniteMoeShared, graniteMoeHybrid],
+  ...[olmo2, olmoe, phi3, smollm3],
   ...[cohere, cohere2, ernie, glm, glm4, helium],
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
 ];

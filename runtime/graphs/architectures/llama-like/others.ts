@@ -4,32 +4,6 @@ import { epsilon, size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
 import { llamaLike } from './llama-like.js';
 
-const factor = z.number().default(1);
-
-const graniteConfig = z.object({
-  ...llamaConfig,
-  mlp_bias: z.boolean().default(false),
-  ...{ embedding_multiplier: factor, logits_scaling: factor },
-  ...{ residual_multiplier: factor, attention_multiplier: factor },
-});
-
-/** Llama with factors. modeling_granite.py */
-export const granite = defineArchitecture({
-  modelTypes: ['granite'],
-  config: graniteConfig,
-  ...llamaLike<z.output<typeof graniteConfig>>((c) => {
-    const sizes = llamaSizes(c);
-    return {
-      ...sizes,
-      bias: { ...sizes.bias, feedForward: c.mlp_bias },
-      scale: c.attention_multiplier,
-      embedScale: c.embedding_multiplier,
-      residualScale: c.residual_multiplier,
-      scoresScale: 1 / c.logits_scaling,
-    };
-  }),
-});
-
 const olmo2Config = z.object({
   ...llamaConfig,
   vocab_size: size.default(50_304),

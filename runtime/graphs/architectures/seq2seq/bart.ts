@@ -39,6 +39,25 @@ export const mbart = defineArchitecture({
   heads: seq2seqHeads<Config>((c) => bartModel({ ...bartOf(c), normsBefore: true })),
 });
 
+const blenderbotConfig = config.extend({
+  max_position_embeddings: size.default(128),
+  pad_token_id: z.int().min(0).default(0),
+});
+
+/** MBART without a norm of what it reads. modeling_blenderbot.py */
+export const blenderbot = defineArchitecture({
+  modelTypes: ['blenderbot'],
+  config: blenderbotConfig,
+  prefixes: PREFIXES,
+  heads: seq2seqHeads<Config>((c) =>
+    bartModel({
+      ...bartSizes(c),
+      ...{ normsBefore: true, embeddingNorm: false },
+      positions: learned({ rows: c.max_position_embeddings, width: c.d_model, offset: 0 }),
+    }),
+  ),
+});
+
 const pegasusConfig = config.extend({ pad_token_id: z.int().min(0).default(0) });
 
 /** modeling_pegasus.py */
