@@ -1,4 +1,5 @@
 import type { AnyArchitecture } from '../../architecture.js';
+import { deepseekV2, deepseekV3 } from './deepseek.js';
 import { gemma, gemma2, gemma3 } from './gemma.js';
 import { exaone4, olmo3 } from './hybrids.js';
 import { nemotron, olmo, starcoder2 } from './layer-norms.js';
@@ -13,6 +14,7 @@ import { qwen2, qwen3 } from './qwen.js';
 /** Language models that others can be put together with. */
 export const LLAMA_LIKE: readonly AnyArchitecture[] = [
   ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3],
+  ...[deepseekV2, deepseekV3],
   ...[granite, graniteMoe, graniteMoeShared, graniteMoeHybrid],
   ...[olmo2, olmoe, phi3, smollm3],
   ...[cohere, cohere2, ernie, glm, glm4, helium],

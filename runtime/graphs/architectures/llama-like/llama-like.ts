@@ -59,8 +59,16 @@ export interface LlamaLike {
   window?(layer: number): number | undefined;
   /** Bounds of queries, keys and values. */
   clip?: number | undefined;
+  /** In place of attention by one projection each of queries, keys and values. */
+  attend?(g: GraphWriter, x: Value, inputs: DecoderInputs, of: LayerNames): Value;
   /** In place of one gated layer; undefined where a layer has that. */
   feedForward?(g: GraphWriter, x: Value, at: (name: string) => string, layer: number): Value | undefined;
+}
+
+export interface LayerNames {
+  layer: number;
+  /** Name of a tensor of the layer. */
+  at(name: string): string;
 }
 
 /** What architectures of this kind have in common: names, what the tasks want, and the model for others to read by. */
@@ -74,11 +82,8 @@ export function llamaLike<C>(
 /** Prefix of the tensors of the model without its head. */
 const PREFIXES = ['model.'];
 
-interface LayerOf {
+interface LayerOf extends LayerNames {
   model: LlamaLike;
-  layer: number;
-  /** Name of a tensor of the layer. */
-  at(name: string): string;
 }
 
 export function llamaDecoder(model: LlamaLike): Decoder {
@@ -118,6 +123,7 @@ function writeLayer(g: GraphWriter, x: Value, inputs: DecoderInputs, of: LayerOf
 
 function attend(g: GraphWriter, x: Value, inputs: DecoderInputs, { model, layer, at }: LayerOf): Value {
   const { width: to, heads, keyHeads, headWidth: width } = model;
+  if (model.attend) return model.attend(g, x, inputs, { layer, at });
   const projected = project(g, x, model, (name) => at(`self_attn.${name}`));
   const attended = selfAttention(g, inputs, projected, {
     ...{ layer, heads, keyHeads, width, cap: model.cap, scale: model.scale ?? width ** -0.5 },
