@@ -5,6 +5,7 @@ import { deberta } from './architectures/bert-like/deberta.js';
 import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
 import { layoutlm } from './architectures/bert-like/layoutlm.js';
+import { longformer } from './architectures/bert-like/longformer.js';
 import { mobilebert } from './architectures/bert-like/mobilebert.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
@@ -34,7 +35,7 @@ import { SPEECH } from './architectures/speech/index.js';
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert],
+  ...[mobilebert, squeezebert, longformer],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],

@@ -17,9 +17,13 @@ const config = z.object({
 type Config = z.output<typeof config>;
 
 /** Positions count from the padding's id on; token types are one row, which is added to all. */
-function statesOf(g: GraphWriter, c: Config): Value {
-  const { ids, padding } = textInputs(g);
-  const at = (name: string) => `roberta.embeddings.${name}`;
+export function robertaEmbeddings(
+  g: GraphWriter,
+  ids: Value,
+  base: string,
+  c: z.output<z.ZodObject<typeof bertConfig>> & { pad_token_id: number },
+): Value {
+  const at = (name: string) => `${base}.${name}`;
   const { width, epsilon } = bertSizes(c);
   const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
   const kinds = g.weight(at('token_type_embeddings.weight'), [c.type_vocab_size, width]);
@@ -27,8 +31,12 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const places = embedding(g, placesBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
     ...{ rows: c.max_position_embeddings, width },
   });
-  const sum = g.node('Add', [tokens, kind]);
-  let x = skipLayerNorm(g, [sum, places], at('LayerNorm'), { width, epsilon });
+  return skipLayerNorm(g, [g.node('Add', [tokens, kind]), places], at('LayerNorm'), { width, epsilon });
+}
+
+function statesOf(g: GraphWriter, c: Config): Value {
+  const { ids, padding } = textInputs(g);
+  let x = robertaEmbeddings(g, ids, 'roberta.embeddings', c);
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const name = (part: string) => `roberta.encoder.layer.${i}.${part}`;
     x = bertLayer(g, x, { ...bertSizes(c), names: BERT_NAMES, at: name, padding });
