@@ -1,6 +1,7 @@
 import type { AnyArchitecture } from './architecture.js';
 import { albert } from './architectures/bert-like/albert.js';
 import { bert } from './architectures/bert-like/bert.js';
+import { convbert } from './architectures/bert-like/convbert.js';
 import { deberta } from './architectures/bert-like/deberta.js';
 import { distilbert } from './architectures/bert-like/distilbert.js';
 import { electra } from './architectures/bert-like/electra.js';
@@ -9,6 +10,7 @@ import { longformer } from './architectures/bert-like/longformer.js';
 import { mobilebert } from './architectures/bert-like/mobilebert.js';
 import { mpnet } from './architectures/bert-like/mpnet.js';
 import { roberta } from './architectures/bert-like/roberta.js';
+import { roformer } from './architectures/bert-like/roformer.js';
 import { squeezebert } from './architectures/bert-like/squeezebert.js';
 import { bloom } from './architectures/bloom.js';
 import { blip } from './architectures/captions/blip.js';
@@ -35,7 +37,7 @@ import { SPEECH } from './architectures/speech/index.js';
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert, longformer],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],

@@ -46,19 +46,31 @@ export interface LayerInputs {
   bias?: Value | ((query: Value, key: Value) => Value | undefined) | undefined;
   /** What scores are multiplied with before that; 1 / sqrt(width of a head) if absent. */
   scale?: number;
+  /** Turns heads by their places. */
+  turn?: (x: Value, of: 'query' | 'key' | 'value') => Value;
 }
 
 /** One layer over float32 [rows, tokens, width]. */
 export function bertLayer(
   g: GraphWriter,
   x: Value,
-  { names, at, padding, bias, scale, ...size }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
+  {
+    names,
+    at,
+    padding,
+    bias,
+    scale,
+    turn,
+    ...size
+  }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
 ): Value {
   const { width, inner, heads, epsilon, act } = size;
   const square = { from: width, to: width };
-  const query = linear(g, x, at(names.query), square);
-  const key = linear(g, x, at(names.key), square);
-  const value = linear(g, x, at(names.value), square);
+  const project = (of: 'query' | 'key' | 'value') => {
+    const projected = linear(g, x, at(names[of]), square);
+    return turn ? turn(projected, of) : projected;
+  };
+  const [query, key, value] = [project('query'), project('key'), project('value')];
   const added = typeof bias === 'function' ? bias(query, key) : bias;
   const attended = attention(
     g,
