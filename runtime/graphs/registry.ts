@@ -16,7 +16,7 @@ import { bloom } from './architectures/bloom.js';
 import { blip } from './architectures/captions/blip.js';
 import { visionEncoderDecoder } from './architectures/captions/vision-encoder-decoder.js';
 import { DIFFUSION } from './architectures/diffusion/index.js';
-import { gpt2 } from './architectures/gpt2.js';
+import { gpt2, gptBigcode } from './architectures/gpt2.js';
 import { gptNeo } from './architectures/gpt-neo.js';
 import { LLAMA_LIKE } from './architectures/llama-like/index.js';
 import { MEDIA } from './architectures/media/index.js';
@@ -41,7 +41,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],
-  ...[gpt2, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
+  ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...SOUNDS,
   ...SPEECH,

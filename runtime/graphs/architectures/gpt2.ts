@@ -4,10 +4,12 @@ import { activation } from '../blocks/activation.js';
 import { decoderHeads } from '../blocks/decoder.js';
 import type { Decoder } from '../blocks/decoder-model.js';
 import { headWidth } from '../blocks/heads.js';
-import { conv1d, embedding, tableScores } from '../blocks/linear.js';
+import { conv1d, embedding, linear, tableScores } from '../blocks/linear.js';
 import { layerNorm } from '../blocks/norm.js';
-import { splitRows } from '../blocks/projections.js';
+import { type HeadCounts, splitGroups, splitRows } from '../blocks/projections.js';
 import { selfAttention } from '../blocks/self-attention.js';
+import type { Projected } from '../blocks/cached-attention.js';
+import type { GraphWriter, Value } from '../graph-writer.js';
 import { epsilon, labelCount, labels, layers, size } from './config.js';
 
 /** GPT-2's fields. */
@@ -29,17 +31,24 @@ export const gpt2Config = z.object({
 
 export type Gpt2Config = z.output<typeof gpt2Config>;
 
-function decoderOf(c: Gpt2Config): Decoder {
+/** How a network with GPT-2's names holds its layers. */
+interface Layout {
+  dense: typeof conv1d;
+  keyHeads: number;
+  split(g: GraphWriter, fused: Value, counts: HeadCounts): Projected;
+}
+
+function decoderOf(c: Gpt2Config, { dense, keyHeads, split }: Layout): Decoder {
   const { n_embd: width, vocab_size: vocabulary, n_head: heads } = c;
   const widthOfHead = headWidth(width, heads);
   const inner = c.n_inner ?? 4 * width;
   const norm = { width, epsilon: c.layer_norm_epsilon };
-  const counts = { heads, keyHeads: heads, width: widthOfHead };
+  const counts = { heads, keyHeads, width: widthOfHead };
   const scaleOf = (layer: number) =>
     (c.scale_attn_weights ? widthOfHead ** -0.5 : 1) / (c.scale_attn_by_inverse_layer_idx ? layer + 1 : 1);
   return {
     ...{ layers: c.n_layer, width, vocabulary, labels: labelCount(c), padId: c.pad_token_id ?? undefined },
-    ...{ keyHeads: heads, headWidth: widthOfHead },
+    ...{ keyHeads, headWidth: widthOfHead },
     embed: (g, ids) => embedding(g, ids, 'transformer.wte', { rows: vocabulary, width }),
     place(g, x, { positions }) {
       const places = embedding(g, positions, 'transformer.wpe', { rows: c.n_positions, width });
@@ -47,21 +56,21 @@ function decoderOf(c: Gpt2Config): Decoder {
     },
     layer(g, x, layer, inputs) {
       const at = (name: string) => `transformer.h.${layer}.${name}`;
-      const fused = conv1d(g, layerNorm(g, x, at('ln_1'), norm), at('attn.c_attn'), {
+      const fused = dense(g, layerNorm(g, x, at('ln_1'), norm), at('attn.c_attn'), {
         from: width,
-        to: 3 * width,
+        to: (heads + 2 * keyHeads) * widthOfHead,
       });
-      const attended = selfAttention(g, inputs, splitRows(g, fused, counts), {
+      const attended = selfAttention(g, inputs, split(g, fused, counts), {
         ...{ layer, ...counts, scale: scaleOf(layer) },
       });
-      const projected = conv1d(g, attended, at('attn.c_proj'), { from: width, to: width });
+      const projected = dense(g, attended, at('attn.c_proj'), { from: width, to: width });
       const middle = g.node('Add', [x, projected]);
-      const wide = conv1d(g, layerNorm(g, middle, at('ln_2'), norm), at('mlp.c_fc'), {
+      const wide = dense(g, layerNorm(g, middle, at('ln_2'), norm), at('mlp.c_fc'), {
         from: width,
         to: inner,
       });
       const act = activation(g, wide, c.activation_function);
-      return g.node('Add', [middle, conv1d(g, act, at('mlp.c_proj'), { from: inner, to: width })]);
+      return g.node('Add', [middle, dense(g, act, at('mlp.c_proj'), { from: inner, to: width })]);
     },
     finish: (g, x) => layerNorm(g, x, 'transformer.ln_f', norm),
     scores(g, x) {
@@ -76,5 +85,31 @@ export const gpt2 = defineArchitecture({
   modelTypes: ['gpt2'],
   config: gpt2Config,
   prefixes: ['transformer.'],
-  heads: decoderHeads(decoderOf),
+  heads: decoderHeads((c: Gpt2Config) =>
+    decoderOf(c, { dense: conv1d, keyHeads: c.n_head, split: splitRows }),
+  ),
+});
+
+const bigcodeConfig = gpt2Config.extend({
+  vocab_size: size.default(50_257),
+  ...{ n_embd: size.default(768), n_layer: layers.default(12), n_head: size.default(12) },
+  activation_function: z.string().default('gelu_pytorch_tanh'),
+  // Of GPT-2 alone, whatever a configuration says.
+  scale_attn_by_inverse_layer_idx: z.unknown().optional(),
+  multi_query: z.boolean().default(true),
+});
+
+/** All heads share keys and values, or each has its own beside its queries. modeling_gpt_bigcode.py */
+export const gptBigcode = defineArchitecture({
+  modelTypes: ['gpt_bigcode'],
+  config: bigcodeConfig,
+  prefixes: ['transformer.'],
+  heads: decoderHeads((c: z.output<typeof bigcodeConfig>) =>
+    decoderOf(
+      { ...c, scale_attn_by_inverse_layer_idx: false },
+      c.multi_query
+        ? { dense: linear, keyHeads: 1, split: splitRows }
+        : { dense: linear, keyHeads: c.n_head, split: splitGroups },
+    ),
+  ),
 });
