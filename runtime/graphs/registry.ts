@@ -33,11 +33,12 @@ import { bart, blenderbot, m2m100, marian, mbart, pegasus } from './architecture
 import { t5 } from './architectures/seq2seq/t5.js';
 import { SOUNDS } from './architectures/sounds/index.js';
 import { SPEECH } from './architectures/speech/index.js';
+import { xlnet } from './architectures/xlnet.js';
 
 /** Families that graphs are written for. */
 export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert, longformer, roformer, convbert],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
   ...[bloom, mpt],
