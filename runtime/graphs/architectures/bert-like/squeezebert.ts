@@ -8,7 +8,7 @@ import { textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
-import { twoLayerClassifier, vocabularyScores } from './bert-like.js';
+import { BERT_SCORES, twoLayerClassifier, vocabularyScores } from './bert-like.js';
 import { bertConfig, bertSizes } from './config.js';
 import { bertEmbeddings } from './embeddings.js';
 
@@ -92,11 +92,7 @@ const modelOf = (c: Config): TextModel => ({
     vocabularyScores(
       g,
       states,
-      {
-        ...{ dense: 'cls.predictions.transform.dense', norm: 'cls.predictions.transform.LayerNorm' },
-        ...{ own: 'cls.predictions.decoder.weight', tied: `${base}embeddings.word_embeddings.weight` },
-        bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
-      },
+      { ...BERT_SCORES, tied: `${base}embeddings.word_embeddings.weight` },
       { ...bertSizes(c), embedded: c.hidden_size },
     ),
 });

@@ -15,11 +15,12 @@ export const innerConfig = <T>(
     .nullish()
     .transform((given, context): T => {
       const config = given ?? absent;
-      const type = String(config['model_type'] ?? usual);
+      const type = config['model_type'] ?? usual;
       const refused = (message: string, path: PropertyKey[]) => {
         context.addIssue({ code: 'custom', message, path, input: given });
         return z.NEVER;
       };
+      if (typeof type !== 'string') return refused('is no text', ['model_type']);
       const schema = schemaOf(type);
       if (!schema)
         return refused(`no graph can be written for ${type} as a part of this model`, ['model_type']);
