@@ -1,5 +1,6 @@
 import { type Attributes, float } from '../attributes.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { activation } from './activation.js';
 import { groupWidth } from './heads.js';
 
 export interface ConvolutionSize {
@@ -8,11 +9,20 @@ export interface ConvolutionSize {
   /** One number for each axis of the picture or sound. */
   kernel: readonly number[];
   stride?: readonly number[];
-  /** Zeros at both ends of each axis; `same` as TensorFlow has it: all that the stride needs, the odd one behind. */
-  padding?: readonly number[] | 'same';
+  /**
+   * Zeros at both ends of each axis, or other ones at each; `same` as TensorFlow has it: all that the stride needs, the odd
+   * one behind.
+   */
+  padding?: readonly number[] | Ends | 'same';
   dilation?: readonly number[];
   groups?: number;
   bias?: boolean;
+}
+
+/** Zeros before and behind each axis. */
+export interface Ends {
+  before: readonly number[];
+  behind: readonly number[];
 }
 
 /** torch's Conv1d and Conv2d: float32 [rows, from, …] -> [rows, to, …]. */
@@ -44,7 +54,9 @@ export function convolve(
 
 function padsOf(padding: ConvolutionSize['padding']): Attributes {
   if (padding === undefined) return {};
-  return padding === 'same' ? { auto_pad: 'SAME_UPPER' } : { pads: [...padding, ...padding] };
+  if (padding === 'same') return { auto_pad: 'SAME_UPPER' };
+  const { before, behind } = 'before' in padding ? padding : { before: padding, behind: padding };
+  return { pads: [...before, ...behind] };
 }
 
 /** A square kernel over pictures, with padding that keeps their size at a stride of 1 unless another is given. */
@@ -55,7 +67,9 @@ export function convolution2d(
   { kernel, stride = 1, padding = Math.floor(kernel / 2), ...rest }: SquareSize,
 ): Value {
   const both = (value: number) => [value, value];
-  const square = { kernel: both(kernel), stride: both(stride), padding: both(padding) };
+  const ends =
+    typeof padding === 'number' ? both(padding) : { before: both(padding[0]), behind: both(padding[1]) };
+  const square = { kernel: both(kernel), stride: both(stride), padding: ends };
   return convolution(g, x, name, { ...rest, ...square });
 }
 
@@ -64,9 +78,34 @@ export interface SquareSize {
   to: number;
   kernel: number;
   stride?: number;
-  padding?: number;
+  /** One number, or what stands before and behind each axis. */
+  padding?: number | readonly [before: number, behind: number];
   groups?: number;
   bias?: boolean;
+}
+
+/** Names of a convolution and of the norm behind it. */
+export interface NormedNames {
+  convolution: string;
+  norm: string;
+}
+
+export interface NormedSize extends Omit<SquareSize, 'bias'> {
+  /** Absent where no activation follows. */
+  act?: string | undefined;
+  epsilon?: number;
+}
+
+/** A convolution without bias, its norm and an activation. */
+export function normedConvolution(
+  g: GraphWriter,
+  x: Value,
+  { convolution, norm }: NormedNames,
+  { act, epsilon = 1e-5, ...size }: NormedSize,
+): Value {
+  const found = convolution2d(g, x, convolution, { ...size, bias: false });
+  const even = batchNorm(g, found, norm, { width: size.to, epsilon });
+  return act === undefined ? even : activation(g, even, act);
 }
 
 /** torch's BatchNorm as inference has it, from its running mean and variance. */

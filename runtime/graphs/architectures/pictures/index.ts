@@ -7,8 +7,10 @@ import { depthAnything } from './depth-anything.js';
 import { detr, tableTransformer } from './detr.js';
 import { dinov2, dinov2WithRegisters } from './dinov2.js';
 import { dpt } from './dpt.js';
+import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
+import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
@@ -21,7 +23,7 @@ import { yolos } from './yolos.js';
 export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
-  ...[mobilenetV1, mobilenetV2],
+  ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, segformer],
   ...[detr, tableTransformer, yolos],
   ...[dpt, depthAnything],

@@ -1,5 +1,5 @@
 import { activation } from '../../blocks/activation.js';
-import { batchNorm, convolution2d, type SquareSize } from '../../blocks/convolution.js';
+import { type NormedNames, type NormedSize, normedConvolution } from '../../blocks/convolution.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 
 /** The convolutions of ResNet, under the names that a library has for them. */
@@ -15,33 +15,19 @@ export interface ResidualSize {
   downsample_in_bottleneck: boolean;
 }
 
-/** Of a convolution and the norm behind it. */
-interface Pair {
-  convolution: string;
-  norm: string;
-}
-
 interface Place {
   stage: number;
   layer: number;
 }
 
 export interface ResidualNames {
-  stem: Pair;
-  part(place: Place & { part: number }): Pair;
-  shortcut(place: Place): Pair;
+  stem: NormedNames;
+  part(place: Place & { part: number }): NormedNames;
+  shortcut(place: Place): NormedNames;
 }
 
 /** Of the width within a bottleneck. */
 const REDUCTION = 4;
-
-type Convolution = SquareSize & { act?: string | undefined };
-
-function normed(g: GraphWriter, x: Value, { convolution, norm }: Pair, { act, ...size }: Convolution): Value {
-  const found = convolution2d(g, x, convolution, { ...size, bias: false });
-  const even = batchNorm(g, found, norm, { width: size.to });
-  return act === undefined ? even : activation(g, even, act);
-}
 
 interface LayerSize {
   from: number;
@@ -59,16 +45,16 @@ interface LayerOf extends LayerSize {
 function layer(g: GraphWriter, x: Value, { c, names, place, ...size }: LayerOf): Value {
   const { from, to, stride } = size;
   const found = convolutions(c, size).reduce(
-    (read, one, part) => normed(g, read, names.part({ ...place, part }), one),
+    (read, one, part) => normedConvolution(g, read, names.part({ ...place, part }), one),
     x,
   );
   const changes = from !== to || stride !== 1;
-  const kept = changes ? normed(g, x, names.shortcut(place), { from, to, stride, kernel: 1 }) : x;
+  const kept = changes ? normedConvolution(g, x, names.shortcut(place), { from, to, stride, kernel: 1 }) : x;
   return activation(g, g.node('Add', [found, kept]), c.hidden_act);
 }
 
 /** Only the last activation of a layer is the configured one. */
-function convolutions(c: ResidualSize, { from, to, stride }: LayerSize): Convolution[] {
+function convolutions(c: ResidualSize, { from, to, stride }: LayerSize): NormedSize[] {
   const act = 'relu';
   if (c.layer_type === 'basic')
     return [
@@ -91,7 +77,7 @@ export function residualStages(
   c: ResidualSize,
   names: ResidualNames,
 ): Value[] {
-  const stem = normed(g, pixels, names.stem, {
+  const stem = normedConvolution(g, pixels, names.stem, {
     ...{ from: c.num_channels, to: c.embedding_size, kernel: 7, stride: 2, act: c.hidden_act },
   });
   const pooled = g.node('MaxPool', [stem], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] });

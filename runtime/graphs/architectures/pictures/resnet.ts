@@ -31,16 +31,18 @@ export const resnetNames = (base: string): ResidualNames => {
   };
 };
 
-function modelOf(c: ResnetConfig): PictureModel {
+type Sizes = Pick<ResnetConfig, 'hidden_sizes' | 'id2label' | 'num_labels'>;
+
+/** A network whose last stage is pooled and labelled as ResNet's. */
+export function convolutionalModel(c: Sizes, states: PictureModel['states']): PictureModel {
   const width = c.hidden_sizes.at(-1)!;
-  const pool = (g: GraphWriter, states: Value) => g.node('GlobalAveragePool', [states]);
+  const pool = (g: GraphWriter, x: Value) => g.node('GlobalAveragePool', [x]);
   return {
-    ...{ width, labels: labelCount(c), pool },
+    ...{ width, labels: labelCount(c), pool, states },
     shape: ['rows', width, 'lines', 'columns'],
     pooledShape: ['rows', width, 1, 1],
-    states: (g) => residualStages(g, pictureInput(g, c.num_channels), c, resnetNames('resnet.')).at(-1)!,
-    classify: (g, states) => {
-      const flat = g.node('Flatten', [pool(g, states)]);
+    classify: (g, x) => {
+      const flat = g.node('Flatten', [pool(g, x)]);
       return labelScores(g, flat, { width, labels: labelCount(c) }, 'classifier.1');
     },
   };
@@ -51,5 +53,9 @@ export const resnet = defineArchitecture({
   modelTypes: ['resnet'],
   config: resnetConfig,
   prefixes: ['resnet.'],
-  heads: pictureHeads(modelOf),
+  heads: pictureHeads((c: ResnetConfig) =>
+    convolutionalModel(c, (g) =>
+      residualStages(g, pictureInput(g, c.num_channels), c, resnetNames('resnet.')).at(-1)!,
+    ),
+  ),
 });
