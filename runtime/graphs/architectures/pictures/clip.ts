@@ -13,8 +13,10 @@ import {
   embeddedPatches,
   embeddedTexts,
   picturePlaces,
+  type PictureTower,
   pictureTower,
   similarities,
+  type TextTower,
   textTower,
   towerLayers,
   towerSizes,
@@ -62,15 +64,15 @@ const config = z
   }));
 type Config = z.output<typeof config>;
 
-/** Old configurations name a wrong token for the end, whose texts end at their highest id. */
-const OLD_END = 2;
+/** Old configurations name this token for the end, whose texts end at their highest id. */
+export const OLD_END = 2;
 
 function endOf(g: GraphWriter, ids: Value, endId: number): Value {
   const isEnd = endId === OLD_END ? ids : g.node('Equal', [ids, g.ints([endId], [])]);
   return g.node('ArgMax', [g.node('Cast', [isEnd], { to: ELEMENTS.int32 })], { axis: 1, keepdims: 1 });
 }
 
-interface Texts {
+export interface Texts {
   /** float32 [rows, tokens, width] */
   states: Value;
   /** The same before the last layer and the last norm. */
@@ -79,7 +81,8 @@ interface Texts {
   ends: Value;
 }
 
-function textStates(g: GraphWriter, c: TextConfig): Texts {
+/** @param c whose end may be that of old configurations */
+export function textStates(g: GraphWriter, c: TextTower & Pick<TextConfig, 'eos_token_id'>): Texts {
   const ids = g.input('input_ids', 'int64', ['texts', 'tokens']);
   const mask = g.input('attention_mask', 'int64', ['texts', 'tokens']);
   const padding = g.node('Cast', [mask], { to: ELEMENTS.int32 });
@@ -93,14 +96,14 @@ function textStates(g: GraphWriter, c: TextConfig): Texts {
   };
 }
 
-/** What the layers of the tower over pictures read first. */
-export function embeddedByClip(g: GraphWriter, c: PictureConfig): Value {
+/** What the layers of the tower over pictures read first. @param norm as checkpoints of CLIP spell it */
+export function embeddedByClip(g: GraphWriter, c: PictureTower, norm = 'pre_layrnorm'): Value {
   const width = c.hidden_size;
   const tokens = embeddedPatches(g, c, { bias: false });
   const first = g.weight('vision_model.embeddings.class_embedding', [width]);
   const learnt = g.node('Reshape', [first, g.ints([1, 1, width])]);
   const embedded = g.node('Add', [withTokens(g, tokens, [learnt], width), picturePlaces(g, c, 1)]);
-  return layerNorm(g, embedded, 'vision_model.pre_layrnorm', towerSizes(c));
+  return layerNorm(g, embedded, `vision_model.${norm}`, towerSizes(c));
 }
 
 const pictureStates = (g: GraphWriter, c: PictureConfig): Value =>

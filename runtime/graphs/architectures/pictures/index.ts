@@ -10,6 +10,7 @@ import { dpt } from './dpt.js';
 import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
+import { owlv2, owlvit } from './owl.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
 import { segformer } from './segformer.js';
@@ -25,7 +26,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, segformer],
-  ...[detr, tableTransformer, yolos],
+  ...[detr, tableTransformer, yolos, owlvit, owlv2],
   ...[dpt, depthAnything],
   vilt,
 ];
