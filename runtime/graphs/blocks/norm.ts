@@ -18,6 +18,17 @@ export function layerNorm(
   return g.node('LayerNormalization', inputs, { axis: -1, epsilon: float(epsilon) });
 }
 
+/** float32 [rows, width, lines, columns] -> [rows, lines, columns, width] */
+export const channelsLast = (g: GraphWriter, x: Value): Value =>
+  g.node('Transpose', [x], { perm: [0, 2, 3, 1] });
+/** The way back. */
+export const channelsFirst = (g: GraphWriter, x: Value): Value =>
+  g.node('Transpose', [x], { perm: [0, 3, 1, 2] });
+
+/** LayerNorm over the channels of each place: float32 [rows, width, lines, columns]. */
+export const channelNorm = (g: GraphWriter, x: Value, name: string, options: NormOptions): Value =>
+  channelsFirst(g, layerNorm(g, channelsLast(g, x), name, options));
+
 /**
  * LayerNorm of x + skip. Two nodes: the CPU's SkipLayerNormalization takes six times as long as both (ONNX Runtime 1.30,
  * measured over 16 to 256 tokens of 384 and 768), which is a tenth of a small encoder's run.

@@ -3,7 +3,7 @@ import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { convolution2d } from '../../blocks/convolution.js';
 import { linear } from '../../blocks/linear.js';
-import { layerNorm } from '../../blocks/norm.js';
+import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../blocks/norm.js';
 import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';
 import { pictureInput } from '../../blocks/pictures.js';
@@ -32,12 +32,6 @@ type Config = z.output<typeof config> | z.output<typeof secondConfig>;
 
 /** Of all norms but the last. */
 const EPSILON = 1e-6;
-
-const channelsLast = (g: GraphWriter, x: Value) => g.node('Transpose', [x], { perm: [0, 2, 3, 1] });
-const channelsFirst = (g: GraphWriter, x: Value) => g.node('Transpose', [x], { perm: [0, 3, 1, 2] });
-
-const channelNorm = (g: GraphWriter, x: Value, name: string, width: number): Value =>
-  channelsFirst(g, layerNorm(g, channelsLast(g, x), name, { width, epsilon: EPSILON }));
 
 interface LayerOf {
   c: Config;
@@ -76,12 +70,12 @@ function statesOf(g: GraphWriter, c: Config, base: string): Value {
   const cut = convolution2d(g, pictureInput(g, c.num_channels), at('embeddings.patch_embeddings'), {
     ...{ from: c.num_channels, to: first, kernel: c.patch_size, stride: c.patch_size, padding: 0 },
   });
-  let x = channelNorm(g, cut, at('embeddings.layernorm'), first);
+  let x = channelNorm(g, cut, at('embeddings.layernorm'), { width: first, epsilon: EPSILON });
   c.hidden_sizes.forEach((width, stage) => {
     const inStage = (name: string) => at(`encoder.stages.${stage}.${name}`);
     const from = c.hidden_sizes[stage - 1];
     if (from !== undefined) {
-      const even = channelNorm(g, x, inStage('downsampling_layer.0'), from);
+      const even = channelNorm(g, x, inStage('downsampling_layer.0'), { width: from, epsilon: EPSILON });
       const half = { from, to: width, kernel: 2, stride: 2, padding: 0 };
       x = convolution2d(g, even, inStage('downsampling_layer.1'), half);
     }

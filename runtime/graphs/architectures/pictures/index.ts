@@ -13,6 +13,7 @@ import { mobilenetV2 } from './mobilenet-v2.js';
 import { owlv2, owlvit } from './owl.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
+import { sam } from './sam.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
@@ -27,6 +28,6 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, segformer],
   ...[detr, tableTransformer, yolos, owlvit, owlv2],
-  ...[dpt, depthAnything],
+  ...[dpt, depthAnything, sam],
   vilt,
 ];
