@@ -17,6 +17,7 @@ import { sam } from './sam.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
+import { swinv2 } from './swinv2.js';
 import { vilt } from './vilt.js';
 import { vit } from './vit.js';
 import { yolos } from './yolos.js';
@@ -26,7 +27,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
-  ...[resnet, convnext, convnextv2, swin, segformer],
+  ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
   ...[detr, tableTransformer, yolos, owlvit, owlv2],
   ...[dpt, depthAnything, sam],
   vilt,

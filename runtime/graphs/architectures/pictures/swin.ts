@@ -9,36 +9,38 @@ import { labelScores, meanToken, pictureHeads } from '../../blocks/picture-heads
 import type { PictureModel } from '../../blocks/picture-model.js';
 import { patches, pictureInput } from '../../blocks/pictures.js';
 import { bucketBias } from '../../blocks/relative-buckets.js';
-import {
-  fromWindows,
-  intoWindows,
-  paddedGrid,
-  paddedPicture,
-  rolled,
-  shiftMask,
-} from '../../blocks/windows.js';
+import { paddedPicture } from '../../blocks/windows.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import { channels, edges, stages } from './config.js';
+import { fourTogether, halved, ofAllRows, throughWindows } from './swin-windows.js';
 
-const config = z
-  .object({
-    ...labels,
-    num_channels: channels,
-    patch_size: edges.default([4, 4]),
-    embed_dim: size.default(96),
-    depths: stages.default([2, 2, 6, 2]),
-    num_heads: stages.default([3, 6, 12, 24]),
-    window_size: z.int().min(1).max(256).default(7),
-    mlp_ratio: z.number().min(0.01).max(64).default(4),
-    qkv_bias: z.boolean().default(true),
-    hidden_act: z.string().default('gelu'),
-    use_absolute_embeddings: z.literal(false).default(false),
-    layer_norm_eps: epsilon.default(1e-5),
-  })
-  .refine((c) => c.depths.length === c.num_heads.length && c.depths.length <= 12, {
-    ...{ message: 'num_heads has another length', path: ['depths'] },
-  });
+/** Of configurations of both Swins. */
+export const swinFields = {
+  ...labels,
+  num_channels: channels,
+  patch_size: edges.default([4, 4]),
+  embed_dim: size.default(96),
+  depths: stages.default([2, 2, 6, 2]),
+  num_heads: stages.default([3, 6, 12, 24]),
+  window_size: z.int().min(1).max(256).default(7),
+  mlp_ratio: z.number().min(0.01).max(64).default(4),
+  qkv_bias: z.boolean().default(true),
+  hidden_act: z.string().default('gelu'),
+  use_absolute_embeddings: z.literal(false).default(false),
+  layer_norm_eps: epsilon.default(1e-5),
+};
+
+/** Each stage has its number of heads, and no width is beyond all bounds. */
+export function sameStages(
+  c: { depths: readonly number[]; num_heads: readonly number[] },
+  context: z.RefinementCtx,
+): void {
+  if (c.depths.length === c.num_heads.length && c.depths.length <= 12) return;
+  context.addIssue({ code: 'custom', message: 'num_heads has another length', path: ['depths'] });
+}
+
+const config = z.object(swinFields).superRefine(sameStages);
 type Config = z.output<typeof config>;
 
 /** Of norms without a setting. */
@@ -69,20 +71,10 @@ function layer(g: GraphWriter, x: Value, of: LayerOf): Value {
 /** Attention within windows, which every second layer shifts by half of their edge. */
 function windowAttention(g: GraphWriter, x: Value, of: LayerOf): Value {
   const { c, grid, width, shifted } = of;
-  const size = { edge: c.window_size, width };
-  const lines = g.node('Reshape', [
-    ...[x, g.node('Concat', [g.ints([0]), grid, g.ints([width])], { axis: 0 })],
-  ]);
-  const padded = paddedGrid(g, lines, grid, c.window_size);
   const shift = shifted ? shiftOf(g, grid, c) : undefined;
-  const moved = shift ? rolled(g, padded.x, [shift, shift]) : padded.x;
-  const windows = intoWindows(g, moved, padded.grid, size);
-  const mask =
-    shift && g.once(`shift ${padded.grid}`, () => shiftMask(g, padded.grid, { shift, edge: c.window_size }));
-  const found = fromWindows(g, attended(g, windows, { ...of, mask }), padded.grid, size);
-  const back = shift ? rolledBack(g, found, padded.grid, shift) : found;
-  const own = g.node('Slice', [back, g.ints([0, 0]), grid, g.ints([1, 2])]);
-  return g.node('Reshape', [own, g.ints([0, -1, width])]);
+  return throughWindows(g, x, { grid, width, edge: c.window_size, shift }, (windows, mask) =>
+    attended(g, windows, { ...of, mask }),
+  );
 }
 
 /** A grid no larger than a window is not shifted: int64 [1]. */
@@ -90,12 +82,6 @@ function shiftOf(g: GraphWriter, grid: Value, c: Config): Value {
   const least = g.node('ReduceMin', [grid, g.ints([0])], { keepdims: 1 });
   const fits = g.node('LessOrEqual', [least, g.ints([c.window_size])]);
   return g.node('Where', [fits, g.ints([0]), g.ints([Math.floor(c.window_size / 2)])]);
-}
-
-function rolledBack(g: GraphWriter, x: Value, grid: Value, shift: Value): Value {
-  const from = g.node('Sub', [grid, shift]);
-  const parts = g.nodes('Split', [from, g.ints([1, 1])], { outputs: 2, attributes: { axis: 0 } });
-  return rolled(g, x, parts as [Value, Value]);
 }
 
 /** @param x float32 [rows · windows, tokens, width] */
@@ -116,28 +102,9 @@ function attended(
   return linear(g, found, at('attention.output.dense'), { from: width, to: width });
 }
 
-/** float32 [windows, heads, tokens, tokens] for each row: [rows · windows, …]. */
-function ofAllRows(g: GraphWriter, bias: Value, x: Value): Value {
-  const all = g.node('Shape', [x], { start: 0, end: 1 });
-  const rows = g.node('Div', [all, g.node('Shape', [bias], { start: 0, end: 1 })]);
-  return g.node('Tile', [bias, g.node('Concat', [rows, g.ints([1, 1, 1])], { axis: 0 })]);
-}
-
 /** Four neighbours become one token of twice the width. */
 function merged(g: GraphWriter, x: Value, grid: Value, { at, width }: Pick<LayerOf, 'at' | 'width'>): Value {
-  const lines = g.node('Reshape', [
-    ...[x, g.node('Concat', [g.ints([0]), grid, g.ints([width])], { axis: 0 })],
-  ]);
-  const even = paddedGrid(g, lines, grid, 2).x;
-  const quarters = [
-    [0, 0],
-    [1, 0],
-    [0, 1],
-    [1, 1],
-  ].map((start) =>
-    g.node('Slice', [even, g.ints(start), g.ints([2 ** 53, 2 ** 53]), g.ints([1, 2]), g.ints([2, 2])]),
-  );
-  const four = g.node('Reshape', [g.node('Concat', quarters, { axis: 3 }), g.ints([0, -1, 4 * width])]);
+  const four = fourTogether(g, x, grid, width);
   const normed = layerNorm(g, four, at('downsample.norm'), { width: 4 * width, epsilon: EPSILON });
   return linear(g, normed, at('downsample.reduction'), { from: 4 * width, to: 2 * width, bias: false });
 }
@@ -159,7 +126,7 @@ function layersOf(g: GraphWriter, c: Config): Value {
     }
     if (stage === c.depths.length - 1) return;
     x = merged(g, x, grid, { at: inStage, width });
-    grid = g.node('Div', [g.node('Add', [grid, g.ints([1], [])]), g.ints([2], [])]);
+    grid = halved(g, grid);
   });
   return x;
 }
