@@ -56,9 +56,9 @@ export function pictureOf(g: GraphWriter, tokens: Value, grid: Value): Value {
 }
 
 /** Puts learnt tokens [1, count, width] before those of every row, in this order. */
-export function withTokens(g: GraphWriter, tokens: Value, learnt: readonly Value[], width: number): Value {
+export function withTokens(g: GraphWriter, tokens: Value, learnt: readonly Value[]): Value {
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
-  const shape = g.node('Concat', [rows, g.ints([1, width])], { axis: 0 });
+  const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
   const before = learnt.map((one) => g.node('Expand', [one, shape]));
   return g.node('Concat', [...before, tokens], { axis: 1 });
 }

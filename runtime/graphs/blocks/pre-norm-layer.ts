@@ -34,8 +34,10 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
   at: (name: string) => string;
   /** Added to scores, for some of what the projections read. */
   bias?: Value | ((read: Value) => Value) | undefined;
-  /** Of the projections; all have one if absent. */
-  biases?: { query?: Bias; key?: Bias; value?: Bias };
+  /** Of the layers; all have one if absent. */
+  biases?: { query?: Bias; key?: Bias; value?: Bias; output?: Bias; feedForward?: Bias };
+  /** Turns the heads of queries and keys, float32 [rows, tokens, width]. */
+  turn?: (x: Value) => Value;
   /** Names of vectors [width] that scale what attention and feed-forward add. */
   scales?: readonly [attention: string, feedForward: string] | undefined;
   /** In place of two layers with the activation between them. */
@@ -44,12 +46,14 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
 
 /** A layer of an encoder whose norms stand before attention and feed-forward: float32 [rows, tokens, width]. */
 export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
-  const { names, at, width, epsilon, scales } = layer;
+  const { names, at, width, epsilon, scales, turn = (heads) => heads } = layer;
   const normed = layerNorm(g, x, at(names.attentionNorm), { width, epsilon });
   const projected = projections(g, normed, layer);
   const bias = typeof layer.bias === 'function' ? layer.bias(normed) : layer.bias;
-  const attended = attention(g, projected, { ...layer, bias });
-  const output = linear(g, attended, at(names.output), { from: width, to: width });
+  const turned = { ...projected, query: turn(projected.query), key: turn(projected.key) };
+  const attended = attention(g, turned, { ...layer, bias });
+  const outputSize = { from: width, to: width, bias: layer.biases?.output ?? true };
+  const output = linear(g, attended, at(names.output), outputSize);
   const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
   const read = layerNorm(g, middle, at(names.norm), { width, epsilon });
   const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);
@@ -70,9 +74,11 @@ function projections(g: GraphWriter, x: Value, { names, at, width, heads, biases
   return splitRows(g, fused, { heads, keyHeads: heads, width: headWidth(width, heads) });
 }
 
-function feedForward(g: GraphWriter, x: Value, { names, at, width, inner, act }: PreNormLayer): Value {
-  const wide = activation(g, linear(g, x, at(names.wide), { from: width, to: inner }), act);
-  return linear(g, wide, at(names.narrow), { from: inner, to: width });
+function feedForward(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
+  const { names, at, width, inner, act, biases } = layer;
+  const bias = biases?.feedForward ?? true;
+  const wide = activation(g, linear(g, x, at(names.wide), { from: width, to: inner, bias }), act);
+  return linear(g, wide, at(names.narrow), { from: inner, to: width, bias });
 }
 
 function scaledBy(g: GraphWriter, x: Value, name: string | undefined, width: number): Value {

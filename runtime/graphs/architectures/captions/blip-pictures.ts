@@ -36,7 +36,7 @@ export function blipStates(g: GraphWriter, c: Config): Value {
   const whole = g.weight(at('embeddings.class_embedding'), [1, 1, width]);
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
   const places = g.weight(at('embeddings.position_embedding'), [1, lines * columns + 1, width]);
-  let x = g.node('Add', [withTokens(g, tokens, [whole], width), places]);
+  let x = g.node('Add', [withTokens(g, tokens, [whole]), places]);
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = preNormLayer(g, x, {
       ...{ width, epsilon, heads: c.num_attention_heads, inner: c.intermediate_size, act: c.hidden_act },

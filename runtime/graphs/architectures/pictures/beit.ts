@@ -46,7 +46,7 @@ function embed(g: GraphWriter, c: Config): Value {
   const { tokens } = patches(g, pixels, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
-  const all = withTokens(g, tokens, [g.weight(at('cls_token'), [1, 1, width])], width);
+  const all = withTokens(g, tokens, [g.weight(at('cls_token'), [1, 1, width])]);
   if (!c.use_absolute_position_embeddings) return all;
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
   return g.node('Add', [all, g.weight(at('position_embeddings'), [1, lines * columns + 1, width])]);

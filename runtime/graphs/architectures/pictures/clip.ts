@@ -102,7 +102,7 @@ export function embeddedByClip(g: GraphWriter, c: PictureTower, norm = 'pre_layr
   const tokens = embeddedPatches(g, c, { bias: false });
   const first = g.weight('vision_model.embeddings.class_embedding', [width]);
   const learnt = g.node('Reshape', [first, g.ints([1, 1, width])]);
-  const embedded = g.node('Add', [withTokens(g, tokens, [learnt], width), picturePlaces(g, c, 1)]);
+  const embedded = g.node('Add', [withTokens(g, tokens, [learnt]), picturePlaces(g, c, 1)]);
   return layerNorm(g, embedded, `vision_model.${norm}`, towerSizes(c));
 }
 

@@ -67,7 +67,7 @@ export function dinov2Embeddings(
   const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode });
   const all = g.node('Concat', [tokensFrom(g, places, 0, 1), others], { axis: 1 });
   const first = g.weight(at('cls_token'), [1, 1, width]);
-  const placed = g.node('Add', [withTokens(g, tokens, [first], width), all]);
+  const placed = g.node('Add', [withTokens(g, tokens, [first]), all]);
   if (!registers) return { tokens: placed, grid };
   const table = g.weight(at('register_tokens'), [1, registers, width]);
   const rows = g.node('Shape', [placed], { start: 0, end: 1 });

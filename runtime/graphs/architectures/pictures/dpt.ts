@@ -50,7 +50,7 @@ function vitStates(g: GraphWriter, c: Config): LayerStates {
   const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode: 'linear' });
   const all = g.node('Concat', [tokensFrom(g, places, 0, 1), others], { axis: 1 });
   const first = g.weight(at('embeddings.cls_token'), [1, 1, width]);
-  let x = g.node('Add', [withTokens(g, tokens, [first], width), all]);
+  let x = g.node('Add', [withTokens(g, tokens, [first]), all]);
   const wanted = new Set(c.backbone_out_indices ?? [2, 5, 8, 11]);
   const biases = { query: c.qkv_bias, key: c.qkv_bias, value: c.qkv_bias };
   const states: Value[] = [];

@@ -53,7 +53,7 @@ function embeddedPatches(g: GraphWriter, c: Config): Value {
   const cells = tokensOf(g, resize(g, own, sizes, { mode: 'linear', corners: true }));
   const places = g.node('Concat', [tokensFrom(g, table, 0, 1), cells], { axis: 1 });
   const whole = g.weight(at('cls_token'), [1, 1, width]);
-  return g.node('Add', [withTokens(g, tokens, [whole], width), places]);
+  return g.node('Add', [withTokens(g, tokens, [whole]), places]);
 }
 
 /** Tokens of a text, then a picture's, as one sequence: float32 [rows, tokens and patches, width]. */

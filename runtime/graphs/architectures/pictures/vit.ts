@@ -41,7 +41,7 @@ export function vitEmbeddings(g: GraphWriter, c: VitConfig, base: string, learnt
   const named = learnt.map((name) => g.weight(at(name), [1, 1, width]));
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
   const places = g.weight(at('position_embeddings'), [1, lines * columns + learnt.length, width]);
-  return g.node('Add', [withTokens(g, tokens, named, width), places]);
+  return g.node('Add', [withTokens(g, tokens, named), places]);
 }
 
 /** All layers, without the norm behind them. */

@@ -47,7 +47,7 @@ function embed(g: GraphWriter, c: Config): Value {
   const cells = count(c.num_mel_bins, c.frequency_stride) * count(c.max_length, c.time_stride);
   const learnt = ['cls_token', 'distillation_token'].map((name) => g.weight(at(name), [1, 1, width]));
   const places = g.weight(at('position_embeddings'), [1, cells + 2, width]);
-  return g.node('Add', [withTokens(g, tokensOf(g, found), learnt, width), places]);
+  return g.node('Add', [withTokens(g, tokensOf(g, found), learnt), places]);
 }
 
 const heads: Architecture<Config>['heads'] = {
