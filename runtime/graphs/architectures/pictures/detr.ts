@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
-import { attention } from '../../blocks/attention.js';
 import { convolution2d } from '../../blocks/convolution.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { boxOutputs } from '../../blocks/perceptron.js';
 import { nearestMask, sinePlaces } from '../../blocks/picture-places.js';
 import { gridOf, pictureInput, tokensOf } from '../../blocks/pictures.js';
+import { type NormPlace, type Part, type Placed, placedParts } from '../../blocks/placed-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { labelCount, labels, layers, size } from '../config.js';
@@ -29,59 +28,8 @@ type Config = z.output<typeof config>;
 
 const EPSILON = 1e-5;
 
-/** What stands where in a network of this kind. */
-interface Kind {
-  /** Norms stand before attention and feed-forward, and one behind the encoder. */
-  normsBefore: boolean;
-}
-
-/** States of tokens, float32 [rows, tokens, width], and what is added to them where they are queries or keys. */
-interface Placed {
-  x: Value;
-  places: Value;
-}
-
-interface Part extends Kind {
-  width: number;
-  heads: number;
-  inner: number;
-  act: string;
-  /** int32 [rows, cells of the picture], 0 for padding; empty where queries see each other. */
-  padding: Value;
-}
-
-/** Writers of a layer's parts. */
-function partsOf(g: GraphWriter, name: string, part: Part) {
-  const { width, heads, inner, act, normsBefore, padding } = part;
-  const square = { from: width, to: width };
-  const norm = (x: Value, of: string) => layerNorm(g, x, `${name}.${of}`, { width, epsilon: EPSILON });
-  const around = (x: Value, of: string, write: (read: Value) => Value) =>
-    normsBefore ? g.node('Add', [x, write(norm(x, of))]) : norm(g.node('Add', [x, write(x)]), of);
-  const sum = ({ x, places }: Placed) => g.node('Add', [x, places]);
-  return {
-    /** Attention of tokens to those of `source`, or to each other. */
-    attend: ({ x, places }: Placed, of: string, source?: Placed) =>
-      around(x, `${of}_layer_norm`, (read) => {
-        const seen = source ?? { x: read, places };
-        const project = (value: Value, letter: string) =>
-          linear(g, value, `${name}.${of}.${letter}_proj`, square);
-        const projected = {
-          query: project(sum({ x: read, places }), 'q'),
-          key: project(sum(seen), 'k'),
-          value: project(seen.x, 'v'),
-        };
-        return project(attention(g, projected, { heads, width, padding }), 'out');
-      }),
-    feedForward: (x: Value) =>
-      around(x, 'final_layer_norm', (read) => {
-        const wide = activation(g, linear(g, read, `${name}.fc1`, { from: width, to: inner }), act);
-        return linear(g, wide, `${name}.fc2`, { from: inner, to: width });
-      }),
-  };
-}
-
 /** States of the queries: float32 [rows, queries, width]. */
-function queryStates(g: GraphWriter, c: Config, kind: Kind): Value {
+function queryStates(g: GraphWriter, c: Config, kind: NormPlace): Value {
   const pixels = pictureInput(g, c.num_channels);
   const mask = g.input('pixel_mask', 'int64', ['rows', 'height', 'width']);
   const { features, width: from } = backboneFeatures(g, pixels, c, c.num_channels);
@@ -90,7 +38,7 @@ function queryStates(g: GraphWriter, c: Config, kind: Kind): Value {
   const projected = convolution2d(g, features, 'model.input_projection', { from, to: width, kernel: 1 });
   const padding = g.node('Cast', [g.node('Reshape', [cells, g.ints([0, -1])])], { to: ELEMENTS.int32 });
   const picture = { x: tokensOf(g, projected), places: sinePlaces(g, cells, width) };
-  const common = { ...kind, width, act: c.activation_function };
+  const common = { ...kind, width, act: c.activation_function, epsilon: EPSILON };
   const source = { ...picture, x: encode(g, picture, c, { ...common, padding }) };
   return decode(g, source, c, { ...common, padding });
 }
@@ -98,10 +46,10 @@ function queryStates(g: GraphWriter, c: Config, kind: Kind): Value {
 type Common = Omit<Part, 'heads' | 'inner'>;
 
 function encode(g: GraphWriter, picture: Placed, c: Config, common: Common): Value {
-  const part = { ...common, heads: c.encoder_attention_heads, inner: c.encoder_ffn_dim };
+  const part = { ...common, heads: c.encoder_attention_heads, inner: c.encoder_ffn_dim, isEncoder: true };
   let { x } = picture;
   for (let i = 0; i < c.encoder_layers; i++) {
-    const { attend, feedForward } = partsOf(g, `model.encoder.layers.${i}`, part);
+    const { attend, feedForward } = placedParts(g, `model.encoder.layers.${i}`, part);
     x = feedForward(attend({ ...picture, x }, 'self_attn'));
   }
   if (!common.normsBefore) return x;
@@ -110,7 +58,7 @@ function encode(g: GraphWriter, picture: Placed, c: Config, common: Common): Val
 
 /** Queries begin as zeros, and are told apart by their places. */
 function decode(g: GraphWriter, source: Placed, c: Config, common: Common): Value {
-  const { width, padding } = common;
+  const { width } = common;
   const own = { heads: c.decoder_attention_heads, inner: c.decoder_ffn_dim };
   const rows = g.node('Shape', [source.x], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([c.num_queries, width])], { axis: 0 });
@@ -119,14 +67,13 @@ function decode(g: GraphWriter, source: Placed, c: Config, common: Common): Valu
   let x = g.node('Expand', [g.scalar(0), shape]);
   for (let i = 0; i < c.decoder_layers; i++) {
     const name = `model.decoder.layers.${i}`;
-    x = partsOf(g, name, { ...common, ...own, padding: '' }).attend({ x, places }, 'self_attn');
-    const { attend, feedForward } = partsOf(g, name, { ...common, ...own, padding });
-    x = feedForward(attend({ x, places }, 'encoder_attn', source));
+    const { attend, feedForward } = placedParts(g, name, { ...common, ...own });
+    x = feedForward(attend({ x: attend({ x, places }, 'self_attn'), places }, 'encoder_attn', source));
   }
   return layerNorm(g, x, 'model.decoder.layernorm', { width, epsilon: EPSILON });
 }
 
-const heads = (kind: Kind): Architecture<Config>['heads'] => ({
+const heads = (kind: NormPlace): Architecture<Config>['heads'] => ({
   'object-detection': {
     model: (g, c) => {
       const sizes = { width: c.d_model, queries: c.num_queries, labels: labelCount(c) };

@@ -14,6 +14,7 @@ import { mobilenetV2 } from './mobilenet-v2.js';
 import { owlv2, owlvit } from './owl.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
+import { rtDetr, rtDetrV2 } from './rt-detr.js';
 import { sam } from './sam.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
@@ -29,7 +30,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
-  ...[detr, tableTransformer, yolos, owlvit, owlv2],
+  ...[detr, tableTransformer, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
   ...[dpt, depthAnything, sam],
   vilt,
 ];

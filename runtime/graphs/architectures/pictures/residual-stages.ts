@@ -13,6 +13,8 @@ export interface ResidualSize {
   hidden_act: string;
   downsample_in_first_stage: boolean;
   downsample_in_bottleneck: boolean;
+  /** The kind "vd": three small convolutions first, and pictures of shortcuts halved by means. */
+  isDeep?: boolean;
 }
 
 interface Place {
@@ -22,8 +24,11 @@ interface Place {
 
 export interface ResidualNames {
   stem: NormedNames;
+  /** Of the convolutions first of the kind "vd". */
+  deepStem?(part: number): NormedNames;
   part(place: Place & { part: number }): NormedNames;
-  shortcut(place: Place): NormedNames;
+  /** @param isPooled where the picture is halved before */
+  shortcut(place: Place, isPooled: boolean): NormedNames;
 }
 
 /** Of the width within a bottleneck. */
@@ -43,14 +48,23 @@ interface LayerOf extends LayerSize {
 
 /** Convolutions beside a shortcut, which is one, too, where sizes change. */
 function layer(g: GraphWriter, x: Value, { c, names, place, ...size }: LayerOf): Value {
-  const { from, to, stride } = size;
   const found = convolutions(c, size).reduce(
     (read, one, part) => normedConvolution(g, read, names.part({ ...place, part }), one),
     x,
   );
-  const changes = from !== to || stride !== 1;
-  const kept = changes ? normedConvolution(g, x, names.shortcut(place), { from, to, stride, kernel: 1 }) : x;
+  const kept = shortcut(g, x, { c, names, place, ...size });
   return activation(g, g.node('Add', [found, kept]), c.hidden_act);
+}
+
+function shortcut(g: GraphWriter, x: Value, { c, names, place, from, to, stride }: LayerOf): Value {
+  const isBasic = c.layer_type === 'basic';
+  const changes = from !== to || stride !== 1 || (c.isDeep === true && isBasic && place.layer === 0);
+  if (!changes) return x;
+  const isPooled = c.isDeep === true && (isBasic ? from !== to : stride === 2);
+  const pooling = { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: 1 };
+  const read = isPooled ? g.node('AveragePool', [x], pooling) : x;
+  const size = { from, to, stride: isPooled ? 1 : stride, kernel: 1 };
+  return normedConvolution(g, read, names.shortcut(place, isPooled), size);
 }
 
 /** Only the last activation of a layer is the configured one. */
@@ -70,6 +84,21 @@ function convolutions(c: ResidualSize, { from, to, stride }: LayerSize): NormedS
   ];
 }
 
+function stemOf(g: GraphWriter, pixels: Value, c: ResidualSize, names: ResidualNames): Value {
+  const { num_channels: from, embedding_size: to, hidden_act: act } = c;
+  if (!c.isDeep || !names.deepStem)
+    return normedConvolution(g, pixels, names.stem, { from, to, kernel: 7, stride: 2, act });
+  const half = Math.floor(to / 2);
+  const sizes = [
+    { from, to: half, stride: 2 },
+    { from: half, to: half },
+    { from: half, to },
+  ];
+  const written = (x: Value, size: (typeof sizes)[number], part: number) =>
+    normedConvolution(g, x, names.deepStem!(part), { ...size, kernel: 3, act });
+  return sizes.reduce(written, pixels);
+}
+
 /** What the first stage reads, and what each gives: float32 [rows, width, lines, columns]. */
 export function residualStages(
   g: GraphWriter,
@@ -77,9 +106,7 @@ export function residualStages(
   c: ResidualSize,
   names: ResidualNames,
 ): Value[] {
-  const stem = normedConvolution(g, pixels, names.stem, {
-    ...{ from: c.num_channels, to: c.embedding_size, kernel: 7, stride: 2, act: c.hidden_act },
-  });
+  const stem = stemOf(g, pixels, c, names);
   const pooled = g.node('MaxPool', [stem], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] });
   const found = [pooled];
   c.hidden_sizes.forEach((to, stage) => {

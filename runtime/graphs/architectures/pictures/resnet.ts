@@ -27,7 +27,9 @@ export const resnetNames = (base: string): ResidualNames => {
   return {
     stem: pair(`${base}embedder.embedder`),
     part: ({ stage, layer, part }) => pair(`${base}encoder.stages.${stage}.layers.${layer}.layer.${part}`),
-    shortcut: ({ stage, layer }) => pair(`${base}encoder.stages.${stage}.layers.${layer}.shortcut`),
+    deepStem: (part) => pair(`${base}embedder.embedder.${part}`),
+    shortcut: ({ stage, layer }, isPooled) =>
+      pair(`${base}encoder.stages.${stage}.layers.${layer}.shortcut${isPooled ? '.1' : ''}`),
   };
 };
 

@@ -1,0 +1,136 @@
+import { normedConvolution, type NormedSize } from '../../blocks/convolution.js';
+import { activation } from '../../blocks/activation.js';
+import { gridOf, pictureOf, resize, tokensOf } from '../../blocks/pictures.js';
+import { placedParts } from '../../blocks/placed-layer.js';
+import { GraphError } from '../../errors.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { ELEMENTS } from '../../tensors.js';
+import { resnetNames } from './resnet.js';
+import { residualStages } from './residual-stages.js';
+import type { RtDetrConfig } from './rt-detr-config.js';
+
+/** Of the norm behind what reads the backbone. */
+const EPSILON = 1e-5;
+
+/** Pictures of the backbone, the fine ones first, all of one width: float32 [rows, width, lines, columns]. */
+export function backbonePictures(g: GraphWriter, pixels: Value, c: RtDetrConfig): Value[] {
+  const own = c.backbone_config;
+  const stages = residualStages(g, pixels, { ...own, isDeep: true }, resnetNames('model.backbone.model.'));
+  const wanted = stagesOf(own);
+  if (wanted.length !== c.encoder_in_channels.length)
+    throw new GraphError('config.json: encoder_in_channels has another length than what the backbone gives');
+  return wanted.map((stage, level) => {
+    const from = stage === 0 ? own.embedding_size : own.hidden_sizes[stage - 1]!;
+    const at = `model.encoder_input_proj.${level}`;
+    const size = { from, to: c.encoder_hidden_dim, kernel: 1, epsilon: EPSILON };
+    return normedConvolution(g, stages[stage]!, { convolution: `${at}.0`, norm: `${at}.1` }, size);
+  });
+}
+
+/** Which stages are read, in their order; 0 is what the first one reads. */
+function stagesOf({ depths, out_features, out_indices }: RtDetrConfig['backbone_config']): number[] {
+  const last = depths.length;
+  const named = out_features?.map((name) => (name === 'stem' ? 0 : Number(/^stage(\d+)$/.exec(name)?.[1])));
+  const found = named ?? out_indices?.map((index) => (index < 0 ? last + 1 + index : index)) ?? [last];
+  if (found.some((stage) => !(stage >= 0 && stage <= last)))
+    throw new GraphError('config.json: the backbone has no such stage');
+  return found.toSorted((a, b) => a - b);
+}
+
+/** A convolution that the names of `conv` and `norm` belong to, of pictures of the encoder's width if not told. */
+function convolved(
+  g: GraphWriter,
+  x: Value,
+  { c, at, ...size }: { c: RtDetrConfig; at: string } & Partial<NormedSize>,
+): Value {
+  const width = c.encoder_hidden_dim;
+  const whole = { from: width, to: width, kernel: 1, epsilon: c.batch_norm_eps, ...size };
+  return normedConvolution(g, x, { convolution: `${at}.conv`, norm: `${at}.norm` }, whole);
+}
+
+const acted = (g: GraphWriter, x: Value, act: string | null): Value =>
+  act === null ? x : activation(g, x, act);
+
+/** Two pictures as one, read on two ways: float32 [rows, width, lines, columns]. */
+function fused(g: GraphWriter, pictures: readonly Value[], c: RtDetrConfig, at: string): Value {
+  const act = c.activation_function ?? undefined;
+  const width = c.encoder_hidden_dim;
+  const inner = Math.trunc(width * c.hidden_expansion);
+  const both = g.node('Concat', pictures, { axis: 1 });
+  const wide = { c, from: 2 * width, to: inner, act };
+  let x = convolved(g, both, { ...wide, at: `${at}.conv1` });
+  for (let i = 0; i < 3; i++) {
+    const size = { c, from: inner, to: inner };
+    const parts = [3, 1].map((kernel, part) =>
+      convolved(g, x, { ...size, kernel, at: `${at}.bottlenecks.${i}.conv${part + 1}` }),
+    );
+    x = acted(g, g.node('Add', parts), c.activation_function);
+  }
+  const sum = g.node('Add', [x, convolved(g, both, { ...wide, at: `${at}.conv2` })]);
+  return inner === width ? sum : convolved(g, sum, { c, at: `${at}.conv3`, from: inner, act });
+}
+
+/** Places of cells as Python has them, which counts through columns first: float32 [1, cells, width]. */
+function places(
+  g: GraphWriter,
+  grid: Value,
+  { encoder_hidden_dim, positional_encoding_temperature }: RtDetrConfig,
+): Value {
+  const quarter = encoder_hidden_dim / 4;
+  const rates = Array.from(
+    { length: quarter },
+    (_, i) => 1 / positional_encoding_temperature ** (i / quarter),
+  );
+  const lines = g.node('Gather', [grid, g.ints([0], [])]);
+  const count = g.node('ReduceProd', [grid], { keepdims: 0 });
+  const cells = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
+  const parts = [g.node('Div', [cells, lines]), g.node('Mod', [cells, lines])].flatMap((place) => {
+    const number = g.node('Unsqueeze', [g.node('Cast', [place], { to: ELEMENTS.float32 }), g.ints([1])]);
+    const angles = g.node('Mul', [number, g.floats(rates)]);
+    return [g.node('Sin', [angles]), g.node('Cos', [angles])];
+  });
+  return g.node('Unsqueeze', [g.node('Concat', parts, { axis: 1 }), g.ints([0])]);
+}
+
+/** Cells of a picture look at each other. */
+function looked(g: GraphWriter, picture: Value, c: RtDetrConfig, at: string): Value {
+  const grid = gridOf(g, picture);
+  const placed = { x: tokensOf(g, picture), places: places(g, grid, c) };
+  const part = {
+    ...{ width: c.encoder_hidden_dim, heads: c.encoder_attention_heads, inner: c.encoder_ffn_dim },
+    ...{ act: c.encoder_activation_function, epsilon: c.layer_norm_eps, normsBefore: false },
+  };
+  for (let i = 0; i < c.encoder_layers; i++) {
+    const { attend, feedForward } = placedParts(g, `${at}.layers.${i}`, part);
+    placed.x = feedForward(attend(placed, 'self_attn'));
+  }
+  return pictureOf(g, placed.x, grid);
+}
+
+/** Pictures that have seen the coarser ones and then the finer ones. @param given the fine ones first */
+export function hybridEncoder(g: GraphWriter, given: readonly Value[], c: RtDetrConfig): Value[] {
+  const at = (name: string) => `model.encoder.${name}`;
+  const act = c.activation_function ?? undefined;
+  const pictures = [...given];
+  if (c.encoder_layers > 0)
+    c.encode_proj_layers.forEach((level, i) => {
+      pictures[level] = looked(g, pictures[level]!, c, at(`encoder.${i}`));
+    });
+  const coarse = [pictures.pop()!];
+  pictures.toReversed().forEach((finer, i) => {
+    const read = convolved(g, coarse.pop()!, { c, at: at(`lateral_convs.${i}`), act });
+    const larger = resize(g, read, twice(g, read), { mode: 'nearest' });
+    coarse.push(read, fused(g, [larger, finer], c, at(`fpn_blocks.${i}`)));
+  });
+  const found = [coarse.pop()!];
+  coarse.toReversed().forEach((picture, i) => {
+    const half = { kernel: 3, stride: 2, act, at: at(`downsample_convs.${i}`) };
+    const smaller = convolved(g, found.at(-1)!, { c, ...half });
+    found.push(fused(g, [smaller, picture], c, at(`pan_blocks.${i}`)));
+  });
+  return found;
+}
+
+/** int64 [4]: the shape with the grid twice as large. */
+const twice = (g: GraphWriter, x: Value): Value =>
+  g.node('Mul', [g.node('Shape', [x]), g.ints([1, 1, 2, 2])]);
