@@ -11,6 +11,7 @@ import { dpt } from './dpt.js';
 import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
+import { glpn } from './glpn.js';
 import { owlv2, owlvit } from './owl.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
@@ -20,6 +21,7 @@ import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
 import { swinv2 } from './swinv2.js';
+import { videomae } from './videomae.js';
 import { vilt } from './vilt.js';
 import { vit } from './vit.js';
 import { yolos } from './yolos.js';
@@ -31,6 +33,6 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
   ...[detr, tableTransformer, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
-  ...[dpt, depthAnything, sam],
-  vilt,
+  ...[dpt, depthAnything, glpn, sam],
+  ...[vilt, videomae],
 ];

@@ -11,35 +11,35 @@ import type { GraphWriter, Value } from '../../graph-writer.js';
 import { labelCount, labels, size } from '../config.js';
 import { channels, stages } from './config.js';
 
+/** Of configurations of its encoder, which others have, too. */
+export const segformerFields = {
+  num_channels: channels,
+  num_encoder_blocks: z.int().min(1).max(64).default(4),
+  depths: stages.default([2, 2, 2, 2]),
+  sr_ratios: stages.default([8, 4, 2, 1]),
+  hidden_sizes: stages.default([32, 64, 160, 256]),
+  patch_sizes: stages.default([7, 3, 3, 3]),
+  strides: stages.default([4, 2, 2, 2]),
+  num_attention_heads: stages.default([1, 2, 5, 8]),
+  mlp_ratios: z.array(z.number().min(0.01).max(64)).max(64).default([4, 4, 4, 4]),
+  hidden_act: z.string().default('gelu'),
+};
+type Encoder = z.output<z.ZodObject<typeof segformerFields>>;
+
+export function sameLengths(c: Encoder, context: z.RefinementCtx): void {
+  const lists = [c.depths, c.sr_ratios, c.hidden_sizes, c.patch_sizes, c.strides, c.num_attention_heads];
+  if ([...lists, c.mlp_ratios].every(({ length }) => length === c.num_encoder_blocks)) return;
+  const message = 'lists of other lengths describe the stages';
+  context.addIssue({ code: 'custom', message, path: ['num_encoder_blocks'] });
+}
+
 const config = z
   .object({
-    ...labels,
-    num_channels: channels,
-    num_encoder_blocks: z.int().min(1).max(64).default(4),
-    depths: stages.default([2, 2, 2, 2]),
-    sr_ratios: stages.default([8, 4, 2, 1]),
-    hidden_sizes: stages.default([32, 64, 160, 256]),
-    patch_sizes: stages.default([7, 3, 3, 3]),
-    strides: stages.default([4, 2, 2, 2]),
-    num_attention_heads: stages.default([1, 2, 5, 8]),
-    mlp_ratios: z.array(z.number().min(0.01).max(64)).max(64).default([4, 4, 4, 4]),
-    hidden_act: z.string().default('gelu'),
+    ...{ ...labels, ...segformerFields },
     decoder_hidden_size: size.default(256),
     reshape_last_stage: z.literal(true).default(true),
   })
-  .refine(
-    (c) =>
-      [
-        c.depths,
-        c.sr_ratios,
-        c.hidden_sizes,
-        c.patch_sizes,
-        c.strides,
-        c.num_attention_heads,
-        c.mlp_ratios,
-      ].every(({ length }) => length === c.num_encoder_blocks),
-    { message: 'lists of other lengths describe the stages', path: ['num_encoder_blocks'] },
-  );
+  .superRefine(sameLengths);
 type Config = z.output<typeof config>;
 
 const EPSILON = 1e-5;
@@ -96,11 +96,11 @@ function mixed(g: GraphWriter, x: Value, { at, grid, width, inner, act }: LayerO
 }
 
 /** What each stage gives: float32 [rows, width, lines, columns]. */
-function stagesOf(g: GraphWriter, c: Config): Value[] {
+export function segformerStages(g: GraphWriter, c: Encoder, base = 'segformer.'): Value[] {
   const found = [pictureInput(g, c.num_channels)];
   for (let stage = 0; stage < c.num_encoder_blocks; stage++) {
     const width = c.hidden_sizes[stage]!;
-    const at = (name: string) => `segformer.encoder.${name}`;
+    const at = (name: string) => `${base}encoder.${name}`;
     const cut = convolution2d(g, found.at(-1)!, at(`patch_embeddings.${stage}.proj`), {
       ...{ from: c.hidden_sizes[stage - 1] ?? c.num_channels, to: width },
       ...{ kernel: c.patch_sizes[stage]!, stride: c.strides[stage]! },
@@ -157,12 +157,12 @@ const heads: Architecture<Config>['heads'] = {
   'image-segmentation': {
     model: (g, c) => {
       const shape = ['rows', labelCount(c), 'lines', 'columns'];
-      g.output('logits', decode(g, stagesOf(g, c), c), 'float32', shape);
+      g.output('logits', decode(g, segformerStages(g, c), c), 'float32', shape);
     },
   },
   'image-classification': {
     model: (g, c) => {
-      const last = meanToken(g, tokensOf(g, stagesOf(g, c).at(-1)!));
+      const last = meanToken(g, tokensOf(g, segformerStages(g, c).at(-1)!));
       const sizes = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
       g.output('logits', labelScores(g, last, sizes), 'float32', ['rows', sizes.labels]);
     },
