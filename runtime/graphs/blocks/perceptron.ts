@@ -26,6 +26,15 @@ export function perceptron(
   return found;
 }
 
+/** Keeps logarithms of shares finite. */
+const LEAST = 1e-5;
+
+/** What a share between 0 and 1 is before the sigmoid. */
+export function odds(g: GraphWriter, shares: Value): Value {
+  const least = (x: Value) => g.node('Max', [x, g.scalar(LEAST)]);
+  return g.node('Log', [g.node('Div', [least(shares), least(g.node('Sub', [g.scalar(1), shares]))])]);
+}
+
 export interface DetectorSize {
   width: number;
   /** Queries of each picture. */

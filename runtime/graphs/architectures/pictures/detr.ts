@@ -13,7 +13,8 @@ import { labelCount, labels, layers, size } from '../config.js';
 import { channels } from './config.js';
 import { backboneConfig, backboneFeatures } from './detr-backbone.js';
 
-const config = z.object({
+/** Of DETR and Conditional DETR. */
+export const detrConfig = z.object({
   ...{ ...labels, ...backboneConfig },
   num_channels: channels,
   num_queries: size.default(100),
@@ -24,12 +25,18 @@ const config = z.object({
   activation_function: z.string().default('relu'),
   position_embedding_type: z.literal('sine').default('sine'),
 });
-type Config = z.output<typeof config>;
+export type DetrConfig = z.output<typeof detrConfig>;
 
 const EPSILON = 1e-5;
 
-/** States of the queries: float32 [rows, queries, width]. */
-function queryStates(g: GraphWriter, c: Config, kind: NormPlace): Value {
+/** What an encoder makes of a picture, and what its layers have in common with those of the decoder. */
+export interface Encoded {
+  source: Placed;
+  common: Common;
+}
+
+/** Declares the inputs. */
+export function encodedPicture(g: GraphWriter, c: DetrConfig, kind: NormPlace): Encoded {
   const pixels = pictureInput(g, c.num_channels);
   const mask = g.input('pixel_mask', 'int64', ['rows', 'height', 'width']);
   const { features, width: from } = backboneFeatures(g, pixels, c, c.num_channels);
@@ -38,14 +45,13 @@ function queryStates(g: GraphWriter, c: Config, kind: NormPlace): Value {
   const projected = convolution2d(g, features, 'model.input_projection', { from, to: width, kernel: 1 });
   const padding = g.node('Cast', [g.node('Reshape', [cells, g.ints([0, -1])])], { to: ELEMENTS.int32 });
   const picture = { x: tokensOf(g, projected), places: sinePlaces(g, cells, width) };
-  const common = { ...kind, width, act: c.activation_function, epsilon: EPSILON };
-  const source = { ...picture, x: encode(g, picture, c, { ...common, padding }) };
-  return decode(g, source, c, { ...common, padding });
+  const common = { ...kind, width, act: c.activation_function, epsilon: EPSILON, padding };
+  return { source: { ...picture, x: encode(g, picture, c, common) }, common };
 }
 
 type Common = Omit<Part, 'heads' | 'inner'>;
 
-function encode(g: GraphWriter, picture: Placed, c: Config, common: Common): Value {
+function encode(g: GraphWriter, picture: Placed, c: DetrConfig, common: Common): Value {
   const part = { ...common, heads: c.encoder_attention_heads, inner: c.encoder_ffn_dim, isEncoder: true };
   let { x } = picture;
   for (let i = 0; i < c.encoder_layers; i++) {
@@ -57,7 +63,7 @@ function encode(g: GraphWriter, picture: Placed, c: Config, common: Common): Val
 }
 
 /** Queries begin as zeros, and are told apart by their places. */
-function decode(g: GraphWriter, source: Placed, c: Config, common: Common): Value {
+function decode(g: GraphWriter, { source, common }: Encoded, c: DetrConfig): Value {
   const { width } = common;
   const own = { heads: c.decoder_attention_heads, inner: c.decoder_ffn_dim };
   const rows = g.node('Shape', [source.x], { start: 0, end: 1 });
@@ -73,11 +79,11 @@ function decode(g: GraphWriter, source: Placed, c: Config, common: Common): Valu
   return layerNorm(g, x, 'model.decoder.layernorm', { width, epsilon: EPSILON });
 }
 
-const heads = (kind: NormPlace): Architecture<Config>['heads'] => ({
+const heads = (kind: NormPlace): Architecture<DetrConfig>['heads'] => ({
   'object-detection': {
     model: (g, c) => {
       const sizes = { width: c.d_model, queries: c.num_queries, labels: labelCount(c) };
-      const states = queryStates(g, c, kind);
+      const states = decode(g, encodedPicture(g, c, kind), c);
       const logits = linear(g, states, 'class_labels_classifier', {
         ...{ from: sizes.width, to: sizes.labels + 1 },
       });
@@ -89,7 +95,7 @@ const heads = (kind: NormPlace): Architecture<Config>['heads'] => ({
 /** modeling_detr.py */
 export const detr = defineArchitecture({
   modelTypes: ['detr'],
-  config,
+  config: detrConfig,
   prefixes: ['model.'],
   heads: heads({ normsBefore: false }),
 });
@@ -97,7 +103,7 @@ export const detr = defineArchitecture({
 /** modeling_table_transformer.py */
 export const tableTransformer = defineArchitecture({
   modelTypes: ['table-transformer'],
-  config,
+  config: detrConfig,
   prefixes: ['model.'],
   heads: heads({ normsBefore: true }),
 });

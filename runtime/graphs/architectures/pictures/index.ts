@@ -1,6 +1,7 @@
 import type { AnyArchitecture } from '../../architecture.js';
 import { beit } from './beit.js';
 import { clip, clipText, clipVision } from './clip.js';
+import { conditionalDetr } from './conditional-detr.js';
 import { convnext, convnextv2 } from './convnext.js';
 import { deit } from './deit.js';
 import { depthAnything } from './depth-anything.js';
@@ -32,7 +33,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
-  ...[detr, tableTransformer, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
+  ...[detr, tableTransformer, conditionalDetr, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
   ...[dpt, depthAnything, glpn, sam],
   ...[vilt, videomae],
 ];

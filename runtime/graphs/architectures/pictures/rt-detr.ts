@@ -3,7 +3,7 @@ import { normedConvolution } from '../../blocks/convolution.js';
 import { deformableAttention, type Level } from '../../blocks/deformable-attention.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { perceptron } from '../../blocks/perceptron.js';
+import { odds, perceptron } from '../../blocks/perceptron.js';
 import { gridOf, pictureInput, tokensOf } from '../../blocks/pictures.js';
 import { placedParts } from '../../blocks/placed-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
@@ -14,8 +14,8 @@ import { backbonePictures, hybridEncoder } from './rt-detr-encoder.js';
 
 /** Edge of a box that a cell of the finest picture may say something of, and how near an edge of the picture its middle may be. */
 const [EDGE, MARGIN] = [0.05, 0.01];
-/** Keeps logarithms of boxes finite, and stands where a cell says nothing. */
-const [LEAST, MOST] = [1e-5, 3.4028234663852886e38];
+/** Stands where a cell says nothing. */
+const MOST = 3.4028234663852886e38;
 
 interface Anchors {
   /** Before the sigmoid: float32 [cells, 4]. */
@@ -89,12 +89,6 @@ function chooseQueries(g: GraphWriter, levels: readonly Level[], c: RtDetrConfig
   const at = g.node('Unsqueeze', [places!, g.ints([2])]);
   const chosen = (x: Value) => g.node('GatherND', [x, at], { batch_dims: 1 });
   return { states: chosen(states), boxes: g.node('Sigmoid', [chosen(boxes)]) };
-}
-
-/** A box before the sigmoid. */
-function odds(g: GraphWriter, boxes: Value): Value {
-  const least = (x: Value) => g.node('Max', [x, g.scalar(LEAST)]);
-  return g.node('Log', [g.node('Div', [least(boxes), least(g.node('Sub', [g.scalar(1), boxes]))])]);
 }
 
 /** Queries look at each other and around their boxes, and move these. */
