@@ -1,6 +1,8 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
+import type { Head } from '../../runtime/core/handles/index.js';
 import type { Dtype } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
 import { hears, limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
@@ -47,6 +49,15 @@ const MERGED_ENTRY_BYTES = 900;
 /** Predicts memory on a CPU before any weights are downloaded. Pure. */
 export function predictMemory(input: MemoryInput): MemoryForecast {
   const kind = sessionKind(input);
+  const { profile } = input.spec;
+  const all = usualMemory(kind, input);
+  const requests = limitFor(all.loadedBytes, requestBytes(kind, input), profile);
+  // Sessions that are made when requests meet: whose callers come one by one, never has them.
+  const { loadedBytes: _, ...usual } = growsOnDemand(kind, input.spec) ? usualMemory('lone', input) : all;
+  return { ...usual, limitBytes: Math.max(all.peakBytes, requests) };
+}
+
+function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
   const { spec, workers } = input;
   const threads = kind === 'pool' ? workers * SESSION_THREAD - SESSION_THREAD : 0;
   const base = PROCESSES[spec.profile] + threads + tokenizerBytes(input);
@@ -55,10 +66,20 @@ export function predictMemory(input: MemoryInput): MemoryForecast {
   const copying = Math.round(base + loading);
   // Runs with a picture are tried, and a request is answered, before the server is ready.
   const loadPeakBytes = isPictured(kind, spec) ? Math.max(copying, steadyBytes) : copying;
-  const peakBytes = Math.max(loadPeakBytes, steadyBytes);
-  const limitBytes = Math.max(peakBytes, limitFor(base + loaded, requestBytes(kind, input), spec.profile));
-  return { peakBytes, loadPeakBytes, steadyBytes, limitBytes };
+  return {
+    ...{ loadedBytes: base + loaded, loadPeakBytes, steadyBytes },
+    peakBytes: Math.max(loadPeakBytes, steadyBytes),
+  };
 }
+
+/** Models that begin with one session (runtime/engines/encoders/image/image-model.ts). */
+const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
+  kind === 'pool' && GROWING.has(taskOf(task).engines[engine]?.head);
+
+const GROWING = new Set<Head | undefined>([
+  ...(['image-classification', 'image-features', 'image-segmentation'] as const),
+  ...(['object-detection', 'depth-estimation'] as const),
+]);
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   if (!spec.files.some(({ path }) => path === 'tokenizer.json' || isTrainedModel(path))) return 0;
@@ -78,7 +99,14 @@ interface WeightMemory {
   loaded: number;
 }
 
-const WEIGHTS: Record<SessionKind, (input: MemoryInput) => WeightMemory> = {
+const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory> = {
+  /** The first session of what may become a pool: matrices of a mapped graph are laid out one by one. */
+  lone: ({ spec, picture }) => {
+    const kept = unpacked(spec.dtype) * LAID_OUT;
+    const folded = spec.written ? picture.folded : 0;
+    const copies = Math.max(kept, picture.convolutional ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
+    return { loading: weightBytes(spec) * copies + folded, loaded: weightBytes(spec) * kept + folded };
+  },
   pool: (input) => {
     const { spec, picture } = input;
     const [weights, width] = [weightBytes(spec), widthOf(spec.dtype)];
@@ -146,7 +174,7 @@ function mappedCopies({ spec, picture }: MemoryInput): number {
 }
 
 /** True for networks that read a picture, or the frames of a film, a run. */
-const isPictured = (kind: SessionKind, { profile, task, engine }: MemoryInput['spec']): boolean =>
+const isPictured = (kind: SessionKind | 'lone', { profile, task, engine }: MemoryInput['spec']): boolean =>
   profile !== 'text' && engine !== 'diffusion' && kind !== 'media-chat' && !hears(task);
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 
@@ -165,7 +193,10 @@ const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
 
 /** Run buffers, which sessions with bounded inputs keep. */
-function usualRunBytes(kind: SessionKind, { spec, sizes, picture, sound, noise }: MemoryInput): number {
+function usualRunBytes(
+  kind: SessionKind | 'lone',
+  { spec, sizes, picture, sound, noise }: MemoryInput,
+): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.

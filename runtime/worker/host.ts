@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { describe, RunError, toWireError } from '../core/errors.js';
+import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
+import { finishLater } from '../finish-later.js';
 import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';
@@ -99,16 +100,6 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       else if (message.type === 'cancel') running.get(message.id)?.abort();
     },
   };
-}
-
-/** What makes a model quicker that answers already; where it fails, the model stays as it is. */
-async function finishLater(later: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const work of later) {
-    await work().catch((error: unknown) => {
-      process.stderr.write(`the model stays as it was when it began to answer: ${describe(error)}\n`);
-    });
-  }
-  if (later.length > 0) collectGarbage();
 }
 
 /** Loads the head that the task needs, with the engine that the spec names. */

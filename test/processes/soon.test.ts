@@ -1,9 +1,10 @@
 import { jest } from '@jest/globals';
+import type { TaskId } from '../../runtime/core/task-ids.js';
 import { zooModel } from '../parity/zoo.js';
 import { difference } from '../parity/difference.js';
 import { modelEnv, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
 
-/** A text encoder answers from one session at first; the others take its place while requests come. */
+/** Encoders answer from one session at first; the others take its place while requests come. */
 
 jest.setTimeout(120_000);
 
@@ -13,50 +14,73 @@ const CLIENTS = 4;
 /** The golden request's. */
 const FIRST_RUNS = 1;
 
-let server: ServerProcess;
-afterAll(() => server.stop());
-
-test('answers are the same before, while and after the sessions change, and the change comes by itself', async () => {
-  const model = await zooModel('fill-mask', 'bert');
-  const env = await modelEnv(model.repo, { task: 'fill-mask' });
-  // Also where there is one core.
-  server = await startServer({ ...env, THREADS: '2', WORKERS: '2' });
-  await server.ready();
+/** A server of two sessions, also where there is one core, and a request for it. */
+async function start(task: TaskId, name: string) {
+  const model = await zooModel(task, name);
   const [{ request }] = model.cases.filter((each) => !each.expect_error) as [(typeof model.cases)[number]];
-  const ask = async () => {
-    const response = await server.run(request);
-    return ((await response.json()) as { output: unknown }).output;
-  };
-  const first = await ask();
-  const changed = new AbortController();
-  const client = async () => {
-    const wrong: string[] = [];
-    while (!changed.signal.aborted) {
-      const found = await difference(await ask(), first, ROUNDING, 'meanwhile');
-      if (found !== null) wrong.push(found);
-    }
-    return wrong;
-  };
-  const clients = Array.from({ length: CLIENTS }, client);
-  // Runs enough for the sessions to have changed long ago.
-  await waitFor(async () => (await answered()) > CLIENTS * 50);
-  changed.abort();
-  expect((await Promise.all(clients)).flat()).toEqual([]);
-  expect(await difference(await ask(), first, ROUNDING, 'afterwards')).toBeNull();
-});
+  const env = await modelEnv(model.repo, { task });
+  const server = await startServer({ ...env, THREADS: '2', WORKERS: '2' });
+  return { server, request };
+}
 
-test('what may share a run is tried without a request', async () => {
-  const model = await zooModel('fill-mask', 'bert');
-  const idle = await startServer({
-    ...(await modelEnv(model.repo, { task: 'fill-mask' })),
-    ...{ THREADS: '2', WORKERS: '2' },
-  });
+const answered = async (server: ServerProcess) => (await server.status())['graph_runs'] as number;
+
+test.each([
+  ['fill-mask', 'bert'],
+  ['image-classification', 'vit-tiny'],
+] as const)('answers of %s are the same before, while and after the sessions change', async (task, name) => {
+  const { server, request } = await start(task, name);
   try {
-    await idle.ready();
-    await waitFor(async () => ((await idle.status())['graph_runs'] as number) > FIRST_RUNS + 3);
+    await server.ready();
+    const ask = async () => {
+      const response = await server.run(request);
+      return ((await response.json()) as { output: unknown }).output;
+    };
+    const first = await ask();
+    const changed = new AbortController();
+    const client = async () => {
+      const wrong: string[] = [];
+      while (!changed.signal.aborted) {
+        const found = await difference(await ask(), first, ROUNDING, 'meanwhile');
+        if (found !== null) wrong.push(found);
+      }
+      return wrong;
+    };
+    const clients = Array.from({ length: CLIENTS }, client);
+    // Runs enough for the sessions to have changed long ago.
+    await waitFor(async () => (await answered(server)) > CLIENTS * 50);
+    changed.abort();
+    expect((await Promise.all(clients)).flat()).toEqual([]);
+    expect(await difference(await ask(), first, ROUNDING, 'afterwards')).toBeNull();
   } finally {
-    await idle.stop();
+    await server.stop();
   }
 });
 
-const answered = async () => (await server.status())['graph_runs'] as number;
+test('what may share a run of texts is tried without a request', async () => {
+  const { server } = await start('fill-mask', 'bert');
+  try {
+    await server.ready();
+    await waitFor(async () => (await answered(server)) > FIRST_RUNS + 3);
+  } finally {
+    await server.stop();
+  }
+});
+
+test('pictures that come one by one are all that is computed; when two meet, more sessions are made and tried', async () => {
+  const { server, request } = await start('image-classification', 'vit-tiny');
+  try {
+    await server.ready();
+    for (let i = 0; i < 4; i++) await (await server.run(request)).json();
+    // The number is told five times a second.
+    await waitFor(async () => (await answered(server)) === FIRST_RUNS + 4);
+    let asked = 4;
+    await waitFor(async () => {
+      await Promise.all([1, 2, 3, 4].map(async () => (await server.run(request)).json()));
+      asked += 4;
+      return (await answered(server)) > FIRST_RUNS + asked;
+    });
+  } finally {
+    await server.stop();
+  }
+});

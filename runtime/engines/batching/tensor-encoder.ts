@@ -1,3 +1,4 @@
+import { findLimits } from './batch-limits.js';
 import { createRowBatcher } from './row-batcher.js';
 import { findTensorLimits } from './tensor-limits.js';
 import { watchMemory } from './watch-memory.js';
@@ -14,7 +15,7 @@ export interface TensorEncoder {
    * is handed over. Rejects with the signal's reason when that aborts before the row's turn.
    */
   forward(row: Tensors, signal?: AbortSignal): Promise<Tensors>;
-  /** Bytes that are left beside the runs of all sessions: for what rows are made of. */
+  /** Bytes that are left beside the runs of all sessions: for what rows are made of. To be asked after a first run. */
   readonly availableBytes: number;
 }
 
@@ -24,28 +25,37 @@ export interface EncoderSetup {
   memory: LoadRequest['memory'];
 }
 
-/** Tries what the graph does with several rows, and what its runs keep of the memory. */
+/**
+ * Tries what the graph does with several rows, and what its runs keep of the memory. Where the pool defers work, rows run
+ * alone until that has been done.
+ */
 export async function createTensorEncoder(
-  { sessions }: Pick<SessionPool, 'sessions'>,
+  { sessions, defer }: Pick<SessionPool, 'sessions' | 'defer'>,
   { sample, memory }: EncoderSetup,
 ): Promise<TensorEncoder> {
   const compute = async (rows: Tensors[], run: PooledSession['run']) =>
     splitRows(await run(stackRows(rows)), rows);
   const sessionCount = sessions.length + sessions.filter(({ runWide }) => runWide).length;
   // Each session keeps the memory of its largest run.
-  const { runBytes, mayDouble } = watchMemory(memory, sessionCount);
-  const limits = await findTensorLimits({
-    compute: (rows) => compute(rows, sessions[0]!.run),
-    sample,
-    mayDouble,
-  });
+  const { runBytes } = watchMemory(memory, sessionCount);
+  const find = () =>
+    findTensorLimits({
+      compute: (rows) => compute(rows, sessions[0]!.run),
+      sample,
+      mayDouble: watchMemory(memory, sessionCount).mayDouble,
+    });
+  const limits = await findLimits(find, defer);
   const batcher = createRowBatcher<Tensors, Tensors>({
     ...{ sessions, limits, compute },
     lengthOf: numbersOf,
     groupOf: shapeKey,
   });
+  const left = () => availableMemory(memory) - runBytes() * (sessionCount - 1);
+  const tried = defer ? undefined : left();
   return {
     forward: batcher.forward,
-    availableBytes: Math.max(MIN_AVAILABLE, availableMemory(memory) - runBytes() * (sessionCount - 1)),
+    get availableBytes() {
+      return Math.max(MIN_AVAILABLE, tried ?? left());
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { Defer, LoadRequest } from '../../core/load-request.js';
 import { localHost, type OpenedSession, type SessionHost } from './host.js';
 import type { GraphSource } from './graph-source.js';
 import type { Tensors } from './tensors.js';
-import { canShare, type SharedWeights, shareWeights } from './shared-weights.js';
+import { type SharedWeights, shareWeights } from './shared-weights.js';
 import { type SessionThread, threadHost } from './thread-host.js';
 
 export type RunGraph = (feeds: Tensors) => Promise<Tensors>;
@@ -45,7 +45,7 @@ export async function openSessionPool(
  * one writes.
  * @returns undefined where they can't share weights, nor have a copy each; the other hosts have ended then
  */
-async function manySessions(
+export async function manySessions(
   first: SessionThread,
   request: LoadRequest,
   { graph, startHost }: { graph: GraphSource; startHost: () => SessionThread },
@@ -58,57 +58,6 @@ async function manySessions(
   if (request.copyWeights) return parallelSessions(hosts, request, graph);
   await Promise.all(others.map((host) => host.end()));
   return undefined;
-}
-
-/** The first session's and the copy's, of 32 bits where the file may have 16, and what the file is mapped to. */
-const COPIES_MEANWHILE = 5;
-const OTHER_BYTES = 300e6;
-
-/**
- * As openSessionPool, for a model that answers soon: from one session at first, while the mapped copy and the sessions over it
- * are made by deferred work. Where nothing is deferred, or there is no room for both, all is there at once.
- */
-export async function openSessionPoolSoon(
-  request: LoadRequest,
-  graph: GraphSource,
-  startHost = threadHost,
-): Promise<SessionPool> {
-  const { workers, device, threads, defer, memory } = request;
-  const bytes = weightBytes(request, graph);
-  const tight = memory !== undefined && memory.limit - memory.bodies < COPIES_MEANWHILE * bytes + OTHER_BYTES;
-  if (!defer || workers < 2 || device !== 'cpu' || tight || !canShare(bytes))
-    return openSessionPool(request, graph, startHost);
-  const first = startHost();
-  const { key, inputs, outputs } = await first.open(graph, { device, threads, arena: true });
-  const begin = runsUntilClosed(first, key);
-  let lasting: SessionPool | undefined;
-  defer(async () => {
-    lasting = await manySessions(first, request, { graph, startHost });
-    if (lasting) await begin.close();
-  });
-  const sessions = Array.from({ length: workers }, (_, i) => ({
-    run: (feeds: Tensors) => (lasting?.sessions[i]!.run ?? begin.run)(feeds),
-    runWide: i === 0 ? (feeds: Tensors) => (lasting?.sessions[i]!.runWide ?? begin.run)(feeds) : undefined,
-  }));
-  return { inputs, outputs, sessions, defer };
-}
-
-/** A session that is closed once the runs that it has begun have ended. */
-function runsUntilClosed(host: SessionHost, key: number): { run: RunGraph; close(): Promise<void> } {
-  const running = new Set<Promise<unknown>>();
-  return {
-    run(feeds) {
-      const result = host.run(key, feeds);
-      running.add(result);
-      const ended = () => running.delete(result);
-      result.then(ended, ended);
-      return result;
-    },
-    async close() {
-      await Promise.allSettled(running);
-      await host.close(key);
-    },
-  };
 }
 
 /** @returns undefined where ONNX Runtime can't read what it wrote: some constants of branches are in it twice */
@@ -127,7 +76,7 @@ async function sharedSessions(
   }
 }
 
-async function singleSession(
+export async function singleSession(
   host: SessionHost,
   { device, threads }: LoadRequest,
   graph: GraphSource,
@@ -156,7 +105,7 @@ async function parallelSessions(
 }
 
 /** An upper bound: weights may lie in files beside the graph. */
-function weightBytes({ spec }: LoadRequest, graph: GraphSource): number {
+export function weightBytes({ spec }: LoadRequest, graph: GraphSource): number {
   const all = spec.files.reduce((sum, file) => sum + file.size, 0);
   return typeof graph === 'string' ? Math.max(statSync(graph).size, all) : all;
 }

@@ -4,7 +4,7 @@ import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { graphSource } from '../../sessions/graph-source.js';
-import { openSessionPool } from '../../sessions/session-pool.js';
+import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { createTensorEncoder } from '../../batching/tensor-encoder.js';
@@ -44,17 +44,18 @@ export async function openImageModel(
   needed: readonly string[] = [],
   beside: Tensors = {},
 ): Promise<ImageModel> {
-  const [config, { inputs, outputs, sessions }] = await Promise.all([
+  const [config, pool] = await Promise.all([
     readJson(request.dir, 'config.json'),
-    openSessionPool(request, graphSource(request, 'model')),
+    openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
+  const { inputs, outputs } = pool;
   const given = new Set(Object.keys(beside));
   const pictured = inputs.filter(({ name }) => !given.has(name));
   checkImageInputs(pictured);
   requireOutputs(outputs, needed);
   const pictures = await openPictureInput(request, config, () => encoder.availableBytes);
   const sample = sampler((picture) => ({ ...imageRow(pictured, pictures.process(picture)), ...beside }));
-  const encoder = await createTensorEncoder({ sessions }, { sample, memory: request.memory });
+  const encoder = await createTensorEncoder(pool, { sample, memory: request.memory });
   return {
     config,
     processor: pictures.processor,
@@ -73,10 +74,11 @@ export async function openImageModel(
 
 /** Makes rows of two pictures in turn, each with memory of its own. */
 function sampler(rowOf: (picture: Picture) => Tensors): (seed: number) => Tensors {
-  const rows = [7, 11].map((step) => rowOf(samplePicture(step)));
+  const rowsOf = () => [7, 11].map((step) => rowOf(samplePicture(step)));
+  let rows: Tensors[] | undefined;
   return (seed) =>
     Object.fromEntries(
-      Object.entries(rows[seed % rows.length]!).map(([name, { type, data, dims }]) => [
+      Object.entries((rows ??= rowsOf())[seed % 2]!).map(([name, { type, data, dims }]) => [
         name,
         { type, data: (data as Float32Array).slice(), dims },
       ]),

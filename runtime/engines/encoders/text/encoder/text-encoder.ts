@@ -4,7 +4,8 @@ import { firstNumber, type Json, readJson } from '../../../repository/model-fold
 import { graphSource } from '../../../sessions/graph-source.js';
 import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
-import { type PooledSession, type SessionPool, openSessionPoolSoon } from '../../../sessions/session-pool.js';
+import { openSessionPoolSoon } from '../../../sessions/growing-pool.js';
+import type { PooledSession, SessionPool } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
