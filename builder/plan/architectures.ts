@@ -6,7 +6,7 @@ type Row = [name: RegExp, ...tasks: TaskId[]];
 /** Python class names -> tasks, the usual one first. The first matching row counts. */
 const ARCHITECTURES: Row[] = [
   [
-    /^(?:Wav2Vec2|Hubert|WavLM|UniSpeech|Whisper|AST)\w*For(?:Sequence|Audio)Classification$/,
+    /^(?:Wav2Vec2|Hubert|WavLM|UniSpeech|Data2VecAudio|SEWD?|Whisper|AST)\w*For(?:Sequence|Audio)Classification$/,
     'audio-classification',
   ],
   [/ForAudioClassification$/, 'audio-classification'],

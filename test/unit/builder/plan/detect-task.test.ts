@@ -107,6 +107,8 @@ test.each<[string, Given, string]>([
 
 test.each([
   ['DistilBertForSequenceClassification', 'text-classification'],
+  ['Data2VecAudioForSequenceClassification', 'audio-classification'],
+  ['SEWForSequenceClassification', 'audio-classification'],
   ['LlamaForCausalLM', 'text-generation'],
   ['GPT2LMHeadModel', 'text-generation'],
   ['BartForCausalLM', 'text-generation'],
