@@ -5,7 +5,10 @@ import { tokenText } from './tokenizer-json.js';
 
 /** Text of the tokens that a model with connectionist temporal classification gives for each step. */
 export interface CtcVocabulary {
-  /** Equal neighbours become one, then the blank goes (Wav2Vec2CTCTokenizer.decode). */
+  /**
+   * Equal neighbours become one, then the blank goes (Wav2Vec2CTCTokenizer.decode). Scores may be more than the vocabulary
+   * has tokens: what has no name is the unknown token, and neighbours are compared by their names.
+   */
   decode(ids: readonly number[]): string;
 }
 
@@ -39,14 +42,14 @@ function languageOf(vocab: Json | undefined, { target_lang: language }: Json): J
 /** @param config tokenizer_config.json */
 export function createCtcVocabulary(tokens: ReadonlyMap<number, string>, config: Json): CtcVocabulary {
   const blank = tokenText(config['pad_token'] ?? '<pad>');
+  const unknown = tokenText(config['unk_token'] ?? '<unk>');
   const delimiter = tokenText(config['word_delimiter_token'] ?? '|');
   const space = tokenText(config['replace_word_delimiter_char'] ?? ' ');
   return {
     decode(ids) {
       const written = ids
-        .filter((id, i) => i === 0 || id !== ids[i - 1])
-        .map((id) => tokens.get(id) ?? '')
-        .filter((token) => token !== blank)
+        .map((id) => tokens.get(id) ?? unknown)
+        .filter((token, i, all) => token !== all[i - 1] && token !== blank)
         .map((token) => (token === delimiter ? space : token));
       const text = written.join('').trim();
       const cased = config['do_lower_case'] === true ? text.toLowerCase() : text;
