@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +11,22 @@ import { scratchOf } from '../scratch.js';
  * other files are off in ffmpeg unless they are asked for.
  */
 const DEMUXERS = [
-  ...['wav', 'w64', 'aiff', 'caf', 'mp3', 'aac', 'ogg', 'flac', 'amr', 'mov', 'mp4', 'matroska', 'webm'],
+  ...[
+    'wav',
+    'w64',
+    'aiff',
+    'au',
+    'caf',
+    'mp3',
+    'aac',
+    'ogg',
+    'flac',
+    'amr',
+    'mov',
+    'mp4',
+    'matroska',
+    'webm',
+  ],
   ...['avi', 'gif', 'mpegts', 'mpeg', 'flv', 'asf'],
 ];
 
@@ -24,6 +39,8 @@ export interface FfmpegWork {
   options: readonly string[];
   /** Options for the input. */
   inputOptions?: readonly string[];
+  /** ffmpeg can't seek in the input, as in that of a pipe: what it knows only at the end counts for nothing. */
+  streamed?: boolean;
   /** Told of the output as it comes, one piece after the other; what it throws ends the work. */
   onData(chunk: Buffer): void | Promise<void>;
   signal: AbortSignal;
@@ -100,9 +117,15 @@ const INPUT = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', DEMUXERS
 
 function mediaFile(path: string): MediaFile {
   return {
-    async run({ options, inputOptions = [], onData, signal }) {
-      const input = [...INPUT, ...inputOptions, '-i', path];
-      await runProgram('ffmpeg', ['-nostdin', ...GUARDS, ...input, ...options, 'pipe:1'], { onData, signal });
+    async run({ options, inputOptions = [], streamed = false, onData, signal }) {
+      const input = [...INPUT, ...inputOptions, '-i', streamed ? 'pipe:0' : path];
+      const args = ['-nostdin', ...GUARDS, ...input, ...options, 'pipe:1'];
+      const file = streamed ? await open(path) : undefined;
+      try {
+        await runProgram('ffmpeg', args, { onData, signal, input: file?.fd });
+      } finally {
+        await file?.close();
+      }
     },
     async probe(options, signal) {
       const said: Buffer[] = [];
@@ -118,8 +141,8 @@ function mediaFile(path: string): MediaFile {
 }
 
 export interface ProgramWork extends Pick<FfmpegWork, 'onData' | 'signal'> {
-  /** Pieces for standard input, asked for as fast as the program reads them. */
-  input?: AsyncIterable<Uint8Array>;
+  /** Pieces for standard input, asked for as fast as the program reads them, or an open file. */
+  input?: AsyncIterable<Uint8Array> | number | undefined;
 }
 
 /**
@@ -133,7 +156,7 @@ export async function runProgram(
   { onData, signal, input }: ProgramWork,
 ): Promise<number | null> {
   const child = spawn(program, args, {
-    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'ignore'],
+    stdio: [typeof input === 'number' ? input : input ? 'pipe' : 'ignore', 'pipe', 'ignore'],
     signal,
     killSignal: 'SIGKILL',
   });
@@ -147,7 +170,7 @@ export async function runProgram(
   // Whoever waits for the end learns of the failure; until then nobody does.
   ended.catch(() => undefined);
   try {
-    const fed = input && child.stdin ? pipeline(input, child.stdin) : undefined;
+    const fed = typeof input === 'object' && child.stdin ? pipeline(input, child.stdin) : undefined;
     await Promise.all([fed, readAll(child.stdout!, onData)]);
   } catch (error) {
     child.kill('SIGKILL');

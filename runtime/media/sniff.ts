@@ -7,8 +7,16 @@ const UNREADABLE = new Set(['image/heic', 'image/heif', 'image/vnd.adobe.photosh
 export async function sniff(bytes: Uint8Array): Promise<string | undefined> {
   const found = (await fileTypeFromBuffer(bytes))?.mime;
   if (found !== undefined && UNREADABLE.has(found)) return `${found.slice('image/'.length)} (not supported)`;
-  if (found === 'application/xml' || found === undefined) return markup(bytes) ?? found;
+  if (found === 'application/xml' || found === undefined) return signed(bytes) ?? markup(bytes) ?? found;
   return found;
+}
+
+/** Sounds that ffmpeg reads and `file-type` does not know, by the four letters that they begin with. */
+const SIGNATURES: Readonly<Record<string, string>> = { '.snd': 'audio/basic', caff: 'audio/x-caf' };
+
+function signed(bytes: Uint8Array): string | undefined {
+  const letters = String.fromCharCode(...bytes.subarray(0, 4));
+  return Object.hasOwn(SIGNATURES, letters) ? SIGNATURES[letters] : undefined;
 }
 
 /** SVG is text; it is named so that the refusal is clear. */

@@ -23,7 +23,9 @@ export async function decodeSound(
 ): Promise<Float32Array> {
   const chunks: Buffer[] = [];
   let size = 0;
+  const { sniff } = await import('./sniff.js');
   await runFfmpeg(bytes, {
+    streamed: isMp3(await sniff(bytes)),
     options: ['-vn', '-sn', '-dn', '-ac', '1', '-ar', String(rate), '-f', 'f32le'],
     signal,
     onData(chunk) {
@@ -43,6 +45,12 @@ export async function decodeSound(
   }
   return samples;
 }
+
+/**
+ * Python hands ffmpeg its sounds through a pipe. Of formats that can be read so the samples are the same, except those of an
+ * MP3, whose silence at the end ffmpeg cuts only in files that it can seek in.
+ */
+const isMp3 = (mediaType: string | undefined): boolean => mediaType === 'audio/mpeg';
 
 function tooLong({ maxSeconds }: SoundLimits): RunError {
   return new RunError(
