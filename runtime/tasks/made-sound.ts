@@ -34,7 +34,13 @@ const soundInput = z.object({
       .describe('SpeechT5: probability of an end that ends the speech, 0.5 by default'),
     minlenratio: ratio.describe('SpeechT5: least length in frames per token of the text, 0 by default'),
     maxlenratio: ratio.describe('SpeechT5: most length in frames per token of the text, 20 by default'),
-    speaker_id: z.int().min(0).nullish().describe('VITS of several voices: which one, 0 by default'),
+    speaker_id: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe(
+        'VITS of several voices: which one; by default none of them, in exports that want one the first',
+      ),
     guidance_scale: z
       .number()
       .min(1)

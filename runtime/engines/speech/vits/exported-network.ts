@@ -17,7 +17,7 @@ export async function openExportedVits(request: LoadRequest): Promise<VitsNetwor
   const voice = pool.inputs.find(({ name }) => name === 'speaker_id');
   const isWanted = new Set(pool.inputs.map(({ name }) => name));
   return {
-    ...{ hasVoices: voice !== undefined, takesSeed: false, runs: pool.sessions.length },
+    ...{ hasVoices: voice !== undefined, usualVoice: 0, takesSeed: false, runs: pool.sessions.length },
     async speak({ ids, voice: id }, signal) {
       const row = (values: readonly number[], dims = [1, values.length]) => ({
         ...{ type: 'int64', data: BigInt64Array.from(values, BigInt), dims },

@@ -12,6 +12,8 @@ export interface Letters {
 /** VITS as its graphs have it. */
 export interface VitsNetwork {
   hasVoices: boolean;
+  /** What it speaks with where the request names no voice. */
+  usualVoice: number;
   /** True where the same seed gives the same speech as Python, false where noise is drawn inside the graph. */
   takesSeed: boolean;
   /** Runs that may be under way together, which share the memory. */

@@ -17,7 +17,7 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Spee
     loadVitsTokenizer(request.dir),
     isExport ? openExportedVits(request) : openWrittenVits(request, config),
   ]);
-  const { hasVoices, takesSeed, runs } = network;
+  const { hasVoices, usualVoice, takesSeed, runs } = network;
   const taken = [...(hasVoices ? ['speaker_id'] : []), ...(takesSeed ? ['seed'] : [])];
   const voices = firstNumber(config, 'num_speakers') ?? 1;
   const rate = firstNumber(config, 'sampling_rate') ?? 16_000;
@@ -32,7 +32,7 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Spee
         ...{ count: ids.length, bytesOf: (count) => vitsBytes(config, count), what: 'letters and blanks' },
         room: Math.min(MOST_BYTES, availableMemory(request.memory)) / runs,
       });
-      const voice = hasVoices ? voiceOf(options, voices) : 0;
+      const voice = voiceOf(options, { count: voices, usual: usualVoice });
       const seed = options['seed'] == null ? undefined : Number(options['seed']);
       return { samples: await network.speak({ ids, voice, seed }, signal), rate };
     },
@@ -40,8 +40,9 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Spee
 }
 
 /** @throws RunError 422 for a voice that the model does not have */
-function voiceOf(options: SoundOptions, count: number): number {
-  const id = Number(options['speaker_id'] ?? 0);
+function voiceOf(options: SoundOptions, { count, usual }: { count: number; usual: number }): number {
+  if (options['speaker_id'] == null) return usual;
+  const id = Number(options['speaker_id']);
   if (id < count) return id;
   throw new RunError('unprocessable', `params.speaker_id: the model has ${count} voices, from 0 on`);
 }

@@ -3,7 +3,7 @@ import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { type DrawNormal, torchNormal } from '../../../core/torch-generator.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
-import type { Json } from '../../repository/model-folder.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { availableMemory } from '../../sessions/available-memory.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
@@ -28,7 +28,8 @@ export async function openWrittenVits(request: LoadRequest, config: Json): Promi
   const drawsDurations = takes(encoder, 'duration_noise');
   const runs = decoder.sessions.length;
   return {
-    ...{ hasVoices, takesSeed: true, runs },
+    // Their count stands for none of them, which is Python's default.
+    ...{ hasVoices, usualVoice: firstNumber(config, 'num_speakers') ?? 1, takesSeed: true, runs },
     async speak({ ids, voice, seed }, signal) {
       const draw = torchNormal(seed ?? randomInt(SEEDS));
       const count = ids.length;

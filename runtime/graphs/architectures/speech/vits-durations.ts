@@ -3,6 +3,7 @@ import { inverseSpline } from '../../blocks/rational-spline.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import type { VitsConfig } from './vits-config.js';
 import { channelNorm } from './vits-text.js';
+import { ofVoice, type VitsVoice } from './vits-voice.js';
 
 const base = 'duration_predictor.';
 /** torch's default for norms. */
@@ -10,13 +11,17 @@ const EPSILON = 1e-5;
 
 /**
  * Logarithms of how many frames letters last: float32 [1, 1, letters], for states [1, hidden_size, letters].
- * @param voice float32 [1, speaker_embedding_size, 1]
  */
-export function logDurations(g: GraphWriter, states: Value, voice: Value | undefined, c: VitsConfig): Value {
+export function logDurations(
+  g: GraphWriter,
+  states: Value,
+  voice: VitsVoice | undefined,
+  c: VitsConfig,
+): Value {
   return c.use_stochastic_duration_prediction ? drawn(g, states, voice, c) : predicted(g, states, voice, c);
 }
 
-function predicted(g: GraphWriter, states: Value, voice: Value | undefined, c: VitsConfig): Value {
+function predicted(g: GraphWriter, states: Value, voice: VitsVoice | undefined, c: VitsConfig): Value {
   const [width, inner] = [c.hidden_size, c.duration_predictor_filter_channels];
   const kernel = c.duration_predictor_kernel_size;
   let x = withVoice(g, states, voice, c);
@@ -28,14 +33,15 @@ function predicted(g: GraphWriter, states: Value, voice: Value | undefined, c: V
   return convolution(g, x, `${base}proj`, { from: inner, to: 1, kernel: [1] });
 }
 
-function withVoice(g: GraphWriter, x: Value, voice: Value | undefined, c: VitsConfig): Value {
+function withVoice(g: GraphWriter, x: Value, voice: VitsVoice | undefined, c: VitsConfig): Value {
   if (voice === undefined) return x;
   const size = { from: c.speaker_embedding_size, to: c.hidden_size, kernel: [1] };
-  return g.node('Add', [x, convolution(g, voice, `${base}cond`, size)]);
+  const added = ofVoice(g, voice, (vector) => convolution(g, vector, `${base}cond`, size));
+  return g.node('Add', [x, added]);
 }
 
 /** Flows turn noise into durations, in the reverse of the order that they were trained in. */
-function drawn(g: GraphWriter, states: Value, voice: Value | undefined, c: VitsConfig): Value {
+function drawn(g: GraphWriter, states: Value, voice: VitsVoice | undefined, c: VitsConfig): Value {
   const square = { from: c.hidden_size, to: c.hidden_size, kernel: [1] };
   const read = withVoice(g, convolution(g, states, `${base}conv_pre`, square), voice, c);
   const known = convolution(g, separable(g, read, `${base}conv_dds`, c), `${base}conv_proj`, square);

@@ -2,12 +2,13 @@ import { convolution, convolve } from '../../blocks/convolution.js';
 import { normedWeight } from '../../blocks/weight-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import type { VitsConfig } from './vits-config.js';
+import { ofVoice, type VitsVoice } from './vits-voice.js';
 
-/** Latents of speech of those of text: float32 [1, flow_size, frames] of both. @param voice [1, speaker_embedding_size, 1] */
+/** Latents of speech of those of text: float32 [1, flow_size, frames] of both. */
 export function speechLatents(
   g: GraphWriter,
   latents: Value,
-  voice: Value | undefined,
+  voice: VitsVoice | undefined,
   c: VitsConfig,
 ): Value {
   const [width, half] = [c.hidden_size, c.flow_size / 2];
@@ -32,7 +33,7 @@ const flipped = (g: GraphWriter, x: Value): Value =>
 function waveNet(
   g: GraphWriter,
   x: Value,
-  voice: Value | undefined,
+  voice: VitsVoice | undefined,
   { at, c }: { at: string; c: VitsConfig },
 ): Value {
   const [width, count, kernel] = [
@@ -50,7 +51,10 @@ function waveNet(
       ...[Value, Value],
     ];
   const added =
-    voice && normed(voice, 'cond_layer', { from: c.speaker_embedding_size, to: 2 * width * count });
+    voice &&
+    ofVoice(g, voice, (vector) =>
+      normed(vector, 'cond_layer', { from: c.speaker_embedding_size, to: 2 * width * count }),
+    );
   const sums: Value[] = [];
   for (let i = 0; i < count; i++) {
     const reach = c.wavenet_dilation_rate ** i;

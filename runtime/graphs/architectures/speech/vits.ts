@@ -3,16 +3,22 @@ import { convolution } from '../../blocks/convolution.js';
 import { hifiGan } from '../../blocks/hifi-gan.js';
 import { lookedUp } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
+import { ELEMENTS } from '../../tensors.js';
 import { vitsConfig, type VitsConfig } from './vits-config.js';
 import { logDurations } from './vits-durations.js';
 import { speechLatents } from './vits-flow.js';
 import { letterStats, textStates, turned } from './vits-text.js';
+import { ofVoice, type VitsVoice } from './vits-voice.js';
 
-/** The vector of a voice, float32 [1, speaker_embedding_size, 1]; undefined for a model of one voice. */
-function voiceOf(g: GraphWriter, { num_speakers: rows, speaker_embedding_size: width }: VitsConfig) {
+/** The voice by its number; their count stands for none of them. Undefined for a model of one voice. */
+function voiceOf(g: GraphWriter, c: VitsConfig): VitsVoice | undefined {
+  const { num_speakers: rows, speaker_embedding_size: width } = c;
   if (rows === 1) return undefined;
   const id = g.input('speaker_id', 'int64', [1]);
-  return g.node('Unsqueeze', [lookedUp(g, id, 'embed_speaker.weight', { rows, width }), g.ints([2])]);
+  const known = g.node('Min', [id, g.ints([rows - 1])]);
+  const vector = lookedUp(g, known, 'embed_speaker.weight', { rows, width });
+  const given = g.node('Cast', [g.node('Less', [id, g.ints([rows])])], { to: ELEMENTS.float32 });
+  return { vector: g.node('Unsqueeze', [vector, g.ints([2])]), given };
 }
 
 /**
@@ -57,9 +63,11 @@ function writeSound(g: GraphWriter, c: VitsConfig): void {
   const latents = speechLatents(g, turned(g, g.node('Add', [means, spread])), voice, c);
   const added =
     voice &&
-    convolution(g, voice, 'decoder.cond', {
-      ...{ from: c.speaker_embedding_size, to: c.upsample_initial_channel, kernel: [1] },
-    });
+    ofVoice(g, voice, (vector) =>
+      convolution(g, vector, 'decoder.cond', {
+        ...{ from: c.speaker_embedding_size, to: c.upsample_initial_channel, kernel: [1] },
+      }),
+    );
   const sound = hifiGan(g, latents, c, { base: 'decoder.', from: width, lastBias: false, added });
   g.output('waveform', g.node('Squeeze', [sound, g.ints([1])]), 'float32', [1, 'samples']);
 }
