@@ -30,9 +30,11 @@ const input = withMedia({
       .describe('name or code of the language that is spoken; detected by default'),
     task: z.enum(['transcribe', 'translate']).nullish().describe('translate: into English'),
     return_timestamps: z
-      .boolean()
+      .union([z.boolean(), z.enum(['word', 'char'])])
       .nullish()
-      .describe('have the model reckon with times; they are not part of the answer'),
+      .describe(
+        'have the model reckon with times; they are not part of the answer. word or char: for models that score each step',
+      ),
     prompt_ids: z
       .array(z.int().min(0))
       .max(MOST_PROMPT)

@@ -63,12 +63,35 @@ const missing = missingFor(TASK);
       expect(await drawn(1, [0, 1])).not.toBe(await text({}));
     });
 
+    test('times of words change nothing in the text, and seams can’t go by them', async () => {
+      expect(await text({ return_timestamps: 'word' })).toBe(await text({}));
+      for (const params of [
+        { return_timestamps: 'char' },
+        { return_timestamps: 'word', chunk_length_s: 1 },
+      ]) {
+        const { status, body } = await whisper.ask(params);
+        expect([status, body.error]).toEqual([422, expect.stringContaining('params.return_timestamps')]);
+      }
+    });
+
     test('a wrong list is a 400 that names it', async () => {
       for (const temperature of [[], [-1], ['hot'], new Array<number>(17).fill(0)]) {
         const { status, body } = await whisper.ask({ temperature });
         expect([status, body.error]).toEqual([400, expect.stringContaining('params.temperature')]);
       }
     });
+  });
+
+  test('times of letters and words change nothing in what a model scores step by step', async () => {
+    const plain = await recogniser('wav2vec2-letters', 'zoo-own', firstSound);
+    try {
+      const { body } = await plain.ask({});
+      for (const return_timestamps of ['char', 'word'])
+        expect(await plain.ask({ return_timestamps })).toEqual({ status: 200, body });
+      expect((await plain.ask({ return_timestamps: true })).status).toBe(422);
+    } finally {
+      plain.served.stop();
+    }
   });
 
   test.each([

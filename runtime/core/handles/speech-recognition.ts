@@ -9,7 +9,7 @@ export interface SpeechOptions {
   /** Whisper's: write down, or translate into English. */
   task?: 'transcribe' | 'translate' | null | undefined;
   /** Whisper's: times are tokens, too, which are not part of the text. */
-  return_timestamps?: boolean | null | undefined;
+  return_timestamps?: boolean | 'word' | 'char' | null | undefined;
   /** Whisper's: tokens of words to expect, `<|startofprev|>` first. */
   prompt_ids?: readonly number[] | null | undefined;
   /** Whisper's: what was said stands before the next window. */

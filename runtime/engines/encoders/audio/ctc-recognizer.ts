@@ -16,7 +16,9 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   ]);
   const samplesPerStep = stepOf(config);
   return {
-    async transcribe(sound, { chunk_length_s, stride_length_s, ...others }, signal) {
+    async transcribe(sound, { chunk_length_s, stride_length_s, return_timestamps, ...others }, signal) {
+      // Times of letters or words change nothing in the text; there are no others, as in Python.
+      if (return_timestamps === true) refuse({ return_timestamps });
       refuse(others);
       const whole = await samples(sound, signal);
       const pieces = soundPieces(whole, { chunk_length_s, stride_length_s }, { rate, align: samplesPerStep });
@@ -53,7 +55,7 @@ function refuse(options: Record<string, unknown>): void {
   if (given === undefined) return;
   throw new RunError(
     'unprocessable',
-    `params.${given}: this model scores each step of a sound and generates no text; it takes chunk_length_s and stride_length_s`,
+    `params.${given}: this model scores each step of a sound and generates no text; it takes chunk_length_s, stride_length_s and return_timestamps word or char`,
   );
 }
 

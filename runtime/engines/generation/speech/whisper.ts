@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { RecognitionOptions, Transcript } from '../../../core/handles/index.js';
+import type { RecognitionOptions, SpeechOptions, Transcript } from '../../../core/handles/index.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
 import { firstNumber } from '../../repository/model-folder.js';
@@ -53,7 +53,9 @@ export function createWhisper(model: WhisperModel): Transcribe {
     };
     const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
-    const wanted = return_timestamps ?? (isLong || model.repository['return_timestamps'] === true);
+    checkKindOfTimes(return_timestamps, pieces?.length ?? 1);
+    const asked = return_timestamps == null ? undefined : return_timestamps !== false;
+    const wanted = asked ?? (isLong || model.repository['return_timestamps'] === true);
     checkTimestamps(tokens, { wanted, isLong });
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, signal };
@@ -106,6 +108,17 @@ export function createWhisper(model: WhisperModel): Transcribe {
     }
     return heard;
   }
+}
+
+/** Times of words change nothing in the text of one piece; seams between pieces would go by them. */
+function checkKindOfTimes(kind: SpeechOptions['return_timestamps'], pieces: number): void {
+  if (kind !== 'char' && (kind !== 'word' || pieces < 2)) return;
+  throw new RunError(
+    'unprocessable',
+    kind === 'char'
+      ? 'params.return_timestamps: Whisper knows times of segments and of words, not of letters; set true'
+      : 'params.return_timestamps: pieces that overlap are not joined by times of words; set true, or leave params.chunk_length_s out',
+  );
 }
 
 function checkTimestamps(
