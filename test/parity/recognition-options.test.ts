@@ -1,3 +1,6 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { missingFor } from './ffmpeg.js';
 import { type Answer, fixtureSpec, type ServedModel, serveInline } from './load.js';
 import { zooModel, type ZooModel } from './zoo.js';
@@ -80,6 +83,25 @@ const missing = missingFor(TASK);
         expect([status, body.error]).toEqual([400, expect.stringContaining('params.temperature')]);
       }
     });
+  });
+
+  test('times are no text where only the tokenizer names their tokens', async () => {
+    const model = await zooModel(TASK, 'whisper-languages', 'zoo-own');
+    const dir = await mkdtemp(join(tmpdir(), 'timeless-'));
+    await cp(model.repo, dir, { recursive: true, dereference: true });
+    const path = join(dir, 'generation_config.json');
+    const settings = JSON.parse(await readFile(path, 'utf8')) as { no_timestamps_token_id: number };
+    await writeFile(path, JSON.stringify({ ...settings, no_timestamps_token_id: undefined }));
+    const served = await serveInline(fixtureSpec(TASK, model.about.id, dir), dir);
+    try {
+      const time = settings.no_timestamps_token_id + 30;
+      const params = { logit_bias: { [time]: 100 }, max_new_tokens: 3 };
+      const { status, body } = await served.run({ base64: firstSound(model), params });
+      expect([status, body.output]).toEqual([200, '']);
+    } finally {
+      served.stop();
+      await rm(dir, { recursive: true });
+    }
   });
 
   test('times of letters and words change nothing in what a model scores step by step', async () => {

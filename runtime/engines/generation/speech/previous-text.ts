@@ -18,6 +18,8 @@ export interface PreviousTextRules {
   timestampBegin: number;
   /** `<|startofprev|>`; undefined in repositories that don't name it. */
   previousStart: number | undefined;
+  /** It, where it is named by its name: only then is it taken off the words that a request gives. */
+  namedStart: number | undefined;
   /** Most tokens of the text before. */
   most: number;
 }
@@ -27,11 +29,13 @@ export interface PreviousTextRules {
  * @param config config.json
  */
 export function previousTextRules(generation: Json, config: Json, timestampBegin: number): PreviousTextRules {
+  const namedStart = (generation['prev_sot_token_id'] as number | null | undefined) ?? undefined;
   const suppressed = generation['suppress_tokens'];
   const last = Array.isArray(suppressed) ? (suppressed.at(-2) as number | undefined) : undefined;
   return {
     timestampBegin,
-    previousStart: (generation['prev_sot_token_id'] as number | undefined) ?? last,
+    previousStart: namedStart ?? last,
+    namedStart,
     most: Math.floor((firstNumber(config, 'max_target_positions') ?? 448) / 2) - 1,
   };
 }
@@ -43,7 +47,7 @@ export function previousTextRules(generation: Json, config: Json, timestampBegin
  */
 export function createPreviousText(
   { prompt_ids, condition_on_prev_tokens }: SpeechOptions,
-  { timestampBegin, previousStart, most }: PreviousTextRules,
+  { timestampBegin, previousStart, namedStart, most }: PreviousTextRules,
 ): PreviousText {
   const given = prompt_ids ?? [];
   if (!condition_on_prev_tokens) return { prefix: given, add: () => {} };
@@ -53,7 +57,7 @@ export function createPreviousText(
       'params.condition_on_prev_tokens: the repository names no token that a text before begins with (prev_sot_token_id)',
     );
   }
-  const history = given[0] === previousStart ? given.slice(1) : [...given];
+  const history = given[0] === namedStart ? given.slice(1) : [...given];
   let isFollowed = true;
   return {
     get prefix() {

@@ -14,6 +14,8 @@ import { type HeardPiece, whisperText } from './whisper-text.js';
 
 /** Pieces of a sound that are under way: they share runs, and others come in between. */
 const PIECES_AT_ONCE = 8;
+/** The token after which those of times come. */
+const NO_TIMESTAMPS = '<|notimestamps|>';
 /** Frames of a state of the encoder. */
 const FRAMES_PER_STEP = 2;
 
@@ -32,8 +34,10 @@ export function createWhisper(model: WhisperModel): Transcribe {
   const timestampBegin = (tokens.noTimestamps ?? Infinity) + 1;
   const states = firstNumber(model.config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
   const previousRules = previousTextRules(model.repository, model.config, timestampBegin);
+  // Python's tokenizer goes by its own tokens, whatever the repository's settings name.
+  const timeless = tokenizer.idOf(NO_TIMESTAMPS);
   const rules = {
-    timestampBegin,
+    timestampBegin: timeless === undefined ? timestampBegin : timeless + 1,
     specialIds: tokenizer.specialIds,
     secondsPerStep: (windowFrames * hop) / rate / states,
     decode: (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: false }),
