@@ -7,7 +7,8 @@ const LARGEST = 16_384;
 /** As many as schedules have steps. */
 const MOST_STEPS = 1000;
 
-export const prompt = z.string().min(1).max(LONGEST_PROMPT);
+/** May be empty, as in Python. */
+export const prompt = z.string().max(LONGEST_PROMPT);
 
 /** Parameters of all that is made out of noise. */
 export const noiseParams = {

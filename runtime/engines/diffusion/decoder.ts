@@ -19,14 +19,16 @@ export interface LatentDecoder {
 /** Default of AutoencoderKL and VQModel. */
 const SCALING = 0.18215;
 
+/** @param byChannels the pipeline reads the mean and spread of each channel, where the configuration has them */
 export async function openDecoder(
   request: LoadRequest,
   role: 'vae_decoder' | 'vqvae_decoder',
+  { byChannels = false } = {},
 ): Promise<LatentDecoder> {
   const graph = await openGraph(request, role, ['latent_sample', 'sample']);
   const { config } = graph;
   const blocks = config['block_out_channels'];
-  const unscale = createUnscale(config);
+  const unscale = createUnscale(config, byChannels);
   return {
     config,
     factor: Array.isArray(blocks) ? 2 ** (blocks.length - 1) : 8,
@@ -44,10 +46,10 @@ export async function openDecoder(
 }
 
 /** Undoes the scaling of latents: by one factor, or by the mean and spread of each channel. */
-function createUnscale(config: Json) {
+function createUnscale(config: Json, byChannels: boolean) {
   const factor = firstNumber(config, 'scaling_factor') ?? SCALING;
   const [means, spreads] = [config['latents_mean'], config['latents_std']];
-  const each = Array.isArray(means) && Array.isArray(spreads);
+  const each = byChannels && Array.isArray(means) && Array.isArray(spreads);
   return (latents: Float32Array, channels: number): Float32Array => {
     if (!each) return latents.map((value) => value / factor);
     const plane = latents.length / channels;

@@ -22,14 +22,17 @@ const STEP = 8;
 
 /**
  * The size that is asked for, or the usual one.
+ * @param limits.onlyBoth one of height and width alone counts for nothing
  * @throws RunError 422 for one that the pipeline can't make, 413 for more than `maxPixels`
  */
 export function askedSize(
   options: PictureOptions,
   usual: Size,
-  { factor, maxPixels }: { factor: number; maxPixels: number },
+  { factor, maxPixels, onlyBoth = false }: { factor: number; maxPixels: number; onlyBoth?: boolean },
 ): Size {
-  const size = { height: options.height ?? usual.height, width: options.width ?? usual.width };
+  const isHalf = options.height == null || options.width == null;
+  const asked = onlyBoth && isHalf ? {} : options;
+  const size = { height: asked.height ?? usual.height, width: asked.width ?? usual.width };
   const step = Math.max(STEP, factor);
   for (const name of ['height', 'width'] as const) {
     if (size[name] % step !== 0 || size[name] === 0)

@@ -37,7 +37,7 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
   const [scheduler, unet, decoder, prompts] = await Promise.all([
     openScheduler(request, pair || consistent ? undefined : withoutOldHabits),
     openUnet(request),
-    openDecoder(request, 'vae_decoder'),
+    openDecoder(request, 'vae_decoder', { byChannels: pair }),
     pair
       ? openPairPrompts(request, index.json['force_zeros_for_empty_prompt'] !== false)
       : openPrompts(request),
@@ -55,7 +55,9 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
     async make(text, options, work) {
       const { signal } = work;
       if (consistent) refuse(options, index.name, ['negative_prompt', 'guidance_rescale', 'eta']);
-      const size = askedSize(options, usual, { factor, maxPixels: request.maxPixels });
+      // StableDiffusionPipeline takes its own size unless both are given.
+      const onlyBoth = !pair && !consistent;
+      const size = askedSize(options, usual, { factor, maxPixels: request.maxPixels, onlyBoth });
       const latent = { height: size.height / factor, width: size.width / factor };
       const schedule = scheduler({
         steps: options.num_inference_steps ?? habits.steps,

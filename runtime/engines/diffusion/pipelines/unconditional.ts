@@ -8,6 +8,7 @@ import { startingNoise } from '../latents.js';
 import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
 import { createRoom, hasOwnGraphs } from '../memory.js';
 import { toPicture } from '../pixels.js';
+import { type Schedule, unscaled } from '../schedulers/scheduler.js';
 import { sampleSize } from '../size.js';
 import { openScheduler, readIndex, refuse } from './pipeline.js';
 import { openUnet } from './unet.js';
@@ -52,9 +53,10 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
       if (!takesEta) refuse(options, name, ['eta']);
       room(bytes);
       const steps = options.num_inference_steps ?? STEPS[name] ?? USUAL_STEPS;
+      const schedule = scheduler({ steps, eta: options.eta ?? 0 });
       const start = startingNoise(options, dims);
       const sample = await denoise({
-        ...{ start, work, schedule: scheduler({ steps, eta: options.eta ?? 0 }) },
+        ...{ start, work, schedule: name === 'DDPMPipeline' ? asItIs(schedule) : schedule },
         predict: (values, timestep) =>
           unet.predict({ sample: values, timestep, dims, conditions: {}, signal }),
       });
@@ -63,6 +65,9 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
     },
   };
 }
+
+/** DDPMPipeline scales neither the noise nor what the network reads, whatever its scheduler. */
+const asItIs = (schedule: Schedule): Schedule => ({ ...schedule, initNoiseSigma: 1, scale: unscaled });
 
 function pictureOf(
   sample: Float32Array,

@@ -18,7 +18,8 @@ export function originalOf(
   { alpha, sigma }: Mix,
 ): Float32Array {
   if (prediction === 'sample') return output;
-  if (prediction === 'epsilon') return combine([1 / alpha, sample], [-sigma / alpha, output]);
+  // Divided last, as Python does: where nothing of the signal is left the picture is infinite, and clipped.
+  if (prediction === 'epsilon') return combine([1, sample], [-sigma, output]).map((value) => value / alpha);
   if (prediction === 'flow_prediction') return combine([1, sample], [-sigma, output]);
   return combine([alpha, sample], [-sigma, output]);
 }

@@ -31,6 +31,7 @@ describe('sizes', () => {
   test('are the usual ones, or those asked for', () => {
     expect(askedSize({}, usual, limits)).toEqual(usual);
     expect(askedSize({ width: 32 }, usual, limits)).toEqual({ height: 64, width: 32 });
+    expect(askedSize({ width: 32 }, usual, { ...limits, onlyBoth: true })).toEqual(usual);
   });
 
   test('are multiples of eight and no more than the limit', () => {
