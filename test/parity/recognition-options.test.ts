@@ -32,6 +32,20 @@ const longSound = ({ cases }: ZooModel): unknown =>
     ({ request: { params } }) => (params as object | undefined) && 'chunk_length_s' in (params as object),
   )!.request['base64'];
 
+const tones = (count: number, step: number): Int16Array =>
+  Int16Array.from({ length: count }, (_, i) => 9000 * Math.sin(i / step));
+
+/** 16 kHz, one channel. */
+function wav(samples: Int16Array): string {
+  const header = Buffer.from(
+    '524946460000000057415645666d74201000000001000100803e0000007d00000200100064617461',
+    'hex',
+  );
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(samples.byteLength);
+  return Buffer.concat([header, size, Buffer.from(samples.buffer)]).toString('base64');
+}
+
 const missing = missingFor(TASK);
 (missing ? describe.skip : describe)('recognition (skipped without ffmpeg)', () => {
   describe('Whisper draws at the next temperature', () => {
@@ -101,6 +115,25 @@ const missing = missingFor(TASK);
     } finally {
       served.stop();
       await rm(dir, { recursive: true });
+    }
+  });
+
+  test('Moonshine hears pieces of a sound, one behind the other', async () => {
+    const { served } = await recogniser('moonshine-tiny', 'zoo', () => undefined);
+    const halves = [tones(16_000, 7), tones(16_000, 23)] as const;
+    const text = async (samples: Int16Array, more: object = {}): Promise<string> => {
+      const params = { max_new_tokens: 8, ...more };
+      const { status, body } = await served.run({ base64: wav(samples), params });
+      expect({ status, error: body.error }).toEqual({ status: 200, error: null });
+      return body.output as string;
+    };
+    try {
+      const both = Int16Array.of(...halves[0], ...halves[1]);
+      expect(await text(both, { chunk_length_s: 30 })).toBe(await text(both));
+      const alone = `${await text(halves[0])} ${await text(halves[1])}`;
+      expect(await text(both, { chunk_length_s: 1, stride_length_s: 0 })).toBe(alone);
+    } finally {
+      served.stop();
     }
   });
 

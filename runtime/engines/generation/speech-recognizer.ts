@@ -3,6 +3,7 @@ import type { SpeechRecognizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { SoundFeatures } from '../processors/audio/sound-features.js';
 import { createWhisperExtractor } from '../processors/audio/whisper.js';
+import { soundPieces } from '../sounds/sound-pieces.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
@@ -34,7 +35,7 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
 
 const isWhisper = (config: Json): boolean => config['model_type'] === 'whisper';
 
-/** Models that hear a sound at once. */
+/** Models that hear a sound at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
 function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInput): Transcribe {
   return async (
     samples,
@@ -44,17 +45,29 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
     const { chunk_length_s, stride_length_s, temperature, ...rest } = others;
     const { compression_ratio_threshold, logprob_threshold, no_speech_threshold, ...more } = rest;
     refuse({ language, task, return_timestamps, prompt_ids, condition_on_prev_tokens });
-    refuse({ chunk_length_s, stride_length_s });
     refuse({ compression_ratio_threshold, logprob_threshold, no_speech_threshold }, [null]);
     const isList = typeof temperature === 'object' && temperature !== null;
     if (isList) refuse({ temperature });
     const options = { ...more, temperature: isList ? undefined : temperature };
-    const source = await extractor.extract(samples, signal);
+    const pieces = soundPieces(
+      samples,
+      { chunk_length_s, stride_length_s },
+      { rate: extractor.rate, align: 1 },
+    );
     const prompt = [decoderStartToken(options, model.repository)];
     const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
-    const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
-    const [found] = await lastOf(generateFromSource(model, request));
-    return { text: found!.text, tokensOut: found!.tokensOut };
+    const heard = [];
+    for (const piece of pieces ?? [{ samples }]) {
+      const source = await extractor.extract(piece.samples, signal);
+      const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
+      const [found] = await lastOf(generateFromSource(model, request));
+      heard.push(found!);
+    }
+    const tokensOut = heard.reduce((sum, { tokensOut: count }) => sum + count, 0);
+    if (heard.length === 1) return { text: heard[0]!.text, tokensOut };
+    const tokens = heard.flatMap((found) => [...found.tokens!]);
+    const join = options.clean_up_tokenization_spaces ?? cleanUp;
+    return { text: model.tokenizer.decode(tokens, { cleanUp: join }), tokensOut };
   };
 }
 
