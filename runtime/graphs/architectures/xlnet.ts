@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
 import { attention } from '../blocks/attention.js';
+import { allDistances, scoresOfPairs } from '../blocks/distance-scores.js';
 import { headWidth } from '../blocks/heads.js';
 import { linear, lookedUp, matMulTransposed } from '../blocks/linear.js';
 import { skipLayerNorm } from '../blocks/norm.js';
 import { sinusoids } from '../blocks/sinusoids.js';
-import { distances, textInputs } from '../blocks/text-inputs.js';
+import { textInputs } from '../blocks/text-inputs.js';
 import { textHeads, type TextModel } from '../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { epsilon, labelCount, labels, layers, size } from './config.js';
@@ -38,14 +39,11 @@ interface Places {
 /** Sines and cosines of how far a query lies behind a key. */
 function placesOf(g: GraphWriter, ids: Value, c: Config): Places {
   const scalar = (value: number) => g.ints([value], []);
-  const count = g.node('Squeeze', [g.node('Shape', [ids], { start: 1, end: 2 })]);
-  const last = g.node('Sub', [count, scalar(1)]);
-  const all = g.node('Range', [g.node('Neg', [last]), count, scalar(1)]);
+  const { all, lines } = allDistances(g, ids);
   const clamped =
     c.clamp_len > 0 ? g.node('Max', [g.node('Min', [all, scalar(c.clamp_len)]), scalar(-c.clamp_len)]) : all;
   const vectors = sinusoids(g, clamped, c.d_model, (i) => 10_000 ** ((-2 * i) / c.d_model));
-  const behind = g.node('Sub', [last, distances(g, ids)]);
-  return { vectors, lines: g.node('Unsqueeze', [behind, g.ints([2])]) };
+  return { vectors, lines };
 }
 
 interface Layer {
@@ -72,9 +70,7 @@ function attend(g: GraphWriter, x: Value, { at, c, padding, places, same }: Laye
   const known = g.node('Reshape', [project(places.vectors, 'r'), g.ints([-1, heads, each])]);
   const keys = g.node('Transpose', [known], { perm: [1, 0, 2] });
   const far = matMulTransposed(g, byHead(moved('r_r_bias')), keys, scale);
-  const byToken = g.node('Transpose', [far], { perm: [2, 3, 0, 1] });
-  const pairs = g.node('GatherND', [byToken, places.lines], { batch_dims: 1 });
-  const ofDistance = g.node('Transpose', [pairs], { perm: [2, 3, 0, 1] });
+  const ofDistance = scoresOfPairs(g, far, places.lines);
 
   const segments = g.node('Transpose', [g.weight(at('seg_embed'), [2, heads, each])], { perm: [1, 0, 2] });
   const both = matMulTransposed(g, byHead(moved('r_s_bias')), segments, scale);

@@ -1,4 +1,5 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { byHead } from './by-head.js';
 import type { DecoderInputs } from './decoder-inputs.js';
 import { headGroup } from './heads.js';
 import { matMulTransposed } from './linear.js';
@@ -63,12 +64,6 @@ export function cachedAttention(
   ]);
   const together = g.node('Transpose', [parted], { perm: [0, 3, 1, 2, 4] });
   return g.node('Reshape', [together, g.ints([0, 0, heads * width])]);
-}
-
-/** float32 [rows, tokens, heads · width] -> [rows, heads, tokens, width] */
-function byHead(g: GraphWriter, x: Value, heads: number, width: number): Value {
-  const split = g.node('Reshape', [x, g.ints([0, 0, heads, width])]);
-  return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
 }
 
 /** weights · (past values, then those of the fed tokens) */

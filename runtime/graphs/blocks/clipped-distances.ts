@@ -1,4 +1,6 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { byHead } from './by-head.js';
+import { scoresOfPairs } from './distance-scores.js';
 import { headWidth } from './heads.js';
 import { matMulTransposed } from './linear.js';
 import { distances } from './text-inputs.js';
@@ -24,15 +26,13 @@ export function clippedDistanceBias(
   { heads, width, before, behind }: ClippedDistances,
 ): Value {
   const size = headWidth(width, heads);
-  const split = g.node('Reshape', [query, g.ints([0, 0, heads, size])]);
+  const split = byHead(g, query, heads, size);
   const vectors = g.weight(table, [before + behind + 1, size]);
   const scores = matMulTransposed(g, split, vectors, size ** -0.5);
-  const byToken = g.node('Transpose', [scores], { perm: [1, 3, 0, 2] });
   const lines = g.once(`distances from -${before} to ${behind}`, () => {
     const [first, last] = [g.ints([-before], []), g.ints([behind], [])];
     const clipped = g.node('Max', [g.node('Min', [distances(g, query), last]), first]);
     return g.node('Unsqueeze', [g.node('Add', [clipped, g.ints([before], [])]), g.ints([2])]);
   });
-  const found = g.node('GatherND', [byToken, lines], { batch_dims: 1 });
-  return g.node('Transpose', [found], { perm: [2, 3, 0, 1] });
+  return scoresOfPairs(g, scores, lines);
 }

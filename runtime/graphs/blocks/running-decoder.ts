@@ -2,6 +2,7 @@ import { GraphError } from '../errors.js';
 import type { GraphWriter, Shape, Value } from '../graph-writer.js';
 import { ELEMENTS } from '../tensors.js';
 import { attention } from './attention.js';
+import { byHead } from './by-head.js';
 import { cachedAttention } from './cached-attention.js';
 import { decoderInputs } from './decoder-inputs.js';
 import type { DecoderState, Pair, SourceDecoder } from './source-decoder.js';
@@ -29,7 +30,7 @@ export function writeCrossCache(g: GraphWriter, model: SourceDecoder): void {
     const projected = model.projectSource(g, layer, states);
     for (const kind of KINDS) {
       const { name, shape } = crossPort(model, layer, kind);
-      g.output(`present.${name}`, byHead(g, projected[kind], model), 'float32', shape);
+      g.output(`present.${name}`, byHead(g, projected[kind], model.heads, model.headWidth), 'float32', shape);
     }
   }
 }
@@ -49,12 +50,6 @@ export function writeRunningDecoder(g: GraphWriter, model: SourceDecoder): void 
 function layersOf({ decoderLayers }: SourceDecoder): number {
   if (decoderLayers < 1) throw new GraphError('config.json: the decoder has no layers');
   return decoderLayers;
-}
-
-/** float32 [rows, tokens, heads · width] -> [rows, heads, tokens, width] */
-function byHead(g: GraphWriter, x: Value, { heads, headWidth }: SourceDecoder): Value {
-  const split = g.node('Reshape', [x, g.ints([0, 0, heads, headWidth])]);
-  return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
 }
 
 /** @returns what the decoder reads, ids or vectors, and the state of its layers */

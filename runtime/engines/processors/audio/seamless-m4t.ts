@@ -1,7 +1,7 @@
 import type { Json } from '../../repository/model-folder.js';
 import { RunError } from '../../../core/errors.js';
 import type { FeatureExtractor } from './sound-features.js';
-import { createKaldiSpectrogram, FRAME, HOP } from './kaldi.js';
+import { createKaldiSpectrogram, FRAME } from './kaldi.js';
 
 /** Kaldi takes samples of 16 bits. */
 const SIXTEEN_BITS = 2 ** 15;
@@ -21,14 +21,15 @@ export function createSeamlessExtractor(config: Json): FeatureExtractor {
   return {
     rate: sampling_rate,
     async extract(samples, signal) {
-      // The variance of one frame is none.
-      if (samples.length < FRAME + HOP)
-        throw new RunError('unprocessable', 'the sound is shorter than two frames (35 ms)');
+      if (samples.length < FRAME)
+        throw new RunError('unprocessable', 'the sound is shorter than a frame (25 ms)');
       const { values: found, frames } = await spectrogram(
         samples.map((sample) => sample * SIXTEEN_BITS),
         signal,
       );
-      normalize(found, frames, num_mel_bins);
+      // The variance of one frame is none: Python's numbers are none either, and its mask hides them.
+      if (frames > 1) normalize(found, frames, num_mel_bins);
+      else found.fill(padding_value);
       // Python fills up to an even number of frames, and drops what then is no whole stride.
       const length = Math.floor((frames + (frames % 2)) / stride);
       const values = new Float32Array(length * stride * num_mel_bins).fill(padding_value);

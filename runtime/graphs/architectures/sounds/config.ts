@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { adapterConfig } from './adapters.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 
 const few = z.int().min(1).max(4096);
@@ -27,8 +28,7 @@ export const waveConfig = {
   classifier_proj_size: size.default(256),
   // Of the language that the checkpoint is made for; those of others lie in files of their own.
   adapter_attn_dim: size.nullable().default(null),
-  // Adapters behind the encoder make steps of other lengths.
-  add_adapter: z.literal(false, 'adapters behind the encoder are not known').default(false),
+  ...adapterConfig,
 };
 
 export type WaveConfig = z.output<z.ZodObject<typeof waveConfig>>;

@@ -49,5 +49,7 @@ export const data2vecAudio = defineArchitecture({
   modelTypes: ['data2vec-audio'],
   config,
   prefixes: [base],
-  heads: waveHeads<Config>((c) => ({ base, positions: (g, steps) => positions(g, steps, c) })),
+  heads: waveHeads<Config>((c) => ({
+    ...{ base, adapters: true, positions: (g, steps) => positions(g, steps, c) },
+  })),
 });

@@ -2,14 +2,22 @@ import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
+import { byHead } from '../../blocks/by-head.js';
 import { clippedDistanceBias } from '../../blocks/clipped-distances.js';
 import { convolution, convolve } from '../../blocks/convolution.js';
-import { linear } from '../../blocks/linear.js';
+import { allDistances, scoresOfPairs } from '../../blocks/distance-scores.js';
+import { gatedChannels } from '../../blocks/gated-channels.js';
+import { headWidth } from '../../blocks/heads.js';
+import { linear, matMulTransposed } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
+import { rotary, rotate } from '../../blocks/rotary.js';
+import { sinusoids } from '../../blocks/sinusoids.js';
+import { placesOf } from '../../blocks/text-inputs.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
+import { adaptedWidth, adapterConfig, frameAdapter, refuseAdapters } from './adapters.js';
 import { soundLabels } from './sound-labels.js';
 
 const reach = z.int().min(0).max(65536);
@@ -20,15 +28,14 @@ const config = z.object({
   ...{ num_attention_heads: size.default(16), intermediate_size: size.default(4096) },
   feature_projection_input_dim: size.default(160),
   ...{ hidden_act: z.string().default('swish'), layer_norm_eps: epsilon.default(1e-5) },
-  position_embeddings_type: z
-    .literal('relative_key', 'positions other than relative_key are not known')
-    .nullable()
-    .default('relative_key'),
+  // What is none of these has no positions, as in Python.
+  position_embeddings_type: z.string().nullable().default('relative_key'),
+  rotary_embedding_base: z.number().positive().max(1e12).default(10_000),
   ...{ left_max_position_embeddings: reach.default(64), right_max_position_embeddings: reach.default(8) },
   conv_depthwise_kernel_size: z.int().min(1).max(65536).default(31),
   ...{ use_weighted_layer_sum: z.boolean().default(false), classifier_proj_size: size.default(768) },
-  // Adapters behind the encoder make steps of other lengths.
-  add_adapter: z.literal(false, 'adapters behind the encoder are not known').default(false),
+  ...{ ...adapterConfig, num_adapter_layers: layers.default(1), adapter_act: z.string().default('relu') },
+  use_intermediate_ffn_before_adapter: z.boolean().default(false),
 });
 type Config = z.output<typeof config>;
 
@@ -68,10 +75,7 @@ function conformerLayer(g: GraphWriter, x: Value, frames: Frames, { at, c }: Lay
   const norm = { width: c.hidden_size, epsilon: c.layer_norm_eps };
   const half = (state: Value, name: string) => {
     const read = layerNorm(g, state, `${at}.${name}_layer_norm`, norm);
-    const size = { from: c.hidden_size, to: c.intermediate_size };
-    const wide = activation(g, linear(g, read, `${at}.${name}.intermediate_dense`, size), c.hidden_act);
-    const found = linear(g, wide, `${at}.${name}.output_dense`, { from: size.to, to: size.from });
-    return g.node('Add', [g.node('Mul', [found, g.scalar(0.5)]), state]);
+    return halfFed(g, { state, read }, `${at}.${name}`, { c, act: c.hidden_act });
   };
   const first = half(x, 'ffn1');
   const read = layerNorm(g, first, `${at}.self_attn_layer_norm`, norm);
@@ -83,18 +87,73 @@ function conformerLayer(g: GraphWriter, x: Value, frames: Frames, { at, c }: Lay
   return layerNorm(g, half(convolved, 'ffn2'), `${at}.final_layer_norm`, norm);
 }
 
+/** The state and half of what a feed-forward makes of what it reads. */
+function halfFed(
+  g: GraphWriter,
+  { state, read }: { state: Value; read: Value },
+  name: string,
+  { c, act }: { c: Config; act: string },
+): Value {
+  const size = { from: c.hidden_size, to: c.intermediate_size };
+  const wide = activation(g, linear(g, read, `${name}.intermediate_dense`, size), act);
+  const found = linear(g, wide, `${name}.output_dense`, { from: size.to, to: size.from });
+  return g.node('Add', [g.node('Mul', [found, g.scalar(0.5)]), state]);
+}
+
 function attend(g: GraphWriter, x: Value, { padding }: Frames, { at, c }: Layer): Value {
-  const [width, heads] = [c.hidden_size, c.num_attention_heads];
+  const [width, heads, kind] = [c.hidden_size, c.num_attention_heads, c.position_embeddings_type];
   const project = (read: Value, name: string) =>
     linear(g, read, `${at}.linear_${name}`, { from: width, to: width });
-  const query = project(x, 'q');
+  const read = kind === 'rotary' ? turned(g, x, c) : x;
+  const projected = { query: project(read, 'q'), key: project(read, 'k'), value: project(x, 'v') };
+  const placed = placedQuery(g, projected.query, { at, c });
+  return project(
+    attention(g, { ...projected, ...placed }, { heads, width, padding, bias: placed.bias }),
+    'out',
+  );
+}
+
+/** Heads of the states turned by their places, before anything is made of them. */
+function turned(g: GraphWriter, x: Value, c: Config): Value {
+  const heads = c.num_attention_heads;
+  const width = headWidth(c.hidden_size, heads);
+  const places = g.once('places of frames', () =>
+    g.node('Expand', [placesOf(g, x), g.node('Shape', [x], { start: 0, end: 2 })]),
+  );
+  const base = { rope_theta: c.rotary_embedding_base, max_position_embeddings: 1 };
+  const angles = rotary(g, places, base, width);
+  return rotate(g, x, angles, { heads, width });
+}
+
+/** Queries as they meet the keys, and what distances add to their scores. */
+function placedQuery(g: GraphWriter, query: Value, { at, c }: Layer): { query: Value; bias?: Value } {
+  const [width, heads, kind] = [c.hidden_size, c.num_attention_heads, c.position_embeddings_type];
+  if (kind === 'relative') return relativeQuery(g, query, { at, c });
+  if (kind !== 'relative_key') return { query };
   const [before, behind] = [c.left_max_position_embeddings, c.right_max_position_embeddings];
-  const bias =
-    c.position_embeddings_type === null
-      ? undefined
-      : clippedDistanceBias(g, query, `${at}.distance_embedding.weight`, { heads, width, before, behind });
-  const projected = { query, key: project(x, 'k'), value: project(x, 'v') };
-  return project(attention(g, projected, { heads, width, padding, bias }), 'out');
+  const table = `${at}.distance_embedding.weight`;
+  return { query, bias: clippedDistanceBias(g, query, table, { heads, width, before, behind }) };
+}
+
+/** Scores of content and of distances, each with a bias of the queries (Dai et al., 2019). */
+function relativeQuery(g: GraphWriter, query: Value, { at, c }: Layer): { query: Value; bias: Value } {
+  const [width, heads] = [c.hidden_size, c.num_attention_heads];
+  const each = headWidth(width, heads);
+  const moved = (bias: string) =>
+    g.node('Add', [query, g.node('Reshape', [g.weight(`${at}.${bias}`, [heads, each]), g.ints([width])])]);
+  const { vectors, lines } = g.once('distances of frames', () => {
+    const { all, lines } = allDistances(g, query);
+    const halves = sinusoids(g, all, width, (i) => 10_000 ** ((-2 * i) / width));
+    // A sine and its cosine are neighbours.
+    const order = Array.from({ length: width }, (_, i) => (i % 2 === 0 ? 0 : width / 2) + Math.floor(i / 2));
+    return { vectors: g.node('Gather', [halves, g.ints(order)], { axis: 1 }), lines };
+  });
+  const known = linear(g, vectors, `${at}.linear_pos`, { from: width, to: width, bias: false });
+  const keys = g.node('Transpose', [g.node('Reshape', [known, g.ints([-1, heads, each])])], {
+    perm: [1, 0, 2],
+  });
+  const scores = matMulTransposed(g, byHead(g, moved('pos_bias_v'), heads, each), keys, each ** -0.5);
+  return { query: moved('pos_bias_u'), bias: scoresOfPairs(g, scores, lines) };
 }
 
 /** Gates, a convolution of each channel over the frames before, and one over all channels. */
@@ -105,10 +164,7 @@ function convolve1d(g: GraphWriter, x: Value, { seen }: Frames, { at, c }: Layer
   const read = turned(g.node('Mul', [layerNorm(g, x, `${at}.layer_norm`, norm), seen]));
   const point = { kernel: [1], bias: false };
   const both = convolution(g, read, `${at}.pointwise_conv1`, { from: width, to: 2 * width, ...point });
-  const [value, gate] = g.nodes('Split', [both, g.ints([width, width])], {
-    ...{ outputs: 2, attributes: { axis: 1 } },
-  }) as [Value, Value];
-  const gated = g.node('Mul', [value, g.node('Sigmoid', [gate])]);
+  const gated = gatedChannels(g, both, width);
   const filled = g.node('Pad', [gated, g.ints([0, 0, kernel - 1, 0, 0, 0])]);
   const weight = g.weight(`${at}.depthwise_conv.weight`, [width, 1, kernel]);
   const each = convolve(g, [filled, weight], { kernel: [kernel], groups: width });
@@ -120,6 +176,18 @@ function convolve1d(g: GraphWriter, x: Value, { seen }: Frames, { at, c }: Layer
   return turned(convolution(g, found, `${at}.pointwise_conv2`, { from: width, to: width, ...point }));
 }
 
+/** What letters are read off: the last states, or what adapters make of them. */
+function scoredStates(g: GraphWriter, c: Config): Value {
+  const { states, frames } = framesStates(g, c);
+  const last = states.at(-1)!;
+  if (!c.add_adapter) return last;
+  const both = { state: last, read: last };
+  const read = c.use_intermediate_ffn_before_adapter
+    ? halfFed(g, both, `${base}intermediate_ffn`, { c, act: 'relu' })
+    : last;
+  return frameAdapter(g, read, c, { base, padding: frames.padding });
+}
+
 /** modeling_wav2vec2_bert.py */
 export const wav2vec2Bert = defineArchitecture({
   modelTypes: ['wav2vec2-bert'],
@@ -128,15 +196,15 @@ export const wav2vec2Bert = defineArchitecture({
   heads: {
     ctc: {
       model: (g, c: Config) => {
-        const { states } = framesStates(g, c);
         const to = c.vocab_size;
         if (to == null) throw new GraphError('config.json: vocab_size is needed for letters');
-        const logits = linear(g, states.at(-1)!, 'lm_head', { from: c.hidden_size, to });
+        const logits = linear(g, scoredStates(g, c), 'lm_head', { from: adaptedWidth(c), to });
         g.output('logits', logits, 'float32', ['rows', 'frames', to]);
       },
     },
     'audio-classification': {
       model: (g, c: Config) => {
+        refuseAdapters(c);
         const { states, frames } = framesStates(g, c);
         soundLabels(g, states, {
           ...{ width: c.hidden_size, projected: c.classifier_proj_size, labels: labelCount(c) },

@@ -5,16 +5,16 @@ import { waveHeads } from './wave-encoder.js';
 
 const config = z.object(waveConfig).refine(isListed, LISTED);
 
-const architecture = (modelType: string, base: string) =>
+const architecture = (modelType: string, base: string, adapters = false) =>
   defineArchitecture({
     modelTypes: [modelType],
     config,
     prefixes: [base],
-    heads: waveHeads<z.output<typeof config>>(() => ({ base })),
+    heads: waveHeads<z.output<typeof config>>(() => ({ base, adapters })),
   });
 
 /** modeling_wav2vec2.py */
-export const wav2vec2 = architecture('wav2vec2', 'wav2vec2.');
+export const wav2vec2 = architecture('wav2vec2', 'wav2vec2.', true);
 
 /** modeling_unispeech.py: another way to train the same network. */
 export const unispeech = architecture('unispeech', 'unispeech.');

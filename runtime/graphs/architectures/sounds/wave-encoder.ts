@@ -4,6 +4,8 @@ import { layerNorm } from '../../blocks/norm.js';
 import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { bertLayer } from '../bert-like/bert-like.js';
+import { GraphError } from '../../errors.js';
+import { adaptedWidth, refuseAdapters, waveAdapter } from './adapters.js';
 import { type WaveConfig, waveSizes } from './config.js';
 import { soundLabels } from './sound-labels.js';
 import { waveProjection, wavePositions, waveSteps } from './wave-features.js';
@@ -18,6 +20,8 @@ export interface WaveOptions {
   beforePositions?: (g: GraphWriter, channels: Value) => Value;
   /** In place of that convolution: what is added to float32 [rows, steps, width]. */
   positions?: (g: GraphWriter, steps: Value) => Value;
+  /** Whether the network knows adapters behind the encoder. */
+  adapters?: boolean;
   /** Added to the scores of a layer, for the states that it reads. */
   bias?: (g: GraphWriter, read: Value, layer: number) => Value;
 }
@@ -67,6 +71,14 @@ function adapted(g: GraphWriter, x: Value, at: (part: string) => string, c: Wave
   return g.node('Add', [x, linear(g, found, at('adapter_layer.linear_2'), { from: narrow, to: width })]);
 }
 
+/** What letters are read off. @throws GraphError for adapters of a network that knows none */
+function scoredStates(g: GraphWriter, c: WaveConfig, options: WaveOptions): Value {
+  const last = waveStates(g, c, options).at(-1)!;
+  if (!c.add_adapter) return last;
+  if (options.adapters) return waveAdapter(g, last, c, options.base);
+  throw new GraphError('config.json: this network knows no adapters behind the encoder (add_adapter)');
+}
+
 /** What the tasks want of a network over samples. */
 export function waveHeads<C extends WaveConfig>(
   optionsOf: (config: C) => WaveOptions,
@@ -74,16 +86,18 @@ export function waveHeads<C extends WaveConfig>(
   return {
     ctc: {
       model: (g, c) => {
-        const last = waveStates(g, c, optionsOf(c)).at(-1)!;
-        const logits = linear(g, last, 'lm_head', { from: c.hidden_size, to: c.vocab_size });
+        const last = scoredStates(g, c, optionsOf(c));
+        const logits = linear(g, last, 'lm_head', { from: adaptedWidth(c), to: c.vocab_size });
         g.output('logits', logits, 'float32', ['rows', 'steps', c.vocab_size]);
       },
     },
     'audio-classification': {
-      model: (g, c) =>
+      model: (g, c) => {
+        refuseAdapters(c);
         soundLabels(g, waveStates(g, c, optionsOf(c)), {
           ...{ ...waveSizes(c), projected: c.classifier_proj_size, weighted: c.use_weighted_layer_sum },
-        }),
+        });
+      },
     },
   };
 }

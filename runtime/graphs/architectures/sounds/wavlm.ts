@@ -52,5 +52,7 @@ export const wavlm = defineArchitecture({
   modelTypes: ['wavlm'],
   config,
   prefixes: [base],
-  heads: waveHeads<Config>((c) => ({ base, bias: (g, read, layer) => gatedBias(g, read, { c, layer }) })),
+  heads: waveHeads<Config>((c) => ({
+    ...{ base, adapters: true, bias: (g, read, layer) => gatedBias(g, read, { c, layer }) },
+  })),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
+import { byHead } from '../../blocks/by-head.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear, lookedUp } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
@@ -41,13 +42,6 @@ function cachePort(layer: number, side: Side, kind: Kind, { decoder: d }: Config
   const length = side === 'encoder' ? 'length' : 'steps';
   const shape = ['rows', d.num_attention_heads, length, headWidth(d.hidden_size, d.num_attention_heads)];
   return { name: `${layer}.${side}.${kind}`, shape };
-}
-
-/** float32 [rows, tokens, width] -> [rows, heads, tokens, width of a head] */
-function byHead(g: GraphWriter, x: Value, { decoder: d }: Config): Value {
-  const heads = d.num_attention_heads;
-  const split = g.node('Reshape', [x, g.ints([0, 0, heads, headWidth(d.hidden_size, heads)])]);
-  return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
 }
 
 /** What the decoder attends to in its first run: states of the text, zeros where there is none. */
@@ -106,7 +100,14 @@ const writeStep =
       const project = (read: Value, name: string) =>
         linear(g, read, at(`layers.${i}.${name}`), { from: width, to: width, bias: false });
       const keysValues = (read: Value, of: string) =>
-        ['k_proj', 'v_proj'].map((name) => byHead(g, project(read, `${of}.${name}`), c));
+        ['k_proj', 'v_proj'].map((name) =>
+          byHead(
+            g,
+            project(read, `${of}.${name}`),
+            d.num_attention_heads,
+            headWidth(width, d.num_attention_heads),
+          ),
+        );
       const around = (of: string, attended: (read: Value) => readonly [Value, Value, Value]) => {
         const read = layerNorm(g, x, at(`layers.${i}.${of}_layer_norm`), { width, epsilon: EPSILON });
         const [query, key, value] = attended(read);

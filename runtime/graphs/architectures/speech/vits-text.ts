@@ -1,4 +1,5 @@
 import { activation } from '../../blocks/activation.js';
+import { byHead } from '../../blocks/by-head.js';
 import { convolution } from '../../blocks/convolution.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear, lookedUp, matMulTransposed } from '../../blocks/linear.js';
@@ -45,8 +46,7 @@ function attend(g: GraphWriter, x: Value, at: string, c: VitsConfig): Value {
   const size = headWidth(width, heads);
   const [query, key, value] = ['q_proj', 'k_proj', 'v_proj'].map((name) => {
     const projected = linear(g, x, `${at}.${name}`, { from: width, to: width, bias: c.use_bias });
-    const split = g.node('Reshape', [projected, g.ints([0, 0, heads, size])]);
-    return g.node('Transpose', [split], { perm: [0, 2, 1, 3] });
+    return byHead(g, projected, heads, size);
   }) as [Value, Value, Value];
   const scaled = g.node('Mul', [query, g.scalar(size ** -0.5)]);
   const scores = matMulTransposed(g, scaled, key);
