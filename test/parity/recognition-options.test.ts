@@ -25,6 +25,26 @@ async function recogniser(
   return { served, ask: (params) => served.run({ base64, params }) };
 }
 
+/** Serves a copy of a model, with a file of settings changed. */
+async function withSettings(
+  { about, repo }: ZooModel,
+  [file, changes]: [string, object],
+  run: (served: ServedModel) => Promise<void>,
+): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'settings-'));
+  await cp(repo, dir, { recursive: true, dereference: true });
+  const path = join(dir, file);
+  const settings = JSON.parse(await readFile(path, 'utf8')) as object;
+  await writeFile(path, JSON.stringify({ ...settings, ...changes }));
+  const served = await serveInline(fixtureSpec(TASK, about.id, dir), dir);
+  try {
+    await run(served);
+  } finally {
+    served.stop();
+    await rm(dir, { recursive: true });
+  }
+}
+
 const firstSound = ({ cases }: ZooModel): unknown => cases.find(({ expect }) => expect)!.request['base64'];
 /** More than two windows. */
 const longSound = ({ cases }: ZooModel): unknown =>
@@ -101,21 +121,23 @@ const missing = missingFor(TASK);
 
   test('times are no text where only the tokenizer names their tokens', async () => {
     const model = await zooModel(TASK, 'whisper-languages', 'zoo-own');
-    const dir = await mkdtemp(join(tmpdir(), 'timeless-'));
-    await cp(model.repo, dir, { recursive: true, dereference: true });
-    const path = join(dir, 'generation_config.json');
-    const settings = JSON.parse(await readFile(path, 'utf8')) as { no_timestamps_token_id: number };
-    await writeFile(path, JSON.stringify({ ...settings, no_timestamps_token_id: undefined }));
-    const served = await serveInline(fixtureSpec(TASK, model.about.id, dir), dir);
-    try {
-      const time = settings.no_timestamps_token_id + 30;
+    const file = 'generation_config.json';
+    const settings = JSON.parse(await readFile(join(model.repo, file), 'utf8')) as Record<string, number>;
+    await withSettings(model, [file, { no_timestamps_token_id: undefined }], async (served) => {
+      const time = settings['no_timestamps_token_id']! + 30;
       const params = { logit_bias: { [time]: 100 }, max_new_tokens: 3 };
       const { status, body } = await served.run({ base64: firstSound(model), params });
       expect([status, body.output]).toEqual([200, '']);
-    } finally {
-      served.stop();
-      await rm(dir, { recursive: true });
-    }
+    });
+  });
+
+  test('Moonshine writes on behind max_position_embeddings: places are turned by, not looked up', async () => {
+    const model = await zooModel(TASK, 'moonshine-tiny');
+    const { request, expect: wanted } = model.cases[0]!;
+    await withSettings(model, ['config.json', { max_position_embeddings: 4 }], async (served) => {
+      const { body } = await served.run(request);
+      expect(body.output).toBe(wanted);
+    });
   });
 
   test('Moonshine hears pieces of a sound, one behind the other', async () => {

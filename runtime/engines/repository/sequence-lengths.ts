@@ -14,8 +14,8 @@ export function contextLengthOf(config: Json): number | undefined {
   );
 }
 
-/** Families that reckon positions by distance: no table ends, and `n_positions` is only what they were trained on. */
-const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop)$/;
+/** Families that reckon positions by distance or turn by them: no table ends, and the longest one is only what they were trained on. */
+const COMPUTED_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop|moonshine)$/;
 
 /** Longest text of the encoder in tokens by its position table; Infinity where there is none. */
 export function encoderPositions(config: Json): number {
@@ -37,6 +37,6 @@ export function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
 }
 
 function positions(config: Json, ...names: string[]): number {
-  if (RELATIVE_POSITIONS.test(String(config['model_type']))) return Infinity;
+  if (COMPUTED_POSITIONS.test(String(config['model_type']))) return Infinity;
   return firstNumber(config, ...names, 'max_position_embeddings', 'n_positions') ?? Infinity;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { convolve } from '../../blocks/convolution.js';
+import { groupNorm } from '../../blocks/group-norm.js';
 import { groupWidth } from '../../blocks/heads.js';
 import { lookedUp } from '../../blocks/linear.js';
 import { lstm } from '../../blocks/lstm.js';
@@ -19,7 +20,7 @@ export const encodecConfig = z.object({
   codebook_dim: size.nullable().default(null),
   num_residual_layers: z.int().min(0).max(32).default(1),
   upsampling_ratios: z.array(few).min(1).max(16).default([8, 5, 4, 2]),
-  norm_type: z.literal('weight_norm', 'norms over time are not known').default('weight_norm'),
+  norm_type: z.enum(['weight_norm', 'time_group_norm']).default('weight_norm'),
   ...{ kernel_size: few.default(7), last_kernel_size: few.default(7), residual_kernel_size: few.default(3) },
   dilation_growth_rate: few.default(2),
   use_causal_conv: z.boolean().default(true),
@@ -69,17 +70,17 @@ export function encodecSound(
   const next = () => `${base}decoder.layers.${layer++}`;
   const elu = (value: Value) => g.node('Elu', [value]);
   let x = vectorsOf(g, codes, c, { codebooks, base });
-  x = padded(g, x, `${next()}.conv`, { c, from: c.hidden_size, to: widest, kernel: c.kernel_size });
+  x = padded(g, x, next(), { c, from: c.hidden_size, to: widest, kernel: c.kernel_size });
   x = remembered(g, x, `${next()}.lstm`, { width, layers: c.num_lstm_layers });
   for (const ratio of ratios) {
     layer++;
-    x = enlarged(g, elu(x), `${next()}.conv`, { c, from: width, ratio });
+    x = enlarged(g, elu(x), next(), { c, from: width, ratio });
     width /= 2;
     for (let j = 0; j < c.num_residual_layers; j++)
       x = residual(g, x, next(), { c, width, dilation: c.dilation_growth_rate ** j });
   }
   layer++;
-  return padded(g, elu(x), `${next()}.conv`, { c, from: filters, to: 1, kernel: c.last_kernel_size });
+  return padded(g, elu(x), next(), { c, from: filters, to: 1, kernel: c.last_kernel_size });
 }
 
 /** x and what an LSTM makes of it: float32 [1, width, steps]. */
@@ -96,15 +97,15 @@ function residual(
 ): Value {
   const inner = Math.floor(width / c.compress);
   const first = { from: width, to: inner, kernel: c.residual_kernel_size, dilation };
-  const wide = padded(g, g.node('Elu', [x]), `${at}.block.1.conv`, { c, ...first });
-  const found = padded(g, g.node('Elu', [wide]), `${at}.block.3.conv`, {
+  const wide = padded(g, g.node('Elu', [x]), `${at}.block.1`, { c, ...first });
+  const found = padded(g, g.node('Elu', [wide]), `${at}.block.3`, {
     c,
     from: inner,
     to: width,
     kernel: 1,
   });
   const short = c.use_conv_shortcut
-    ? padded(g, x, `${at}.shortcut.conv`, { c, from: width, to: width, kernel: 1 })
+    ? padded(g, x, `${at}.shortcut`, { c, from: width, to: width, kernel: 1 })
     : x;
   return g.node('Add', [short, found]);
 }
@@ -126,11 +127,33 @@ function padded(
   const total = (kernel - 1) * dilation;
   const right = c.use_causal_conv ? 0 : Math.floor(total / 2);
   const read = total === 0 ? x : withEdges(g, x, [total - right, right], c.pad_mode);
-  const weight = normedWeight(g, name, [to, from, kernel]);
-  return convolve(g, [read, weight, g.weight(`${name}.bias`, [to])], {
-    kernel: [kernel],
-    dilation: [dilation],
+  const found = convolve(g, [read, ...weightsOf(g, name, [to, from, kernel], c)], {
+    ...{ kernel: [kernel], dilation: [dilation] },
   });
+  return normed(g, found, name, { c, width: to });
+}
+
+/** Weight and bias of a convolution; the bias is as long as there are channels of what comes out. */
+function weightsOf(
+  g: GraphWriter,
+  name: string,
+  shape: readonly [number, number, number],
+  c: EncodecConfig,
+  to = shape[0],
+): Value[] {
+  const own = `${name}.conv`;
+  const weight =
+    c.norm_type === 'weight_norm' ? normedWeight(g, own, shape) : g.weight(`${own}.weight`, shape);
+  return [weight, g.weight(`${own}.bias`, [to])];
+}
+
+/** torch's default for norms. */
+const EPSILON = 1e-5;
+
+/** Over all channels and the whole time, where weights have no norms of their own. */
+function normed(g: GraphWriter, x: Value, name: string, { c, width }: Codec & { width: number }): Value {
+  if (c.norm_type === 'weight_norm') return x;
+  return groupNorm(g, x, `${name}.norm`, { width, groups: 1, epsilon: EPSILON, axes: 1 });
 }
 
 /** What is shorter than its mirrored edges is filled up with zeros first, which are cut off again. */
@@ -159,10 +182,11 @@ function enlarged(
   { c, from, ratio }: Codec & { from: number; ratio: number },
 ): Value {
   const [to, kernel] = [groupWidth(from, 2), 2 * ratio];
-  // What is too long by a ratio is cut off.
+  const weights = weightsOf(g, name, [from, to, kernel], c, to);
+  const found = g.node('ConvTranspose', [x, ...weights], { kernel_shape: [kernel], strides: [ratio] });
+  const whole = normed(g, found, name, { c, width: to });
+  // What is too long by a ratio is cut off, behind the norm.
   const right = c.use_causal_conv ? Math.ceil(ratio * c.trim_right_ratio) : Math.floor(ratio / 2);
-  const weights = [normedWeight(g, name, [from, to, kernel]), g.weight(`${name}.bias`, [to])];
-  return g.node('ConvTranspose', [x, ...weights], {
-    ...{ kernel_shape: [kernel], strides: [ratio], pads: [ratio - right, right] },
-  });
+  const end = right === 0 ? 2 ** 53 : -right;
+  return g.node('Slice', [whole, g.ints([ratio - right]), g.ints([end]), g.ints([2])]);
 }
