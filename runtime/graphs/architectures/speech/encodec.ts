@@ -127,20 +127,20 @@ function padded(
   const total = (kernel - 1) * dilation;
   const right = c.use_causal_conv ? 0 : Math.floor(total / 2);
   const read = total === 0 ? x : withEdges(g, x, [total - right, right], c.pad_mode);
-  const found = convolve(g, [read, ...weightsOf(g, name, [to, from, kernel], c)], {
+  const found = convolve(g, [read, ...weightsOf(g, name, { c, shape: [to, from, kernel], to })], {
     ...{ kernel: [kernel], dilation: [dilation] },
   });
   return normed(g, found, name, { c, width: to });
 }
 
-/** Weight and bias of a convolution; the bias is as long as there are channels of what comes out. */
-function weightsOf(
-  g: GraphWriter,
-  name: string,
-  shape: readonly [number, number, number],
-  c: EncodecConfig,
-  to = shape[0],
-): Value[] {
+interface Kernel extends Codec {
+  shape: readonly [number, number, number];
+  /** Channels of what comes out. */
+  to: number;
+}
+
+/** Weight and bias of a convolution. */
+function weightsOf(g: GraphWriter, name: string, { c, shape, to }: Kernel): Value[] {
   const own = `${name}.conv`;
   const weight =
     c.norm_type === 'weight_norm' ? normedWeight(g, own, shape) : g.weight(`${own}.weight`, shape);
@@ -182,7 +182,7 @@ function enlarged(
   { c, from, ratio }: Codec & { from: number; ratio: number },
 ): Value {
   const [to, kernel] = [groupWidth(from, 2), 2 * ratio];
-  const weights = weightsOf(g, name, [from, to, kernel], c, to);
+  const weights = weightsOf(g, name, { c, shape: [from, to, kernel], to });
   const found = g.node('ConvTranspose', [x, ...weights], { kernel_shape: [kernel], strides: [ratio] });
   const whole = normed(g, found, name, { c, width: to });
   // What is too long by a ratio is cut off, behind the norm.
