@@ -65,31 +65,37 @@ const MEMORY_SHARE = 0.5;
 const FLOAT = 4;
 
 /**
- * How alike the packed network computes, measured once and kept beside the packed weights. Undefined for networks that
- * read more than tokens, for those that don't fit into memory unpacked, and where an adapter makes them others.
+ * How alike the packed network computes, measured once and kept beside the packed weights. Undefined, with a note that says
+ * why, for networks that can't be tried, and for those that don't fit into memory unpacked.
  */
 async function measuredLikeness(
   { spec, toMake, parameters = Infinity }: ModelPlan,
   { folder, source, options, deps }: Measuring,
 ): Promise<number | undefined> {
+  const { report } = options;
+  // An adapter makes others of the weights: how far, nobody asks.
   if (!toMake?.plain) return undefined;
   const place = path.join(folder, `${toMake.recipe.file}.likeness`);
   const kept = Number(await readFile(place, 'utf8').catch(() => NaN));
   if (kept >= -1 && kept <= 1) return kept;
-  const [packed, plain] = [spec.written![0]!, toMake.plain[0]!];
-  if (spec.written!.length > 1 || parameters * FLOAT > freemem() * MEMORY_SHARE) return undefined;
-  const from = await fetchWeights({ ...options, model: source }, deps);
-  return options.report.step('Compare packed and plain weights', async (showDetail) => {
+  const unmeasured = (why: string): undefined => {
+    report.note(`how alike the packed network computes was not measured: ${why}`);
+  };
+  if (parameters * FLOAT > freemem() * MEMORY_SHARE)
+    return unmeasured(
+      `it needs ${megabytes(parameters * FLOAT)} unpacked, more than half of the free memory`,
+    );
+  const networks = [
+    { graphs: toMake.plain, folder: await fetchWeights({ ...options, model: source }, deps) },
+    { graphs: spec.written!, folder },
+  ] as const;
+  return report.step('Compare packed and plain weights', async () => {
     const { packageRoot } = deps;
-    const graphs = [
-      { graph: plain, folder: from },
-      { graph: packed, folder },
-    ] as const;
-    const likeness = await likenessOf(...graphs, { packageRoot, env: NO_TELEMETRY });
-    if (likeness === undefined) return undefined;
-    showDetail(`correlation ${likeness}`);
-    await replaceFile(place, `${likeness}\n`);
-    return likeness;
+    const found = await likenessOf(...networks, { packageRoot, env: NO_TELEMETRY });
+    if ('unmeasured' in found) return unmeasured(found.unmeasured);
+    report.note(`the packed network computes as the plain one does up to a correlation of ${found.likeness}`);
+    await replaceFile(place, `${found.likeness}\n`);
+    return found.likeness;
   });
 }
 
@@ -134,7 +140,7 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
 
 function workOf({ bits, parts }: ToMake['recipe']): string {
   if (bits) return `Pack the weights to ${bits} bits`;
-  return parts.some(({ tensor }) => tensor.blocks) ? 'Repack the 4-bit weights' : 'Merge the adapter';
+  return parts.some(({ tensor }) => tensor.blocks) ? 'Repack the weights' : 'Merge the adapter';
 }
 
 /** The file of the recipe's name, if the manifest knows it and it has not been touched since. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
+import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
 import { floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
 import { writeBlocks } from './write-blocks.js';
 import { mergedRows, readAddition, turned } from './merge-rows.js';
@@ -64,26 +64,28 @@ async function writePart(handle: FileHandle, part: Part, { from, signal }: Readi
     if (stored.length < length) throw new Error(`${file} has become shorter`);
     const bytes = addition ? mergedRows(stored, tensor.type, addition, at / rowBytes) : stored;
     if (!packing) await handle.write(bytes, 0, bytes.length, part.offset + at);
-    else await writePacked(handle, { ...part, packing, before: (at / rowBytes) * tensor.shape[1]!, bytes });
+    else await writePacked(handle, { ...part, packing, row: at / rowBytes, bytes });
   }
 }
 
 type PackedPart = Part & {
   packing: NonNullable<Part['packing']>;
-  /** Numbers of the tensor before these bytes. */
-  before: number;
+  /** Rows of the tensor before these bytes. */
+  row: number;
   bytes: Uint8Array;
 };
 
 async function writePacked(handle: FileHandle, part: PackedPart): Promise<void> {
-  const { tensor, packing, before, bytes, offset, scalesOffset } = part;
+  const { tensor, packing, row, bytes, offset, scalesOffset } = part;
   const { bits, block, transposed } = packing;
   const [rows, columns] = matrixSize(tensor, transposed);
   const floats = floatsOf(bytes, tensor.type);
-  const { data, scales } = packRows(transposed ? turned(floats, columns, rows) : floats, bits, block);
-  await handle.write(data, 0, data.length, offset + (before * bits) / 8);
+  const straight = transposed ? turned(floats, columns, rows) : floats;
+  const { data, scales } = packRows(straight, { bits, columns, block });
+  const before = row * blocksOf(columns, block);
+  await handle.write(data, 0, data.length, offset + (before * block * bits) / 8);
   const scaleBytes = new Uint8Array(scales.buffer);
-  await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset! + (before / block) * 4);
+  await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset! + before * 4);
 }
 
 async function hashOf(file: string, size: number, signal: AbortSignal | undefined): Promise<string> {

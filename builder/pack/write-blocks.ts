@@ -18,34 +18,50 @@ interface Reading {
   signal: AbortSignal | undefined;
 }
 
-/** Writes a matrix that the checkpoint has packed: data, scales and zero points. One matrix is in memory at a time. */
+/**
+ * Writes a matrix that the checkpoint has packed: data, scales and zero points, and the order of its columns where that is not
+ * their own. One matrix is in memory at a time.
+ */
 export async function writeBlocks(handle: FileHandle, part: BlocksPart, reading: Reading): Promise<void> {
-  const { tensor, packing, blocks, offset, scalesOffset, zerosOffset } = part;
+  const { tensor, packing, blocks, offset, scalesOffset, zerosOffset, orderOffset } = part;
   const { scales, zeros, groupOf, ...layout } = blocks;
   const [rows, columns] = tensor.shape as [number, number];
-  if (groupOf) await requireOrder(tensor, { ...reading, groupOf, group: layout.group });
+  const order = groupOf && columnsByGroup(tensor, await wordsOf(groupOf, reading), layout);
   const stored = {
     words: await wordsOf(tensor, reading),
     zeroWords: await wordsOf(zeros, reading),
     scales: floatsOf(await bytesOf(scales, reading), scales.type),
+    order,
   };
   const made = repackBlocks(stored, { ...layout, rows, columns, block: packing.block });
   const scaleBytes = new Uint8Array(made.scales.buffer);
   await handle.write(made.data, 0, made.data.length, offset);
   await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset);
   await handle.write(made.zeros, 0, made.zeros.length, zerosOffset);
+  if (orderOffset === undefined) return;
+  const orderBytes = new Uint8Array(BigInt64Array.from(order!, BigInt).buffer);
+  await handle.write(orderBytes, 0, orderBytes.length, orderOffset);
 }
 
-/** @throws Error where columns are grouped in another order than their own */
-async function requireOrder(
+/**
+ * The columns, those of a group side by side; undefined where they are so already.
+ * @throws Error where groups are not of one size, or columns are out of order though none should be
+ */
+function columnsByGroup(
   { file }: StoredTensor,
-  { groupOf, group, ...reading }: Reading & { groupOf: StoredTensor; group: number },
-): Promise<void> {
-  const groups = await wordsOf(groupOf, reading);
-  if (groups.some((found, column) => found !== Math.floor(column / group)))
+  groups: Uint32Array,
+  { group, reordered }: Pick<QuantizedBlocks, 'group' | 'reordered'>,
+): Uint32Array | undefined {
+  if (!reordered) {
+    if (groups.every((found, column) => found === Math.floor(column / group))) return undefined;
     throw new Error(
-      `${file} has columns in the order of their activations (g_idx), though its config.json says desc_act false: it can't be repacked`,
+      `${file} has columns in the order of their activations (g_idx), though its settings say desc_act false: it can't be repacked`,
     );
+  }
+  const order = Uint32Array.from(groups.keys()).sort((a, b) => groups[a]! - groups[b]! || a - b);
+  if (order.some((column, place) => groups[column] !== Math.floor(place / group)))
+    throw new Error(`${file} has groups of other sizes (g_idx) than its settings say: it can't be repacked`);
+  return order;
 }
 
 async function bytesOf(

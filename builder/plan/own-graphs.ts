@@ -59,10 +59,18 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
     for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
     const networks = await Promise.all(found.map((one) => readNetwork(one, request)));
-    const isPacked = networks.some(({ packed }) => packed !== undefined);
+    const ready = networks.find(({ packed }) => packed !== undefined)?.packed;
+    const isPacked = ready !== undefined;
     const { graphs, used, recipe } =
       bits || adapter || isPacked ? writeMade(networks, request) : plain(networks);
     if (adapter) requireUse(info.id, networks, used);
+    const share = bits && recipe ? packedShare(recipe, used) : undefined;
+    if (share === 0 && !isPacked)
+      return {
+        problem: `none of its matrices can be packed to ${bits} bits`,
+        remedy: NOT_PACKED,
+        tried: true,
+      };
     const types = new Set(used.map(({ type }) => type));
     const named = new Set(used.flatMap(filesOf));
     const sources = info.files.filter(({ path }) => named.has(path));
@@ -78,9 +86,9 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
             },
           }
         : { files: sources }),
-      dtype: isPacked ? 'q4' : bits ? (`q${bits}` as const) : dtypeOf(types),
-      parameters: used.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-      reason: `graph: written for ${name} over ${weightsText(networks, types, { bits, adapter })}`,
+      dtype: ready ? (`q${ready.bits}` as const) : bits ? (`q${bits}` as const) : dtypeOf(types),
+      parameters: numbersIn(used),
+      reason: `graph: written for ${name} over ${weightsText(networks, types, { bits, adapter, share })}`,
     };
   } catch (error) {
     if (error instanceof QuantizedError)
@@ -94,6 +102,17 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       };
     throw error;
   }
+}
+
+const NOT_PACKED = 'leave out --dtype, which serves the weights as they are';
+
+const numbersIn = (tensors: readonly StoredTensor[]): number =>
+  tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
+
+/** Part of the numbers that graphs read which is packed here; convolutions, small matrices and vectors stay as they are. */
+function packedShare({ parts }: Recipe, used: readonly StoredTensor[]): number {
+  const packed = parts.filter(({ packing, tensor }) => packing && !tensor.blocks);
+  return numbersIn(packed.map(({ tensor }) => tensor)) / numbersIn(used);
 }
 
 /** @throws Refusal where the graphs read less than the adapter changes: it is for another task */

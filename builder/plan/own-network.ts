@@ -5,7 +5,7 @@ import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.j
 import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
 import { parseObject } from './facts.js';
 import type { FoundNetwork, Pipeline } from './pipeline-networks.js';
-import { QuantizedError, quantizationOf } from './quantized.js';
+import { QuantizedError, withQuantization } from './quantized.js';
 import { quantizedIndex } from './quantized-index.js';
 
 export interface OwnRequest {
@@ -34,7 +34,7 @@ export interface Network extends FoundNetwork {
   head: Head;
   merged?: MergedIndex | undefined;
   /** The method that its matrices are packed by. */
-  packed?: string | undefined;
+  packed?: { method: string; bits: 4 | 8 } | undefined;
 }
 
 export async function readNetwork(
@@ -47,11 +47,14 @@ export async function readNetwork(
     readWeightIndex(files, found),
     adapter && readWeightIndex(files, { stem: 'adapter_model' }),
   ]);
-  const settings = parseObject(found.config, text);
+  const settings = await withQuantization(parseObject(found.config, text), async (path) =>
+    info.files.some((file) => file.path === path)
+      ? parseObject(path, await source.readText(info, path))
+      : undefined,
+  );
   const packed = quantizedIndex(index, settings);
-  const method = packed && quantizationOf(settings);
-  if (!adapter || !additions) return { ...found, settings, index: packed ?? index, head, packed: method };
-  if (method) throw new QuantizedError(method, 'no adapter can be merged into what is packed');
+  if (!adapter || !additions) return { ...found, settings, index: packed?.index ?? index, head, packed };
+  if (packed) throw new QuantizedError(packed.method, 'no adapter can be merged into what is packed');
   const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
   const merged = mergeIndex(toMerge);
   return { ...found, settings, index: merged.index, head, merged };

@@ -6,9 +6,9 @@ import { QuantizedError, quantizationSettings } from './quantized.js';
 
 const GPTQ = z.object({
   quant_method: z.literal('gptq'),
-  bits: z.literal(4),
+  bits: z.literal([4, 8]),
   group_size: z.int().min(-1),
-  desc_act: z.literal(false).default(false),
+  desc_act: z.boolean().default(false),
   // The newer format has zero points as they are.
   checkpoint_format: z.enum(['gptq', 'gptq_v2']).default('gptq'),
   is_marlin_format: z.literal(false).default(false),
@@ -25,7 +25,7 @@ const AWQ = z.object({
   version: z.string().toLowerCase().pipe(z.literal('gemm')).default('gemm'),
 });
 
-interface Scheme extends Pick<QuantizedBlocks, 'layout' | 'zeroShift'> {
+interface Scheme extends Pick<QuantizedBlocks, 'layout' | 'bits' | 'zeroShift' | 'reordered'> {
   /** Columns of a group; all of them if -1. */
   group: number;
 }
@@ -33,14 +33,14 @@ interface Scheme extends Pick<QuantizedBlocks, 'layout' | 'zeroShift'> {
 const PACKED = '.qweight';
 
 /**
- * The index with the matrices that GPTQ or AWQ have packed to four bits under the names that they had before.
+ * The index with the matrices that GPTQ or AWQ have packed to four or eight bits under the names that they had before.
  * @returns undefined where there are none
  * @throws QuantizedError where they are packed in a way that products don't read
  */
 export function quantizedIndex(
   index: WeightIndex,
   config: Readonly<Record<string, unknown>>,
-): WeightIndex | undefined {
+): { index: WeightIndex; method: string; bits: 4 | 8 } | undefined {
   const settings = quantizationSettings(config);
   const method = settings?.['quant_method'];
   const names = [...index.keys()].filter((name) => name.endsWith(PACKED));
@@ -54,8 +54,10 @@ export function quantizedIndex(
     if (!tensor) throw fail(`${printable(packed)} and its qzeros and scales do not fit each other`);
     found.set(`${name}.weight`, tensor);
   }
-  return found;
+  return { index: found, method, bits: scheme.bits };
 }
+
+const AWQ_SCHEME = { layout: 'awq', bits: 4, zeroShift: 0, reordered: false } as const;
 
 function schemeOf(settings: Readonly<Record<string, unknown>>, fail: (detail: string) => Error): Scheme {
   const isGptq = settings['quant_method'] === 'gptq';
@@ -66,10 +68,10 @@ function schemeOf(settings: Readonly<Record<string, unknown>>, fail: (detail: st
     throw fail(`${String(key)} is ${printable(value.slice(0, 40))}`);
   }
   const { data } = parsed;
-  if (data.quant_method === 'awq')
-    return { layout: 'awq', zeroShift: 0, group: data.group_size ?? data.q_group_size };
+  if (data.quant_method === 'awq') return { ...AWQ_SCHEME, group: data.group_size ?? data.q_group_size };
   const zeroShift = data.checkpoint_format === 'gptq' ? 1 : 0;
-  return { layout: 'gptq', zeroShift, group: data.group_size };
+  const { bits, desc_act: reordered, group_size: group } = data;
+  return { layout: 'gptq', bits, zeroShift, group, reordered };
 }
 
 const FLOATS = new Set(['F32', 'F16', 'BF16']);
@@ -79,7 +81,8 @@ function matrixOf(index: WeightIndex, name: string, scheme: Scheme): StoredTenso
   const [tensor, scales, zeros] = ['qweight', 'scales', 'qzeros'].map((part) => index.get(`${name}.${part}`));
   if (!tensor || !scales || !zeros || tensor.shape.length !== 2) return undefined;
   const [first, second] = tensor.shape as [number, number];
-  const [rows, columns] = scheme.layout === 'gptq' ? [second, first * 8] : [second * 8, first];
+  const each = 32 / scheme.bits;
+  const [rows, columns] = scheme.layout === 'gptq' ? [second, first * each] : [second * each, first];
   const group = scheme.group === -1 ? columns : scheme.group;
   const sized = ({ shape }: StoredTensor, ...sizes: number[]) => String(shape) === String(sizes);
   const groups = columns / group;
@@ -87,14 +90,18 @@ function matrixOf(index: WeightIndex, name: string, scheme: Scheme): StoredTenso
   const fits =
     [tensor, zeros, groupOf ?? zeros].every(({ type }) => type === 'I32') &&
     FLOATS.has(scales.type) &&
-    rows % 8 === 0 &&
+    rows % each === 0 &&
     Number.isInteger(groups) &&
     partOf(group) !== undefined &&
     sized(scales, groups, rows) &&
-    sized(zeros, groups, rows / 8) &&
-    (!groupOf || sized(groupOf, columns));
-  const { layout, zeroShift } = scheme;
+    sized(zeros, groups, rows / each) &&
+    (groupOf ? sized(groupOf, columns) : !scheme.reordered);
+  const { layout, bits, zeroShift, reordered } = scheme;
   return fits
-    ? { ...tensor, shape: [rows, columns], blocks: { layout, group, zeroShift, scales, zeros, groupOf } }
+    ? {
+        ...tensor,
+        shape: [rows, columns],
+        blocks: { layout, bits, group, zeroShift, scales, zeros, groupOf, reordered },
+      }
     : undefined;
 }

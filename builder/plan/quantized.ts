@@ -15,6 +15,25 @@ export class QuantizedError extends GraphError {
 
 type Settings = Readonly<Record<string, unknown>>;
 
+/** Where tools that quantise leave their settings beside config.json, which need not have them; and what they mean. */
+const FILES = { 'quantize_config.json': 'gptq', 'quant_config.json': 'awq' } as const;
+
+/**
+ * config.json with the settings that a tool has left in a file of its own; the same one where it has some, or there are
+ * none.
+ */
+export async function withQuantization(
+  config: Settings,
+  readFile: (path: string) => Promise<Settings | undefined>,
+): Promise<Settings> {
+  if (quantizationSettings(config)) return config;
+  for (const [path, method] of Object.entries(FILES)) {
+    const found = await readFile(path);
+    if (found) return { ...config, quantization_config: { quant_method: method, ...found } };
+  }
+  return config;
+}
+
 /** What config.json says of how the weights were quantised; undefined where it says nothing. */
 export function quantizationSettings(config: Settings): Settings | undefined {
   const inner = (config['text_config'] ?? {}) as Settings;

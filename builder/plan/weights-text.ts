@@ -1,24 +1,31 @@
 import type { FoundAdapter } from './adapter/index.js';
 import type { Network, OwnRequest } from './own-network.js';
 
+interface WeightsText extends Pick<OwnRequest, 'bits' | 'adapter'> {
+  /** Part of the numbers that is packed here. */
+  share?: number | undefined;
+}
+
 /** What graphs are written over, and what happens to it: for the plan's reader. */
 export function weightsText(
   networks: readonly Network[],
   types: ReadonlySet<string>,
-  { bits, adapter }: Pick<OwnRequest, 'bits' | 'adapter'>,
+  { bits, adapter, share }: WeightsText,
 ): string {
   const files = networks.map(({ file }) => file.path).join(', ');
   const merges = adapter ? mergeText(adapter, networks) : '';
-  return `${files} (${[...types].join(', ')}), ${matricesText(networks, bits)}${merges}`;
+  return `${files} (${[...types].join(', ')}), ${matricesText(networks, { bits, share })}${merges}`;
 }
 
-function matricesText(networks: readonly Network[], bits: OwnRequest['bits']): string {
-  const methods = new Set(networks.flatMap(({ packed }) => packed ?? []));
-  if (methods.size > 0) {
-    const others = bits ? `, the others packed to ${bits} bits` : '';
-    return `the 4-bit matrices of ${[...methods].join(', ')} as they are${others}`;
+function matricesText(networks: readonly Network[], { bits, share }: WeightsText): string {
+  const ready = networks.flatMap(({ packed }) => packed ?? []);
+  const part = share === undefined ? '' : ` (${Math.floor(100 * share)} % of the weights)`;
+  if (ready.length > 0) {
+    const others = bits ? `, others packed to ${bits} bits${part}` : '';
+    const methods = new Set(ready.map((one) => one.method));
+    return `the ${ready[0]!.bits}-bit matrices of ${[...methods].join(', ')} as they are${others}`;
   }
-  return bits ? `matrices packed to ${bits} bits` : 'computed in float32';
+  return bits ? `matrices packed to ${bits} bits${part}` : 'computed in float32';
 }
 
 function mergeText({ base }: FoundAdapter, networks: readonly Network[]): string {

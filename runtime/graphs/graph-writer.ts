@@ -3,7 +3,7 @@ import { writeField, writeNumber } from '../onnx/protobuf.js';
 import { attributeField, type Attributes } from './attributes.js';
 import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
-import type { MatrixUse, Packing, Storage } from './storage.js';
+import { blocksOf, type MatrixUse, type Packing, type Storage } from './storage.js';
 import { createStoredWeights } from './stored-weights.js';
 import {
   ELEMENTS,
@@ -67,8 +67,10 @@ export interface PackedMatrix extends Packing {
   data: Value;
   /** float32 [rows, blocks] */
   scales: Value;
-  /** uint8 [rows, half the blocks]; absent where all are in the middle. */
+  /** uint8 [rows, bytes of all blocks' zero points]; absent where all are in the middle. */
   zeros?: Value | undefined;
+  /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
+  order?: Value | undefined;
 }
 
 export interface NodeOptions {
@@ -135,7 +137,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       const stored = weights.take(name, use.transposed ? [columns, rows] : [rows, columns]);
       const place = storage.pack(stored, use);
       if (!place) return undefined;
-      const blocks = columns / place.block;
+      const blocks = blocksOf(columns, place.block);
       const layout = use.kind === 'table' ? [rows, columns] : [rows, blocks, (place.block * place.bits) / 8];
       const add = (of: string, tensor: Omit<ExternalTensor, 'name'>): Value => {
         const own = `${stored.name} ${of}`;
@@ -151,6 +153,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
         data: add(`${use.kind} ${bits}`, data),
         scales: add(`scales ${bits}`, scales),
         zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),
+        order: place.order && add('order', { element: ELEMENTS.int64, shape: [columns], place: place.order }),
       };
     },
     finish: () => finished(graph),

@@ -16,8 +16,10 @@ export interface PackedPlace extends Packing {
   data: Place;
   /** float32 [rows, blocks] */
   scales: Place;
-  /** uint8 [rows, half the blocks]; absent where it is 2^(bits - 1) for all. */
+  /** uint8 [rows, bytes of all blocks' zero points]; absent where it is 2^(bits - 1) for all. */
   zeros?: Place | undefined;
+  /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
+  order?: Place | undefined;
 }
 
 /** Decides where graphs read weights from. */
@@ -52,6 +54,8 @@ export interface Part {
   scalesOffset?: number;
   /** Of its zero points, of a matrix that the checkpoint has packed. */
   zerosOffset?: number;
+  /** Of the order of its columns, where they are grouped in another one than their own. */
+  orderOffset?: number | undefined;
 }
 
 /** How a file of packed or merged weights is made: the same recipe over the same checkpoint gives the same bytes. */
@@ -73,6 +77,11 @@ const TABLE_BITS = 8;
 const BLOCK = 32;
 /** Smaller matrices gain nothing. */
 const LEAST_NUMBERS = 1024;
+/** Narrower ones would be filled up to more than they are. */
+const LEAST_COLUMNS = BLOCK / 2;
+
+/** Blocks of a row; the last one is filled up with zeros. */
+export const blocksOf = (columns: number, block: number): number => Math.ceil(columns / block);
 
 /** All weights in one new file, matrices packed to so many bits, if any. */
 export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & { recipe(): Recipe } {
@@ -88,25 +97,31 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     parts.set(key, part);
     return part;
   };
-  const repacked = (tensor: NamedTensor, { group }: QuantizedBlocks): PackedPlace => {
+  const repacked = (tensor: NamedTensor, { group, bits: own, reordered }: QuantizedBlocks): PackedPlace => {
     const [rows, columns] = tensor.shape as [number, number];
     const block = partOf(group)!;
     const blocks = columns / block;
     const lengths = {
-      data: (rows * columns) / 2,
+      data: (rows * columns * own) / 8,
       scales: 4 * rows * blocks,
-      zeros: rows * Math.ceil(blocks / 2),
+      zeros: rows * Math.ceil((blocks * own) / 8),
+      order: 8 * columns,
     };
-    const packing: Packing = { bits: 4, block, transposed: false };
+    const packing: Packing = { bits: own, block, transposed: false };
     const part = known(`${keyOf(tensor)} blocks`, () => ({
       ...{ tensor, packing, offset: reserve(lengths.data) },
       ...{ scalesOffset: reserve(lengths.scales), zerosOffset: reserve(lengths.zeros) },
+      orderOffset: reordered ? reserve(lengths.order) : undefined,
     }));
     return {
       ...packing,
       data: { file, offset: part.offset, length: lengths.data },
       scales: { file, offset: part.scalesOffset!, length: lengths.scales },
       zeros: { file, offset: part.zerosOffset!, length: lengths.zeros },
+      order:
+        part.orderOffset === undefined
+          ? undefined
+          : { file, offset: part.orderOffset, length: lengths.order },
     };
   };
   return {
@@ -122,9 +137,12 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
       const own = isTable ? TABLE_BITS : bits;
       const [rows, columns] = matrixSize(tensor, transposed);
       const block = BLOCK;
-      if (columns % block !== 0 || rows * columns < LEAST_NUMBERS) return undefined;
-      const dataLength = (rows * columns * own) / 8;
-      const scalesLength = byteLength('F32', [rows, columns / block])!;
+      if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
+      // What rows of tables are looked up by takes whole blocks only.
+      if (isTable && columns % block !== 0) return undefined;
+      const blocks = blocksOf(columns, block);
+      const dataLength = (rows * blocks * block * own) / 8;
+      const scalesLength = byteLength('F32', [rows, blocks])!;
       const packing: Packing = { bits: own, block, transposed };
       const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
         ...{ tensor, packing, offset: reserve(dataLength), scalesOffset: reserve(scalesLength) },

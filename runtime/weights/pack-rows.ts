@@ -5,26 +5,38 @@ export interface PackedRows {
   scales: Float32Array;
 }
 
+export interface RowPacking {
+  bits: 4 | 8;
+  /** Numbers of a row. */
+  columns: number;
+  /** Numbers that share a scale; the last block of a row is filled up with zeros. */
+  block: number;
+}
+
 /**
- * Packs numbers in blocks that share a scale, rounded to the nearest step. The number farthest from zero becomes
+ * Packs rows of numbers in blocks that share a scale, rounded to the nearest step. The number farthest from zero becomes
  * -2^(bits - 1), the end that reaches one step farther. Layout of ONNX Runtime's MatMulNBits and GatherBlockQuantized.
- * @param values whole blocks of finite numbers
+ * @param values whole rows of finite numbers
  */
-export function packRows(values: Float32Array, bits: 4 | 8, block: number): PackedRows {
+export function packRows(values: Float32Array, { bits, columns, block }: RowPacking): PackedRows {
   const middle = 2 ** (bits - 1);
   const most = 2 * middle - 1;
-  const scales = new Float32Array(values.length / block);
-  const data = new Uint8Array((values.length * bits) / 8);
+  const blocks = Math.ceil(columns / block);
+  const scales = new Float32Array((values.length / columns) * blocks);
+  const zero = bits === 8 ? middle : middle | (middle << 4);
+  const data = new Uint8Array((scales.length * block * bits) / 8).fill(zero);
   for (let i = 0; i < scales.length; i++) {
-    const start = i * block;
-    const scale = Math.fround(farthest(values, start, start + block) / -middle);
+    const column = (i % blocks) * block;
+    const start = Math.floor(i / blocks) * columns + column;
+    const end = start + Math.min(block, columns - column);
+    const scale = Math.fround(farthest(values, start, end) / -middle);
     scales[i] = scale;
     const inverse = scale === 0 ? 0 : 1 / scale;
-    for (let j = start; j < start + block; j++) {
+    for (let j = start, k = i * block; j < end; j++, k++) {
       const step = Math.floor(values[j]! * inverse + 0.5) + middle;
       const code = step > most ? most : step > 0 ? step : 0;
-      if (bits === 8) data[j] = code;
-      else data[j >> 1]! |= j % 2 === 0 ? code : code << 4;
+      if (bits === 8) data[k] = code;
+      else data[k >> 1] = k % 2 === 0 ? (data[k >> 1]! & 0xf0) | code : (data[k >> 1]! & 0x0f) | (code << 4);
     }
   }
   return { data, scales };

@@ -19,13 +19,14 @@ export interface StoredTensor {
 }
 
 /**
- * A matrix [rows, columns] as (integer - zero point) · scale, integers of four bits, eight in an I32, the first in the lowest
- * bits. `gptq`: eight of a column, I32 [columns / 8, rows]. `awq`: eight of a row of the turned matrix, I32 [columns,
- * rows / 8], in the order 0 2 4 6 1 3 5 7. A group is so many columns that follow each other and share scale and zero
+ * A matrix [rows, columns] as (integer - zero point) · scale, integers of four or eight bits, eight or four in an I32, the
+ * first in the lowest bits. `gptq`: those of a column, I32 [columns / 8, rows]. `awq`: those of a row of the turned matrix,
+ * I32 [columns, rows / 8], of four bits, in the order 0 2 4 6 1 3 5 7. A group is so many columns that share scale and zero
  * point.
  */
 export interface QuantizedBlocks {
   layout: 'gptq' | 'awq';
+  bits: 4 | 8;
   /** Columns of a group. */
   group: number;
   /** What is added to stored zero points: the first format of GPTQ has them less 1. */
@@ -34,8 +35,10 @@ export interface QuantizedBlocks {
   scales: StoredTensor;
   /** I32 [groups, rows / 8], eight of a row in the order of the layout */
   zeros: StoredTensor;
-  /** I32 [columns]: the group of each column, which has to be its place / `group`. */
+  /** I32 [columns]: the group of each column. */
   groupOf?: StoredTensor | undefined;
+  /** True where columns of a group need not follow each other: `groupOf` tells which they are. */
+  reordered: boolean;
 }
 
 /** scale · up · down, the product of an adapter (LoRA) for a matrix. */

@@ -58,7 +58,7 @@ async function writeModel(dir: string, head: Head): Promise<Written> {
   const packed = quantizedIndex(index, config);
   if (!packed) return { graphs: writeGraphs({ config, index, head }).graphs, weightsIn: dir };
   const storage = packedStorage('made.bin', undefined);
-  const { graphs } = writeGraphs({ config, index: packed, head, storage });
+  const { graphs } = writeGraphs({ config, index: packed.index, head, storage });
   const weightsIn = await mkdtemp(join(tmpdir(), 'packed-'));
   await makeFile(join(weightsIn, 'made.bin'), { from: dir, recipe: storage.recipe() });
   return { graphs, weightsIn };

@@ -1,77 +1,94 @@
 import path from 'node:path';
-import ort from 'onnxruntime-node';
-import type { InferenceSession } from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { WrittenGraph } from '../../core/spec.js';
 import { correlation } from '../sessions/correlation.js';
 import { openSession } from '../sessions/session.js';
+import { EDGES, PROBES, probeOf } from './probe.js';
 
-/** A written graph and the folder of its weights. */
-export interface ProbedGraph {
-  graph: WrittenGraph;
+/** The written graphs of a model, and the folder of their weights. */
+export interface ProbedNetwork {
+  graphs: readonly WrittenGraph[];
   folder: string;
 }
 
-/** Rows of a probe, and tokens of each. */
-const ROWS = 4;
-const TOKENS = 24;
+/** Either how alike two networks compute, from -1 to 1, or why that was not measured. */
+export type Likeness = { likeness: number } | { unmeasured: string };
+
+type Outputs = Record<string, Tensor>;
 
 /**
- * How alike two graphs over the same inputs compute: the least correlation of their first output over a few rows of
- * tokens that are the same every time; 1 is the same up to a factor.
- * @returns undefined for graphs that read more than tokens
+ * How alike two networks of the same graphs compute: the least correlation of an output over probes that are the same every
+ * time; 1 is the same up to a factor. Both are given the same, for each graph what the plain one's earlier graphs made.
+ * @param plain the one that counts as right
  */
-export async function likenessOf(one: ProbedGraph, other: ProbedGraph): Promise<number | undefined> {
-  const [first, second] = [await open(one), await open(other)];
+export async function likenessOf(plain: ProbedNetwork, packed: ProbedNetwork): Promise<Likeness> {
+  let least = 1;
+  // What earlier graphs gave, for each probe.
+  const made: Outputs[] = Array.from({ length: PROBES }, () => ({}));
+  for (const graph of plain.graphs) {
+    const other = packed.graphs.find((one) => one.path === graph.path)!;
+    const found = await compare({ plain: [graph, plain.folder], packed: [other, packed.folder], made });
+    if (typeof found === 'string') return { unmeasured: `${graph.path} ${found}` };
+    least = Math.min(least, found);
+  }
+  // Machines differ in the digits behind.
+  return { likeness: Number(least.toFixed(3)) };
+}
+
+interface Compared {
+  plain: readonly [WrittenGraph, folder: string];
+  packed: readonly [WrittenGraph, folder: string];
+  /** What earlier graphs gave, to which this one's outputs are added. */
+  made: Outputs[];
+}
+
+/** A text says what is in the way. */
+async function compare({ plain, packed, made }: Compared): Promise<number | string> {
+  const [first, second] = [await open(plain), await open(packed)];
   try {
-    let least = 1;
-    for (let row = 0; row < ROWS; row++) {
-      const feeds = probeOf(first, row);
-      if (!feeds) return undefined;
-      const output = first.outputNames[0]!;
-      const [a, b] = [await first.run(feeds, [output]), await second.run(feeds, [output])];
-      least = Math.min(least, correlation(a[output]!.data as Float32Array, b[output]!.data as Float32Array));
+    let problem = '';
+    for (const edge of EDGES) {
+      const pairs: [Outputs, Outputs][] = [];
+      for (const [row, earlier] of made.entries()) {
+        const feeds = probeOf(first, { row, edge, made: earlier });
+        if (typeof feeds === 'string') return feeds;
+        const outputs = await first.run(feeds).catch((error: unknown) => firstLine(error));
+        if (typeof outputs === 'string') {
+          problem = `does not take made-up inputs: ${outputs}`;
+          break;
+        }
+        pairs.push([outputs, await second.run(feeds)]);
+      }
+      if (pairs.length < made.length) continue;
+      pairs.forEach(([outputs], row) => Object.assign(made[row]!, outputs));
+      return Math.min(...answersOf(first).map((name) => alike(pairs, name)));
     }
-    // Machines differ in the digits behind.
-    return Number(least.toFixed(3));
+    return problem;
   } finally {
     await first.release();
     await second.release();
   }
 }
 
-const open = ({ graph, folder }: ProbedGraph): Promise<InferenceSession> =>
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]!.slice(0, 200);
+
+const open = ([graph, folder]: Compared['plain']): Promise<InferenceSession> =>
   openSession(
     { bytes: Buffer.from(graph.content, 'base64'), weightsIn: path.resolve(folder) },
     { device: 'cpu', threads: 1 },
   );
 
-/** Ids of tokens that every vocabulary has. */
-const VOCABULARY = 90;
+/** Keys and values are no answers, but where a graph gives nothing else. */
+function answersOf({ outputNames }: InferenceSession): readonly string[] {
+  const answers = outputNames.filter((name) => !name.startsWith('present.'));
+  return answers.length > 0 ? answers : outputNames;
+}
 
-function probeOf(session: InferenceSession, row: number): Record<string, ort.Tensor> | undefined {
-  const integers = (value: (token: number) => number) =>
-    new ort.Tensor(
-      'int64',
-      BigInt64Array.from({ length: TOKENS }, (_, i) => BigInt(value(i))),
-      [1, TOKENS],
-    );
-  const known: Record<string, () => ort.Tensor> = {
-    input_ids: () => integers((token) => 5 + ((31 * token + 17 * row + token * token) % (VOCABULARY - 5))),
-    attention_mask: () => integers(() => 1),
-    token_type_ids: () => integers(() => 0),
-    position_ids: () => integers((token) => token),
-  };
-  const feeds: Record<string, ort.Tensor> = {};
-  for (const entry of session.inputMetadata) {
-    const make = known[entry.name];
-    if (make) feeds[entry.name] = make();
-    else if (entry.isTensor && entry.name.startsWith('past_key_values.'))
-      feeds[entry.name] = new ort.Tensor(
-        'float32',
-        [],
-        [1, Number(entry.shape[1]), 0, Number(entry.shape[3])],
-      );
-    else return undefined;
-  }
-  return feeds;
+/** Over all probes at once, since an output may be a single number. */
+function alike(pairs: readonly [Outputs, Outputs][], name: string): number {
+  const all = (side: 0 | 1): Float32Array =>
+    Float32Array.from(pairs.flatMap((pair) => Array.from(pair[side][name]!.data as Float32Array)));
+  const [a, b] = [all(0), all(1)];
+  return a.every((value, i) => value === b[i]) ? 1 : correlation(a, b);
 }

@@ -1,10 +1,9 @@
 import { text } from 'node:stream/consumers';
-import { likenessOf, type ProbedGraph } from './likeness.js';
+import { likenessOf, type ProbedNetwork } from './likeness.js';
 
 /**
- * A process of its own, so that two open networks leave no memory behind: reads two graphs as JSON from standard input and
- * prints how alike they compute, or nothing for graphs that it can't try.
+ * A process of its own, so that two open networks leave no memory behind: reads two networks as JSON from standard input and
+ * prints how alike they compute, or why that can't be tried, as JSON.
  */
-const [one, other] = JSON.parse(await text(process.stdin)) as [ProbedGraph, ProbedGraph];
-const likeness = await likenessOf(one, other);
-process.stdout.write(likeness === undefined ? '' : String(likeness));
+const [plain, packed] = JSON.parse(await text(process.stdin)) as [ProbedNetwork, ProbedNetwork];
+process.stdout.write(JSON.stringify(await likenessOf(plain, packed)));

@@ -46,10 +46,13 @@ export function multiplied(
 ): Value {
   const packed = g.packed(name, [rows, columns], { kind: 'matrix', isTable, transposed });
   if (packed) {
-    const { data, scales, zeros, bits, block } = packed;
+    const { data, scales, zeros, order, bits, block } = packed;
     const size = { N: rows, K: columns, bits, block_size: block };
     // What another tool has packed is multiplied as its own library does it, in floats.
-    if (zeros !== undefined) return g.node('MatMulNBits', [x, data, scales, zeros], size, MICROSOFT);
+    if (zeros !== undefined) {
+      const ordered = order === undefined ? x : g.node('Gather', [x, order], { axis: -1 });
+      return g.node('MatMulNBits', [ordered, data, scales, zeros], size, MICROSOFT);
+    }
     return g.node('MatMulNBits', [x, data, scales], { ...size, accuracy_level: INT8 }, MICROSOFT);
   }
   if (transposed) return g.node('MatMul', [x, g.weight(name, [columns, rows])]);

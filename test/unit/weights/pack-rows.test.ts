@@ -12,7 +12,7 @@ test.each([
   [8, 1 / 127],
   [4, 1 / 7],
 ] as const)('numbers of %i bits are within half a step of what they were', (bits, step) => {
-  const found = unpack(packRows(values, bits, 32), bits, 32);
+  const found = unpack(packRows(values, { bits, columns: 64, block: 32 }), bits, 32);
   for (let block = 0; block < 4; block++) {
     const part = values.subarray(block * 32, block * 32 + 32);
     const most = part.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
@@ -24,12 +24,32 @@ test('the number farthest from zero is exact, of either sign', () => {
   for (const sign of [1, -1]) {
     const row = new Float32Array(32).fill(0.25 * sign);
     row[5] = -2 * sign;
-    expect(unpack(packRows(row, 4, 32), 4, 32)[5]).toBe(-2 * sign);
+    expect(unpack(packRows(row, { bits: 4, columns: 32, block: 32 }), 4, 32)[5]).toBe(-2 * sign);
   }
 });
 
 test('zeros stay zeros', () => {
-  expect(unpack(packRows(new Float32Array(32), 8, 32), 8, 32).every((value) => value === 0)).toBe(true);
+  const packed = packRows(new Float32Array(32), { bits: 8, columns: 32, block: 32 });
+  expect(unpack(packed, 8, 32).every((value) => value === 0)).toBe(true);
+});
+
+test.each([4, 8] as const)('the last block of a row is filled up with zeros, of %i bits', (bits) => {
+  const columns = 40;
+  const rows = values.subarray(0, 2 * columns);
+  const packed = packRows(rows, { bits, columns, block: 32 });
+  expect(packed.scales).toHaveLength(4);
+  const found = unpack(packed, bits, 32);
+  expect(found).toHaveLength(128);
+  for (const row of [0, 1]) {
+    const own = found.slice(row * 64, row * 64 + 64);
+    expect(own.slice(columns).every((value) => value === 0)).toBe(true);
+    const alone = packRows(rows.subarray(row * columns, row * columns + 32), {
+      bits,
+      columns: 32,
+      block: 32,
+    });
+    expect(own.slice(0, 32)).toEqual(unpack(alone, bits, 32));
+  }
 });
 
 test('stored floats of every type are read', () => {

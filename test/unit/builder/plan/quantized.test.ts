@@ -48,10 +48,10 @@ test.each([
 const GPTQ = { quant_method: 'gptq', bits: 4, group_size: 128, desc_act: false };
 
 test.each([
-  ['bits is 8', { ...GPTQ, bits: 8 }],
+  ['bits is 3', { ...GPTQ, bits: 3 }],
   ['bits is missing', { ...GPTQ, bits: undefined }],
   ['group_size is -2', { ...GPTQ, group_size: -2 }],
-  ['desc_act is true', { ...GPTQ, desc_act: true }],
+  ['desc_act is "no"', { ...GPTQ, desc_act: 'no' }],
   ['checkpoint_format is "marlin"', { ...GPTQ, checkpoint_format: 'marlin' }],
   ['is_marlin_format is true', { ...GPTQ, is_marlin_format: true }],
   ['dynamic is {"lm_head":{"bits":8}}', { ...GPTQ, dynamic: { lm_head: { bits: 8 } } }],
@@ -64,30 +64,84 @@ test.each([
 
 const packed = (name: string) => join(import.meta.dirname, '../../../fixtures/graph-models', name);
 
-async function planPacked(name: string, change: (config: object) => object = (same) => same) {
+interface Packing {
+  /** What becomes of config.json. */
+  change?(this: void, config: object): object;
+  /** Files beside it. */
+  others?: Record<string, string>;
+  dtype?: 'q4';
+}
+
+async function planPacked(name: string, { change = (same) => same, others = {}, dtype }: Packing = {}) {
   const read = async (file: string) => readFile(join(packed(name), file));
   const settings = JSON.parse(String(await read('config.json'))) as object;
   const folder = folderWith({
+    ...others,
     'config.json': JSON.stringify(change(settings)),
     'tokenizer.json': '{}',
     'model.safetensors': await read('model.safetensors'),
   });
-  const request = { source: folderSource(folder), id: 'org/m', task: 'text-generation' } as const;
+  const request = { source: folderSource(folder), id: 'org/m', task: 'text-generation', dtype } as const;
   return { folder, ...(await planModel(request)) };
 }
 
 test.each([
-  ['gptq', 'llama-gptq'],
-  ['gptq', 'llama-gptq-v2'],
-  ['awq', 'qwen2-awq'],
-])('four bits of %s are repacked as they are: %s', async (method, name) => {
+  ['gptq', 4, 'llama-gptq'],
+  ['gptq', 4, 'llama-gptq-v2'],
+  ['gptq', 8, 'llama-gptq-order'],
+  ['awq', 4, 'qwen2-awq'],
+])('what %s has packed to %i bits is repacked as it is: %s', async (method, bits, name) => {
   const { spec, reasons, toMake, parameters } = await planPacked(name);
-  expect(spec.dtype).toBe('q4');
-  expect(reasons.at(-1)).toMatch(`the 4-bit matrices of ${method} as they are`);
+  expect(spec.dtype).toBe(`q${bits}`);
+  expect(reasons.at(-1)).toMatch(`the ${bits}-bit matrices of ${method} as they are`);
   expect(toMake!.plain).toBeUndefined();
   expect(toMake!.recipe.parts.filter(({ tensor }) => tensor.blocks)).toHaveLength(7);
   // Matrices count as what they were.
-  expect(parameters).toBeGreaterThan(36_000);
+  expect(parameters).toBeGreaterThan(30_000);
+});
+
+test('a network none of whose matrices can be packed is refused with --dtype, not called packed', async () => {
+  const repo = join(import.meta.dirname, '../../../fixtures/zoo-weights/text-to-image/lcm/repo');
+  const request = { source: folderSource(repo), id: 'org/m', task: 'text-to-image', dtype: 'q8' } as const;
+  await expect(planModel(request)).rejects.toThrow(
+    /none of its matrices can be packed to 8 bits; leave out --dtype/,
+  );
+});
+
+test('settings that a tool has left in a file of its own are read', async () => {
+  const settings = { bits: 4, group_size: 32, desc_act: false, sym: true, model_name_or_path: null };
+  const without = (config: object) => ({ ...config, quantization_config: undefined });
+  const own = JSON.stringify(settings);
+  const found = await planPacked('llama-gptq', { change: without, others: { 'quantize_config.json': own } });
+  const usual = await planPacked('llama-gptq');
+  expect(found.toMake!.recipe).toEqual(usual.toMake!.recipe);
+  const awq = JSON.stringify({ zero_point: true, q_group_size: 64, w_bit: 4, version: 'GEMM' });
+  const other = await planPacked('qwen2-awq', { change: without, others: { 'quant_config.json': awq } });
+  expect(other.toMake!.recipe).toEqual((await planPacked('qwen2-awq')).toMake!.recipe);
+  await expect(planPacked('llama-gptq', { change: without })).rejects.toThrow(/lack.*q_proj.weight/);
+});
+
+test('--dtype packs what the other tool has left', async () => {
+  const { spec, reasons, toMake } = await planPacked('llama-gptq', { dtype: 'q4' });
+  expect(spec.dtype).toBe('q4');
+  expect(reasons.at(-1)).toMatch(
+    /the 4-bit matrices of gptq as they are, others packed to 4 bits \(\d+ % of/,
+  );
+  const packed = toMake!.recipe.parts.filter(({ packing }) => packing);
+  expect(packed.filter(({ tensor }) => tensor.blocks)).toHaveLength(7);
+  expect(packed.map(({ tensor }) => tensor.name)).toContain('model.embed_tokens.weight');
+});
+
+test('what tells the order of columns must leave groups of one size', async () => {
+  const { folder, toMake } = await planPacked('llama-gptq-order');
+  const parts = toMake!.recipe.parts.map((part) => {
+    const { blocks } = part.tensor;
+    // Other integers in place of the groups.
+    const groupOf = blocks && { ...part.tensor, length: blocks.groupOf!.length };
+    return blocks ? { ...part, tensor: { ...part.tensor, blocks: { ...blocks, groupOf } } } : part;
+  });
+  const making = makeFile(join(folder, 'made'), { from: folder, recipe: { ...toMake!.recipe, parts } });
+  await expect(making).rejects.toThrow('groups of other sizes (g_idx)');
 });
 
 test('columns that are grouped in another order than config.json says are an error', async () => {
@@ -117,7 +171,7 @@ test('packed matrices are read by products alone', async () => {
 });
 
 test('the repository that they were made of is named where a tag tells it', async () => {
-  const settings = { quantization_config: { ...GPTQ, desc_act: true } };
+  const settings = { quantization_config: { ...GPTQ, bits: 2 } };
   const tags = ['base_model:org/plain', 'base_model:quantized:org/plain'];
   await expect(plan(settings, renamed('q_proj.qweight'), tags)).rejects.toThrow(
     'build org/plain with --dtype q4 or q8',
