@@ -63,9 +63,13 @@ function fromSignal(signal: (t: number) => number, count: number): Float32Array 
   );
 }
 
+/** torch.linspace: steps of single precision from both ends to the middle. */
 function evenly(first: number, last: number, count: number): Float32Array {
+  const [from, to] = [Math.fround(first), Math.fround(last)];
+  const step = Math.fround(Math.fround(to - from) / Math.max(1, count - 1));
+  const half = Math.floor(count / 2);
   return Float32Array.from({ length: count }, (_, i) =>
-    count === 1 ? first : first + ((last - first) * i) / (count - 1),
+    i < half || count === 1 ? from + step * i : to - step * (count - 1 - i),
   );
 }
 

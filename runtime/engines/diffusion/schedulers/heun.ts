@@ -1,6 +1,5 @@
-import { combine } from './combine.js';
 import type { SchedulerConfig } from './config.js';
-import { createLevels, toUnitVariance } from './levels.js';
+import { alongSlope, createLevels, slopeOf, toUnitVariance } from './levels.js';
 import { clipTo, originalAtLevel, PREDICTIONS } from './prediction.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -23,15 +22,15 @@ export function heun(config: SchedulerConfig): Scheduler {
       step(output, index, sample) {
         const sigma = sigmas[index]!;
         const free = originalAtLevel(prediction, output, sample, sigma);
-        const slope = combine([1 / sigma, sample], [-1 / sigma, clip ? clip(free) : free]);
+        const slope = slopeOf(sample, clip ? clip(free) : free, sigma);
         if (begun) {
           const { sample: start, slope: first, from } = begun;
           begun = undefined;
-          const half = (sigma - from) / 2;
-          return combine([1, start], [half, first], [half, slope]);
+          const mean = slope.map((value, i) => Math.fround(first[i]! + value) / 2);
+          return alongSlope(start, mean, from, sigma);
         }
         begun = { sample, slope, from: sigma };
-        return combine([1, sample], [sigmas[index + 1]! - sigma, slope]);
+        return alongSlope(sample, slope, sigma, sigmas[index + 1]!);
       },
     };
   };

@@ -2,6 +2,7 @@ import type { BetaDefaults } from './betas.js';
 import { LEAST_SIGNAL, signalShares } from './betas.js';
 import type { SchedulerConfig } from './config.js';
 import { curveOf, interpolate, noiseLevels, onCurve, timestepOf } from './sigmas.js';
+import { singleLogs } from './single-log.js';
 import { linspace, SPACINGS, spacedTimesteps } from './timesteps.js';
 
 /** Steps of a method that goes by noise levels. */
@@ -14,7 +15,7 @@ export interface Levels {
 /** Noise levels as EulerDiscreteScheduler and HeunDiscreteScheduler choose them. */
 export function createLevels(config: SchedulerConfig, defaults: BetaDefaults = {}) {
   const all = noiseLevels(signalShares(config, { lastSignal: LEAST_SIGNAL, ...defaults }));
-  const logs = all.map(Math.log);
+  const logs = singleLogs(all);
   const spacing = config.choice('timestep_spacing', SPACINGS, 'linspace');
   const curve = curveOf(config);
   const between = config.choice('interpolation_type', ['linear', 'log_linear'], 'linear');
@@ -44,15 +45,28 @@ export function toUnitVariance(sample: Float32Array, sigma: number): Float32Arra
   return sample.map((value) => value * scale);
 }
 
+/** How a sample changes with the noise level. */
+export const slopeOf = (sample: Float32Array, original: Float32Array, sigma: number): Float32Array =>
+  sample.map((value, i) => Math.fround(value - original[i]!) / sigma);
+
 /**
- * Goes from one noise level to another, away from the picture. Rounded as Python rounds: from a level in the thousands
- * little is left of single precision, and what is left depends on where it is cut.
+ * Goes along a slope from one noise level to another. Rounded as Python rounds: from a level in the thousands little is left of
+ * single precision, and what is left depends on where it is cut.
  */
-export function slide(sample: Float32Array, original: Float32Array, sigma: number, to: number): Float32Array {
-  const [moved, step] = [new Float32Array(sample.length), Math.fround(to - sigma)];
-  for (let i = 0; i < moved.length; i++) {
-    const slope = Math.fround(Math.fround(sample[i]! - original[i]!) / sigma);
-    moved[i] = sample[i]! + Math.fround(slope * step);
-  }
-  return moved;
+export function alongSlope(
+  sample: Float32Array,
+  slope: Float32Array,
+  sigma: number,
+  to: number,
+): Float32Array {
+  const step = Math.fround(to - sigma);
+  return sample.map((value, i) => value + Math.fround(slope[i]! * step));
 }
+
+/** Goes from one noise level to another, away from the picture. */
+export const slide = (
+  sample: Float32Array,
+  original: Float32Array,
+  sigma: number,
+  to: number,
+): Float32Array => alongSlope(sample, slopeOf(sample, original, sigma), sigma, to);

@@ -5,7 +5,8 @@ import { shiftOf, stretched } from './flow-match-euler.js';
 import type { Levels } from './levels.js';
 import type { StartOptions } from './scheduler.js';
 import type { Mix } from './prediction.js';
-import { type Curve, curveOf, interpolate, noiseLevels, onCurve, timestepOf, withFinal } from './sigmas.js';
+import { curveOf, interpolate, noiseLevels, onCurve, timestepOf, withFinal } from './sigmas.js';
+import { singleLogs } from './single-log.js';
 import { linspace, SPACINGS, spacedTimesteps } from './timesteps.js';
 
 /** What DPMSolverMultistepScheduler and UniPCMultistepScheduler share. */
@@ -35,18 +36,22 @@ export function multistepLevels(
 ): (options: StartOptions) => MultistepLevels {
   const shares = signalShares(config, { lastSignal: LEAST_SIGNAL });
   const all = noiseLevels(shares);
-  const logs = all.map(Math.log);
+  const logs = singleLogs(all);
   const last = trainSteps(config) - clippedSteps(config, shares);
   const spacing = config.choice('timestep_spacing', SPACINGS, 'linspace');
   const curve = curveOf(config) ?? (config.flag('use_lu_lambdas', false) ? 'lu' : undefined);
   const flow = config.flag('use_flow_sigmas', false);
   const ends = { highest: all.at(-1)!, lowest: all[0]! };
+  const lu = { highest: logs.at(-1)!, lowest: logs[0]! };
 
   function chosen(options: StartOptions): Levels {
     const { steps } = options;
     const timesteps = spacedTimesteps(config, { steps, spacing, last, extra: 1 });
     if (curve) {
-      const sigmas = curveSigmas(curve, config, { ...ends, steps });
+      const sigmas =
+        curve === 'lu'
+          ? linspace(0, 1, steps).map((ramp) => Math.exp(lu.highest + ramp * (lu.lowest - lu.highest)))
+          : onCurve(curve, config, { ...ends, steps });
       if (flow && curve === 'karras' && rules.repeatsLast)
         return ofFlow(
           config,
@@ -64,15 +69,6 @@ export function multistepLevels(
     const repeats = rules.repeatsLast && (curve !== undefined || flow);
     return { timesteps, sigmas: withFinal(config, sigmas, repeats ? sigmas.at(-1)! : all[0]!) };
   };
-}
-
-function curveSigmas(
-  curve: MultistepCurve,
-  config: SchedulerConfig,
-  ends: { highest: number; lowest: number; steps: number },
-): number[] {
-  if (curve !== 'lu') return onCurve(curve satisfies Curve, config, ends);
-  return linspace(Math.log(ends.highest), Math.log(ends.lowest), ends.steps).map(Math.exp);
 }
 
 const ofFlow = (config: SchedulerConfig, sigmas: number[]): Levels => ({

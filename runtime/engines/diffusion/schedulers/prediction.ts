@@ -36,7 +36,7 @@ export function noiseOf(
   return combine([alpha, output], [sigma, sample]);
 }
 
-/** As `originalOf`, for samples whose signal is not scaled down as noise is added. */
+/** As `originalOf`, for samples whose signal is not scaled down as noise is added, and rounded where Python rounds. */
 export function originalAtLevel(
   prediction: Prediction,
   output: Float32Array,
@@ -44,9 +44,10 @@ export function originalAtLevel(
   sigma: number,
 ): Float32Array {
   if (prediction === 'sample') return output;
-  if (prediction === 'epsilon') return combine([1, sample], [-sigma, output]);
-  const square = sigma * sigma + 1;
-  return combine([-sigma / Math.sqrt(square), output], [1 / square, sample]);
+  if (prediction === 'epsilon') return sample.map((value, i) => value - Math.fround(sigma * output[i]!));
+  const square = Math.fround(Math.fround(sigma * sigma) + 1);
+  const share = Math.fround(sigma / Math.fround(Math.sqrt(square)));
+  return sample.map((value, i) => Math.fround(-share * output[i]!) + Math.fround(value / square));
 }
 
 /** Bounds what is known of the picture (`thresholding`, `clip_sample`); undefined where nothing is to be done. */
