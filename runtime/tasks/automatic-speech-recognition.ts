@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SpeechRecognizer } from '../core/handles/index.js';
 import { defineTask, type Resolved, type RunContext } from './define.js';
-import { params, PROCESSOR_FILES, withMedia } from './fragments.js';
+import { PROCESSOR_FILES, withMedia } from './fragments.js';
+import { withGenerateKwargs } from './generation-params.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
 const {
@@ -21,7 +22,7 @@ const MOST_TEMPERATURES = 16;
 const MOST_PROMPT = 4096;
 
 const input = withMedia({
-  params: params({
+  params: withGenerateKwargs({
     ...generation,
     language: z
       .string()

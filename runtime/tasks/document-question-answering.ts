@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import { defineTask } from './define.js';
-import { params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';
+import { padding, params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';
 import { words } from './python-text.js';
 import { finite } from './scores.js';
 import { seq2seqFiles } from './seq2seq.js';
@@ -20,10 +20,7 @@ const reading = {
   max_answer_len: count.describe('longest answer in tokens, 15 by default'),
   max_seq_len: count.describe('tokens of a window with the question; the model’s limit by default'),
   handle_impossible_answer: z.boolean().nullish().describe('true: an empty answer is possible'),
-  padding: z
-    .union([z.boolean(), z.enum(['longest', 'max_length', 'do_not_pad'])])
-    .nullish()
-    .describe('the answer is the same'),
+  padding,
 };
 
 type Reading = z.output<z.ZodObject<typeof reading>>;

@@ -64,6 +64,12 @@ export const truncation = z
   .nullish()
   .describe('long texts are always cut');
 
+/** What fills up a text that is alone in its run, where nothing looks at it. */
+export const padding = z
+  .union([z.boolean(), z.enum(['longest', 'max_length', 'do_not_pad'])])
+  .nullish()
+  .describe('the answer is the same');
+
 /** Keyword arguments of the tokenizer under which it gives the same tokens, or fewer. */
 export const tokenizerArguments = z
   .strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { truncation } from './fragments.js';
+import { params, truncation } from './fragments.js';
 
 const count = z.int().min(0).nullish();
 /** Larger than any vocabulary. */
@@ -108,3 +108,26 @@ export const generationParams = {
   use_cache: z.boolean().nullish().describe('the answer is the same'),
   pad_token_id: z.int().nullish().describe('one row is never padded: the answer is the same'),
 };
+
+/**
+ * `params` of a task whose pipeline in Python takes generate()'s arguments in `generate_kwargs`, too. They are read as if they stood
+ * beside it; a name that stands in both places is a 400.
+ */
+export function withGenerateKwargs<S extends z.ZodRawShape>(shape: S) {
+  const generate_kwargs = z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('more of these parameters, as Python’s pipeline takes them');
+  return z.preprocess(spreadGenerateKwargs, params({ ...shape, generate_kwargs }));
+}
+
+function spreadGenerateKwargs(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null || !('generate_kwargs' in given)) return given;
+  const { generate_kwargs: inner, ...own } = given as Record<string, unknown>;
+  if (inner === null) return own;
+  if (typeof inner !== 'object' || Array.isArray(inner)) return given;
+  const twice = Object.keys({ ...inner }).find((name) => name in own || name === 'generate_kwargs');
+  if (twice !== undefined)
+    context.addIssue({ code: 'custom', path: [twice], message: 'is in params.generate_kwargs, too' });
+  return { ...own, ...inner };
+}

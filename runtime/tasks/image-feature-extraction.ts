@@ -11,6 +11,7 @@ export default defineTask({
   profile: 'vision',
   input: withMedia({
     params: params({
+      return_tensors: z.boolean().nullish().describe('the answer is the same'),
       pool: z.boolean().nullish().describe('true: the one vector that the model makes of all of them'),
     }),
   }),

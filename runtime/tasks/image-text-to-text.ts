@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { conversationAnswer, conversationParams } from './conversation.js';
 import { defineTask } from './define.js';
-import { params, PROCESSOR_FILES } from './fragments.js';
+import { PROCESSOR_FILES } from './fragments.js';
 import { unstreamable } from './generated.js';
-import { generationParams } from './generation-params.js';
+import { generationParams, withGenerateKwargs } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
 
@@ -17,7 +17,7 @@ export default defineTask({
   profile: 'vision',
   input: z.object({
     messages: mediaMessages(['image']),
-    params: params({ ...generationParams, ...conversationParams }),
+    params: withGenerateKwargs({ ...generationParams, ...conversationParams }),
   }),
   output: conversationAnswer,
   example: {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { params, PROCESSOR_FILES, withMedia } from './fragments.js';
+import { PROCESSOR_FILES, withMedia } from './fragments.js';
+import { withGenerateKwargs } from './generation-params.js';
 import { generatedText, generationUsage, textAnswer } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
@@ -13,7 +14,7 @@ export default defineTask({
   streams: false,
   profile: 'vision',
   input: withMedia({
-    params: params({
+    params: withGenerateKwargs({
       ...textless,
       prompt: z.string().nullish().describe('what the description begins with; for BLIP'),
     }),

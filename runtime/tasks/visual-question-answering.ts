@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTask } from './define.js';
-import { params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';
+import { padding, params, PROCESSOR_FILES, TOKENIZER_FILES, truncation, withMedia } from './fragments.js';
 import { generationUsage } from './generated.js';
 import { ranked } from './scores.js';
 import { seq2seqFiles } from './seq2seq.js';
@@ -22,6 +22,11 @@ export default defineTask({
         .min(1)
         .nullish()
         .describe('rows in the answer, 5 by default; models that write have one'),
+      truncation: z
+        .union([truncation, z.literal(false)])
+        .transform(Boolean)
+        .describe('cut the question to the tokenizer’s limit; false by default'),
+      padding,
     }),
   }),
   output: z.array(z.object({ score: z.number().nullable().optional(), answer: z.string() })),
@@ -33,8 +38,8 @@ export default defineTask({
       ...seq2seqFiles,
       files: [...seq2seqFiles.files, ...PROCESSOR_FILES],
       example: () => ({ url: PHOTO, question: 'a' }),
-      async run(handle, { media, question }, { signal, count }) {
-        const found = await handle.answer({ image: media.bytes, question }, signal);
+      async run(handle, { media, question, params: { truncation } }, { signal, count }) {
+        const found = await handle.answer({ image: media.bytes, question, truncate: truncation }, signal);
         count(generationUsage([found]));
         // One answer whatever top_k says, as in Python.
         return [{ answer: found.text }];
@@ -45,8 +50,8 @@ export default defineTask({
       graphs: ['model'],
       files: [...TOKENIZER_FILES, ...PROCESSOR_FILES],
       example: () => ({ url: PHOTO, question: 'a' }),
-      async run(handle, { media, question, params: { top_k } }, { signal }) {
-        const scores = await handle.answer({ image: media.bytes, question }, signal);
+      async run(handle, { media, question, params: { top_k, truncation } }, { signal }) {
+        const scores = await handle.answer({ image: media.bytes, question, truncate: truncation }, signal);
         const rows = ranked(scores, 'sigmoid', top_k ?? MOST_ANSWERS);
         return rows.map(({ label, score }) => ({ score, answer: label }));
       },

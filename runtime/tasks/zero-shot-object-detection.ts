@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { candidateLabels } from './candidate-labels.js';
+import { objectLabels } from './candidate-labels.js';
 import { defineTask } from './define.js';
 import { detection, params, PROCESSOR_FILES, threshold, TOKENIZER_FILES, withMedia } from './fragments.js';
 
@@ -12,7 +12,7 @@ export default defineTask({
   streams: false,
   profile: 'vision',
   input: withMedia({
-    candidate_labels: candidateLabels,
+    candidate_labels: objectLabels,
     params: params({
       threshold: threshold(0.1),
       top_k: z.int().min(0).nullish().describe('most rows in the answer; all by default'),

@@ -1,6 +1,7 @@
 /** Handles of models that write text, and what may be asked of them. */
 
 import type { FinishReason } from '../usage.js';
+import type { PictureQuestion } from './joint.js';
 
 /** Generation arguments under their Python names (transformers' generate()), plus `seed` and `stop`. */
 export interface GenerateOptions {
@@ -205,7 +206,7 @@ export interface VisualAnswerWriter {
    * Writes the answer to a question about a picture.
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
    */
-  answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<GeneratedText>;
+  answer(request: PictureQuestion, signal: AbortSignal): Promise<GeneratedText>;
 }
 
 export interface DocumentQuestionAnswerer {

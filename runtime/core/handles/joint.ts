@@ -27,10 +27,17 @@ export interface TextGuidedDetector {
   ): Promise<Detection[]>;
 }
 
+export interface PictureQuestion {
+  image: Uint8Array;
+  question: string;
+  /** Whether a question that the tokenizer's limit is too short for is cut there. */
+  truncate: boolean;
+}
+
 export interface VisualQuestionAnswerer {
   /**
    * Scores every answer that the model knows.
    * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long; the signal's reason
    */
-  answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<Classification>;
+  answer(request: PictureQuestion, signal: AbortSignal): Promise<Classification>;
 }

@@ -13,8 +13,8 @@ export async function loadVisualAnswerWriter(request: LoadRequest): Promise<Visu
   const most = decoderPositions(config);
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {
-    async answer({ image, question }, signal) {
-      const { ids } = tokenizer.encode(question);
+    async answer({ image, question, truncate }, signal) {
+      const { ids } = tokenizer.encode(question, truncate ? { maxLength: tokenizer.modelMaxLength } : {});
       if (ids.length > most) {
         throw new RunError('unprocessable', `the question has ${ids.length} tokens; the model takes ${most}`);
       }

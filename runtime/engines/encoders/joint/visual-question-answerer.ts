@@ -11,8 +11,11 @@ export async function loadVisualQuestionAnswerer(request: LoadRequest): Promise<
   const model = await openJointModel(request, 'logits');
   const most = firstNumber(model.config, 'max_position_embeddings') ?? Infinity;
   return {
-    async answer({ image, question }, signal) {
-      const row = model.tokenizer.encode(question);
+    async answer({ image, question, truncate }, signal) {
+      const row = model.tokenizer.encode(
+        question,
+        truncate ? { maxLength: model.tokenizer.modelMaxLength } : {},
+      );
       if (row.ids.length > most)
         throw new RunError(
           'unprocessable',

@@ -23,7 +23,7 @@ import { CLIP } from './levels.js';
 import { timmResize, timmSettings } from './timm.js';
 import { checkTorchSettings, torchFloats, torchResize } from './torch-resize.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
-import { type Edges, multipleAbove } from './sizes.js';
+import { type Edges, edgesOf, multipleAbove } from './sizes.js';
 
 export const HALF = [0.5, 0.5, 0.5];
 const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
@@ -144,7 +144,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     number: 'shortest',
     resize: longestEdgeResize,
     pad: (_, __, config) => ({
-      to: (config['pad_size'] ?? { height: 1024, width: 1024 }) as Edges,
+      to: edgesOf(config['pad_size'] ?? 1024),
       when: 'values',
     }),
     defaults: { size: { longest_edge: 1024 }, ...IMAGENET },

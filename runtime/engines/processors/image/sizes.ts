@@ -5,6 +5,10 @@ export interface Edges {
   width: number;
 }
 
+/** A size of a file: one number is that of a square. */
+export const edgesOf = (size: unknown): Edges =>
+  typeof size === 'number' ? { height: size, width: size } : (size as Edges);
+
 /**
  * Sizes that Python's image processors resize to, with their ways of rounding. All of them keep the aspect ratio as far as
  * whole pixels allow.

@@ -71,15 +71,19 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return c.use_mean_pooling ? x : layerNorm(g, x, 'beit.layernorm', vitSizes(c));
 }
 
+const POOLER = 'beit.pooler.layernorm';
+
 function pool(g: GraphWriter, states: Value, c: Config): Value {
   if (!c.use_mean_pooling) return firstToken(g, states);
-  return layerNorm(g, meanToken(g, tokensFrom(g, states, 1)), 'beit.pooler.layernorm', vitSizes(c));
+  return layerNorm(g, meanToken(g, tokensFrom(g, states, 1)), POOLER, vitSizes(c));
 }
 
 const modelOf = (c: Config): PictureModel => ({
   ...vitSizes(c),
   states: (g) => statesOf(g, c),
-  pool: (g, states) => pool(g, states, c),
+  // Python saves none with what has no pooler.
+  pool: (g, states) =>
+    c.use_mean_pooling && !g.weights.has(`${POOLER}.weight`) ? undefined : pool(g, states, c),
   classify: (g, states) => labelScores(g, pool(g, states, c), vitSizes(c)),
 });
 

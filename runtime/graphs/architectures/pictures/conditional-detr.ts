@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { attention } from '../../blocks/attention.js';
 import { headWidth } from '../../blocks/heads.js';
@@ -12,8 +12,6 @@ import { detrConfig, encodedPicture, type Encoded } from './detr.js';
 
 const config = detrConfig.extend({
   num_queries: size.default(300),
-  /** Where networks were trained with it, Python norms what each layer gives. */
-  auxiliary_loss: z.boolean().default(false),
 });
 type Config = z.output<typeof config>;
 

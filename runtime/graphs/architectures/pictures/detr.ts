@@ -24,6 +24,8 @@ export const detrConfig = z.object({
   ...{ encoder_ffn_dim: size.default(2048), decoder_ffn_dim: size.default(2048) },
   activation_function: z.string().default('relu'),
   position_embedding_type: z.literal('sine').default('sine'),
+  /** Where networks were trained with it, Python norms what each layer of the decoder gives, and the last one's twice. */
+  auxiliary_loss: z.boolean().default(false),
 });
 export type DetrConfig = z.output<typeof detrConfig>;
 
@@ -70,13 +72,17 @@ function decode(g: GraphWriter, { source, common }: Encoded, c: DetrConfig): Val
   const shape = g.node('Concat', [rows, g.ints([c.num_queries, width])], { axis: 0 });
   const table = g.weight('model.query_position_embeddings.weight', [c.num_queries, width]);
   const places = g.node('Expand', [table, shape]);
+  const norm = (each: Value) => layerNorm(g, each, 'model.decoder.layernorm', { width, epsilon: EPSILON });
   let x = g.node('Expand', [g.scalar(0), shape]);
   for (let i = 0; i < c.decoder_layers; i++) {
     const name = `model.decoder.layers.${i}`;
     const { attend, feedForward } = placedParts(g, name, { ...common, ...own });
-    x = feedForward(attend({ x: attend({ x, places }, 'self_attn'), places }, 'encoder_attn', source));
+    const found = feedForward(
+      attend({ x: attend({ x, places }, 'self_attn'), places }, 'encoder_attn', source),
+    );
+    x = c.auxiliary_loss ? norm(found) : found;
   }
-  return layerNorm(g, x, 'model.decoder.layernorm', { width, epsilon: EPSILON });
+  return norm(x);
 }
 
 const heads = (kind: NormPlace): Architecture<DetrConfig>['heads'] => ({

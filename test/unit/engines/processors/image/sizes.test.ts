@@ -1,5 +1,7 @@
 import { roundHalfEven } from '../../../../../runtime/core/round-half-even.js';
+import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
 import {
+  edgesOf,
   largestWithin,
   longestEdge,
   multipleAbove,
@@ -79,4 +81,21 @@ test('the longest edge rounds the other one', () => {
 test('multiples lie above or below', () => {
   expect(multipleAbove({ height: 33, width: 64 }, 32)).toEqual({ height: 64, width: 64 });
   expect(multipleBelow({ height: 33, width: 64 }, 32)).toEqual({ height: 32, width: 64 });
+});
+
+test.each([
+  [20, { height: 20, width: 20 }],
+  [
+    { height: 20, width: 30 },
+    { height: 20, width: 30 },
+  ],
+])('%j in a file is a size', (given, size) => {
+  expect(edgesOf(given)).toEqual(size);
+});
+
+test('SAM fills pictures up to a pad_size of one number', () => {
+  const sam = { image_processor_type: 'SamImageProcessor', size: { longest_edge: 16 } };
+  const picture = { data: new Uint8Array(3 * 8 * 4).fill(9), width: 8, height: 4, channels: 3 };
+  const found = createImageProcessor({ ...sam, pad_size: 20 }).process(picture);
+  expect(found).toMatchObject({ height: 20, width: 20, content: { height: 8, width: 16 } });
 });
