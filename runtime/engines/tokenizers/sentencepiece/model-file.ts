@@ -106,7 +106,37 @@ export function readModel(bytes: Uint8Array): SentencePieceModel {
   };
 }
 
+/** Read by hand, since a model has hundreds of thousands of them. Fields and errors are those of `messageOf`. */
 function pieceOf(bytes: Uint8Array): Piece {
+  const piece: Piece = { text: '', score: 0, type: PIECE.normal };
+  let at = 0;
+  const short = (): number => {
+    const byte = bytes[at]!;
+    if (!(byte < 0x80)) return NaN;
+    at++;
+    return byte;
+  };
+  while (at < bytes.length) {
+    const tag = short();
+    const size = tag === TEXT || tag === TYPE ? short() : 4;
+    if (tag === TEXT && at + size <= bytes.length) {
+      piece.text = UTF8.decode(bytes.subarray(at, at + size));
+      at += size;
+    } else if (tag === SCORE && at + size <= bytes.length) {
+      piece.score = new DataView(bytes.buffer, bytes.byteOffset + at, 4).getFloat32(0, true);
+      at += size;
+    } else if (tag === TYPE && size >= 0) piece.type = size;
+    else return unusualPieceOf(bytes);
+  }
+  if (!Number.isFinite(piece.score)) throw new ProtobufError('a piece has no finite score');
+  return piece;
+}
+
+/** Tags of a piece's fields: number and type of each. */
+const [TEXT, SCORE, TYPE] = [0x0a, 0x15, 0x18];
+
+/** One with long texts, or with fields that others don't have. */
+function unusualPieceOf(bytes: Uint8Array): Piece {
   const message = messageOf(bytes);
   const score = message.float(2);
   if (!Number.isFinite(score)) throw new ProtobufError('a piece has no finite score');

@@ -18,6 +18,22 @@ test('reads pieces, scores and settings', async () => {
   expect(model.normalizer).toMatchObject({ addsPrefix: true, removesExtraBlanks: true, escapesBlanks: true });
 });
 
+test('pieces of long texts, and with fields that nobody knows, are read as the others', () => {
+  const long = 'é'.repeat(100);
+  const score = Buffer.from([0x15, 0, 0, 0x20, 0xc1]);
+  const rows = [
+    piece('a', score, writeNumber(3, 4)),
+    piece(long, score),
+    piece('b', writeNumber(9, 300), score),
+  ];
+  const { pieces } = readModel(Buffer.concat(rows));
+  expect(pieces).toEqual([
+    { text: 'a', score: -10, type: 4 },
+    { text: long, score: -10, type: 1 },
+    { text: 'b', score: -10, type: 1 },
+  ]);
+});
+
 test('a model that is cut off is refused at every length', async () => {
   const bytes = await readFile(FILE);
   for (let length = 0; length < 2_000; length += 7)
