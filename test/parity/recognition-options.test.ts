@@ -100,6 +100,10 @@ const missing = missingFor(TASK);
       expect(await drawn(1, [0, 1])).not.toBe(await text({}));
     });
 
+    test('false asks for no times, and a long sound is heard by them all the same, as in Python', async () => {
+      expect(await text({ return_timestamps: false })).toBe(await text({}));
+    });
+
     test('times of words change nothing in the text, and seams can’t go by them', async () => {
       expect(await text({ return_timestamps: 'word' })).toBe(await text({}));
       for (const params of [

@@ -58,9 +58,10 @@ export function createWhisper(model: WhisperModel): Transcribe {
     const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
     checkKindOfTimes(return_timestamps, pieces?.length ?? 1);
-    const asked = return_timestamps == null ? undefined : return_timestamps !== false;
-    const wanted = asked ?? (isLong || model.repository['return_timestamps'] === true);
-    checkTimestamps(tokens, { wanted, isLong });
+    // As in Python, false asks for nothing: the repository's own setting stays, and long sounds are heard by times.
+    const asked = return_timestamps != null && return_timestamps !== false;
+    const wanted = asked || isLong || model.repository['return_timestamps'] === true;
+    if (wanted) requireTimestamps(tokens);
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, signal };
     const hearPiece = async (piece: SoundPiece, own: AbortSignal): Promise<HeardPiece> => {
@@ -125,17 +126,8 @@ function checkKindOfTimes(kind: SpeechOptions['return_timestamps'], pieces: numb
   );
 }
 
-function checkTimestamps(
-  { noTimestamps }: WhisperTokens,
-  { wanted, isLong }: { wanted: boolean; isLong: boolean },
-): void {
-  if (isLong && !wanted) {
-    throw new RunError(
-      'unprocessable',
-      'params.return_timestamps: a sound longer than 30 s is heard by times; leave it out, or set params.chunk_length_s',
-    );
-  }
-  if (!wanted || noTimestamps !== undefined) return;
+function requireTimestamps({ noTimestamps }: WhisperTokens): void {
+  if (noTimestamps !== undefined) return;
   throw new RunError(
     'unprocessable',
     'params.return_timestamps: the repository has no no_timestamps_token_id in generation_config.json, so sounds of up to ' +
