@@ -1,4 +1,4 @@
-import { type Graph, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
+import { type Graph, graphFields, type GraphNode, OWN_PRODUCER, writeGraph } from '../onnx/graph.js';
 import { writeField, writeNumber } from '../onnx/protobuf.js';
 import { attributeField, type Attributes } from './attributes.js';
 import { createBudget, type GraphBudget } from './budget.js';
@@ -54,6 +54,12 @@ export interface GraphWriter extends Constants {
    * @throws GraphError as `weight` does
    */
   packed(name: string, shape: readonly [number, number], use: MatrixUse): PackedMatrix | undefined;
+  /**
+   * One of two values, of which only that one is computed. Memory inside is planned apart, so what has as many rows as it happens
+   * to have is best made there: ONNX Runtime compares every tensor of a graph with all before it that had another size.
+   * @param condition bool scalar @param shape of the float32 that both give
+   */
+  either(condition: Value, shape: Shape, ways: { yes(): Value; no(): Value }): Value;
   /** What `make` gave for this key before, or gives now: for parts that several layers share. */
   once<T>(key: string, make: () => T): T;
   /** A node with one output. */
@@ -92,6 +98,17 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
   const { node: countNode, initialize } = countedBy(budget ?? createBudget(), graph);
   const external = new Set<string>();
   let count = 0;
+  /** Where nodes go: the graph's own, or those of a branch. */
+  let current = graph.nodes;
+  const inside = <T>(list: GraphNode[], write: () => T): T => {
+    const before = current;
+    current = list;
+    try {
+      return write();
+    } finally {
+      current = before;
+    }
+  };
 
   const nodes: GraphWriter['nodes'] = (op, inputs, { outputs, attributes = {}, domain }) => {
     countNode();
@@ -100,7 +117,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       value === undefined ? [] : [attributeField(name, value)],
     );
     const otherFields = domain === undefined ? fields : [...fields, writeField(7, domain)];
-    graph.nodes.push({ op, inputs: [...inputs], outputs: names, otherFields });
+    current.push({ op, inputs: [...inputs], outputs: names, otherFields });
     return names;
   };
   const node: GraphWriter['node'] = (op, inputs, attributes, domain) =>
@@ -122,8 +139,20 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     nodes,
     node,
     once<T>(key: string, make: () => T): T {
-      if (!made.has(key)) made.set(key, make());
+      // What several use is in no branch of one.
+      if (!made.has(key)) made.set(key, inside(graph.nodes, make));
       return made.get(key) as T;
+    },
+    either(condition, shape, { yes, no }) {
+      const branch = (write: () => Value) => {
+        const inner: GraphNode[] = [];
+        const output = inside(inner, write);
+        const outputs = [{ name: output, type: shapedType(ELEMENTS.float32, shape) }];
+        const fields = { nodes: inner, inputs: [], outputs, initializers: [] };
+        const content = graphFields({ ...fields, otherFields: [writeField(2, `branch ${output}`)] });
+        return { graph: Buffer.concat(content) };
+      };
+      return node('If', [condition], { then_branch: branch(yes), else_branch: branch(no) });
     },
     input(name, type, shape) {
       graph.inputs.push({ name, type: shapedType(ELEMENTS[type], shape) });

@@ -1,4 +1,5 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { ELEMENTS } from '../tensors.js';
 import { type GatedSize, gatedFeedForward } from './gated-feed-forward.js';
 import { linear } from './linear.js';
 
@@ -38,7 +39,7 @@ export function softmaxChoices(
 }
 
 /**
- * The weighted sum of what the chosen experts make of each token. Experts that no token of a run has chosen compute nothing.
+ * The weighted sum of what the chosen experts make of each token. An expert that no token of a run has chosen is not computed.
  * @param tokens float32 [tokens, width], as what is given
  * @param compute what an expert makes of its tokens
  */
@@ -46,19 +47,42 @@ export function expertsSum(
   g: GraphWriter,
   tokens: Value,
   { experts, which, weights }: Choices,
-  compute: (fed: Value, expert: number) => Value,
+  { width, compute }: { width: number; compute: (fed: Value, expert: number) => Value },
 ): Value {
+  const isChosen = chosenExperts(g, which, experts);
+  const shape = ['tokens of all rows', width];
   let sum = g.node('Mul', [tokens, g.scalar(0)]);
   for (let expert = 0; expert < experts; expert++) {
-    // Places [2, count] of this expert among the choices: which token, and as which of its choices.
-    const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
-    const choices = g.node('Transpose', [places], { perm: [1, 0] });
-    const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
-    const found = compute(g.node('GatherND', [tokens, rows]), expert);
-    const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
-    sum = g.node('ScatterND', [sum, rows, g.node('Mul', [found, factors])], { reduction: 'add' });
+    const before = sum;
+    sum = g.either(g.node('Gather', [isChosen, g.ints([expert], [])]), shape, {
+      yes() {
+        // Places [2, count] of this expert among the choices: which token, and as which of its choices.
+        const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
+        const choices = g.node('Transpose', [places], { perm: [1, 0] });
+        const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
+        const found = compute(g.node('GatherND', [tokens, rows]), expert);
+        const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
+        const added = g.node('Mul', [found, factors]);
+        return g.node('ScatterND', [before, rows, added], { reduction: 'add' });
+      },
+      no: () => g.node('Identity', [before]),
+    });
   }
   return sum;
+}
+
+/** bool [experts]: which of them any token has chosen. */
+function chosenExperts(g: GraphWriter, which: Value, experts: number): Value {
+  const all = g.once(`experts ${experts}`, () =>
+    g.ints(
+      Array.from({ length: experts }, (_, expert) => expert),
+      [1, 1, experts],
+    ),
+  );
+  const choices = g.node('Equal', [g.node('Unsqueeze', [which, g.ints([-1])]), all]);
+  const counted = g.node('Cast', [choices], { to: ELEMENTS.int64 });
+  const any = g.node('ReduceMax', [counted, g.ints([0, 1])], { keepdims: 0 });
+  return g.node('Cast', [any], { to: ELEMENTS.bool });
 }
 
 /** float32 [rows, tokens, width] by way of [all tokens, width]. */
@@ -78,8 +102,9 @@ export function expertsFeedForward(
   size: RouterSize & GatedSize,
 ): Value {
   return overTokens(g, x, size.width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('gate'), size), (fed, expert) =>
-      gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size),
-    ),
+    expertsSum(g, tokens, softmaxChoices(g, tokens, at('gate'), size), {
+      width: size.width,
+      compute: (fed, expert) => gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size),
+    }),
   );
 }

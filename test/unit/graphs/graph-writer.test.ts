@@ -56,6 +56,20 @@ test('equal constants are one; the same numbers of another shape or type are ano
   expect(initializerShapes(readGraphBytes(g.finish())).size).toBe(6);
 });
 
+test('what is computed only sometimes is a branch; weights and shared parts in it are the graph’s own', () => {
+  const g = writer();
+  const [condition, x] = [g.input('condition', 'bool', []), g.input('x', 'float32', ['rows', 2])];
+  const shared = () => g.once('shared', () => g.node('Abs', [g.weight('full', [2])]));
+  const found = g.either(condition, ['rows', 2], {
+    yes: () => g.node('Mul', [g.node('Add', [x, g.weight('half', [2])]), shared()]),
+    no: () => g.node('Identity', [x]),
+  });
+  g.output('found', g.node('Add', [found, shared()]), 'float32', ['rows', 2]);
+  const graph = readGraphBytes(g.finish());
+  expect(graph.nodes.map(({ op }) => op)).toEqual(['Cast', 'Abs', 'If', 'Add', 'Identity']);
+  expect([...initializerShapes(graph).keys()]).toEqual(['half', 'full']);
+});
+
 test('shared parts are made once', () => {
   const g = writer();
   let made = 0;

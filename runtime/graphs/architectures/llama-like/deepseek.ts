@@ -58,9 +58,10 @@ function deepseekModel(c: Deepseek, family: Family): LlamaLike {
       const one = (fed: Value, name: string, size: number) =>
         gatedFeedForward(g, fed, (part) => at(`mlp.${name}.${part}`), { ...gated, inner: size });
       const mixed = overTokens(g, x, width, (tokens) =>
-        expertsSum(g, tokens, family.choose(g, tokens, at), (fed, expert) =>
-          one(fed, `experts.${expert}`, inner),
-        ),
+        expertsSum(g, tokens, family.choose(g, tokens, at), {
+          width,
+          compute: (fed, expert) => one(fed, `experts.${expert}`, inner),
+        }),
       );
       return g.node('Add', [mixed, one(x, 'shared_experts', inner * c.n_shared_experts)]);
     },

@@ -53,24 +53,30 @@ type At = (name: string) => string;
 /** Experts whose matrices are stored as one, [experts, rows, columns]. */
 function experts(g: GraphWriter, x: Value, at: At, c: Mixture): Value {
   const { hidden_size: width, intermediate_size: inner, num_local_experts: count } = c;
+  // Taken apart once, when the graph is opened.
   const matrices = (name: string, rows: number, columns: number) =>
-    g.nodes('Split', [g.weight(at(`${name}.weight`), [count, rows, columns])], {
-      ...{ outputs: count, attributes: { axis: 0, num_outputs: count } },
-    });
+    g
+      .nodes('Split', [g.weight(at(`${name}.weight`), [count, rows, columns])], {
+        ...{ outputs: count, attributes: { axis: 0, num_outputs: count } },
+      })
+      .map((part) => g.node('Squeeze', [part, g.ints([0])]));
   const [wide, narrow] = [
     matrices('input_linear', 2 * inner, width),
     matrices('output_linear', width, inner),
   ];
   const size = { width, experts: count, chosen: c.num_experts_per_tok };
   const product = (fed: Value, all: readonly Value[], expert: number) =>
-    matMulTransposed(g, fed, g.node('Squeeze', [all[expert]!, g.ints([0])]));
+    matMulTransposed(g, fed, all[expert]!);
   return overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('router.layer'), size), (fed, expert) => {
-      const both = product(fed, wide, expert);
-      const [gate, up] = g.nodes('Split', [both, g.ints([inner, inner])], {
-        ...{ outputs: 2, attributes: { axis: -1 } },
-      }) as [Value, Value];
-      return product(g.node('Mul', [activation(g, gate, c.hidden_act), up]), narrow, expert);
+    expertsSum(g, tokens, softmaxChoices(g, tokens, at('router.layer'), size), {
+      width,
+      compute(fed, expert) {
+        const both = product(fed, wide, expert);
+        const [gate, up] = g.nodes('Split', [both, g.ints([inner, inner])], {
+          ...{ outputs: 2, attributes: { axis: -1 } },
+        }) as [Value, Value];
+        return product(g.node('Mul', [activation(g, gate, c.hidden_act), up]), narrow, expert);
+      },
     }),
   );
 }
