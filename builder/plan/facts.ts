@@ -79,12 +79,13 @@ export async function noiseOf(
   read: (path: string) => Promise<Json>,
 ): Promise<RunBytes> {
   const decoders = ['vae', 'vae_decoder', 'vqvae', 'vqvae_decoder'];
-  const [unet, ...found] = await Promise.all(
-    ['unet', ...decoders].map((part) => read(`${part}/config.json`)),
+  const [unet, transformer, ...found] = await Promise.all(
+    ['unet', 'transformer', ...decoders].map((part) => read(`${part}/config.json`)),
   );
+  const network = Object.keys(transformer!).length > 0 ? transformer! : unet!;
   const decoder = found.find((one) => Object.keys(one).length > 0) ?? {};
   const rows = name?.startsWith('TextToVideo') ? FRAMES : 1;
-  const bytes = (own: boolean) => usualNoiseBytes(unet!, decoder, { rows, own });
+  const bytes = (own: boolean) => usualNoiseBytes(network, decoder, { rows, own });
   return { own: bytes(true), exported: bytes(false) };
 }
 

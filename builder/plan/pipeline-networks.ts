@@ -34,6 +34,8 @@ export interface Pipeline {
 const ROLES = {
   text_encoder: 'text_encoder',
   text_encoder_2: 'text_encoder_2',
+  text_encoder_3: 'text_encoder_3',
+  transformer: 'transformer',
   unet: 'unet',
   vae: 'vae_decoder',
   vqvae: 'vqvae_decoder',

@@ -2,7 +2,10 @@ import type { TaskId } from './task-ids.js';
 
 /** Classes of diffusers' pipelines that are served, by task. */
 export const PIPELINE_CLASSES = {
-  'text-to-image': ['StableDiffusionPipeline', 'StableDiffusionXLPipeline', 'LatentConsistencyModelPipeline'],
+  'text-to-image': [
+    ...(['StableDiffusionPipeline', 'StableDiffusionXLPipeline', 'StableDiffusion3Pipeline'] as const),
+    'LatentConsistencyModelPipeline',
+  ],
   'unconditional-image-generation': ['DDPMPipeline', 'DDIMPipeline', 'PNDMPipeline', 'LDMPipeline'],
   'text-to-video': ['TextToVideoSDPipeline'],
 } as const satisfies Partial<Record<TaskId, readonly string[]>>;

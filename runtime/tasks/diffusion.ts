@@ -46,19 +46,23 @@ export const promptParams = {
 export const PIPELINE_FILES = [
   'model_index.json',
   ...['scheduler/scheduler_config.json', 'scheduler_config.json'],
-  ...['unet', 'vae', 'vae_decoder', 'vqvae', 'vqvae_decoder'].map((folder) => `${folder}/config.json`),
+  ...['unet', 'transformer', 'vae', 'vae_decoder', 'vqvae', 'vqvae_decoder'].map(
+    (folder) => `${folder}/config.json`,
+  ),
   '*/unet/config.json',
   '*/vae_decoder/config.json',
 ];
 
+const ENCODERS = ['text_encoder', 'text_encoder_2', 'text_encoder_3'];
+
 /** Files of its text encoders and their tokenizers. */
-export const PROMPT_FILES = ['text_encoder', 'text_encoder_2', '*/text_encoder', '*/text_encoder_2']
+export const PROMPT_FILES = [...ENCODERS, ...ENCODERS.map((folder) => `*/${folder}`)]
   .map((folder) => `${folder}/config.json`)
   .concat(
-    ['tokenizer', 'tokenizer_2'].flatMap((folder) =>
+    ['tokenizer', 'tokenizer_2', 'tokenizer_3'].flatMap((folder) =>
       [
         ...['tokenizer.json', 'vocab.json', 'merges.txt', 'tokenizer_config.json'],
-        ...['special_tokens_map.json', 'added_tokens.json'],
+        ...['special_tokens_map.json', 'added_tokens.json', 'spiece.model'],
       ].map((file) => `${folder}/${file}`),
     ),
   );

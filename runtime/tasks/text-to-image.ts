@@ -29,7 +29,11 @@ export default defineTask({
     diffusion: {
       head: 'text-to-image',
       graphs: ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder'],
-      otherGraphs: [['text_encoder', 'unet', 'vae_decoder']],
+      otherGraphs: [
+        ['text_encoder', 'unet', 'vae_decoder'],
+        ['text_encoder', 'text_encoder_2', 'text_encoder_3', 'transformer', 'vae_decoder'],
+        ['text_encoder', 'text_encoder_2', 'transformer', 'vae_decoder'],
+      ],
       files: [...PIPELINE_FILES, ...PROMPT_FILES],
       example: (handle) => handle.example,
       run: (handle, { text, params: options }, context) => handle.make(text, options, context),

@@ -19,16 +19,19 @@ export interface LatentDecoder {
 /** Default of AutoencoderKL and VQModel. */
 const SCALING = 0.18215;
 
-/** @param byChannels the pipeline reads the mean and spread of each channel, where the configuration has them */
+/**
+ * @param byChannels the pipeline reads the mean and spread of each channel, where the configuration has them
+ * @param shifts it adds the configuration's `shift_factor`
+ */
 export async function openDecoder(
   request: LoadRequest,
   role: 'vae_decoder' | 'vqvae_decoder',
-  { byChannels = false } = {},
+  { byChannels = false, shifts = false } = {},
 ): Promise<LatentDecoder> {
   const graph = await openGraph(request, role, ['latent_sample', 'sample']);
   const { config } = graph;
   const blocks = config['block_out_channels'];
-  const unscale = createUnscale(config, byChannels);
+  const unscale = createUnscale(config, { byChannels, shifts });
   return {
     config,
     factor: Array.isArray(blocks) ? 2 ** (blocks.length - 1) : 8,
@@ -46,12 +49,13 @@ export async function openDecoder(
 }
 
 /** Undoes the scaling of latents: by one factor, or by the mean and spread of each channel. */
-function createUnscale(config: Json, byChannels: boolean) {
+function createUnscale(config: Json, { byChannels, shifts }: { byChannels: boolean; shifts: boolean }) {
+  const shift = (shifts ? firstNumber(config, 'shift_factor') : undefined) ?? 0;
   const factor = firstNumber(config, 'scaling_factor') ?? SCALING;
   const [means, spreads] = [config['latents_mean'], config['latents_std']];
   const each = byChannels && Array.isArray(means) && Array.isArray(spreads);
   return (latents: Float32Array, channels: number): Float32Array => {
-    if (!each) return latents.map((value) => value / factor);
+    if (!each) return latents.map((value) => value / factor + shift);
     const plane = latents.length / channels;
     return latents.map((value, i) => {
       const channel = Math.floor(i / plane);

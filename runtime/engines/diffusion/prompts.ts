@@ -4,9 +4,10 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { firstNumber } from '../repository/model-folder.js';
 import type { Tensors } from '../sessions/tensors.js';
 import { loadClipTokenizer } from '../tokenizers/clip-tokenizer.js';
+import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openGraph } from './graph.js';
 
-/** CLIP's text encoder with its tokenizer. */
+/** An encoder of texts with its tokenizer. */
 export interface PromptEncoder {
   /** What the encoder gives for a text, which is filled up or cut to the longest that it reads. */
   encode(text: string, signal: AbortSignal): Promise<Tensors>;
@@ -14,6 +15,34 @@ export interface PromptEncoder {
 
 /** CLIP reads no more. */
 const USUAL_LENGTH = 77;
+
+/**
+ * An encoder of texts that reads none of their fillings' masks, such as T5 in diffusers' pipelines.
+ * @param length of all texts in tokens: they are filled up or cut
+ * @throws RunError `not_ready` where tokenizer or graph can't be opened
+ */
+export async function openTokenEncoder(
+  request: LoadRequest,
+  role: 'text_encoder_2' | 'text_encoder_3',
+  length: number,
+): Promise<PromptEncoder> {
+  const folder = role.replace('text_encoder', 'tokenizer');
+  const [tokenizer, graph] = await Promise.all([
+    loadTokenizer(join(request.dir, folder)),
+    openGraph(request, role, ['input_ids', 'attention_mask']),
+  ]);
+  const padding = tokenizer.namedId('pad_token');
+  if (padding === undefined) throw new RunError('not_ready', `the ${folder} has no padding token`);
+  const dims = [1, length];
+  const mask = { values: Array<number>(length).fill(1), dims };
+  return {
+    encode(text, signal) {
+      const { ids } = tokenizer.encode(text, { maxLength: length });
+      const row = Array.from({ length }, (_, i) => ids[i] ?? padding);
+      return graph.run({ input_ids: { values: row, dims }, attention_mask: mask }, signal);
+    },
+  };
+}
 
 /** @throws RunError `not_ready` where tokenizer or graph can't be opened */
 export async function openPromptEncoder(

@@ -5,6 +5,7 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import { type DiffusionTask, PIPELINE_CLASSES, pipelineNamed } from '../../../core/pipelines.js';
 import type { Json } from '../../repository/model-folder.js';
 import { readPipelineJson } from '../graph.js';
+import { schedulerConfig } from '../schedulers/config.js';
 import { createScheduler } from '../schedulers/index.js';
 import type { Scheduler } from '../schedulers/scheduler.js';
 
@@ -37,6 +38,23 @@ export async function openScheduler(
     (await readPipelineJson(dir, file)) ?? (await readPipelineJson(dir, 'scheduler_config.json'));
   if (!config) throw new RunError('not_ready', `the model has no ${file}`);
   return createScheduler(change(config));
+}
+
+/**
+ * How far noise levels move with the number of patches, for schedules with `use_dynamic_shifting` (`mu`).
+ * @param most default of `max_shift`
+ */
+export async function openShift(
+  { dir }: LoadRequest,
+  most: number,
+): Promise<(patches: number) => number | undefined> {
+  const json = (await readPipelineJson(dir, join('scheduler', 'scheduler_config.json'))) ?? {};
+  const config = schedulerConfig(json);
+  if (!config.flag('use_dynamic_shifting', false)) return () => undefined;
+  const [few, many] = [config.number('base_image_seq_len', 256), config.number('max_image_seq_len', 4096)];
+  const [low, high] = [config.number('base_shift', 0.5), config.number('max_shift', most)];
+  const slope = (high - low) / (many - few);
+  return (patches) => patches * slope + (low - slope * few);
 }
 
 /** StableDiffusionPipeline corrects schedulers from before these fields were there, and all others with them. */

@@ -18,7 +18,7 @@ export interface PromptRequest {
 /** Makes of prompts what the network reads. */
 export type EncodePrompts = (request: PromptRequest) => Promise<Record<string, Feed>>;
 
-type Row = ReturnType<typeof outputOf>;
+export type Row = ReturnType<typeof outputOf>;
 
 /** Stable Diffusion: the last states of one encoder. */
 export async function openPrompts(request: LoadRequest): Promise<EncodePrompts> {
@@ -77,14 +77,14 @@ const emptied = ({ states, pooled }: Encoded): Encoded => ({
 });
 
 /** `hidden_states[-2]`: exporters number the states, from the embeddings on. */
-function penultimate(outputs: Tensors): Row {
+export function penultimate(outputs: Tensors): Row {
   const names = Object.keys(outputs).filter((name) => /^hidden_states\.\d+$/.test(name));
   const sorted = names.toSorted((a, b) => Number(a.split('.')[1]) - Number(b.split('.')[1]));
   return outputOf(outputs, sorted.at(-2) ?? 'penultimate_hidden_state');
 }
 
 /** Tensors of as many tokens, joined along the last dimension. */
-function sideBySide(parts: readonly Row[]): Row {
+export function sideBySide(parts: readonly Row[]): Row {
   const widths = parts.map(({ dims }) => dims.at(-1)!);
   const width = widths.reduce((a, b) => a + b, 0);
   const tokens = parts[0]!.values.length / widths[0]!;

@@ -7,6 +7,7 @@ import { startingNoise } from '../latents.js';
 import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
 import { createRoom, hasOwnGraphs } from '../memory.js';
 import { askedSize, sampleSize, type Size } from '../size.js';
+import { isJoint, loadJoint } from './joint-transformer.js';
 import { openScheduler, type PipelineIndex, readIndex, refuse, withoutOldHabits } from './pipeline.js';
 import { openPairPrompts, openPrompts } from './text-conditions.js';
 import { guidanceOf, openUnet, smallSize, type Unet } from './unet.js';
@@ -27,11 +28,13 @@ const HABITS: Readonly<Record<string, Habits>> = {
 };
 
 /**
- * Stable Diffusion 1 and 2, SDXL and latent consistency models, by the class that model_index.json names.
+ * Stable Diffusion 1 and 2, SDXL and latent consistency models, and those of joint-transformer.ts, by the class that
+ * model_index.json names.
  * @throws RunError `not_ready` for another class, scheduler or graph
  */
 export async function loadTextToImage(request: LoadRequest): Promise<PictureMaker> {
   const index = await readIndex(request, 'text-to-image');
+  if (isJoint(index)) return loadJoint(request, index);
   const pair = index.name === 'StableDiffusionXLPipeline';
   const consistent = index.name === 'LatentConsistencyModelPipeline';
   const [scheduler, unet, decoder, prompts] = await Promise.all([

@@ -28,10 +28,11 @@ export interface Prediction {
 
 const FEEDS = [
   ...['sample', 'timestep', 'encoder_hidden_states', 'timestep_cond', 'text_embeds', 'time_ids'],
+  ...['pooled_projections', 'guidance'],
 ];
 
-export async function openUnet(request: LoadRequest): Promise<Unet> {
-  const graph = await openGraph(request, 'unet', FEEDS);
+export async function openUnet(request: LoadRequest, role: 'unet' | 'transformer' = 'unet'): Promise<Unet> {
+  const graph = await openGraph(request, role, FEEDS);
   const size = graph.config['time_cond_proj_dim'];
   let steps: Promise<RunStep> | undefined;
   return {

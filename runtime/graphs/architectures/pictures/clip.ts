@@ -157,24 +157,21 @@ export const clipVision = defineArchitecture({
   heads: pictureHeads,
 });
 
-/** What pipelines of diffusers read of prompts: states of two layers, and a projected vector of the whole. */
-const writePrompts =
-  ({ projected }: { projected: boolean }) =>
-  (g: GraphWriter, c: TextConfig): void => {
-    const { states, penultimate, ends } = textStates(g, c);
-    if (penultimate === undefined) throw new GraphError('config.json: the encoder of texts has no layers');
-    const { hidden_size: from, projection_dim: to } = c;
-    g.output('last_hidden_state', states, 'float32', ['texts', 'tokens', from]);
-    g.output('penultimate_hidden_state', penultimate, 'float32', ['texts', 'tokens', from]);
-    if (!projected) return;
-    const vectors = linear(g, ends, 'text_projection', { from, to, bias: false });
-    g.output('text_embeds', vectors, 'float32', ['texts', to]);
-  };
-
-const prompts = writePrompts({ projected: false });
+/** What pipelines of diffusers read of prompts: states of two layers, a vector of the whole, and that projected where the checkpoint can. */
+function prompts(g: GraphWriter, c: TextConfig): void {
+  const { states, penultimate, ends } = textStates(g, c);
+  if (penultimate === undefined) throw new GraphError('config.json: the encoder of texts has no layers');
+  const { hidden_size: from, projection_dim: to } = c;
+  g.output('last_hidden_state', states, 'float32', ['texts', 'tokens', from]);
+  g.output('penultimate_hidden_state', penultimate, 'float32', ['texts', 'tokens', from]);
+  g.output('pooler_output', ends, 'float32', ['texts', from]);
+  if (!g.weights.has('text_projection.weight')) return;
+  const vectors = linear(g, ends, 'text_projection', { from, to, bias: false });
+  g.output('text_embeds', vectors, 'float32', ['texts', to]);
+}
 
 const textHeads: Architecture<TextConfig>['heads'] = {
-  'text-to-image': { text_encoder: prompts, text_encoder_2: writePrompts({ projected: true }) },
+  'text-to-image': { text_encoder: prompts, text_encoder_2: prompts },
   'text-to-video': { text_encoder: prompts },
   embedding: {
     model: (g, c) =>

@@ -8,7 +8,7 @@ import { rmsNorm } from '../../blocks/norm.js';
 import { bucketBiasByRow, relativeBuckets } from '../../blocks/relative-buckets.js';
 import { type Seq2Seq, seq2seqHeads } from '../../blocks/seq2seq.js';
 import type { DecoderState, Triple } from '../../blocks/source-decoder.js';
-import { distances, type TextInputs } from '../../blocks/text-inputs.js';
+import { distances, type TextInputs, textInputs } from '../../blocks/text-inputs.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, layers, size } from '../config.js';
 
@@ -158,10 +158,19 @@ export function t5Model(given: Config): Seq2Seq {
   };
 }
 
+/** What pipelines of diffusers read of prompts. */
+function writePrompts(g: GraphWriter, c: Config): void {
+  const states = encode(g, textInputs(g), c);
+  g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.d_model]);
+}
+
 /** Relative positions, no scale of scores, no biases. modeling_t5.py, modeling_mt5.py, modeling_umt5.py */
 export const t5 = defineArchitecture({
   modelTypes: ['t5', 'mt5', 'umt5'],
   config: t5Config,
   prefixes: [],
-  heads: seq2seqHeads(t5Model),
+  heads: {
+    ...seq2seqHeads(t5Model),
+    'text-to-image': { text_encoder_2: writePrompts, text_encoder_3: writePrompts },
+  },
 });
