@@ -20,6 +20,9 @@ const SECONDS = 30;
 const REQUEST = {
   'zero-shot-image-classification': { candidate_labels: ['a ship', 'a town'] },
   // As few points as there may be: memory is that of the picture's encoder.
+  'zero-shot-object-detection': { candidate_labels: ['a ship', 'a town'] },
+  'image-to-text': { params: { max_new_tokens: 8 } },
+  'visual-question-answering': { question: 'How many ships are there?' },
   'mask-generation': { params: { points_per_crop: 2 } },
 };
 

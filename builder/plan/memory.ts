@@ -1,6 +1,6 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Head } from '../../runtime/core/handles/index.js';
-import type { Dtype } from '../../runtime/core/spec.js';
+import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { hears, limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
@@ -132,8 +132,8 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
   },
   /** Several graphs are opened concurrently; sessions have no arena, and malloc keeps the read buffers. */
   'encoder-decoder': ({ spec }) => {
-    // Graphs of ours map what they read; so measured for those of sounds.
-    const copies = spec.profile === 'media' && spec.written ? 1.85 : 2.05;
+    // Graphs of ours map what they read; so measured for those of sounds and of pictures.
+    const copies = (spec.written && MAPPED_PAIRS[spec.profile]) || 2.05;
     const weights = copies * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
     return { loading: weights, loaded: weights };
   },
@@ -145,6 +145,8 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
     return { loading: weights, loaded: weights };
   },
 };
+
+const MAPPED_PAIRS: Partial<Record<Profile, number>> = { media: 1.85, vision: 1.25 };
 
 type Width = 'float' | 'half' | 'byte' | 'nibble';
 

@@ -162,7 +162,7 @@ function heads(config: Json, size: Edges): Part[] {
 
 /** GLPN decodes to the size of the picture, SegFormer to that of the first stage, to which exports enlarge all others. */
 function stageDecoder(config: Json, size: Edges, width: number): Part {
-  if (config['model_type'] === 'glpn') return { states: MAP * width * cells(size, 1) };
+  if (config['model_type'] === 'glpn') return { states: CONVOLUTION * width * cells(size, 1) };
   const map = width * cells(size, 4);
   return { states: MAP * map, exported: 2 * (numbers(config['depths']).length - 1) * map };
 }

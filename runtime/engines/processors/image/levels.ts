@@ -1,3 +1,4 @@
+import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { ProcessorSettings } from './processor-settings.js';
@@ -41,9 +42,21 @@ export function readLevels(
   };
 }
 
-/** One number stands for all channels. */
-export const perChannel = (value: number | number[]): number[] =>
-  typeof value === 'number' ? [value, value, value] : value;
+const CHANNELS = 3;
+
+/**
+ * One number stands for all channels, alone or in a list.
+ * @throws RunError `not_ready` for a list of another length than there are channels, with which Python fails at each picture
+ */
+export function perChannel(value: number | number[]): number[] {
+  const list = [value].flat();
+  if (list.length === CHANNELS) return list;
+  if (list.length === 1) return list.concat(list, list);
+  throw new RunError(
+    'not_ready',
+    `preprocessor_config.json: image_mean and image_std are numbers for ${CHANNELS} channels, not for ${list.length}`,
+  );
+}
 
 /** One 8-bit level after rescaling and normalising: the whole arithmetic, since only 256 levels exist. */
 function scaled(level: number, channel: number, settings: LevelSettings): number {

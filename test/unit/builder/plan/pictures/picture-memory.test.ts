@@ -43,6 +43,19 @@ describe('a run with one picture', () => {
     }
   });
 
+  test('GLPN decodes to the size of the picture', () => {
+    const glpn = {
+      model_type: 'glpn',
+      hidden_sizes: [64, 128, 320, 512],
+      depths: [3, 8, 27, 3],
+      decoder_hidden_size: 64,
+    };
+    const run = own(glpn, { image_processor_type: 'GLPNImageProcessor' });
+    // Measured with 1000 x 750: 694 MB with what was read and not yet collected.
+    expect(run / (600 * MB)).toBeGreaterThan(1);
+    expect(run / (600 * MB)).toBeLessThan(1.2);
+  });
+
   test('states of a transformer grow with its patches', () => {
     expect(times(own(VIT, square(448)), own(VIT, square(224)))).toBe(4);
     expect(times(own({ ...VIT, patch_size: 8 }, square(224)), own(VIT, square(224)))).toBe(4);

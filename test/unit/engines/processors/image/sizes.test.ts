@@ -93,6 +93,17 @@ test.each([
   expect(edgesOf(given)).toEqual(size);
 });
 
+test.each([[0.25], [[0.25]], [[0.25, 0.25, 0.25]]])('means of %j are those of all channels', (image_mean) => {
+  const settings = { image_processor_type: 'ViTImageProcessor', size: 4, image_std: [1, 1, 1] };
+  const picture = { data: new Uint8Array(48).fill(255), width: 4, height: 4, channels: 3 };
+  const { values } = createImageProcessor({ ...settings, image_mean }).process(picture);
+  expect([...values]).toEqual(new Array(48).fill(0.75));
+});
+
+test('means of two channels are refused', () => {
+  expect(() => createImageProcessor({ image_mean: [0.5, 0.5] })).toThrow(/for 3 channels, not for 2/);
+});
+
 test('SAM fills pictures up to a pad_size of one number', () => {
   const sam = { image_processor_type: 'SamImageProcessor', size: { longest_edge: 16 } };
   const picture = { data: new Uint8Array(3 * 8 * 4).fill(9), width: 8, height: 4, channels: 3 };
