@@ -38,6 +38,7 @@ export interface BackendFlags extends KubeFlags {
   queue: number;
   replicas: number;
   busyAt: number;
+  standby: number;
 }
 
 /** The catalogue of models and the upstream that serves them, which belong together. */
@@ -105,7 +106,7 @@ async function dockerBackend(
   const images = await openImageCatalog(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
-    ...{ hub: environment.hub, body: environment.body },
+    ...{ hub: environment.hub, body: environment.body, standby: flags.standby },
   });
   return poolBackend(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }
@@ -151,6 +152,7 @@ async function poolBackend(
   const catalog = measuredCatalog(models);
   const pool = createPool({
     launcher: measuredLauncher(launcher, (modelId, gigabytes) => catalog.setMeasured(modelId, gigabytes)),
+    catalog: () => catalog.list(),
     ...{ memoryGb: memory, idleMs: idle, maxWaiting: queue, replicas, busyAt, log, onEvent },
   });
   await pool.adopt((modelId) => catalog.find(modelId));

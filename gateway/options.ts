@@ -40,6 +40,11 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('expected a whole number above 0');
 }
 
+/** As `parseCount`, or none at all. */
+export function parseWhole(text: string): number {
+  return text === '0' ? 0 : parseCount(text);
+}
+
 export function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('expected a whole number from 0 to 65535');

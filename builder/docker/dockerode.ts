@@ -7,9 +7,9 @@ import {
   ensureNetwork,
   lastLine,
   listServers,
+  prepareServer,
   removeServer,
   serverEnd,
-  startServer,
 } from './dockerode/fleet.js';
 import {
   imageHistory,
@@ -60,7 +60,7 @@ export function dockerodeFleet(options?: Dockerode.DockerOptions): Fleet {
     info: () => withEngineErrors(() => engineInfo(client())),
     listImages: (label) => withEngineErrors(() => listImages(client(), label)),
     ensureNetwork: (network) => withEngineErrors(() => ensureNetwork(client(), network)),
-    start: (options) => withEngineErrors(() => startServer(client(), options)),
+    prepare: (options) => withEngineErrors(() => prepareServer(client(), options)),
     list: (label) => withEngineErrors(() => listServers(client(), label)),
     ended: (id) => serverEnd(client(), id),
     lastLine: (id) => withEngineErrors(() => lastLine(client(), id)),

@@ -10,8 +10,11 @@ export interface Fleet {
   listImages(label: string): Promise<ImageSummary[]>;
   /** Creates the network if needed. Servers on it can't reach each other. Fails if it exists with another `internal`. */
   ensureNetwork(network: Network): Promise<void>;
-  /** Creates a server, passes its secrets, and starts it. A failure leaves nothing behind. */
-  start(options: ServerOptions): Promise<FleetServer>;
+  /**
+   * Creates and starts a container whose program waits for `begin`. A failure leaves nothing behind. Without `begin` it
+   * ends with this process.
+   */
+  prepare(options: ServerOptions): Promise<PreparedServer>;
   /** All servers with the label `name=value`, in any state. */
   list(label: readonly [name: string, value: string]): Promise<FleetServer[]>;
   /** Resolves with the reason when it has ended or was removed. */
@@ -39,16 +42,26 @@ export interface ServerOptions {
   network: string;
   env: Record<string, string>;
   labels: Record<string, string>;
-  /**
-   * Values by name, without line breaks. They become files in `SECRETS` that only the container's root may read, in
-   * memory, so that neither an inspection nor a commit of the container shows them.
-   */
-  secrets: Record<string, string>;
   /** Memory limit, without additional swap. */
   memoryBytes: number;
   gpus: boolean;
   /** A named volume that keeps downloads when the server is removed. */
   volume?: { name: string; path: string; labels: Record<string, string> } | undefined;
+}
+
+/**
+ * Values by name, without line breaks. They become files in `SECRETS` that only the container's root may read, in
+ * memory, so that neither an inspection nor a commit of the container shows them.
+ */
+export type Secrets = Record<string, string>;
+
+/** A server all of which has started but its own program. */
+export interface PreparedServer {
+  server: FleetServer;
+  /** Renames it where it has another name, passes its secrets, and lets its program start. @throws as the other methods */
+  begin(name: string, secrets: Secrets): Promise<void>;
+  /** Gives it up: it ends by itself, and is still to be removed. */
+  abandon(): void;
 }
 
 export interface FleetServer {

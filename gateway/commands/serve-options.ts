@@ -4,6 +4,7 @@ import { UPSTREAMS } from '../backend.js';
 import {
   parseAddress,
   parseCount,
+  parseWhole,
   parseDnsLabel,
   parseDuration,
   parseGatewayName,
@@ -46,7 +47,13 @@ function addDocker(command: Command): void {
     .optionsGroup('Containers, with docker:')
     .option('--name <name>', 'name of this gateway; several may share an engine', parseGatewayName, 'default')
     .option('--namespace <name>', 'serve only images of this "builder build --namespace"')
-    .option('--offline', 'containers have no access to other networks; their images must hold the weights');
+    .option('--offline', 'containers have no access to other networks; their images must hold the weights')
+    .option(
+      '--standby <containers>',
+      'most containers that are started ahead up to their program, for models that do not run; 0 for none',
+      parseWhole,
+      4,
+    );
 }
 
 interface ParsedOption {

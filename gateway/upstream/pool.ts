@@ -2,12 +2,16 @@ import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { createMemoryBudget } from './memory-budget.js';
 import { createReplicas } from './replicas.js';
+import { createExpectation } from './expectation.js';
+import { createLeftovers } from './leftovers.js';
 import { nextReplica, describeReplica, isReplicaOf, type Replica } from './replica.js';
-import type { Launcher, Lease, LeftoverServer, ModelEvent, Upstream } from './upstream.js';
+import type { Launcher, Lease, ModelEvent, Upstream } from './upstream.js';
 import { createAdmissionQueue } from './admission-queue.js';
 
 export interface PoolOptions {
   launcher: Launcher;
+  /** Models that may be called. */
+  catalog?: () => readonly ModelEntry[];
   /** GB for all running models together. */
   memoryGb: number;
   /** A server without calls for this long is stopped. */
@@ -48,21 +52,28 @@ const PAUSE_MS = 30_000;
  * others. A server that ends is started again by the next call.
  */
 export function createPool(options: PoolOptions): Pool {
-  const { launcher, memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
+  const { launcher, catalog = () => [], memoryGb, idleMs, maxWaiting, log, onEvent = () => {} } = options;
   const { replicas: maxReplicas = 1, busyAt = BUSY_AT, patienceMs = PATIENCE_MS } = options;
   const { probeMs = PROBE_MS, sweepMs = SWEEP_MS } = options;
   const queue = createAdmissionQueue(maxWaiting);
-  const replicas = createReplicas({ idleMs, probeMs, log, onEvent, onChange: () => queue.wake() });
+  const replicas = createReplicas({
+    ...{ idleMs, probeMs, log, onChange: () => queue.wake() },
+    onEvent(event) {
+      onEvent(event);
+      if (event.event !== 'started') expectCalls();
+    },
+  });
   const budget = createMemoryBudget(memoryGb, replicas);
+  const expectation = createExpectation({ catalog, memoryGb, replicas: replicas.all });
   const growAfter = new Map<string, number>();
-  /** Names of leftovers that could not be removed. */
-  const logged = new Set<string>();
+  const leftovers = createLeftovers(launcher, log);
   const sweeper = launcher.leftovers && setInterval(() => void sweep(), sweepMs).unref();
   let closed = false;
 
   async function acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease> {
     refuseTooLarge(entry, memoryGb);
     const since = performance.now();
+    expectation.called(entry.modelId);
     let cold = false;
     for (;;) {
       signal.throwIfAborted();
@@ -121,31 +132,25 @@ export function createPool(options: PoolOptions): Pool {
     start(entry).started.catch(() => growAfter.set(modelId, performance.now() + PAUSE_MS));
   }
 
+  function expectCalls(): void {
+    if (!closed) launcher.expect?.(expectation.models());
+  }
+
   async function adopt(find: (modelId: string) => ModelEntry | undefined): Promise<void> {
-    for (const leftover of (await launcher.leftovers?.()) ?? []) {
+    await leftovers.settle((leftover) => {
       const entry = find(leftover.modelId);
       const isWanted =
         entry && leftover.isOf(entry) && replicasOf(entry).length < maxReplicas && budget.fits(entry);
       if (isWanted) replicas.start(entry, leftover.resume);
-      else await removeLeftover(leftover);
-    }
-  }
-
-  /** A leftover that can't be removed is logged once and tried again by the next sweep. */
-  async function removeLeftover({ name, discard }: LeftoverServer): Promise<void> {
-    try {
-      await discard();
-      logged.delete(name);
-    } catch (error) {
-      if (!logged.has(name)) log(`${name} is left over and can't be removed: ${(error as Error).message}`);
-      logged.add(name);
-    }
+      return isWanted ?? false;
+    });
+    expectCalls();
   }
 
   async function sweep(): Promise<void> {
-    // If the engine does not answer, the next sweep tries again.
-    const dead = (await launcher.leftovers?.().catch(() => [])) ?? [];
-    for (const leftover of dead) if (!closed && leftover.isDead) await removeLeftover(leftover);
+    await leftovers.removeDead(() => !closed);
+    // The catalogue may have changed.
+    expectCalls();
   }
 
   return {

@@ -23,7 +23,8 @@ async function readStatus(url: string, signal?: AbortSignal): Promise<ServerStat
   return answer.parse(await response.json()).output;
 }
 
-const POLL_MS = 100;
+/** Often at first, when a small model may be ready at any moment; twice a second while gigabytes load. */
+const pollPause = (waitedMs: number) => Math.min(500, Math.max(20, waitedMs / 20));
 
 /** A server answers within a second of its start, also while it downloads and loads. */
 const SILENT_MS = 120_000;
@@ -42,7 +43,7 @@ export async function waitUntilReady(url: string, signal: AbortSignal, silentMs 
     return status?.state === 'ready';
   };
   // Errors are expected before it listens; the end of its process is noticed elsewhere.
-  await poll(() => readStatus(url, signal).catch(() => undefined), isReady, { everyMs: POLL_MS, signal });
+  await poll(() => readStatus(url, signal).catch(() => undefined), isReady, { everyMs: pollPause, signal });
 }
 
 /** @returns true if the server answers, even if its model has failed */

@@ -62,11 +62,16 @@ export interface Launcher {
   /** Resolves when the model is ready. @throws Error with the reason */
   launch(entry: ModelEntry, signal: AbortSignal): Promise<ServerInstance>;
   /**
+   * Models that may be called next, the likeliest first: what can be done before a launch is done for them in the
+   * background, and undone for all others. Absent where nothing can.
+   */
+  expect?(entries: readonly ModelEntry[]): void;
+  /**
    * Servers that this launcher did not start or resume: of an earlier run, or of failed starts and stops. Absent when
    * servers always end with the gateway.
    */
   leftovers?(): Promise<LeftoverServer[]>;
-  /** Resolves when all servers that have ended are removed. */
+  /** Resolves when all servers that have ended are removed, and all that was done ahead is undone. */
   close?(): Promise<void>;
 }
 

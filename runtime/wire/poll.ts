@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PollOptions {
-  /** Pause between an answer and the next request. */
-  everyMs: number;
+  /** Pause between an answer and the next request; it may depend on how long has been polled. */
+  everyMs: number | ((waitedMs: number) => number);
   signal?: AbortSignal;
 }
 
@@ -17,10 +17,12 @@ export async function poll<Answer>(
   isDone: (answer: Answer) => boolean,
   { everyMs, signal }: PollOptions,
 ): Promise<Answer> {
+  const started = performance.now();
+  const pause = () => (typeof everyMs === 'number' ? everyMs : everyMs(performance.now() - started));
   for (;;) {
     const answer = await ask();
     signal?.throwIfAborted();
     if (isDone(answer)) return answer;
-    await sleep(everyMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    await sleep(pause(), undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }

@@ -28,7 +28,7 @@ async function makeImages(given: [task: string, name: string][]) {
   const images = () =>
     docker('images', '--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${namespace}/*`);
   const clean = async () => {
-    const left = await containersOf(name, { all: true });
+    const left = await containersOf(name, { all: true, waiting: true });
     if (left.length > 0) await docker('rm', '--force', '--volumes', ...left.map(({ id }) => id));
     await run('docker', ['network', 'rm', `slipway-${name}`]);
     const all = (await images()).split('\n').filter(Boolean);
@@ -177,7 +177,9 @@ describeWithTwoEngines('an engine that is restarted under load', () => {
     const body = JSON.stringify(request(model!));
     const callers = engine.spawn(process.execPath, [script, url, made.key, body, '25']);
     const said = textOf(callers.stdout);
-    await delay(3000);
+    // Under load, however long the first start takes.
+    for (let tries = 0; tries < 300 && !/ status=200 /.test(gateway.log()); tries++) await delay(100);
+    await delay(500);
     await engine.restart();
     const calls = (await said)
       .trim()

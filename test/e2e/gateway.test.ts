@@ -101,7 +101,7 @@ describeWithDocker('gateway serve on Docker', () => {
 
   afterAll(async () => {
     for (const gateway of gateways) await gateway.end('SIGKILL');
-    const left = await containersOf(name, { all: true });
+    const left = await containersOf(name, { all: true, waiting: true });
     if (left.length > 0) await docker('rm', '--force', '--volumes', ...left.map(({ id }) => id));
     await docker('network', 'rm', `slipway-${name}`);
     const images = await docker(
@@ -190,7 +190,7 @@ describeWithDocker('gateway serve on Docker', () => {
 
     // Its end is graceful and leaves nothing; so is idleness.
     expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(await containersOf(name, { all: true })).toEqual([]);
+    expect(await containersOf(name, { all: true, waiting: true })).toEqual([]);
   }, 400_000);
 
   test('containers are taken over by the next gateway, hold no secret in sight, and go when nobody asks', async () => {
@@ -246,6 +246,36 @@ describeWithDocker('gateway serve on Docker', () => {
     const next = await gateway.ask(about.id, { text: 'once' });
     expect([next.status, next.headers.get('inference-cold-start')]).toEqual([200, 'true']);
     expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('containers wait for calls to models that do not run, hold no secret, and end with their gateway', async () => {
+    const gateway = await start('--standby', '2');
+    const waiting = async () => (await containersOf(name, { waiting: true })).filter(({ waits }) => waits);
+    const untilWaiting = async (count: number) => {
+      for (let tries = 0; tries < 100 && (await waiting()).length !== count; tries++) await delay(100);
+      return waiting();
+    };
+    const [one, two] = await untilWaiting(2);
+    const ask = (id: string) => {
+      const { about, cases } = models.find((model) => model.about.id === id)!;
+      return gateway.ask(about.id, cases.find((zooCase) => !zooCase.expect_error)!.request);
+    };
+    expect(await docker('exec', one!.id, 'ls', '/run/secrets')).toBe('');
+    // The container that waited is the one that answers, with its key.
+    expect((await ask(one!.model)).status).toBe(200);
+    expect((await containersOf(name)).map(({ id }) => id)).toEqual([one!.id]);
+    expect(await docker('exec', one!.id, 'ls', '/run/secrets')).toBe('KEY');
+    // One that somebody has removed is no loss.
+    await docker('rm', '--force', two!.id);
+    expect((await ask(two!.model)).status).toBe(200);
+
+    await gateway.end('SIGKILL');
+    expect(await untilWaiting(0)).toEqual([]);
+    const next = await start('--standby', '0');
+    expect(
+      (await containersOf(name, { all: true, waiting: true })).map(({ model }) => model).toSorted(),
+    ).toEqual([one!.model, two!.model].toSorted());
+    expect(await next.end('SIGTERM')).toBe(0);
   });
 
   test('a model is served from the moment that it has an image, and no longer than that', async () => {

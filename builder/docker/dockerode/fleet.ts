@@ -2,10 +2,11 @@ import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BuilderError } from '../../exit.js';
-import { isNotFound, type EngineError, explainEngineError } from '../engine-errors.js';
-import type { FleetServer, Network, ServerOptions } from '../fleet.js';
+import { isNotFound, type EngineError, explainEngineError, withEngineErrors } from '../engine-errors.js';
+import type { FleetServer, Network, PreparedServer, Secrets, ServerOptions } from '../fleet.js';
 import { stop } from './containers.js';
 import { creation, sendSecrets } from './server-settings.js';
+
 export async function ensureNetwork(client: Dockerode, { name, labels, internal }: Network): Promise<void> {
   const there = (await isNotFound(client.getNetwork(name).inspect())) as { Internal?: boolean } | undefined;
   if (there && (there.Internal ?? false) !== internal) throw otherKind(name, internal);
@@ -27,22 +28,46 @@ function otherKind(name: string, internal: boolean): BuilderError {
   return new BuilderError('failure', `the network ${name} ${kind}: ${remedy}`);
 }
 
-export async function startServer(client: Dockerode, options: ServerOptions): Promise<FleetServer> {
+export async function prepareServer(client: Dockerode, options: ServerOptions): Promise<PreparedServer> {
   const image = await client.getImage(options.image).inspect();
   const container = await client.createContainer(creation(options, image.Config));
   try {
     // Attach before the start, so that no input is lost.
     const stdin = (await container.attach({ stream: true, stdin: true, hijack: true })) as Duplex;
+    // The engine closes it when the container ends, which `ended` tells.
+    stdin.on('error', () => undefined);
     try {
       await container.start();
-      await sendSecrets(stdin, options.secrets);
-    } finally {
+      const server = await inspectServer(container, options.network);
+      return {
+        server,
+        begin: (name, secrets) => withEngineErrors(() => begin({ container, stdin, server }, name, secrets)),
+        abandon: () => void stdin.destroy(),
+      };
+    } catch (error) {
       stdin.destroy();
+      throw error;
     }
-    return await inspectServer(container, options.network);
   } catch (error) {
     await container.remove({ force: true, v: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+interface Waiting {
+  container: Dockerode.Container;
+  stdin: Duplex;
+  server: FleetServer;
+}
+
+async function begin({ container, stdin, server }: Waiting, name: string, secrets: Secrets): Promise<void> {
+  try {
+    if (stdin.destroyed)
+      throw new BuilderError('failure', `${server.name} has ended before its program began`);
+    if (name !== server.name) await container.rename({ name });
+    await sendSecrets(stdin, secrets);
+  } finally {
+    stdin.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type Dockerode from 'dockerode';
-import { SECRETS, type ServerOptions } from '../fleet.js';
+import { SECRETS, type Secrets, type ServerOptions } from '../fleet.js';
 
 /** Capabilities that a server needs while it is root: to change owners, and to drop its privileges. */
 const CAPABILITIES = ['CHOWN', 'SETUID', 'SETGID'];
@@ -9,14 +9,19 @@ const MOST_PROCESSES = 1024;
 const LOG = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } };
 
 /**
- * Writes the lines `NAME=value` of its input to files of these names, then executes the image's own command. Copying files
- * into a container before its start would put them into its layer, where a commit would include them.
+ * Writes the lines `NAME=value` of its input to files of these names and, at an empty line, executes the image's own command.
+ * An input that ends before that is of a gateway that has gone. Copying files into a container before its start would put
+ * them into its layer, where a commit would include them.
  */
-const TAKE_SECRETS = [
-  'umask 077',
-  `while IFS='=' read -r name value; do printf %s "$value" >"${SECRETS}/$name" || exit 1; done`,
-  'exec "$@" </dev/null',
-].join('; ');
+const TAKE_SECRETS = `umask 077
+while IFS='=' read -r name value; do
+  [ -n "$name" ] || exec "$@" </dev/null
+  printf %s "$value" >"${SECRETS}/$name" || exit 1
+done
+echo 'the gateway that was to start this has gone' >&2
+exit 1`;
+
+const WRAPPER = ['/bin/sh', '-c', TAKE_SECRETS, 'sh'];
 
 interface ImageCommand {
   Entrypoint?: string | string[] | undefined;
@@ -26,11 +31,13 @@ interface ImageCommand {
 /** The root file system is read-only; secrets are in memory, and the server writes to volumes only. */
 export function creation(options: ServerOptions, image: ImageCommand): Dockerode.ContainerCreateOptions {
   const { name, network, env, labels, memoryBytes, gpus, volume } = options;
-  const command = [image.Entrypoint ?? [], image.Cmd ?? []].flat();
+  const own = [image.Entrypoint ?? [], image.Cmd ?? []].flat();
+  // An image that was committed from such a container has its entry point.
+  const command = WRAPPER.every((part, i) => own[i] === part) ? own.slice(WRAPPER.length) : own;
   return {
     ...{ Image: options.image, name, Labels: labels },
     Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
-    ...{ Entrypoint: ['/bin/sh', '-c', TAKE_SECRETS, 'sh', ...command], Cmd: [] },
+    ...{ Entrypoint: [...WRAPPER, ...command], Cmd: [] },
     ...{ OpenStdin: true, StdinOnce: true },
     // The gateway probes by itself, without a process for each probe.
     Healthcheck: { Test: ['NONE'] },
@@ -57,14 +64,11 @@ function mountOf({ name, path, labels }: NonNullable<ServerOptions['volume']>): 
 }
 
 /** @param stdin of a container made with `creation`. @throws Error for a value with line breaks */
-export async function sendSecrets(
-  stdin: NodeJS.WritableStream,
-  secrets: ServerOptions['secrets'],
-): Promise<void> {
+export async function sendSecrets(stdin: NodeJS.WritableStream, secrets: Secrets): Promise<void> {
   const lines = Object.entries(secrets).map(([name, value]) => {
     if (/[\r\n\0]/.test(value)) throw new Error(`${name} has a line break in it, which no key or token has`);
     return `${name}=${value}\n`;
   });
-  stdin.end(lines.join(''));
+  stdin.end(`${lines.join('')}\n`);
   await once(stdin, 'finish');
 }

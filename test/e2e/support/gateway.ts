@@ -61,22 +61,28 @@ export interface GatewayContainer {
   limit: number;
   secrets: string;
   ports: string;
+  /** It has started up to its program, and waits for a call to its model. */
+  waits: boolean;
 }
 
-/** The containers of a gateway that run now, or all of them. */
-export async function containersOf(gateway: string, { all = false } = {}): Promise<GatewayContainer[]> {
+/** The containers of a gateway that run now, or all of them; without those that wait for a call, or also those. */
+export async function containersOf(
+  gateway: string,
+  { all = false, waiting = false } = {},
+): Promise<GatewayContainer[]> {
   const filter = ['--filter', `label=io.slipway.gateway=${gateway}`, '--quiet', '--no-trunc'];
   const ids = (await docker('ps', ...(all ? ['--all'] : []), ...filter)).split('\n').filter(Boolean);
   if (ids.length === 0) return [];
   const format =
-    '{{.Id}}\t{{index .Config.Labels "io.slipway.model"}}\t{{.HostConfig.Memory}}\t{{.Config.Env}}\t{{.NetworkSettings.Ports}}';
+    '{{.Name}}\t{{.Id}}\t{{index .Config.Labels "io.slipway.model"}}\t{{.HostConfig.Memory}}\t{{.Config.Env}}\t{{.NetworkSettings.Ports}}';
   // One that has gone since then is no error.
   const { stdout } = await run('docker', ['inspect', '--format', format, ...ids]);
   return stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => {
-      const [id, model, limit, secrets, ports] = line.split('\t') as [string, string, string, string, string];
-      return { id, model, limit: Number(limit), secrets, ports };
-    });
+      const [name = '', id = '', model = '', limit, secrets = '', ports = ''] = line.split('\t');
+      return { id, model, limit: Number(limit), secrets, ports, waits: name.includes('.waits-') };
+    })
+    .filter(({ waits }) => waiting || !waits);
 }
