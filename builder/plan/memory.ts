@@ -72,9 +72,9 @@ function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
   };
 }
 
-/** Models that begin with one session (runtime/engines/encoders/image/image-model.ts). */
-const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
-  kind === 'pool' && GROWING.has(taskOf(task).engines[engine]?.head);
+/** Models that begin with one session: encoders of texts, and of pictures (runtime/engines/encoders/image/image-model.ts). */
+const growsOnDemand = (kind: SessionKind, { profile, task, engine }: MemoryInput['spec']): boolean =>
+  kind === 'pool' && (profile === 'text' || GROWING.has(taskOf(task).engines[engine]?.head));
 
 const GROWING = new Set<Head | undefined>([
   ...(['image-classification', 'image-features', 'image-segmentation'] as const),
@@ -101,16 +101,20 @@ interface WeightMemory {
 
 const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory> = {
   /** The first session of what may become a pool: matrices of a mapped graph are laid out one by one. */
-  lone: ({ spec, picture }) => {
+  lone: ({ spec, sizes, picture }) => {
+    const isRead = isPictured('lone', spec);
     const kept = unpacked(spec.dtype) * LAID_OUT;
-    const folded = spec.written ? picture.folded : 0;
-    const copies = Math.max(kept, picture.convolutional ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
-    return { loading: weightBytes(spec) * copies + folded, loaded: weightBytes(spec) * kept + folded };
+    const folded = isRead && spec.written ? picture.folded : 0;
+    const folds = isRead && picture.convolutional;
+    const copies = Math.max(kept, folds ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
+    const unread = isRead ? 0 : unreadTable(spec, sizes);
+    const bytes = (of: number) => weightBytes(spec) * of + folded - unread;
+    return { loading: bytes(copies), loaded: bytes(kept) };
   },
   pool: (input) => {
     const { spec, picture } = input;
     const [weights, width] = [weightBytes(spec), widthOf(spec.dtype)];
-    // Encoders of text answer from a session of their own while the copy is made.
+    // The first session of a text encoder answers while the copy is made.
     const copies = spec.profile === 'text' ? BOTH_COPIES[width] : mappedCopies(input);
     const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
     // Mapped afterwards, so unused parts of tables don't count.
@@ -147,6 +151,17 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
 };
 
 const MAPPED_PAIRS: Partial<Record<Profile, number>> = { media: 1.85, vision: 1.25 };
+
+/**
+ * A table of embeddings is mapped, and a text reads a few of its rows. Where it also gives scores it is packed as a matrix, and 16
+ * bits are widened.
+ */
+function unreadTable(spec: MemoryInput['spec'], sizes: MemoryInput['sizes']): number {
+  const { task, dtype } = spec;
+  const width = widthOf(dtype);
+  if (task === 'fill-mask' || width === 'half') return 0;
+  return Math.min(sizes.vocabulary * sizes.hidden * BYTES[width], weightBytes(spec));
+}
 
 type Width = 'float' | 'half' | 'byte' | 'nibble';
 

@@ -19,26 +19,9 @@ const COPIES_MEANWHILE = 5;
 const OTHER_BYTES = 300e6;
 
 /**
- * As openSessionPool, for a model that answers soon: from one session at first, while the mapped copy and the sessions over it
- * are made by deferred work. Where nothing is deferred, or there is no room for both, all is there at once.
- */
-export async function openSessionPoolSoon(
-  request: LoadRequest,
-  graph: GraphSource,
-  startHost = threadHost,
-): Promise<SessionPool> {
-  const { defer } = request;
-  const bytes = weightBytes(request, graph);
-  if (!defer || !canGrow(request, bytes) || !hasRoomForBoth(request, bytes))
-    return openSessionPool(request, graph, startHost);
-  const { pool, grow } = await openGrowingPool(request, graph, startHost);
-  defer(grow);
-  return { ...pool, defer };
-}
-
-/**
- * As openSessionPoolSoon, for models whose callers often come one by one: the others are made when two runs first meet, and
- * what is deferred waits for that. Until then weights are in memory once.
+ * As openSessionPool, from one session at first: a mapped copy of the weights and the sessions over it are made when two runs
+ * first meet, and what is deferred waits for that. Until then the model has answered sooner, and weights are in memory once.
+ * Where nothing may be deferred, or sessions could not share the copy, all is there at once.
  */
 export async function openSessionPoolOnDemand(
   request: LoadRequest,

@@ -1,11 +1,8 @@
 import { jest } from '@jest/globals';
 import { join } from 'node:path';
-import type { Defer, LoadRequest } from '../../../../runtime/core/load-request.js';
+import type { LoadRequest } from '../../../../runtime/core/load-request.js';
 import { localHost } from '../../../../runtime/engines/sessions/host.js';
-import {
-  openSessionPoolOnDemand,
-  openSessionPoolSoon,
-} from '../../../../runtime/engines/sessions/growing-pool.js';
+import { openSessionPoolOnDemand } from '../../../../runtime/engines/sessions/growing-pool.js';
 import type { SessionPool } from '../../../../runtime/engines/sessions/session-pool.js';
 import type { SessionThread } from '../../../../runtime/engines/sessions/thread-host.js';
 import { toFloat32 } from '../../../../runtime/engines/sessions/tensors.js';
@@ -49,54 +46,6 @@ async function scoresOf({ sessions }: SessionPool): Promise<Float32Array[]> {
   return (await Promise.all(runs)).map((outputs) => toFloat32(outputs['logits']!));
 }
 
-function deferred() {
-  const work: (() => Promise<void>)[] = [];
-  const defer: Defer = (later) => void work.push(later);
-  return { work, defer };
-}
-
-test('one session answers at first, and all of them once the deferred work is done', async () => {
-  const { start, started } = hosts();
-  const { work, defer } = deferred();
-  const pool = await openSessionPoolSoon(requestFor({ defer }), GRAPH, start);
-  expect(pool.sessions).toHaveLength(2);
-  const before = await scoresOf(pool);
-  expect(before).toHaveLength(3);
-  expect(started).toHaveLength(1);
-
-  const underWay = scoresOf(pool);
-  for (const each of work) await each();
-  expect(await underWay).toEqual(before);
-  expect(started).toHaveLength(2);
-  expect(started[0]!.close).toHaveBeenCalledWith(0);
-
-  const after = await scoresOf(pool);
-  for (const scores of after) expect(scores).toEqual(before[0]);
-  expect(started[1]!.run).toHaveBeenCalledTimes(1);
-});
-
-test('a copy that fails leaves the first session, and ends the threads that nobody needs', async () => {
-  const { start, started } = hosts({ writeOptimized: () => Promise.reject(new Error('no such kernel')) });
-  const { work, defer } = deferred();
-  const pool = await openSessionPoolSoon(requestFor({ defer }), GRAPH, start);
-  for (const each of work) await each();
-  expect(await scoresOf(pool)).toHaveLength(3);
-  expect(started[0]!.close).not.toHaveBeenCalled();
-  expect(started[1]!.end).toHaveBeenCalled();
-});
-
-test.each([
-  ['memory for one copy only', { memory: { limit: 200e6, bodies: 0 } }],
-  ['one worker', { workers: 1 }],
-])('with %s nothing is deferred', async (_, more) => {
-  const { start } = hosts();
-  const { work, defer } = deferred();
-  const pool = await openSessionPoolSoon(requestFor({ defer, ...more }), GRAPH, start);
-  expect(work).toEqual([]);
-  expect(pool.defer).toBeUndefined();
-  expect(await scoresOf(pool)).not.toEqual([]);
-});
-
 /** Until what was begun by a run is through. */
 async function until(condition: () => boolean): Promise<void> {
   for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -136,6 +85,15 @@ test('on demand, with memory for one copy only, the first session ends before th
   const [closed] = jest.mocked(started[0]!.close).mock.invocationCallOrder;
   const [written] = jest.mocked(started[1]!.writeOptimized).mock.invocationCallOrder;
   expect(closed).toBeLessThan(written!);
+});
+
+test('on demand, a copy that fails leaves the first session, and ends the threads that nobody needs', async () => {
+  const { start, started } = hosts({ writeOptimized: () => Promise.reject(new Error('no such kernel')) });
+  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {} }), GRAPH, start);
+  const before = await scoresOf(pool);
+  await until(() => jest.mocked(started[1]!.end).mock.calls.length === 1);
+  expect(await scoresOf(pool)).toEqual(before);
+  expect(started[0]!.close).not.toHaveBeenCalled();
 });
 
 test('on demand, where no copy can be made the first session is opened again', async () => {

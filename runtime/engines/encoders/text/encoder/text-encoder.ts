@@ -4,7 +4,7 @@ import { firstNumber, type Json, readJson } from '../../../repository/model-fold
 import { graphSource } from '../../../sessions/graph-source.js';
 import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
-import { openSessionPoolSoon } from '../../../sessions/growing-pool.js';
+import { openSessionPoolOnDemand } from '../../../sessions/growing-pool.js';
 import type { PooledSession, SessionPool } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
@@ -44,7 +44,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openSessionPoolSoon(request, graphSource(request, 'model')),
+    openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
