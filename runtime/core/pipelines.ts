@@ -4,7 +4,7 @@ import type { TaskId } from './task-ids.js';
 export const PIPELINE_CLASSES = {
   'text-to-image': [
     ...(['StableDiffusionPipeline', 'StableDiffusionXLPipeline', 'StableDiffusion3Pipeline'] as const),
-    'LatentConsistencyModelPipeline',
+    ...(['LatentConsistencyModelPipeline', 'FluxPipeline'] as const),
   ],
   'unconditional-image-generation': ['DDPMPipeline', 'DDIMPipeline', 'PNDMPipeline', 'LDMPipeline'],
   'text-to-video': ['TextToVideoSDPipeline'],

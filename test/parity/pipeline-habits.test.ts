@@ -84,3 +84,21 @@ test('DDPMPipeline scales nothing, whatever its scheduler', async () => {
     for (const folder of [dir, planned.dir]) await rm(folder, { recursive: true });
   }
 });
+
+test.each([
+  ['sd3', { height: 104 }, 'params.height'],
+  ['sd3', { width: 18 }, 'params.width'],
+  ['sd3', { eta: 0.5 }, 'params.eta'],
+  ['flux', { guidance_rescale: 0.5 }, 'params.guidance_rescale'],
+])('%s says that it can’t do %j', async (name, more, named) => {
+  const { repo, about } = await zooModel(TASK, name, PYTORCH_ONLY);
+  const planned = await plannedModel(TASK, about.id, repo);
+  const served = await serveInline(planned.spec, planned.dir);
+  try {
+    const { status, body } = await served.run({ text: 'a quay', params: { ...params, ...more } });
+    expect([status, body.error]).toEqual([422, expect.stringContaining(named)]);
+  } finally {
+    served.stop();
+    await rm(planned.dir, { recursive: true });
+  }
+});

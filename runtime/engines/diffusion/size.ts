@@ -17,8 +17,11 @@ export function sampleSize(config: Json): Size | undefined {
 
 const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 
-/** Every size is a multiple of this, whatever the decoder's factor. */
+/** Sizes are multiples of this, whatever the decoder's factor. */
 const STEP = 8;
+
+/** Both sides are multiples of `step`, or of what the decoder's `factor` asks for in most pipelines. */
+export type SizeLimits = { maxPixels: number; onlyBoth?: boolean } & ({ factor: number } | { step: number });
 
 /**
  * The size that is asked for, or the usual one.
@@ -28,12 +31,12 @@ const STEP = 8;
 export function askedSize(
   options: PictureOptions,
   usual: Size,
-  { factor, maxPixels, onlyBoth = false }: { factor: number; maxPixels: number; onlyBoth?: boolean },
+  { maxPixels, onlyBoth = false, ...limits }: SizeLimits,
 ): Size {
   const isHalf = options.height == null || options.width == null;
   const asked = onlyBoth && isHalf ? {} : options;
   const size = { height: asked.height ?? usual.height, width: asked.width ?? usual.width };
-  const step = Math.max(STEP, factor);
+  const step = 'step' in limits ? limits.step : Math.max(STEP, limits.factor);
   for (const name of ['height', 'width'] as const) {
     if (size[name] % step !== 0 || size[name] === 0)
       throw new RunError('unprocessable', `params.${name}: must be a multiple of ${step}`);

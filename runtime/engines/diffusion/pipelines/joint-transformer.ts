@@ -11,7 +11,9 @@ import type { Guidance } from '../guidance.js';
 import { startingNoise } from '../latents.js';
 import { createRoom } from '../memory.js';
 import type { StartOptions } from '../schedulers/scheduler.js';
+import { linspace } from '../schedulers/timesteps.js';
 import { askedSize, sampleSize, type Size } from '../size.js';
+import { openFluxPrompts } from './flux-prompts.js';
 import { openScheduler, openShift, type PipelineIndex, refuse } from './pipeline.js';
 import type { EncodePrompts } from './text-conditions.js';
 import { openTriplePrompts } from './triple-prompts.js';
@@ -41,6 +43,9 @@ interface Layout {
 const number = (network: Json, name: string, standard: number): number =>
   firstNumber(network, name) ?? standard;
 
+/** Flux puts four latents side by side. */
+const FLUX_EDGE = 2;
+
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   StableDiffusion3Pipeline: {
     ...{ steps: 28, scale: 7, mostShift: 1.16, lacks: ['guidance_rescale', 'eta'] },
@@ -48,6 +53,22 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     channels: (network) => number(network, 'in_channels', 16),
     patch: (network) => number(network, 'patch_size', 2),
     guide: (scale) => (scale > 1 ? { guidance: { scale, rescale: 0 }, conditions: {} } : { conditions: {} }),
+  },
+  FluxPipeline: {
+    ...{ steps: 28, scale: 3.5, mostShift: 1.15, lacks: ['guidance_rescale', 'eta'] },
+    openPrompts: openFluxPrompts,
+    channels: (network) => Math.floor(number(network, 'in_channels', 64) / FLUX_EDGE ** 2),
+    patch: () => FLUX_EDGE,
+    fit: (options, edge) => {
+      const fitting = (side: number | null | undefined) => side && Math.floor(side / edge) * edge;
+      return { ...options, height: fitting(options.height), width: fitting(options.width) };
+    },
+    sigmas: (steps) => linspace(1, 1 / steps, steps),
+    guide(scale, network) {
+      const conditions: Record<string, Feed> = {};
+      if (network['guidance_embeds'] === true) conditions['guidance'] = { values: [scale], dims: [1] };
+      return { conditions };
+    },
   },
 };
 
@@ -85,7 +106,7 @@ export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): 
       const { signal } = work;
       refuse(options, name, layout.lacks);
       const asked = layout.fit?.(options, factor * patch) ?? options;
-      const size = askedSize(asked, usual, { factor: factor * patch, maxPixels: request.maxPixels });
+      const size = askedSize(asked, usual, { step: factor * patch, maxPixels: request.maxPixels });
       const grid = { height: size.height / (factor * patch), width: size.width / (factor * patch) };
       requirePlaces(grid, config, factor * patch);
       const { guidance, conditions } = layout.guide(options.guidance_scale ?? layout.scale, config);

@@ -1,5 +1,6 @@
 import type { AnyArchitecture } from '../../architecture.js';
 import { autoencoderKl, vqModel } from './autoencoder.js';
+import { flux } from './flux.js';
 import { sd3 } from './sd3.js';
 import { unet2d } from './unet-2d.js';
 import { unet2dCondition } from './unet-2d-condition.js';
@@ -7,6 +8,6 @@ import { unet3dCondition } from './unet-3d-condition.js';
 
 /** Networks of diffusers' pipelines. */
 export const DIFFUSION: readonly AnyArchitecture[] = [
-  ...[unet2dCondition, unet2d, unet3dCondition, sd3],
+  ...[unet2dCondition, unet2d, unet3dCondition, sd3, flux],
   ...[autoencoderKl, vqModel],
 ];

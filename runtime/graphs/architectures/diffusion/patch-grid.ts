@@ -6,6 +6,20 @@ export function patchGrid(g: GraphWriter, sample: Value, edge: number): Value {
   return g.once(`grid of ${sample}`, () => g.node('Div', [gridOf(g, sample), g.ints([edge])]));
 }
 
+/** Patches of a picture: float32 [rows, channels, height, width] -> [rows, tokens, channels · edge · edge]. */
+export function toPatches(
+  g: GraphWriter,
+  sample: Value,
+  grid: Value,
+  { channels, edge }: { channels: number; edge: number },
+): Value {
+  const [lines, columns] = g.nodes('Split', [grid, g.ints([1, 1])], { outputs: 2 }) as [Value, Value];
+  const parts = [g.ints([0, channels]), lines, g.ints([edge]), columns, g.ints([edge])];
+  const parted = g.node('Reshape', [sample, g.node('Concat', parts, { axis: 0 })]);
+  const placed = g.node('Transpose', [parted], { perm: [0, 2, 4, 1, 3, 5] });
+  return g.node('Reshape', [placed, g.ints([0, -1, channels * edge ** 2])]);
+}
+
 /** Which axes of [rows, lines, columns, …] hold the numbers of a patch; where they stand differs between families. */
 export interface PatchOrder {
   channels: number;

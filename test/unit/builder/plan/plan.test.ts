@@ -249,9 +249,9 @@ describe('refused, with the way out', () => {
     ],
     [
       'a pipeline that is not served',
-      { ...files, 'model_index.json': '{"_class_name":"FluxPipeline"}' },
+      { ...files, 'model_index.json': '{"_class_name":"SanaPipeline"}' },
       {},
-      /is a FluxPipeline; text-to-image is served for StableDiffusionPipeline/,
+      /is a SanaPipeline; text-to-image is served for StableDiffusionPipeline/,
     ],
     ['another dtype', files, { dtype: 'fp16' }, /no fp16 weights; take one of fp32/],
     ['no tokenizer.json', noTokenizer, {}, /no tokenizer\.json; .*AutoTokenizer.*--from/],
