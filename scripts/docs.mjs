@@ -15,6 +15,7 @@ import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
 import { requestSchema, typeText } from '../dist/runtime/openapi.js';
+import { timmKind } from '../dist/runtime/graphs/architectures/timm/kinds.js';
 import { ARCHITECTURES } from '../dist/runtime/graphs/registry.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
 
@@ -70,7 +71,7 @@ function kindsOf(folder) {
   const configs = places.map((place) => `${folder}${place}/config.json`).filter(existsSync);
   return configs
     .map((path) => JSON.parse(readFileSync(path, 'utf8')))
-    .map(({ model_type, _class_name }) => model_type ?? _class_name);
+    .map((config) => timmKind(config) ?? config.model_type ?? config._class_name);
 }
 
 function tasksOf(heads, modelType) {
@@ -95,7 +96,9 @@ function modelsPage() {
     'the builder writes the graph and points it at the hub’s own files. `model_type` is that of config.json. Where a repository has',
     'both, `--weights own` (the default for these types) and `--weights onnx` choose. Fixtures are checkpoints whose answers are',
     'compared with Python’s. Networks of diffusers’ pipelines are told by their class (`_class_name`): a pipeline is served where all',
-    'of its networks are here.',
+    'of its networks are here. Repositories of timm name an `architecture`: `timm_resnet` and the others stand for those of their names',
+    '(resnet50, resnet50d, wide_resnet50_2, resnext50_32x4d; vit_base_patch16_224, deit_…, …_clip_224; efficientnet_b0, efficientnetv2_s,',
+    'mobilenetv2_100, mobilenetv3_small_100, and their tf_ kinds; convnext_tiny, convnextv2_tiny, also _ols).',
     '',
     '| model_type | tasks | fixtures |',
     '| --- | --- | --- |',

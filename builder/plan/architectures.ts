@@ -84,6 +84,10 @@ const ARCHITECTURES: Row[] = [
 
 /** config.model_type -> task, for repositories without architectures. */
 const MODEL_TYPES: Record<string, TaskId> = {
+  timm_resnet: 'image-classification',
+  timm_vit: 'image-classification',
+  timm_efficientnet: 'image-classification',
+  timm_convnext: 'image-classification',
   whisper: 'automatic-speech-recognition',
   moonshine: 'automatic-speech-recognition',
   vits: 'text-to-speech',

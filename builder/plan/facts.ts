@@ -1,5 +1,6 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
+import { timmKind } from '../../runtime/graphs/architectures/timm/kinds.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
@@ -54,7 +55,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
   const has = (path: string) => info.files.some((file) => file.path === path);
   return {
     architectures: strings(config.architectures),
-    modelType: string(config.model_type),
+    modelType: timmKind(config) ?? string(config.model_type),
     customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
     tokenizerClass: string(tokenizer.tokenizer_class) ?? string(config.tokenizer_class),
     hasChatTemplate:

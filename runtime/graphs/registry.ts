@@ -32,6 +32,7 @@ import { PICTURES } from './architectures/pictures/index.js';
 import { bart, blenderbot, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
 import { t5 } from './architectures/seq2seq/t5.js';
 import { SOUNDS } from './architectures/sounds/index.js';
+import { TIMM } from './architectures/timm/index.js';
 import { SPEECH } from './architectures/speech/index.js';
 import { xlnet } from './architectures/xlnet.js';
 
@@ -44,6 +45,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bloom, mpt],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
+  ...TIMM,
   ...SOUNDS,
   ...SPEECH,
   ...MEDIA,

@@ -1,5 +1,6 @@
 import type { Head } from '../core/handles/index.js';
 import type { WeightIndex } from '../weights/index.js';
+import { timmKind } from './architectures/timm/kinds.js';
 import { GraphError } from './errors.js';
 import { createGraphWriter } from './graph-writer.js';
 import { architectureOf } from './registry.js';
@@ -25,7 +26,10 @@ export interface WrittenGraphs {
 }
 
 /** What a configuration says of the kind of its network; undefined where it says nothing. */
-export function kindOf({ model_type, _class_name }: GraphsRequest['config']): string | undefined {
+export function kindOf(config: GraphsRequest['config']): string | undefined {
+  const { model_type, _class_name } = config;
+  const timm = timmKind(config);
+  if (timm !== undefined) return timm;
   return [model_type, _class_name].find((name): name is string => typeof name === 'string');
 }
 

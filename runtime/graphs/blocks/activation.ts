@@ -27,6 +27,8 @@ const ACTIVATIONS: Readonly<Record<string, Apply>> = {
     return g.node('Mul', [positive, positive]);
   },
   relu6: (g, x) => g.node('Clip', [x, g.scalar(0), g.scalar(6)]),
+  hard_swish: (g, x) => g.node('HardSwish', [x]),
+  hard_sigmoid: (g, x) => g.node('HardSigmoid', [x], { alpha: float(1 / 6) }),
   sigmoid: (g, x) => g.node('Sigmoid', [x]),
   tanh: (g, x) => g.node('Tanh', [x]),
   mish: (g, x) => g.node('Mish', [x]),

@@ -7,6 +7,7 @@ import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../block
 import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';
 import { pictureInput } from '../../blocks/pictures.js';
+import { responseNorm } from '../../blocks/response-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import { channels, stages } from './config.js';
@@ -45,23 +46,13 @@ function layer(g: GraphWriter, x: Value, { c, at, width }: LayerOf): Value {
   const read = layerNorm(g, near, at('layernorm'), { width, epsilon: EPSILON });
   const wide = activation(g, linear(g, read, at('pwconv1'), { from: width, to: 4 * width }), c.hidden_act);
   const isSecond = c.layer_scale_init_value === undefined;
-  const kept = isSecond ? responseNorm(g, wide, at('grn'), 4 * width) : wide;
+  const kept = isSecond ? responseNorm(g, wide, at('grn'), { shape: [1, 1, 1, 4 * width], epsilon: EPSILON }) : wide;
   const narrow = linear(g, kept, at('pwconv2'), { from: 4 * width, to: width });
   const scaled =
     isSecond || c.layer_scale_init_value <= 0
       ? narrow
       : g.node('Mul', [narrow, g.weight(at('layer_scale_parameter'), [width])]);
   return g.node('Add', [x, channelsFirst(g, scaled)]);
-}
-
-/** x · weight · (length of its channel / mean length of all) + bias + x, of float32 [rows, lines, columns, width]. */
-function responseNorm(g: GraphWriter, x: Value, at: string, width: number): Value {
-  const lengths = g.node('ReduceL2', [x, g.ints([1, 2])], { keepdims: 1 });
-  const mean = g.node('ReduceMean', [lengths, g.ints([-1])], { keepdims: 1 });
-  const shares = g.node('Div', [lengths, g.node('Add', [mean, g.scalar(EPSILON)])]);
-  const [weight, bias] = ['weight', 'bias'].map((name) => g.weight(`${at}.${name}`, [1, 1, 1, width]));
-  const scaled = g.node('Mul', [weight!, g.node('Mul', [x, shares])]);
-  return g.node('Add', [g.node('Add', [scaled, bias!]), x]);
 }
 
 function statesOf(g: GraphWriter, c: Config, base: string): Value {

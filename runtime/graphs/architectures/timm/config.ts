@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Architecture } from '../../architecture.js';
+import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
+import type { PictureModel } from '../../blocks/picture-model.js';
+import { GraphError } from '../../errors.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+
+/** config.json of timm's repositories: a name that stands for all sizes, which the tensors have, too. */
+const fields = z.object({
+  architecture: z.string().max(200),
+  num_classes: z
+    .int()
+    .min(0)
+    .max(2 ** 20),
+  // Settings that make another network of the name.
+  model_args: z
+    .record(z.string(), z.unknown())
+    .refine((own) => Object.keys(own).length === 0, 'sizes of its own are not known')
+    .nullish(),
+  label_names: z.array(z.string()).nullish(),
+});
+
+/** Numbers of classes that mean one of ImageNet's larger sets to timm, whose names are not kept here. */
+const LARGER_SETS = new Set([11_221, 11_821, 21_841, 21_842, 21_843]);
+
+export const timmConfig = fields.refine(
+  ({ num_classes, label_names }) => label_names || !LARGER_SETS.has(num_classes),
+  { path: ['label_names'], message: 'the names of so many classes of ImageNet are not known' },
+);
+export type TimmConfig = z.output<typeof timmConfig>;
+
+/** Layers of a stage, or stages, that a checkpoint may have. */
+const MOST = 128;
+
+/** How many follow each other from 0 on, by the name of a tensor that each has. */
+export function countOf(g: GraphWriter, nameOf: (place: number) => string): number {
+  let count = 0;
+  while (count < MOST && g.weights.has(nameOf(count))) count++;
+  return count;
+}
+
+/** Shape of a tensor, of so many axes. @throws GraphError where there is none */
+export function shapeOf(g: GraphWriter, name: string, axes: 4): [number, number, number, number];
+export function shapeOf(g: GraphWriter, name: string, axes: 3): [number, number, number];
+export function shapeOf(g: GraphWriter, name: string, axes: 2): [number, number];
+export function shapeOf(g: GraphWriter, name: string, axes: number): number[] {
+  const shape = g.weights.shapeOf(name);
+  if (shape?.length !== axes)
+    throw new GraphError(
+      shape
+        ? `${name} is [${shape.join(', ')}], but config.json makes it one of ${axes} axes`
+        : `the weights lack ${name}, which this architecture has`,
+    );
+  return [...shape];
+}
+
+interface Convolutional {
+  /** float32 [rows, width, lines, columns] */
+  states(g: GraphWriter, c: TimmConfig): Value;
+  /** float32 [rows, width] that labels are told by. */
+  pool(g: GraphWriter, states: Value, c: TimmConfig): Value;
+  /** Name of the last layer. */
+  head: string;
+}
+
+/** A network whose last picture is pooled and labelled. Only its labels are asked for, so its width is read of that layer. */
+export function convolutionalHeads({ states, pool, head }: Convolutional): Architecture<TimmConfig>['heads'] {
+  return classifierHeads((c) => ({
+    ...{ width: 0, labels: c.num_classes },
+    states: (g) => states(g, c),
+    classify(g, x) {
+      const [labels, width] = shapeOf(g, `${head}.weight`, 2);
+      if (labels !== c.num_classes)
+        throw new GraphError(`${head}.weight has ${labels} labels, but config.json ${c.num_classes}`);
+      return labelScores(g, pool(g, x, c), { width, labels }, head);
+    },
+  }));
+}
+
+/** @throws GraphError for networks that tell no labels */
+export function classifierHeads(modelOf: (c: TimmConfig) => PictureModel): Architecture<TimmConfig>['heads'] {
+  const { 'image-classification': classifier } = pictureHeads((c: TimmConfig) => {
+    if (c.num_classes === 0) throw new GraphError('config.json: num_classes is 0: it tells no labels');
+    return modelOf(c);
+  });
+  return classifier ? { 'image-classification': classifier } : {};
+}

@@ -1,0 +1,88 @@
+import { defineArchitecture } from '../../architecture.js';
+import { activation } from '../../blocks/activation.js';
+import { convolution2d } from '../../blocks/convolution.js';
+import { linear } from '../../blocks/linear.js';
+import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../blocks/norm.js';
+import { pictureInput } from '../../blocks/pictures.js';
+import { responseNorm } from '../../blocks/response-norm.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
+import { convolutionalHeads, countOf, shapeOf, timmConfig } from './config.js';
+
+const EPSILON = 1e-6;
+
+/** A matrix, or a convolution over each place by itself, which small kinds have; channels last. */
+function layered(g: GraphWriter, x: Value, name: string): { x: Value; width: number } {
+  const [to, from] = g.weights.shapeOf(`${name}.weight`) ?? [];
+  if (g.weights.shapeOf(`${name}.weight`)?.length === 2)
+    return { x: linear(g, x, name, { from: from!, to: to! }), width: to! };
+  const [width, all] = shapeOf(g, `${name}.weight`, 4);
+  const found = convolution2d(g, channelsFirst(g, x), name, { from: all, to: width, kernel: 1 });
+  return { x: channelsLast(g, found), width };
+}
+
+function layer(g: GraphWriter, x: Value, at: (name: string) => string): Value {
+  const [width, , kernel] = shapeOf(g, at('conv_dw.weight'), 4);
+  const near = channelsLast(
+    g,
+    convolution2d(g, x, at('conv_dw'), { from: width, to: width, kernel, groups: width }),
+  );
+  const wide = layered(g, layerNorm(g, near, at('norm'), { width, epsilon: EPSILON }), at('mlp.fc1'));
+  const active = activation(g, wide.x, 'gelu');
+  const isSecond = g.weights.has(at('mlp.grn.weight'));
+  const kept = isSecond
+    ? responseNorm(g, active, at('mlp.grn'), { shape: [wide.width], epsilon: EPSILON })
+    : active;
+  const narrow = layered(g, kept, at('mlp.fc2')).x;
+  const scaled = g.weights.has(at('gamma'))
+    ? g.node('Mul', [narrow, g.weight(at('gamma'), [width])])
+    : narrow;
+  return g.node('Add', [x, channelsFirst(g, scaled)]);
+}
+
+/** One convolution, or two that look beyond their patch (ols). */
+function stem(g: GraphWriter): { x: Value; width: number } {
+  const [middle, channels, patch] = shapeOf(g, 'stem.0.weight', 4);
+  const pixels = pictureInput(g, channels);
+  const isDeep = g.weights.shapeOf('stem.1.weight')?.length === 4;
+  const cut = { from: channels, to: middle, kernel: patch, stride: isDeep ? 2 : patch };
+  const first = convolution2d(g, pixels, 'stem.0', { ...cut, padding: isDeep ? 1 : 0 });
+  if (!isDeep)
+    return { x: channelNorm(g, first, 'stem.1', { width: middle, epsilon: EPSILON }), width: middle };
+  const [width] = shapeOf(g, 'stem.1.weight', 4);
+  const second = convolution2d(g, first, 'stem.1', { from: middle, to: width, kernel: 3, stride: 2 });
+  return { x: channelNorm(g, second, 'stem.2', { width, epsilon: EPSILON }), width };
+}
+
+function states(g: GraphWriter): Value {
+  let { x, width } = stem(g);
+  const stages = countOf(g, (stage) => `stages.${stage}.blocks.0.conv_dw.weight`);
+  for (let stage = 0; stage < stages; stage++) {
+    const at = (name: string) => `stages.${stage}.${name}`;
+    if (g.weights.has(at('downsample.1.weight'))) {
+      const [to, from, kernel] = shapeOf(g, at('downsample.1.weight'), 4);
+      const even = channelNorm(g, x, at('downsample.0'), { width, epsilon: EPSILON });
+      const size = { from, to, kernel, stride: stage === 0 ? 1 : 2, padding: 0 };
+      x = convolution2d(g, even, at('downsample.1'), size);
+      width = to;
+    }
+    const count = countOf(g, (place) => at(`blocks.${place}.conv_dw.weight`));
+    for (let i = 0; i < count; i++) x = layer(g, x, (name) => at(`blocks.${i}.${name}`));
+  }
+  return x;
+}
+
+/** timm's convnext.py, both versions. */
+export const timmConvnext = defineArchitecture({
+  modelTypes: ['timm_convnext'],
+  config: timmConfig,
+  prefixes: ['timm_model.'],
+  heads: convolutionalHeads({
+    states,
+    pool(g, x) {
+      const [, width] = shapeOf(g, 'head.fc.weight', 2);
+      const mean = g.node('ReduceMean', [x, g.ints([2, 3])], { keepdims: 0 });
+      return layerNorm(g, mean, 'head.norm', { width, epsilon: EPSILON });
+    },
+    head: 'head.fc',
+  }),
+});

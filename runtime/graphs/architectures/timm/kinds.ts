@@ -1,0 +1,20 @@
+/** Families of timm's networks by the names of their architectures. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:resnet\d+[dt]?|wide_resnet\d+_2|resnext\d+_\d+x\d+d)$/, 'timm_resnet'],
+  [/^(?:vit|deit)_(?:tiny|small|base|large)_patch\d+(?:_clip(?:_quickgelu)?)?_\d+$/, 'timm_vit'],
+  [/^(?:tf_)?mobilenetv3_(?:large|small)_(?:050|075|100)$/, 'timm_efficientnet'],
+  [/^mobilenetv2_\d+d?$/, 'timm_efficientnet'],
+  [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl)$/, 'timm_efficientnet'],
+  [/^convnext(?:v2)?_(?:atto|femto|pico|nano|tiny|small|base|large|xlarge|huge)(?:_ols)?$/, 'timm_convnext'],
+];
+
+/**
+ * The kind of a network of timm by its config.json, which names an architecture in place of a `model_type` (transformers
+ * adds `timm_wrapper`); undefined for others.
+ */
+export function timmKind(config: Readonly<Record<string, unknown>>): string | undefined {
+  const { architecture, model_type: type, pretrained_cfg: settings } = config;
+  if (typeof architecture !== 'string' || (type !== undefined && type !== 'timm_wrapper')) return undefined;
+  if (typeof settings !== 'object' || settings === null) return undefined;
+  return FAMILIES.find(([names]) => names.test(architecture))?.[1] ?? `timm ${architecture}`;
+}

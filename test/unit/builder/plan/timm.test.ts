@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { planModel } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { folderWith } from '../../store/folders.js';
+
+const RESNET = join(import.meta.dirname, '../../../fixtures/graph-models/timm-resnet');
+
+async function plan(change: object, task?: 'image-classification') {
+  const [config, weights] = await Promise.all(
+    ['config.json', 'model.safetensors'].map((name) => readFile(join(RESNET, name))),
+  );
+  const settings = { ...(JSON.parse(String(config)) as object), ...change };
+  const folder = folderWith({ 'config.json': JSON.stringify(settings), 'model.safetensors': weights! });
+  return planModel({ source: folderSource(folder), id: 'timm/m', task });
+}
+
+test('a repository of timm is served from its own weights, without a preprocessor_config.json', async () => {
+  const { spec, reasons } = await plan({});
+  expect(spec).toMatchObject({ task: 'image-classification', modelType: 'timm_resnet', dtype: 'fp16' });
+  expect(spec.files.map(({ path }) => path)).toEqual(['config.json', 'model.safetensors']);
+  expect(reasons.join()).toContain('graph: written for timm_resnet over model.safetensors');
+  // As transformers saves it.
+  expect((await plan({ model_type: 'timm_wrapper' })).spec.modelType).toBe('timm_resnet');
+});
+
+test.each<[string, object, RegExp]>([
+  ['another architecture', { architecture: 'resnest50d' }, /no graph can be written for timm resnest50d/],
+  ['sizes of its own', { model_args: { depth: 3 } }, /model_args: sizes of its own/],
+  ['no labels', { num_classes: 0 }, /num_classes is 0/],
+  ['another number of labels', { num_classes: 6 }, /fc.weight has 5 labels, but config.json 6/],
+  ['labels that are not known', { num_classes: 21_841 }, /names of so many classes of ImageNet/],
+])('%s: refused', async (_, change, message) => {
+  await expect(plan(change, 'image-classification')).rejects.toThrow(message);
+});
