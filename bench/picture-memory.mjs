@@ -4,7 +4,7 @@
  *
  *   node bench/picture-memory.mjs FOLDER [PART...]
  *
- * FOLDER holds <task>/<name> as bench/picture-networks.py, picture-exports.py and media-networks.py write them.
+ * FOLDER holds <task>/<name> as bench/picture-networks.py, picture-text-networks.py, picture-exports.py and media-networks.py write them.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -18,6 +18,7 @@ const ARCHITECTURES: Row[] = [
   [/^LayoutLM\w*ForQuestionAnswering$/, 'document-question-answering'],
   [/ForQuestionAnswering$/, 'question-answering'],
   [/For(?:MaskedLM|PreTraining)$/, 'fill-mask', 'feature-extraction', 'sentence-similarity'],
+  [/^GitForCausalLM$/, 'image-to-text'],
   [
     /(?:ForCausalLM|LMHeadModel)$/,
     'text-generation',

@@ -14,6 +14,7 @@ import { roformer } from './architectures/bert-like/roformer.js';
 import { squeezebert } from './architectures/bert-like/squeezebert.js';
 import { bloom } from './architectures/bloom.js';
 import { blip } from './architectures/captions/blip.js';
+import { git } from './architectures/captions/git.js';
 import { visionEncoderDecoder } from './architectures/captions/vision-encoder-decoder.js';
 import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2, gptBigcode } from './architectures/gpt2.js';
@@ -49,7 +50,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...SOUNDS,
   ...SPEECH,
   ...MEDIA,
-  ...[visionEncoderDecoder, blip],
+  ...[visionEncoderDecoder, blip, git],
   ...DIFFUSION,
 ];
 

@@ -5,7 +5,7 @@ import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.j
 import { decoderStartToken, generateFromSource } from './generate-from-source.js';
 import { openPictureSourceModel, type PictureSourceModel } from './picture-source.js';
 
-/** VisionEncoderDecoderModel (ViT-GPT2, TrOCR), BlipForConditionalGeneration. */
+/** VisionEncoderDecoderModel (ViT-GPT2, TrOCR), BlipForConditionalGeneration, GitForCausalLM. */
 export async function loadImageCaptioner(request: LoadRequest): Promise<ImageCaptioner> {
   const model = await openPictureSourceModel(request, openPictureEncoder);
   const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
@@ -19,7 +19,7 @@ export async function loadImageCaptioner(request: LoadRequest): Promise<ImageCap
   };
 }
 
-/** A text that the description goes on with: its tokens less the special ones at either end, as BLIP reads it. */
+/** A text that the description goes on with: its tokens without special ones. BLIP takes the first and last for such. */
 function continuedTokens(
   { tokenizer, config }: PictureSourceModel<unknown>,
   text: string | null | undefined,
@@ -27,5 +27,6 @@ function continuedTokens(
   if (text === undefined || text === null) return [];
   const type = String(config['model_type']);
   if (type === 'blip') return tokenizer.encode(text).ids.slice(1, -1);
+  if (type === 'git') return tokenizer.encode(text, { specialTokens: false }).ids;
   throw new RunError('unprocessable', `params.prompt: models of type ${type} can't go on with a text`);
 }

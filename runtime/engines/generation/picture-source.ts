@@ -27,7 +27,7 @@ export async function openPictureSourceModel<Source>(
   ]);
   return {
     ...{ decoder, tokenizer, config },
-    repository: { ...(generation ?? config), ...ownEnds(config) },
+    repository: { ...(generation ?? config), ...ownEnds(config, generation ?? config) },
     async readPicture(bytes, signal) {
       const image = await pictures.read(bytes, signal);
       pictures.hasRun();
@@ -36,8 +36,12 @@ export async function openPictureSourceModel<Source>(
   };
 }
 
-/** BLIP's texts begin and end with tokens of the text model, whatever generation_config.json says. */
-function ownEnds(config: Json): Json {
+/**
+ * BLIP's texts begin and end with tokens of the text model, whatever generation_config.json says. GIT has no encoder in Python, and its
+ * texts begin as those of any decoder.
+ */
+function ownEnds(config: Json, settings: Json): Json {
+  if (config['model_type'] === 'git') return { decoder_start_token_id: settings['bos_token_id'] };
   if (config['model_type'] !== 'blip') return {};
   const text = (config['text_config'] ?? {}) as Json;
   return { decoder_start_token_id: text['bos_token_id'], eos_token_id: text['sep_token_id'] };

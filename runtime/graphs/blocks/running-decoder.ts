@@ -5,6 +5,7 @@ import { attention } from './attention.js';
 import { byHead } from './by-head.js';
 import { cachedAttention } from './cached-attention.js';
 import { decoderInputs } from './decoder-inputs.js';
+import { prefixedAttention } from './prefixed-attention.js';
 import type { DecoderState, Pair, SourceDecoder } from './source-decoder.js';
 
 /**
@@ -62,23 +63,29 @@ function runningState(g: GraphWriter, model: SourceDecoder): { read: Value; stat
   );
   const length = g.input('encoder_attention_mask', 'int64', ['rows', 'length']);
   const padding = g.node('Cast', [length], { to: ELEMENTS.int32 });
+  const source = (layer: number): Pair => {
+    const [key, value] = KINDS.map((kind) => {
+      const { name, shape } = crossPort(model, layer, kind);
+      return g.input(`past_key_values.${name}`, 'float32', shape);
+    }) as [Value, Value];
+    return { key, value };
+  };
   const state: DecoderState = {
     places: inputs.positions,
     distances: inputs.distances,
     attendSelf(layer, projected, bias) {
+      const sizes = { layer, heads, width, scale };
+      if (model.prefixed)
+        return prefixedAttention(g, inputs, projected, { ...sizes, source: source(layer), mask: length });
       const mask = bias
         ? g.once(`mask with ${bias}`, () =>
             g.node('Add', [inputs.mask(), g.node('Unsqueeze', [bias, g.ints([2])])]),
           )
         : inputs.mask();
-      return cachedAttention(g, inputs, projected, { layer, heads, keyHeads: heads, width, scale, mask });
+      return cachedAttention(g, inputs, projected, { ...sizes, keyHeads: heads, mask });
     },
     attendSource(layer, query) {
-      const [key, value] = KINDS.map((kind) => {
-        const { name, shape } = crossPort(model, layer, kind);
-        return g.input(`past_key_values.${name}`, 'float32', shape);
-      }) as [Value, Value];
-      return attention(g, { query, key, value }, { heads, width: heads * width, scale, padding });
+      return attention(g, { query, ...source(layer) }, { heads, width: heads * width, scale, padding });
     },
   };
   return { read: (inputs.ids ?? inputs.vectors)!, state };

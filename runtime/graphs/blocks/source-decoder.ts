@@ -29,6 +29,8 @@ export interface DecoderState {
 export interface SourceDecoder {
   /** Of the encoder's states. */
   width: number;
+  /** True where the source stands before the text in one row: what attends to former tokens attends to it, too. */
+  prefixed?: boolean;
   /** True where the decoder reads vectors of tokens in place of ids. */
   embedded?: boolean;
   vocabulary: number;

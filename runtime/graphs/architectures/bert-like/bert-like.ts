@@ -41,11 +41,13 @@ export interface LayerSize {
 
 export interface LayerInputs {
   /** int32 [rows, tokens], 0 for padding. */
-  padding: Value;
+  padding?: Value | undefined;
   /** Added to scores: float32 [1 or rows, heads, tokens, tokens]. Heads and their width are known to the layer only. */
   bias?: Value | ((query: Value, key: Value) => Value | undefined) | undefined;
   /** What scores are multiplied with before that; 1 / sqrt(width of a head) if absent. */
   scale?: number;
+  /** In place of attention among the tokens of `x`: float32 [rows, tokens, width] of as much each. */
+  attend?: (projected: { query: Value; key: Value; value: Value }) => Value;
   /** Turns heads by their places. */
   turn?: (x: Value, of: 'query' | 'key' | 'value') => Value;
 }
@@ -61,6 +63,7 @@ export function bertLayer(
     bias,
     scale,
     turn,
+    attend,
     ...size
   }: LayerSize & LayerInputs & { names: LayerNames; at: Name },
 ): Value {
@@ -72,14 +75,8 @@ export function bertLayer(
   };
   const [query, key, value] = [project('query'), project('key'), project('value')];
   const added = typeof bias === 'function' ? bias(query, key) : bias;
-  const attended = attention(
-    g,
-    { query, key, value },
-    {
-      ...{ heads, width, padding, bias: added },
-      ...(scale !== undefined && { scale }),
-    },
-  );
+  const options = { heads, width, padding, bias: added, ...(scale !== undefined && { scale }) };
+  const attended = attend ? attend({ query, key, value }) : attention(g, { query, key, value }, options);
   const projected = linear(g, attended, at(names.output), square);
   const middle = skipLayerNorm(g, [projected, x], at(names.attentionNorm), { width, epsilon });
   const wide = activation(g, linear(g, middle, at(names.wide), { from: width, to: inner }), act);

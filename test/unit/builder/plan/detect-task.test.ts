@@ -149,6 +149,7 @@ test.each([
   ['EfficientNetModel', 'image-feature-extraction'],
   ['Swinv2Model', 'image-feature-extraction'],
   ['VisionEncoderDecoderModel', 'image-to-text'],
+  ['GitForCausalLM', 'image-to-text'],
   ['BlipForConditionalGeneration', 'image-to-text'],
   ['LlavaForConditionalGeneration', 'image-text-to-text'],
   ['Qwen2VLForConditionalGeneration', 'image-text-to-text'],
