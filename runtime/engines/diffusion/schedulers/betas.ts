@@ -11,6 +11,8 @@ export interface BetaDefaults {
   schedule?: BetaSchedule;
   /** Schedules that this class knows beside the usual ones. */
   others?: readonly BetaSchedule[];
+  /** False for classes that do not know `rescale_betas_zero_snr`. */
+  rescales?: boolean;
   /** What replaces an end without any signal, so that a noise level stays finite. */
   lastSignal?: number;
 }
@@ -18,7 +20,8 @@ export interface BetaDefaults {
 /** Share of the signal that is left by each training step (`alphas_cumprod`), in single precision as in Python. */
 export function signalShares(config: SchedulerConfig, defaults: BetaDefaults = {}): Float32Array {
   const betas = betasOf(config, defaults);
-  if (!config.flag('rescale_betas_zero_snr', false)) return cumulative(betas);
+  const rescales = defaults.rescales !== false && config.flag('rescale_betas_zero_snr', false);
+  if (!rescales) return cumulative(betas);
   const shares = cumulative(withoutLastSignal(betas));
   if (defaults.lastSignal !== undefined) shares[shares.length - 1] = defaults.lastSignal;
   return shares;

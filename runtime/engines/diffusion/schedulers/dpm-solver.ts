@@ -1,10 +1,9 @@
 import { RunError } from '../../../core/errors.js';
 import { combine, type Term } from './combine.js';
-import { type SchedulerConfig, trainSteps } from './config.js';
-import { multistepLevels, type Point, pointAt } from './multistep-levels.js';
+import type { SchedulerConfig } from './config.js';
+import { multistepLevels, plainFlowLevels, type Point, pointAt } from './multistep-levels.js';
 import { boundOf, noiseOf, originalOf, PREDICTIONS } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
-import { linspace } from './timesteps.js';
 
 const ALGORITHMS = ['dpmsolver', 'dpmsolver++', 'sde-dpmsolver', 'sde-dpmsolver++'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
@@ -24,7 +23,7 @@ export function dpmSolver(config: SchedulerConfig): Scheduler {
     rounded:
       config.choice('beta_schedule', KNOWN_BETAS, 'linear') === 'squaredcos_cap_v2' ? [] : ['karras', 'lu'],
     repeatsLast: false,
-    flow: flowSigmas(config),
+    flow: plainFlowLevels(config),
   });
   const convert = createConversion(config, algorithm);
   const flow = config.flag('use_flow_sigmas', false);
@@ -78,18 +77,6 @@ function settingsOf(config: SchedulerConfig) {
       if (index === steps - 1 && (first || few)) return 1;
       return index === steps - 2 && few ? Math.min(order, 2) : order;
     },
-  };
-}
-
-/** Levels of flow matching, from the noisiest on. */
-function flowSigmas(config: SchedulerConfig) {
-  const fixed = config.number('flow_shift', 1);
-  return ({ steps, mu }: { steps: number; mu?: number }): number[] => {
-    const shift = mu === undefined ? fixed : Math.exp(mu);
-    return linspace(1, 1 / trainSteps(config), steps + 1)
-      .map((alpha) => (shift * (1 - alpha)) / (1 + (shift - 1) * (1 - alpha)))
-      .toReversed()
-      .slice(0, -1);
   };
 }
 

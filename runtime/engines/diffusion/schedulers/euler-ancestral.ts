@@ -1,6 +1,6 @@
 import { combine } from './combine.js';
 import type { SchedulerConfig } from './config.js';
-import { createLevels, slide, toUnitVariance } from './levels.js';
+import { ancestral, createLevels, slide, toUnitVariance } from './levels.js';
 import { originalAtLevel } from './prediction.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -18,8 +18,7 @@ export function eulerAncestral(config: SchedulerConfig): Scheduler {
       scale: (sample, index) => toUnitVariance(sample, sigmas[index]!),
       step(output, index, sample, draw) {
         const [from, to] = [sigmas[index]!, sigmas[index + 1]!];
-        const up = Math.sqrt((to ** 2 * (from ** 2 - to ** 2)) / from ** 2);
-        const down = Math.sqrt(to ** 2 - up ** 2);
+        const { down, up } = ancestral(from, to);
         const original = originalAtLevel(prediction, output, sample, from);
         return combine([1, slide(sample, original, from, down)], [up, draw(output.length)]);
       },

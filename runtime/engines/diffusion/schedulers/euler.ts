@@ -18,7 +18,7 @@ export function euler(config: SchedulerConfig): Scheduler {
   const continuous = type === 'continuous' && prediction === 'v_prediction';
   return ({ steps }) => {
     const chosen = levels(steps);
-    const sigmas = withFinal(config, chosen.sigmas, lowest);
+    const sigmas = withFinal(config, chosen.sigmas, { lowest });
     const logs = Array.from(sigmas.subarray(0, -1), (sigma) => Math.fround(0.25 * Math.log(sigma)));
     return {
       timesteps: continuous ? logs : chosen.timesteps,

@@ -3,12 +3,15 @@ import type { Json } from '../../repository/model-folder.js';
 import { type SchedulerConfig, schedulerConfig } from './config.js';
 import { ddim } from './ddim.js';
 import { ddpm } from './ddpm.js';
+import { deis } from './deis.js';
 import { dpmSolver } from './dpm-solver.js';
 import { eulerAncestral } from './euler-ancestral.js';
 import { euler } from './euler.js';
 import { flowMatchEuler } from './flow-match-euler.js';
 import { heun } from './heun.js';
+import { kDpm2, kDpm2Ancestral } from './k-dpm-2.js';
 import { lcm } from './lcm.js';
+import { lms } from './lms.js';
 import { pndm } from './pndm.js';
 import type { Scheduler } from './scheduler.js';
 import { uniPc } from './uni-pc.js';
@@ -24,6 +27,10 @@ const CLASSES: Readonly<Record<string, (config: SchedulerConfig) => Scheduler>> 
   LCMScheduler: lcm,
   DPMSolverMultistepScheduler: dpmSolver,
   UniPCMultistepScheduler: uniPc,
+  LMSDiscreteScheduler: lms,
+  KDPM2DiscreteScheduler: kDpm2,
+  KDPM2AncestralDiscreteScheduler: kDpm2Ancestral,
+  DEISMultistepScheduler: deis,
   FlowMatchEulerDiscreteScheduler: flowMatchEuler,
 };
 

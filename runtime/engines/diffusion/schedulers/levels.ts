@@ -1,3 +1,4 @@
+import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { BetaDefaults } from './betas.js';
 import { LEAST_SIGNAL, signalShares } from './betas.js';
 import type { SchedulerConfig } from './config.js';
@@ -26,6 +27,11 @@ export function createLevels(config: SchedulerConfig, defaults: BetaDefaults = {
       const most = sigmas.reduce((a, b) => Math.max(a, b), 0);
       return spacing === 'leading' ? Math.sqrt(most ** 2 + 1) : most;
     },
+    /** What the network is told of a noise level. */
+    timestepAt: (sigma: number): number => Math.fround(timestepOf(sigma, logs)),
+    /** Some classes round the timesteps of Karras' curve. */
+    roundedByKarras: (timesteps: readonly number[]): number[] =>
+      timesteps.map((timestep) => (curve === 'karras' ? roundHalfEven(timestep) : timestep)),
     levels(steps: number): Levels {
       const timesteps = spacedTimesteps(config, { steps, spacing, fractions: true });
       const own =
@@ -43,6 +49,17 @@ export function createLevels(config: SchedulerConfig, defaults: BetaDefaults = {
 export function toUnitVariance(sample: Float32Array, sigma: number): Float32Array {
   const scale = 1 / Math.sqrt(sigma ** 2 + 1);
   return sample.map((value) => value * scale);
+}
+
+/**
+ * A step that goes too far down, to a level from which fresh noise brings it up again. Rounded as Python rounds: where much
+ * noise goes at once, the difference of two near squares is all there is of the lower level.
+ */
+export function ancestral(from: number, next: number): { down: number; up: number } {
+  const square = (value: number) => Math.fround(value * value);
+  const lost = Math.fround(square(next) * Math.fround(square(from) - square(next)));
+  const up = Math.fround(Math.sqrt(Math.fround(lost / square(from))));
+  return { down: Math.fround(Math.sqrt(Math.max(0, Math.fround(square(next) - square(up))))), up };
 }
 
 /** How a sample changes with the noise level. */

@@ -27,6 +27,10 @@ export interface Rules {
   /** The level after the last step of a curve: that of the first training step, or the curve's own last. */
   repeatsLast: boolean;
   flow(options: StartOptions): number[];
+  /** For classes without a `final_sigmas_type`. */
+  final?: 'sigma_min';
+  /** False for classes that do not know `rescale_betas_zero_snr`. */
+  rescales?: boolean;
 }
 
 /** @throws RunError `not_ready` for a configuration that is not known */
@@ -34,7 +38,7 @@ export function multistepLevels(
   config: SchedulerConfig,
   rules: Rules,
 ): (options: StartOptions) => MultistepLevels {
-  const shares = signalShares(config, { lastSignal: LEAST_SIGNAL });
+  const shares = signalShares(config, { lastSignal: LEAST_SIGNAL, rescales: rules.rescales ?? true });
   const all = noiseLevels(shares);
   const logs = singleLogs(all);
   const last = trainSteps(config) - clippedSteps(config, shares);
@@ -67,7 +71,10 @@ export function multistepLevels(
   return (options) => {
     const { timesteps, sigmas } = chosen(options);
     const repeats = rules.repeatsLast && (curve !== undefined || flow);
-    return { timesteps, sigmas: withFinal(config, sigmas, repeats ? sigmas.at(-1)! : all[0]!) };
+    return {
+      timesteps,
+      sigmas: withFinal(config, sigmas, { lowest: repeats ? sigmas.at(-1)! : all[0]!, final: rules.final }),
+    };
   };
 }
 
@@ -80,6 +87,18 @@ const ofFlow = (config: SchedulerConfig, sigmas: number[]): Levels => ({
 function clippedSteps(config: SchedulerConfig, shares: Float32Array): number {
   const least = config.number('lambda_min_clipped', -Infinity);
   return shares.filter((share) => 0.5 * Math.log(share / (1 - share)) < least).length;
+}
+
+/** Levels of flow matching, from the noisiest on. */
+export function plainFlowLevels(config: SchedulerConfig): Rules['flow'] {
+  const fixed = config.number('flow_shift', 1);
+  return ({ steps, mu }) => {
+    const shift = mu === undefined ? fixed : Math.exp(mu);
+    return linspace(1, 1 / trainSteps(config), steps + 1)
+      .map((alpha) => (shift * (1 - alpha)) / (1 + (shift - 1) * (1 - alpha)))
+      .toReversed()
+      .slice(0, -1);
+  };
 }
 
 /** Flow levels of UniPC, which never begin at pure noise. */

@@ -65,7 +65,11 @@ const CURVES: Record<Curve, (high: number, low: number, steps: number) => number
 };
 
 /** Adds the level after the last step: none, or that of the first training step (`final_sigmas_type`). */
-export function withFinal(config: SchedulerConfig, sigmas: readonly number[], lowest: number): Float32Array {
-  const kind = config.choice('final_sigmas_type', ['zero', 'sigma_min'], 'zero');
+export function withFinal(
+  config: SchedulerConfig,
+  sigmas: readonly number[],
+  { lowest, final }: { lowest: number; final?: 'sigma_min' | undefined },
+): Float32Array {
+  const kind = final ?? config.choice('final_sigmas_type', ['zero', 'sigma_min'], 'zero');
   return Float32Array.from([...sigmas, kind === 'zero' ? 0 : lowest]);
 }

@@ -92,7 +92,8 @@ test.each(own.map((trace, i) => [`${i} ${JSON.stringify(trace.config)}`, trace] 
 );
 
 const BAD: [Record<string, unknown>, string][] = [
-  [{ _class_name: 'KDPM2DiscreteScheduler' }, 'KDPM2DiscreteScheduler is not supported'],
+  [{ _class_name: 'EDMEulerScheduler' }, 'EDMEulerScheduler is not supported'],
+  [{ _class_name: 'DEISMultistepScheduler', solver_order: 4 }, 'solver_order 4'],
   [{ _class_name: 'DDIMScheduler', beta_schedule: 'sigmoid' }, 'beta_schedule "sigmoid"'],
   [{ _class_name: 'PNDMScheduler', prediction_type: 'sample' }, 'prediction_type "sample"'],
   [{ _class_name: 'UniPCMultistepScheduler', solver_p: {} }, 'solver_p'],
