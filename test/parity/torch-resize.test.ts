@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finish } from '../../../../../runtime/core/steps.js';
-import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
-import { torchResize } from '../../../../../runtime/engines/processors/image/torch-resize.js';
+import { finish } from '../../runtime/core/steps.js';
+import { createImageProcessor } from '../../runtime/engines/processors/image/image-processor.js';
+import { torchResize } from '../../runtime/engines/processors/image/torch-resize.js';
 
 interface Case {
   width: number;
@@ -14,7 +14,7 @@ interface Case {
   sha256: string;
 }
 
-const fixture = join(import.meta.dirname, '../../../../fixtures/torch-resize.json');
+const fixture = join(import.meta.dirname, '../fixtures/torch-resize.json');
 const cases = JSON.parse(readFileSync(fixture, 'utf8')) as Case[];
 
 /** The picture of the script. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
+import { createImageProcessor } from '../../runtime/engines/processors/image/image-processor.js';
 
 interface Row {
   config: Record<string, unknown>;
@@ -16,7 +16,7 @@ interface Row {
   error?: string;
 }
 
-const fixture = join(import.meta.dirname, '../../../../fixtures/image-processors.json');
+const fixture = join(import.meta.dirname, '../fixtures/image-processors.json');
 const rows = JSON.parse(readFileSync(fixture, 'utf8')) as Row[];
 
 /** The picture of the script. */

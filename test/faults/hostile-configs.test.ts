@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Head } from '../../../runtime/core/handles/index.js';
-import { LARGEST_GRAPH } from '../../../runtime/core/spec.js';
-import { GraphError } from '../../../runtime/graphs/errors.js';
-import { packedStorage } from '../../../runtime/graphs/storage.js';
-import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
-import { readWeightIndex, type WeightIndex } from '../../../runtime/weights/index.js';
-import { randomOf } from '../../faults/random.js';
-import { readFiles, sourceOf } from '../weights/support.js';
-import { changedConfig, changedIndex, type Config } from './changes.js';
-import { expectSound } from './sound-graph.js';
+import type { Head } from '../../runtime/core/handles/index.js';
+import { LARGEST_GRAPH } from '../../runtime/core/spec.js';
+import { GraphError } from '../../runtime/graphs/errors.js';
+import { packedStorage } from '../../runtime/graphs/storage.js';
+import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
+import { randomOf } from './random.js';
+import { readFiles, sourceOf } from '../unit/weights/support.js';
+import { changedConfig, changedIndex, type Config } from '../unit/graphs/changes.js';
+import { expectSound } from '../unit/graphs/sound-graph.js';
 
-const ROOT = join(import.meta.dirname, '../../fixtures/graph-models');
+const ROOT = join(import.meta.dirname, '../fixtures/graph-models');
 /** Changed inputs for each network; a failing one names its seed. */
 const ROUNDS = 15;
 
