@@ -1,6 +1,7 @@
 /**
  * Latency of one connection on the 90 MB encoder, by text length, beside a bare loop of session runs on the same graph
- * in this process (no HTTP, no tokenizer): the ratio is what the server costs.
+ * in this process (no HTTP, no tokenizer): the ratio is what the server costs. `inline` is the server in one process
+ * (INLINE=1): the most that an engine which takes connections itself could gain.
  */
 import { join } from 'node:path';
 import { benchModel, startServer, table } from './lib.mjs';
@@ -9,13 +10,21 @@ import { benchModel, startServer, table } from './lib.mjs';
 process.env.ORT_DISABLE_TELEMETRY = '1';
 const { default: ort } = await import('onnxruntime-node');
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const REQUESTS = 40;
 const dir = benchModel('bench_encoder.py');
 const threads = Number(process.env.THREADS ?? 2);
 
-const server = await startServer({ dir, task: 'feature-extraction', env: { THREADS: String(threads) } });
-await server.ready();
+const start = async (env) => {
+  const server = await startServer({
+    ...{ dir, task: 'feature-extraction' },
+    env: { THREADS: String(threads), ...env },
+  });
+  await server.ready();
+  return server;
+};
+const server = await start({});
+const inline = await start({ INLINE: '1' });
 const session = await ort.InferenceSession.create(join(dir, 'onnx/model.onnx'), {
   intraOpNumThreads: threads,
 });
@@ -32,15 +41,17 @@ async function times(run) {
   return median(taken);
 }
 
-const overHttp = (text) => async () => {
-  const response = await fetch(`${server.url}/run`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  await response.arrayBuffer();
-};
+const overHttp =
+  ({ url }, text) =>
+  async () => {
+    const response = await fetch(`${url}/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    await response.arrayBuffer();
+  };
 
 const bare = (tokens) => {
   const tensor = (value) => new ort.Tensor('int64', new BigInt64Array(tokens).fill(value), [1, tokens]);
@@ -50,9 +61,10 @@ const bare = (tokens) => {
 
 const rows = [];
 for (const words of [8, 126, 254]) {
-  const [server_, raw] = [[], []];
+  const [server_, inline_, raw] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
-    server_.push(await times(overHttp('the '.repeat(words).trim())));
+    server_.push(await times(overHttp(server, 'the '.repeat(words).trim())));
+    inline_.push(await times(overHttp(inline, 'the '.repeat(words).trim())));
     raw.push(await times(bare(words + 2)));
   }
   const ratio = Number((median(server_) / median(raw)).toFixed(2));
@@ -61,7 +73,9 @@ for (const words of [8, 126, 254]) {
     'server ms': median(server_).toFixed(1),
     'bare ms': median(raw).toFixed(1),
     ratio,
+    'inline ms': median(inline_).toFixed(1),
+    'inline / server': Number((median(inline_) / median(server_)).toFixed(2)),
   });
 }
-await server.stop();
+await Promise.all([server.stop(), inline.stop()]);
 table(rows);
