@@ -39,7 +39,14 @@ export function softmaxChoices(
 }
 
 /**
- * The weighted sum of what the chosen experts make of each token. An expert that no token of a run has chosen is not computed.
+ * Branches of a layer. Each costs time when a graph is opened, the more the larger the graph is: with one for each of 128 experts
+ * a network of 48 layers took more than ten minutes.
+ */
+const MOST_BRANCHES = 16;
+
+/**
+ * The weighted sum of what the chosen experts make of each token. Neighbours are computed together, and not at all where no token
+ * of a run has chosen one of them.
  * @param tokens float32 [tokens, width], as what is given
  * @param compute what an expert makes of its tokens
  */
@@ -49,37 +56,43 @@ export function expertsSum(
   { experts, which, weights }: Choices,
   { width, compute }: { width: number; compute: (fed: Value, expert: number) => Value },
 ): Value {
-  const isChosen = chosenExperts(g, which, experts);
-  const shape = ['tokens of all rows', width];
+  const neighbours = Math.ceil(experts / MOST_BRANCHES);
+  const groups = Math.ceil(experts / neighbours);
+  const isChosen = chosenGroups(g, which, { neighbours, groups });
+  const added = (sum: Value, expert: number): Value => {
+    // Places [2, count] of this expert among the choices: which token, and as which of its choices.
+    const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
+    const choices = g.node('Transpose', [places], { perm: [1, 0] });
+    const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
+    const found = compute(g.node('GatherND', [tokens, rows]), expert);
+    const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
+    return g.node('ScatterND', [sum, rows, g.node('Mul', [found, factors])], { reduction: 'add' });
+  };
   let sum = g.node('Mul', [tokens, g.scalar(0)]);
-  for (let expert = 0; expert < experts; expert++) {
+  for (let group = 0; group < groups; group++) {
     const before = sum;
-    sum = g.either(g.node('Gather', [isChosen, g.ints([expert], [])]), shape, {
-      yes() {
-        // Places [2, count] of this expert among the choices: which token, and as which of its choices.
-        const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
-        const choices = g.node('Transpose', [places], { perm: [1, 0] });
-        const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
-        const found = compute(g.node('GatherND', [tokens, rows]), expert);
-        const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
-        const added = g.node('Mul', [found, factors]);
-        return g.node('ScatterND', [before, rows, added], { reduction: 'add' });
-      },
+    const first = group * neighbours;
+    const members = Array.from({ length: Math.min(neighbours, experts - first) }, (_, i) => first + i);
+    sum = g.either(g.node('Gather', [isChosen, g.ints([group], [])]), ['tokens of all rows', width], {
+      yes: () => members.reduce(added, before),
       no: () => g.node('Identity', [before]),
     });
   }
   return sum;
 }
 
-/** bool [experts]: which of them any token has chosen. */
-function chosenExperts(g: GraphWriter, which: Value, experts: number): Value {
-  const all = g.once(`experts ${experts}`, () =>
-    g.ints(
-      Array.from({ length: experts }, (_, expert) => expert),
-      [1, 1, experts],
-    ),
-  );
-  const choices = g.node('Equal', [g.node('Unsqueeze', [which, g.ints([-1])]), all]);
+/** bool [groups]: those with an expert that any token has chosen. */
+function chosenGroups(
+  g: GraphWriter,
+  which: Value,
+  { neighbours, groups }: { neighbours: number; groups: number },
+): Value {
+  const numbers = Array.from({ length: groups }, (_, group) => group);
+  const own = g.node('Div', [which, g.ints([neighbours], [])]);
+  const choices = g.node('Equal', [
+    g.node('Unsqueeze', [own, g.ints([-1])]),
+    g.ints(numbers, [1, 1, groups]),
+  ]);
   const counted = g.node('Cast', [choices], { to: ELEMENTS.int64 });
   const any = g.node('ReduceMax', [counted, g.ints([0, 1])], { keepdims: 0 });
   return g.node('Cast', [any], { to: ELEMENTS.bool });
