@@ -3,6 +3,9 @@ import { defineTask } from './define.js';
 import { picture, PIPELINE_FILES, prompt, PROMPT_FILES, promptParams } from './diffusion.js';
 import { params } from './fragments.js';
 
+/** As much as these pipelines take. */
+const LONGEST_SEQUENCE = 512;
+
 export default defineTask({
   title: 'Text to image',
   summary: 'Makes a picture of what a text describes.',
@@ -15,6 +18,12 @@ export default defineTask({
     text: prompt,
     params: params({
       ...promptParams,
+      max_sequence_length: z
+        .int()
+        .min(1)
+        .max(LONGEST_SEQUENCE)
+        .nullish()
+        .describe('tokens that T5 reads of the text; Stable Diffusion 3 and Flux'),
       guidance_rescale: z
         .number()
         .min(0)

@@ -90,6 +90,7 @@ test.each([
   ['sd3', { width: 18 }, 'params.width'],
   ['sd3', { eta: 0.5 }, 'params.eta'],
   ['flux', { guidance_rescale: 0.5 }, 'params.guidance_rescale'],
+  ['sdxl', { max_sequence_length: 77 }, 'params.max_sequence_length'],
 ])('%s says that it can’t do %j', async (name, more, named) => {
   const { repo, about } = await zooModel(TASK, name, PYTORCH_ONLY);
   const planned = await plannedModel(TASK, about.id, repo);

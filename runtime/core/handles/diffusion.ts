@@ -9,6 +9,8 @@ export interface PictureOptions {
   num_inference_steps?: number | null | undefined;
   guidance_scale?: number | null | undefined;
   guidance_rescale?: number | null | undefined;
+  /** Tokens of a text that T5 reads. */
+  max_sequence_length?: number | null | undefined;
   height?: number | null | undefined;
   width?: number | null | undefined;
   /** The noise is that of torch.Generator().manual_seed(seed); another one each time if absent. */

@@ -13,19 +13,25 @@ export interface PromptEncoder {
   encode(text: string, signal: AbortSignal): Promise<Tensors>;
 }
 
+/** The same for texts of a length that requests may choose. */
+export interface TokenEncoder extends PromptEncoder {
+  /** @param length in tokens; the usual one if absent */
+  encode(text: string, signal: AbortSignal, length?: number): Promise<Tensors>;
+}
+
 /** CLIP reads no more. */
 const USUAL_LENGTH = 77;
 
 /**
  * An encoder of texts that reads none of their fillings' masks, such as T5 in diffusers' pipelines.
- * @param length of all texts in tokens: they are filled up or cut
+ * @param usual length of texts in tokens: they are filled up or cut
  * @throws RunError `not_ready` where tokenizer or graph can't be opened
  */
 export async function openTokenEncoder(
   request: LoadRequest,
   role: 'text_encoder_2' | 'text_encoder_3',
-  length: number,
-): Promise<PromptEncoder> {
+  usual: number,
+): Promise<TokenEncoder> {
   const folder = role.replace('text_encoder', 'tokenizer');
   const [tokenizer, graph] = await Promise.all([
     loadTokenizer(join(request.dir, folder)),
@@ -33,10 +39,10 @@ export async function openTokenEncoder(
   ]);
   const padding = tokenizer.namedId('pad_token');
   if (padding === undefined) throw new RunError('not_ready', `the ${folder} has no padding token`);
-  const dims = [1, length];
-  const mask = { values: Array<number>(length).fill(1), dims };
   return {
-    encode(text, signal) {
+    encode(text, signal, length = usual) {
+      const dims = [1, length];
+      const mask = { values: Array<number>(length).fill(1), dims };
       const { ids } = tokenizer.encode(text, { maxLength: length });
       const row = Array.from({ length }, (_, i) => ids[i] ?? padding);
       return graph.run({ input_ids: { values: row, dims }, attention_mask: mask }, signal);

@@ -12,10 +12,10 @@ export async function openFluxPrompts(request: LoadRequest): Promise<EncodePromp
     openPromptEncoder(request, 'text_encoder'),
     openTokenEncoder(request, 'text_encoder_2', LENGTH),
   ]);
-  return async ({ prompt, signal }) => {
+  return async ({ prompt, length, signal }) => {
     const whole = await clip.encode(prompt, signal);
     return {
-      encoder_hidden_states: outputOf(await t5.encode(prompt, signal), 'last_hidden_state'),
+      encoder_hidden_states: outputOf(await t5.encode(prompt, signal, length), 'last_hidden_state'),
       pooled_projections: outputOf(whole, 'pooler_output'),
     };
   };

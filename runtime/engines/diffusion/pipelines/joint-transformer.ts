@@ -119,7 +119,9 @@ export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): 
       const dims = [1, channels, grid.height * patch, grid.width * patch];
       const start = startingNoise(options, dims);
       const negative = options.negative_prompt ?? undefined;
-      const read = await prompts({ prompt: text, negative, guided: guidance !== undefined, size, signal });
+      const length = options.max_sequence_length ?? undefined;
+      const asks = { prompt: text, negative, guided: guidance !== undefined, size, length, signal };
+      const read = await prompts(asks);
       const all = { ...conditions, ...read };
       const latents = await denoise({
         ...{ schedule, start, work },

@@ -12,6 +12,8 @@ export interface PromptRequest {
   /** Whether the negative prompt is computed, too; then its rows come first. */
   guided: boolean;
   size: Size;
+  /** Tokens that T5 reads, where there is one. */
+  length?: number | undefined;
   signal: AbortSignal;
 }
 

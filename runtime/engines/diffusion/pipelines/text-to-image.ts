@@ -57,6 +57,7 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
     },
     async make(text, options, work) {
       const { signal } = work;
+      refuse(options, index.name, ['max_sequence_length']);
       if (consistent) refuse(options, index.name, ['negative_prompt', 'guidance_rescale', 'eta']);
       // StableDiffusionPipeline takes its own size unless both are given.
       const onlyBoth = !pair && !consistent;

@@ -1,7 +1,7 @@
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { outputOf } from '../graph.js';
-import { openPromptEncoder, openTokenEncoder, type PromptEncoder } from '../prompts.js';
+import { openPromptEncoder, openTokenEncoder, type PromptEncoder, type TokenEncoder } from '../prompts.js';
 import { type EncodePrompts, penultimate, type Row, sideBySide } from './text-conditions.js';
 import { stacked } from './unet.js';
 
@@ -29,10 +29,10 @@ export async function openTriplePrompts(request: LoadRequest, network: Json): Pr
       ? openTokenEncoder(request, 'text_encoder_3', LENGTH)
       : emptyStates(firstNumber(network, 'joint_attention_dim') ?? WIDTH),
   ]);
-  return async ({ prompt, negative = '', guided, signal }) => {
+  return async ({ prompt, negative = '', guided, length, signal }) => {
     const rows: Encoded[] = [];
     for (const text of guided ? [negative, prompt] : [prompt])
-      rows.push(await encode([first, second, third], text, signal));
+      rows.push(await encode([first, second, third], { text, length, signal }));
     return {
       encoder_hidden_states: stacked(rows.map(({ states }) => states)),
       pooled_projections: stacked(rows.map(({ pooled }) => pooled)),
@@ -41,18 +41,17 @@ export async function openTriplePrompts(request: LoadRequest, network: Json): Pr
 }
 
 /** Zeros in place of what T5 gives. */
-function emptyStates(width: number): PromptEncoder {
+function emptyStates(width: number): TokenEncoder {
   const tensor = { type: 'float32', data: new Float32Array(WITHOUT * width), dims: [1, WITHOUT, width] };
   return { encode: async () => ({ last_hidden_state: tensor }) };
 }
 
 async function encode(
-  [first, second, third]: readonly [PromptEncoder, PromptEncoder, PromptEncoder],
-  text: string,
-  signal: AbortSignal,
+  [first, second, third]: readonly [PromptEncoder, PromptEncoder, TokenEncoder],
+  { text, length, signal }: { text: string; length: number | undefined; signal: AbortSignal },
 ): Promise<Encoded> {
   const both = [await first.encode(text, signal), await second.encode(text, signal)];
-  const others = outputOf(await third.encode(text, signal), 'last_hidden_state');
+  const others = outputOf(await third.encode(text, signal, length), 'last_hidden_state');
   const pooled = sideBySide(
     both
       .map((outputs) => outputOf(outputs, 'text_embeds'))
