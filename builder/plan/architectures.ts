@@ -109,6 +109,8 @@ const MODEL_TYPES: Record<string, TaskId> = {
   yolos: 'object-detection',
   segformer: 'image-segmentation',
   videomae: 'video-classification',
+  vivit: 'video-classification',
+  timesformer: 'video-classification',
   'vision-encoder-decoder': 'image-to-text',
   gemma3: 'image-text-to-text',
   paligemma: 'image-text-to-text',

@@ -46,7 +46,9 @@ function layer(g: GraphWriter, x: Value, { c, at, width }: LayerOf): Value {
   const read = layerNorm(g, near, at('layernorm'), { width, epsilon: EPSILON });
   const wide = activation(g, linear(g, read, at('pwconv1'), { from: width, to: 4 * width }), c.hidden_act);
   const isSecond = c.layer_scale_init_value === undefined;
-  const kept = isSecond ? responseNorm(g, wide, at('grn'), { shape: [1, 1, 1, 4 * width], epsilon: EPSILON }) : wide;
+  const kept = isSecond
+    ? responseNorm(g, wide, at('grn'), { shape: [1, 1, 1, 4 * width], epsilon: EPSILON })
+    : wide;
   const narrow = linear(g, kept, at('pwconv2'), { from: 4 * width, to: width });
   const scaled =
     isSecond || c.layer_scale_init_value <= 0

@@ -22,9 +22,11 @@ import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
 import { swinv2 } from './swinv2.js';
+import { timesformer } from './timesformer.js';
 import { videomae } from './videomae.js';
 import { vilt } from './vilt.js';
 import { vit } from './vit.js';
+import { vivit } from './vivit.js';
 import { yolos } from './yolos.js';
 
 /** Families that read pictures. */
@@ -35,5 +37,5 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
   ...[dpt, depthAnything, glpn, sam],
-  ...[vilt, videomae],
+  ...[vilt, videomae, vivit, timesformer],
 ];

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { attention } from '../../blocks/attention.js';
 import { activation } from '../../blocks/activation.js';
-import { convolution } from '../../blocks/convolution.js';
 import { linear, multiplied } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { labelScores, meanToken } from '../../blocks/picture-heads.js';
-import { tokensOf } from '../../blocks/pictures.js';
 import { firstToken } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
-import { gridSize, vitConfig, vitSizes } from './config.js';
+import { vitConfig, vitSizes } from './config.js';
+import { tubelets } from './tubelets.js';
 
 const few = z.int().min(1).max(1024);
 
@@ -53,17 +52,10 @@ function waves(g: GraphWriter, count: number, width: number): Value {
 
 /** Patches of a few frames each: float32 [rows, patches, width]. */
 function embedded(g: GraphWriter, c: Config): Value {
-  const [height, width] = c.image_size;
-  const pixels = g.input('pixel_values', 'float32', ['rows', c.num_frames, c.num_channels, height, width]);
-  const kernel = [c.tubelet_size, ...c.patch_size];
-  const found = convolution(
-    ...[g, g.node('Transpose', [pixels], { perm: [0, 2, 1, 3, 4] })],
-    'videomae.embeddings.patch_embeddings.projection',
-    { from: c.num_channels, to: c.hidden_size, kernel, stride: kernel },
-  );
-  const [lines, columns] = gridSize(c.image_size, c.patch_size);
-  const count = Math.floor(c.num_frames / c.tubelet_size) * lines * columns;
-  return g.node('Add', [tokensOf(g, found), waves(g, count, c.hidden_size)]);
+  const { hidden_size: width, patch_size: patch } = c;
+  const size = { ...c, width, tubelet: [c.tubelet_size, ...patch] as const };
+  const { tokens, count } = tubelets(g, 'videomae.embeddings.patch_embeddings.projection', size);
+  return g.node('Add', [tokens, waves(g, count, width)]);
 }
 
 /** Biases stand beside the layers of queries and values, and keys have none. */
