@@ -97,7 +97,7 @@ function modelsPage() {
     'both, `--weights own` (the default for these types) and `--weights onnx` choose. Fixtures are checkpoints whose answers are',
     'compared with Python’s. Networks of diffusers’ pipelines are told by their class (`_class_name`): a pipeline is served where all',
     'of its networks are here. Repositories of timm name an `architecture`: `timm_resnet` and the others stand for those of their names',
-    '(resnet50, resnet50d, wide_resnet50_2, resnext50_32x4d; vit_base_patch16_224, deit_…, …_clip_224; efficientnet_b0, efficientnetv2_s,',
+    '(resnet50, resnet50d, wide_resnet50_2, resnext50_32x4d; vit_base_patch16_224, deit_…, …_clip_224, …_dinov2; efficientnet_b0, efficientnetv2_s,',
     'mobilenetv2_100, mobilenetv3_small_100, and their tf_ kinds; convnext_tiny, convnextv2_tiny, also _ols).',
     '',
     '| model_type | tasks | fixtures |',

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Architecture } from '../../architecture.js';
-import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
-import type { PictureModel } from '../../blocks/picture-model.js';
+import { labelScores } from '../../blocks/picture-heads.js';
 import { GraphError } from '../../errors.js';
-import type { GraphWriter, Value } from '../../graph-writer.js';
+import type { GraphWriter, Shape, Value } from '../../graph-writer.js';
 
 /** config.json of timm's repositories: a name that stands for all sizes, which the tensors have, too. */
 const fields = z.object({
@@ -54,34 +53,39 @@ export function shapeOf(g: GraphWriter, name: string, axes: number): number[] {
   return [...shape];
 }
 
-interface Convolutional {
-  /** float32 [rows, width, lines, columns] */
+interface Network {
   states(g: GraphWriter, c: TimmConfig): Value;
-  /** float32 [rows, width] that labels are told by. */
+  /** Sizes of the states. */
+  shape: Shape;
+  /** float32 [rows, width]: what labels are told by, and timm's forward_head gives where there are none. */
   pool(g: GraphWriter, states: Value, c: TimmConfig): Value;
   /** Name of the last layer. */
   head: string;
 }
 
-/** A network whose last picture is pooled and labelled. Only its labels are asked for, so its width is read of that layer. */
-export function convolutionalHeads({ states, pool, head }: Convolutional): Architecture<TimmConfig>['heads'] {
-  return classifierHeads((c) => ({
-    ...{ width: 0, labels: c.num_classes },
-    states: (g) => states(g, c),
-    classify(g, x) {
-      const [labels, width] = shapeOf(g, `${head}.weight`, 2);
-      if (labels !== c.num_classes)
-        throw new GraphError(`${head}.weight has ${labels} labels, but config.json ${c.num_classes}`);
-      return labelScores(g, pool(g, x, c), { width, labels }, head);
-    },
-  }));
-}
+/** Of networks whose last states are channels over lines and columns. */
+export const PICTURE: Shape = ['rows', 'channels', 'lines', 'columns'];
 
-/** @throws GraphError for networks that tell no labels */
-export function classifierHeads(modelOf: (c: TimmConfig) => PictureModel): Architecture<TimmConfig>['heads'] {
-  const { 'image-classification': classifier } = pictureHeads((c: TimmConfig) => {
-    if (c.num_classes === 0) throw new GraphError('config.json: num_classes is 0: it tells no labels');
-    return modelOf(c);
-  });
-  return classifier ? { 'image-classification': classifier } : {};
+/** Labels, or states and what is pooled of them. */
+export function timmHeads({ states, shape, pool, head }: Network): Architecture<TimmConfig>['heads'] {
+  return {
+    'image-classification': {
+      model(g, c) {
+        if (c.num_classes === 0) throw new GraphError('config.json: num_classes is 0: it tells no labels');
+        const x = states(g, c);
+        const [labels, width] = shapeOf(g, `${head}.weight`, 2);
+        if (labels !== c.num_classes)
+          throw new GraphError(`${head}.weight has ${labels} labels, but config.json ${c.num_classes}`);
+        const logits = labelScores(g, pool(g, x, c), { width, labels }, head);
+        g.output('logits', logits, 'float32', ['rows', labels]);
+      },
+    },
+    'image-features': {
+      model(g, c) {
+        const x = states(g, c);
+        g.output('last_hidden_state', x, 'float32', shape);
+        g.output('pooler_output', pool(g, x, c), 'float32', ['rows', 'features']);
+      },
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../block
 import { pictureInput } from '../../blocks/pictures.js';
 import { responseNorm } from '../../blocks/response-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { convolutionalHeads, countOf, shapeOf, timmConfig } from './config.js';
+import { countOf, PICTURE, shapeOf, timmHeads, timmConfig } from './config.js';
 
 const EPSILON = 1e-6;
 
@@ -76,10 +76,11 @@ export const timmConvnext = defineArchitecture({
   modelTypes: ['timm_convnext'],
   config: timmConfig,
   prefixes: ['timm_model.'],
-  heads: convolutionalHeads({
+  heads: timmHeads({
+    shape: PICTURE,
     states,
     pool(g, x) {
-      const [, width] = shapeOf(g, 'head.fc.weight', 2);
+      const [width = 0] = g.weights.shapeOf('head.norm.weight') ?? [];
       const mean = g.node('ReduceMean', [x, g.ints([2, 3])], { keepdims: 0 });
       return layerNorm(g, mean, 'head.norm', { width, epsilon: EPSILON });
     },

@@ -4,7 +4,7 @@ import { batchNorm, convolution } from '../../blocks/convolution.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import { squeezeExcitation } from '../../blocks/squeeze-excitation.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { convolutionalHeads, countOf, shapeOf, type TimmConfig, timmConfig } from './config.js';
+import { countOf, PICTURE, shapeOf, timmHeads, type TimmConfig, timmConfig } from './config.js';
 
 /** What an architecture's name says, and its tensors don't. */
 interface Kind {
@@ -137,5 +137,10 @@ export const timmEfficientnet = defineArchitecture({
   modelTypes: ['timm_efficientnet'],
   config: timmConfig,
   prefixes: ['timm_model.'],
-  heads: convolutionalHeads({ states, pool, head: 'classifier' }),
+  heads: timmHeads({
+    shape: PICTURE,
+    states,
+    pool,
+    head: 'classifier',
+  }),
 });

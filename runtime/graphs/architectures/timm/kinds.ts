@@ -2,6 +2,7 @@
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^(?:resnet\d+[dt]?|wide_resnet\d+_2|resnext\d+_\d+x\d+d)$/, 'timm_resnet'],
   [/^(?:vit|deit)_(?:tiny|small|base|large)_patch\d+(?:_clip(?:_quickgelu)?)?_\d+$/, 'timm_vit'],
+  [/^vit_(?:small|base|large)_patch14_(?:reg4_)?dinov2$/, 'timm_vit'],
   [/^(?:tf_)?mobilenetv3_(?:large|small)_(?:050|075|100)$/, 'timm_efficientnet'],
   [/^mobilenetv2_\d+d?$/, 'timm_efficientnet'],
   [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl)$/, 'timm_efficientnet'],

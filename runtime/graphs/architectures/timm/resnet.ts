@@ -3,7 +3,7 @@ import { activation } from '../../blocks/activation.js';
 import { batchNorm, convolution2d } from '../../blocks/convolution.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { convolutionalHeads, countOf, shapeOf, timmConfig } from './config.js';
+import { countOf, PICTURE, shapeOf, timmHeads, timmConfig } from './config.js';
 
 const STAGES = 4;
 
@@ -77,7 +77,8 @@ export const timmResnet = defineArchitecture({
   modelTypes: ['timm_resnet'],
   config: timmConfig,
   prefixes: ['timm_model.'],
-  heads: convolutionalHeads({
+  heads: timmHeads({
+    shape: PICTURE,
     states,
     pool: (g, x) => g.node('Flatten', [g.node('GlobalAveragePool', [x])]),
     head: 'fc',

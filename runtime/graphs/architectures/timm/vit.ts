@@ -1,12 +1,11 @@
 import { defineArchitecture } from '../../architecture.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { labelScores } from '../../blocks/picture-heads.js';
 import { patches, pictureInput, withTokens } from '../../blocks/pictures.js';
 import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
 import { firstToken } from '../../blocks/text-heads.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { classifierHeads, countOf, shapeOf, type TimmConfig, timmConfig } from './config.js';
+import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 
 const NAMES: PreNormNames = {
   ...{ attentionNorm: 'norm1', query: 'attn.qkv', output: 'attn.proj' },
@@ -25,16 +24,20 @@ function kindOf({ architecture }: TimmConfig) {
   return { heads, isClip, act, epsilon: isClip ? 1e-5 : 1e-6 };
 }
 
+/** Patches behind learnt tokens, which have no positions where there are registers. */
 function embedded(g: GraphWriter, { isClip }: { isClip: boolean }): { x: Value; width: number } {
   const [width, channels, patch] = shapeOf(g, 'patch_embed.proj.weight', 4);
-  const [, tokens] = shapeOf(g, 'pos_embed', 3);
-  const edge = Math.sqrt(tokens - 1) * patch;
-  if (!Number.isInteger(edge)) throw new GraphError(`pos_embed has ${tokens} places, which are no square`);
+  const [, places] = shapeOf(g, 'pos_embed', 3);
+  const registers = g.weights.has('reg_token') ? shapeOf(g, 'reg_token', 3)[1] : 0;
+  const edge = Math.sqrt(registers > 0 ? places : places - 1) * patch;
+  if (!Number.isInteger(edge)) throw new GraphError(`pos_embed has ${places} places, which are no square`);
   const pixels = pictureInput(g, channels, [edge, edge]);
   const size = { channels, width, patch: [patch, patch] as const, bias: !isClip };
-  const { tokens: found } = patches(g, pixels, 'patch_embed.proj', size);
-  const all = withTokens(g, found, [g.weight('cls_token', [1, 1, width])]);
-  return { x: g.node('Add', [all, g.weight('pos_embed', [1, tokens, width])]), width };
+  const { tokens } = patches(g, pixels, 'patch_embed.proj', size);
+  const [first, table] = [g.weight('cls_token', [1, 1, width]), g.weight('pos_embed', [1, places, width])];
+  if (registers === 0) return { x: g.node('Add', [withTokens(g, tokens, [first]), table]), width };
+  const learnt = [first, g.weight('reg_token', [1, registers, width])];
+  return { x: withTokens(g, g.node('Add', [tokens, table]), learnt), width };
 }
 
 function states(g: GraphWriter, c: TimmConfig): Value {
@@ -46,22 +49,21 @@ function states(g: GraphWriter, c: TimmConfig): Value {
   for (let i = 0; i < count; i++) {
     const at = (part: string) => `blocks.${i}.${part}`;
     const [inner] = shapeOf(g, at('mlp.fc1.weight'), 2);
-    x = preNormLayer(g, x, { ...kind, width, inner, names: NAMES, at });
+    const scales = g.weights.has(at('ls1.gamma')) ? (['ls1.gamma', 'ls2.gamma'] as const) : undefined;
+    x = preNormLayer(g, x, { ...kind, width, inner, names: NAMES, at, scales });
   }
   return normOf(x, 'norm');
 }
 
-/** timm's vision_transformer.py, as far as the first token is labelled: ViT, DeiT and towers of CLIP. */
+/** timm's vision_transformer.py, as far as the first token is pooled: ViT, DeiT, DINO and towers of CLIP. */
 export const timmVit = defineArchitecture({
   modelTypes: ['timm_vit'],
   config: timmConfig,
   prefixes: ['timm_model.'],
-  heads: classifierHeads((c) => ({
-    ...{ width: 0, labels: c.num_classes },
-    states: (g) => states(g, c),
-    classify: (g, x) => {
-      const [, width] = shapeOf(g, 'head.weight', 2);
-      return labelScores(g, firstToken(g, x), { width, labels: c.num_classes }, 'head');
-    },
-  })),
+  heads: timmHeads({
+    states,
+    shape: ['rows', 'tokens', 'width'],
+    pool: firstToken,
+    head: 'head',
+  }),
 });

@@ -6,7 +6,7 @@ import { folderWith } from '../../store/folders.js';
 
 const RESNET = join(import.meta.dirname, '../../../fixtures/graph-models/timm-resnet');
 
-async function plan(change: object, task?: 'image-classification') {
+async function plan(change: object, task?: 'image-classification' | 'image-feature-extraction') {
   const [config, weights] = await Promise.all(
     ['config.json', 'model.safetensors'].map((name) => readFile(join(RESNET, name))),
   );
@@ -22,6 +22,11 @@ test('a repository of timm is served from its own weights, without a preprocesso
   expect(reasons.join()).toContain('graph: written for timm_resnet over model.safetensors');
   // As transformers saves it.
   expect((await plan({ model_type: 'timm_wrapper' })).spec.modelType).toBe('timm_resnet');
+});
+
+test('its features are served, too, also of one that tells no labels', async () => {
+  const { spec } = await plan({ num_classes: 0 }, 'image-feature-extraction');
+  expect(spec).toMatchObject({ task: 'image-feature-extraction', graphs: { model: 'graphs/model.onnx' } });
 });
 
 test.each<[string, object, RegExp]>([
