@@ -40,12 +40,19 @@ export default defineTask({
         .describe('logit from which on a pixel belongs to a mask, 0 by default'),
       crops_nms_thresh: z.number().nullish().describe('most overlap of two masks’ boxes, 0.7 by default'),
       crops_n_layers: z.literal(0).nullish().describe('crops of the picture are not supported'),
+      crop_overlap_ratio: z.number().nullish().describe('does nothing without crops'),
+      crop_n_points_downscale_factor: z.number().nullish().describe('does nothing without crops'),
+      output_bboxes_mask: z.boolean().nullish().describe('true: bounding_boxes, too'),
     }),
   }),
   output: z.object({
     input_image_dimensions: z.object({ width: z.int(), height: z.int() }),
     masks: z.array(z.array(z.array(z.int()))).describe('0 or 1 for each pixel, row by row'),
     scores: z.array(z.number()),
+    bounding_boxes: z
+      .array(z.tuple([z.int(), z.int(), z.int(), z.int()]))
+      .optional()
+      .describe('first column, first row, last column and last row of each mask'),
   }),
   example: { url: 'https://example.com/harbour.jpg' },
   engines: {
@@ -64,14 +71,18 @@ export default defineTask({
           threshold: params.mask_threshold ?? 0,
           overlap: params.crops_nms_thresh ?? 0.7,
         };
-        return encodeMasks(await handle.generate(media.bytes, options, signal));
+        const found = await handle.generate(media.bytes, options, signal);
+        return encodeMasks(found, params.output_bboxes_mask === true);
       },
     },
   },
 });
 
 /** @throws RunError 422 an answer of too many bytes */
-async function encodeMasks({ width, height, masks }: GeneratedMasks): Promise<EncodedJson> {
+async function encodeMasks(
+  { width, height, masks }: GeneratedMasks,
+  withBoxes: boolean,
+): Promise<EncodedJson> {
   const bytes = 2 * width * height * masks.length;
   if (bytes > MOST_BYTES) {
     throw new RunError(
@@ -88,5 +99,11 @@ async function encodeMasks({ width, height, masks }: GeneratedMasks): Promise<En
     // Others are served between two masks.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return encodedJson([`{"input_image_dimensions":${size},"masks":[`, ...rows, `],"scores":${scores}}`]);
+  const corners = masks.map(({ box: { left, top, right, bottom } }) => [left, top, right, bottom]);
+  const boxes = withBoxes ? `,"bounding_boxes":${JSON.stringify(corners)}` : '';
+  return encodedJson([
+    `{"input_image_dimensions":${size},"masks":[`,
+    ...rows,
+    `],"scores":${scores}${boxes}}`,
+  ]);
 }

@@ -109,6 +109,8 @@ export interface GeneratedMasks {
   /** Best first. */
   masks: {
     score: number;
+    /** First and last pixel along each axis. */
+    box: { left: number; top: number; right: number; bottom: number };
     /** 0 and 1 for each pixel, row by row; made anew by each call. */
     pixels(): Uint8Array;
   }[];

@@ -103,7 +103,7 @@ async function generate(decode: RunGraph, generation: Generation): Promise<Gener
   const kept = suppressOverlaps(candidates, options.overlap);
   return {
     ...picture,
-    masks: kept.map(({ score, mask }) => ({ score, pixels: () => maskPixels(mask) })),
+    masks: kept.map(({ score, box, mask }) => ({ score, box, pixels: () => maskPixels(mask) })),
   };
 }
 
