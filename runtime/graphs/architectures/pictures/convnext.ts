@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
+import { convnextLayer } from '../../blocks/convnext-layer.js';
 import { convolution2d } from '../../blocks/convolution.js';
-import { linear } from '../../blocks/linear.js';
-import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../blocks/norm.js';
+import { channelNorm, layerNorm } from '../../blocks/norm.js';
 import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';
 import { pictureInput } from '../../blocks/pictures.js';
-import { responseNorm } from '../../blocks/response-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import { channels, stages } from './config.js';
@@ -41,20 +39,13 @@ interface LayerOf {
 }
 
 function layer(g: GraphWriter, x: Value, { c, at, width }: LayerOf): Value {
-  const size = { from: width, to: width, kernel: 7, groups: width };
-  const near = channelsLast(g, convolution2d(g, x, at('dwconv'), size));
-  const read = layerNorm(g, near, at('layernorm'), { width, epsilon: EPSILON });
-  const wide = activation(g, linear(g, read, at('pwconv1'), { from: width, to: 4 * width }), c.hidden_act);
-  const isSecond = c.layer_scale_init_value === undefined;
-  const kept = isSecond
-    ? responseNorm(g, wide, at('grn'), { shape: [1, 1, 1, 4 * width], epsilon: EPSILON })
-    : wide;
-  const narrow = linear(g, kept, at('pwconv2'), { from: 4 * width, to: width });
-  const scaled =
-    isSecond || c.layer_scale_init_value <= 0
-      ? narrow
-      : g.node('Mul', [narrow, g.weight(at('layer_scale_parameter'), [width])]);
-  return g.node('Add', [x, channelsFirst(g, scaled)]);
+  const [inner, factor] = [4 * width, c.layer_scale_init_value];
+  const names = {
+    ...{ depthwise: at('dwconv'), norm: at('layernorm'), wide: at('pwconv1'), narrow: at('pwconv2') },
+    scale: factor !== undefined && factor > 0 ? at('layer_scale_parameter') : undefined,
+    response: factor === undefined ? { name: at('grn'), shape: [1, 1, 1, inner] } : undefined,
+  };
+  return convnextLayer(g, x, { names, width, inner, kernel: 7, act: c.hidden_act, epsilon: EPSILON });
 }
 
 function statesOf(g: GraphWriter, c: Config, base: string): Value {

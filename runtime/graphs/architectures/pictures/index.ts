@@ -8,6 +8,7 @@ import { depthAnything } from './depth-anything.js';
 import { detr, tableTransformer } from './detr.js';
 import { dinov2, dinov2WithRegisters } from './dinov2.js';
 import { dinov3 } from './dinov3.js';
+import { dinov3Convnext } from './dinov3-convnext.js';
 import { dpt } from './dpt.js';
 import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
@@ -31,7 +32,7 @@ import { yolos } from './yolos.js';
 
 /** Families that read pictures. */
 export const PICTURES: readonly AnyArchitecture[] = [
-  ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, beit],
+  ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],

@@ -1,42 +1,30 @@
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
+import { convnextLayer } from '../../blocks/convnext-layer.js';
 import { convolution2d } from '../../blocks/convolution.js';
-import { linear } from '../../blocks/linear.js';
+import { linear, type LinearSize } from '../../blocks/linear.js';
 import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../blocks/norm.js';
 import { pictureInput } from '../../blocks/pictures.js';
-import { responseNorm } from '../../blocks/response-norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { countOf, PICTURE, shapeOf, timmHeads, timmConfig } from './config.js';
 
 const EPSILON = 1e-6;
 
 /** A matrix, or a convolution over each place by itself, which small kinds have; channels last. */
-function layered(g: GraphWriter, x: Value, name: string): { x: Value; width: number } {
-  const [to, from] = g.weights.shapeOf(`${name}.weight`) ?? [];
-  if (g.weights.shapeOf(`${name}.weight`)?.length === 2)
-    return { x: linear(g, x, name, { from: from!, to: to! }), width: to! };
-  const [width, all] = shapeOf(g, `${name}.weight`, 4);
-  const found = convolution2d(g, channelsFirst(g, x), name, { from: all, to: width, kernel: 1 });
-  return { x: channelsLast(g, found), width };
+function layered(g: GraphWriter, x: Value, name: string, size: LinearSize): Value {
+  if (g.weights.shapeOf(`${name}.weight`)?.length !== 4) return linear(g, x, name, size);
+  return channelsLast(g, convolution2d(g, channelsFirst(g, x), name, { ...size, kernel: 1 }));
 }
 
 function layer(g: GraphWriter, x: Value, at: (name: string) => string): Value {
   const [width, , kernel] = shapeOf(g, at('conv_dw.weight'), 4);
-  const near = channelsLast(
-    g,
-    convolution2d(g, x, at('conv_dw'), { from: width, to: width, kernel, groups: width }),
-  );
-  const wide = layered(g, layerNorm(g, near, at('norm'), { width, epsilon: EPSILON }), at('mlp.fc1'));
-  const active = activation(g, wide.x, 'gelu');
-  const isSecond = g.weights.has(at('mlp.grn.weight'));
-  const kept = isSecond
-    ? responseNorm(g, active, at('mlp.grn'), { shape: [wide.width], epsilon: EPSILON })
-    : active;
-  const narrow = layered(g, kept, at('mlp.fc2')).x;
-  const scaled = g.weights.has(at('gamma'))
-    ? g.node('Mul', [narrow, g.weight(at('gamma'), [width])])
-    : narrow;
-  return g.node('Add', [x, channelsFirst(g, scaled)]);
+  const [inner = 0] = g.weights.shapeOf(at('mlp.fc1.weight')) ?? [];
+  const names = {
+    ...{ depthwise: at('conv_dw'), norm: at('norm'), wide: at('mlp.fc1'), narrow: at('mlp.fc2') },
+    scale: g.weights.has(at('gamma')) ? at('gamma') : undefined,
+    response: g.weights.has(at('mlp.grn.weight')) ? { name: at('mlp.grn'), shape: [inner] } : undefined,
+  };
+  const size = { width, inner, kernel, act: 'gelu', epsilon: EPSILON };
+  return convnextLayer(g, x, { ...size, names, project: layered });
 }
 
 /** One convolution, or two that look beyond their patch (ols). */
