@@ -68,7 +68,7 @@ async function panoptic(queries: Queries, image: Framed, options: ShareOptions):
     }
   });
   const found = kept.map(
-    (_, k) => both[k]! > 0 && Math.fround(own[k]! / whole[k]!) > Math.fround(overlapThreshold),
+    (_, k) => both[k]! > 0 && Math.fround(own[k]! / whole[k]!) > overlapThreshold,
   );
   const { segments, idOf } = numbered(kept, found);
   for (let i = 0; i < ids.length; i++) ids[i] = ids[i]! >= 0 && inside[i] ? idOf[ids[i]!]! : -1;

@@ -20,3 +20,26 @@ test('a subtask on which Python fails is a 422', () => {
     eomtMap({ classes: [], masks: [] }, image, { ...options, subtask: 'semantic', signal }),
   ).toThrow(/panoptic and instance/);
 });
+
+// 3 of 10 pixels: as a float a little more than 0.3, and less than that of 0.31.
+test.each([
+  [0.3, 2],
+  [0.31, 1],
+])(
+  'a share of %d or more of its own mask keeps a query, as floats compare in Python',
+  async (share, count) => {
+    const edges = { height: 1, width: 10 };
+    const mask = (logit: (x: number) => number) => ({
+      values: Float32Array.from({ length: 10 }, (_, x) => logit(x)),
+      ...edges,
+    });
+    const queries = {
+      classes: [Float32Array.of(0.5, 0.3, 0.2), Float32Array.of(0.3, 0.5, 0.2)],
+      masks: [mask(() => 2), mask((x) => (x < 7 ? 6 : -6))],
+    };
+    const image = { ...edges, content: edges, original: edges };
+    const options = { threshold: 0.1, maskThreshold: 0.5, overlapThreshold: share };
+    const { segments } = await eomtMap(queries, image, { ...options, signal: new AbortController().signal });
+    expect(segments).toHaveLength(count);
+  },
+);
