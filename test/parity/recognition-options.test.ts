@@ -163,6 +163,21 @@ const missing = missingFor(TASK);
     }
   });
 
+  test.each([
+    ['wav2vec2-letters', 'zoo-own', 30],
+    ['moonshine-tiny', 'zoo', 894],
+  ])('%s refuses a sound that is shorter than a step', async (name, root, length) => {
+    const { served } = await recogniser(name, root, () => undefined);
+    try {
+      const { status, body } = await served.run({ base64: wav(tones(length, 7)) });
+      expect([status, body.error]).toEqual([422, expect.stringContaining('send a longer one')]);
+      const longer = { base64: wav(tones(2 * length + 500, 7)), params: {} };
+      expect((await served.run(longer)).status).toBe(200);
+    } finally {
+      served.stop();
+    }
+  });
+
   test('times of letters and words change nothing in what a model scores step by step', async () => {
     const plain = await recogniser('wav2vec2-letters', 'zoo-own', firstSound);
     try {

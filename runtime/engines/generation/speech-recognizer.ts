@@ -3,6 +3,7 @@ import type { SpeechRecognizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { SoundFeatures } from '../processors/audio/sound-features.js';
 import { createWhisperExtractor } from '../processors/audio/whisper.js';
+import { requireSteps } from '../sounds/steps-left.js';
 import { soundPieces } from '../sounds/sound-pieces.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
@@ -59,6 +60,7 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
     const heard = [];
     for (const piece of pieces ?? [{ samples }]) {
       const source = await extractor.extract(piece.samples, signal);
+      requireSteps(model.config, source.dims[1]!);
       const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
       const [found] = await lastOf(generateFromSource(model, request));
       heard.push(found!);

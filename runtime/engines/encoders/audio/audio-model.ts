@@ -10,6 +10,7 @@ import type { Tensors } from '../../sessions/tensors.js';
 import { openSoundInput } from '../../sounds/sound-input.js';
 import { createTensorEncoder } from '../../batching/tensor-encoder.js';
 import { soundRunBytes } from '../../../core/sound-run-memory.js';
+import { requireSteps } from '../../sounds/steps-left.js';
 import { checkSoundInputs, soundRow } from '../../sounds/sound-row.js';
 
 export interface AudioModel {
@@ -24,7 +25,7 @@ export interface AudioModel {
   samples(bytes: Uint8Array, signal: AbortSignal): Promise<Float32Array>;
   /**
    * Runs the graph over samples.
-   * @throws RunError 413 for more than there is memory for, 422 a sound that Python's extractor fails on; the signal's reason
+   * @throws RunError 413 for more than there is memory for, 422 a sound that Python's extractor fails on, or one that is too short; the signal's reason
    */
   run(samples: Float32Array, signal: AbortSignal): Promise<Tensors>;
 }
@@ -53,7 +54,9 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
     samples: sounds.samples,
     async run(samples, signal) {
       requireRoom(config, samples.length, { rate: extractor.rate, bytes: encoder.availableBytes });
-      return encoder.forward(soundRow(inputs, await extractor.extract(samples, signal)), signal);
+      const features = await extractor.extract(samples, signal);
+      requireSteps(config, features.dims[1]!);
+      return encoder.forward(soundRow(inputs, features), signal);
     },
   };
 }
