@@ -1,8 +1,6 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
-import type { Head } from '../../runtime/core/handles/index.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
-import { taskOf } from '../../runtime/tasks/registry.js';
 import { hears, limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
@@ -72,14 +70,9 @@ function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
   };
 }
 
-/** Models that begin with one session: encoders of texts, and of pictures (runtime/engines/encoders/image/image-model.ts). */
-const growsOnDemand = (kind: SessionKind, { profile, task, engine }: MemoryInput['spec']): boolean =>
-  kind === 'pool' && (profile === 'text' || GROWING.has(taskOf(task).engines[engine]?.head));
-
-const GROWING = new Set<Head | undefined>([
-  ...(['image-classification', 'image-features', 'image-segmentation'] as const),
-  ...(['object-detection', 'depth-estimation'] as const),
-]);
+/** Models that begin with one session (runtime/engines/sessions/growing-pool.ts): those of sounds know their room by the others. */
+const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
+  kind === 'pool' && engine === 'transformers' && !hears(task);
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   if (!spec.files.some(({ path }) => path === 'tokenizer.json' || isTrainedModel(path))) return 0;
@@ -107,7 +100,7 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
     const folded = isRead && spec.written ? picture.folded : 0;
     const folds = isRead && picture.convolutional;
     const copies = Math.max(kept, folds ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
-    const unread = isRead ? 0 : unreadTable(spec, sizes);
+    const unread = unreadTable(spec, sizes);
     const bytes = (of: number) => weightBytes(spec) * of + folded - unread;
     return { loading: bytes(copies), loaded: bytes(kept) };
   },

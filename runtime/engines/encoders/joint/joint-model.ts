@@ -5,7 +5,7 @@ import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { graphSource } from '../../sessions/graph-source.js';
-import { openSessionPool } from '../../sessions/session-pool.js';
+import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenizers/tokenizer.js';
@@ -56,7 +56,7 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const [config, tokenizer, opened] = await Promise.all([
     readJson(request.dir, 'config.json'),
     loadTokenizer(request.dir),
-    openSessionPool(request, graphSource(request, 'model')),
+    openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
   const { inputs, outputs } = opened;
   requireOutputs(outputs, needed);

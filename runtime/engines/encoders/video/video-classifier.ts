@@ -11,7 +11,7 @@ import { labelsOf, problemOf } from '../../repository/labels.js';
 import { firstNumber, readJson } from '../../repository/model-folder.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
-import { openSessionPool } from '../../sessions/session-pool.js';
+import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
 import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
 
 /** *ForVideoClassification: pixel_values [1, frames, 3, h, w] -> logits [1, labels]. */
@@ -20,7 +20,7 @@ export async function loadVideoClassifier(request: LoadRequest): Promise<VideoCl
   await requireFfmpeg();
   const config = await readJson(dir, 'config.json');
   const [pool, settings] = await Promise.all([
-    openSessionPool(request, graphSource(request, 'model')),
+    openSessionPoolOnDemand(request, graphSource(request, 'model')),
     readProcessorConfig(dir, config),
   ]);
   requireOutputs(pool.outputs, ['logits']);

@@ -7,7 +7,7 @@ import type { ProcessedImage } from '../../../processors/image/image-processor.j
 import type { Edges } from '../../../processors/image/sizes.js';
 import { readJson } from '../../../repository/model-folder.js';
 import { graphSource } from '../../../sessions/graph-source.js';
-import { openSessionPool } from '../../../sessions/session-pool.js';
+import { openSessionPoolOnDemand } from '../../../sessions/growing-pool.js';
 import { type TensorLike, type Tensors, toFloat32 } from '../../../sessions/tensors.js';
 import { binaryMask, type BinaryMask, maskPixels, type MaskSizes } from './binary-mask.js';
 import { suppressOverlaps } from './non-maximum.js';
@@ -20,8 +20,8 @@ import { pointGrid } from './point-grid.js';
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
   const config = await readJson(request.dir, 'config.json');
   const [encoder, decoder, pictures] = await Promise.all([
-    openSessionPool(request, graphSource(request, 'vision_encoder')),
-    openSessionPool(request, graphSource(request, 'prompt_encoder_mask_decoder')),
+    openSessionPoolOnDemand(request, graphSource(request, 'vision_encoder')),
+    openSessionPoolOnDemand(request, graphSource(request, 'prompt_encoder_mask_decoder')),
     openPictureInput(request, config),
   ]);
   const [encode, decode] = [createSingleRuns(encoder), createSingleRuns(decoder)];
