@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TaskId } from '../runtime/core/task-ids.js';
 import type { ModelEntry } from './catalog/entry.js';
 import { GatewayError, describeInvalidFile } from './errors.js';

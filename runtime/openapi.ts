@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { STATUS } from './core/errors.js';
 import type { ModelSpec } from './core/spec.js';
 import type { TaskId } from './core/task-ids.js';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULTS } from './core/limits.js';
 import { PRECISIONS } from './core/load-request.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { malformedArchive } from './errors.js';
 import type { Archive } from './read.js';
 

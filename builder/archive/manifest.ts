@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { malformedArchive } from './errors.js';
 import { parseStrictJson } from './strict-json.js';
 

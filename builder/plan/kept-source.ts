@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isModelId } from '../../runtime/core/ids.js';
 import type { ModelInfo, RepoFile } from '../../runtime/core/spec.js';
 import { expectedDigest, startDigest } from '../../runtime/store/digest.js';

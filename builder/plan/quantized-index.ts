@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { printable } from '../../runtime/core/printable.js';
 import { partOf } from '../../runtime/graphs/storage.js';
 import type { QuantizedBlocks, StoredTensor, WeightIndex } from '../../runtime/weights/index.js';

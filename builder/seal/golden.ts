@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { requestSchema } from '../../runtime/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { ContextEntry } from '../images/tar.js';
 import type { Platform } from '../images/platform.js';

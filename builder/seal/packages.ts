@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ContextEntry } from '../images/tar.js';
 
 /** A program or library inside the image. */

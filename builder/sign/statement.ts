@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SBOM_FILE, SEALED_MANIFEST } from '../seal/manifest.js';
 
 /** in-toto predicate type of the statement; for cosign's --type. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';

@@ -1,5 +1,5 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
 import { GatewayError, describeInvalidFile } from '../errors.js';

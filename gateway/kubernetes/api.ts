@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LABEL } from '../../builder/images/labels.js';
 import { GatewayError } from '../errors.js';
 import type { KubeSettings } from './settings.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { outputSchema, requestSchema } from '../../runtime/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';

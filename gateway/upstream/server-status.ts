@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { poll } from '../../runtime/wire/poll.js';
 
 const answer = z.object({

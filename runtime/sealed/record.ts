@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelSpec } from '../core/spec.js';
 import { StoreError } from '../store/errors.js';
 import { downloadDir } from '../store/paths.js';

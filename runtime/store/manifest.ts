@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RepoFile } from '../core/spec.js';
 import { digestOf, expectedDigest } from './digest.js';
 import { isSafePath, OWN_PREFIX } from './paths.js';

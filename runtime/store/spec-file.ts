@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isModelId } from '../core/ids.js';
 import { DTYPES, ENGINE_IDS, LARGEST_GRAPH, type ModelSpec, PROFILES } from '../core/spec.js';
 import { TASK_IDS } from '../core/task-ids.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SpeechRecognizer } from '../core/handles/index.js';
 import { defineTask, type Resolved, type RunContext } from './define.js';
 import { PROCESSOR_FILES, withMedia } from './fragments.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import { formatOne, strip } from './python-text.js';
 

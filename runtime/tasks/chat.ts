@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { asAssistant, conversationAnswer, conversationParams, messageWith } from './conversation.js';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';

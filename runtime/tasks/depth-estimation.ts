@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { encodedJson, encodeRows } from '../core/encoded-json.js';
 import { defineTask } from './define.js';
 import { base64Png, params, PROCESSOR_FILES, withMedia } from './fragments.js';

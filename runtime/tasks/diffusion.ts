@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Longest prompt in characters; models read some tokens of it. */
 const LONGEST_PROMPT = 100_000;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import { defineTask } from './define.js';
 import { padding, params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';

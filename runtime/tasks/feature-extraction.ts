@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { embedding, maxLength, params, tokenizerArguments, truncation } from './fragments.js';
 import { finiteList } from './scores.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Names that are accepted in any case, as in Python. */
 export function anyCase<T extends z.ZodEnum>(names: T) {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GeneratedText } from '../core/handles/index.js';
 import type { Usage } from '../core/usage.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { params, truncation } from './fragments.js';
 
 const count = z.int().min(0).nullish();

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { base64Png, params, PROCESSOR_FILES, threshold, TOKENIZER_FILES, withMedia } from './fragments.js';
 

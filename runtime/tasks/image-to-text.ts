@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { PROCESSOR_FILES, withMedia } from './fragments.js';
 import { withGenerateKwargs } from './generation-params.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SpeechSynthesizer } from '../core/handles/index.js';
 import type { MediaOutput } from '../core/media-output.js';
 import { encodeWav } from '../core/wav.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { encodedJson, encodeRows, type EncodedJson } from '../core/encoded-json.js';
 import { RunError } from '../core/errors.js';
 import type { GeneratedMasks } from '../core/handles/index.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Kinds of media that stand in blocks of messages. */
 export type BlockKind = 'image' | 'audio' | 'video';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import type { GeneratedText, MediaChat, MediaMessage } from '../core/handles/index.js';
 import { DEFAULTS } from '../core/limits.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { detection, params, PROCESSOR_FILES, threshold, withMedia } from './fragments.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { EMBEDDING_FILES } from './feature-extraction.js';
 import { embedding, params } from './fragments.js';

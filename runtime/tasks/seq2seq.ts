@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EngineBinding } from './define.js';
 import { truncation } from './fragments.js';
 import { generationParams } from './generation-params.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { functionToApply, labelScore, maxLength, params, TOKENIZER_FILES, topK } from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';

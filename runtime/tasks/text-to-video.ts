@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { PIPELINE_FILES, prompt, PROMPT_FILES, promptParams } from './diffusion.js';
 import { params } from './fragments.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import type { Aggregation } from '../core/handles/index.js';
 import { defineTask } from './define.js';

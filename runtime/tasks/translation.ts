@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generatedText, textAnswer, unstreamable, generationUsage } from './generated.js';

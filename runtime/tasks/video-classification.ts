@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { functionToApply, labelScore, params, PROCESSOR_FILES, topK, withMedia } from './fragments.js';
 import { ranked } from './scores.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { conversationAnswer, conversationParams } from './conversation.js';
 import { defineTask } from './define.js';
 import { params, PROCESSOR_FILES } from './fragments.js';

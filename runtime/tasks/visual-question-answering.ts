@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { padding, params, PROCESSOR_FILES, TOKENIZER_FILES, truncation, withMedia } from './fragments.js';
 import { generationUsage } from './generated.js';

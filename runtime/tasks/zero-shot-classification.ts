@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTask } from './define.js';
 import { params, TOKENIZER_FILES } from './fragments.js';
 import { candidateLabels, hypothesesOf } from './candidate-labels.js';

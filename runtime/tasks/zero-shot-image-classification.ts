@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { candidateLabels, hypothesesOf } from './candidate-labels.js';
 import { defineTask } from './define.js';
 import { labelScore, params, PROCESSOR_FILES, TOKENIZER_FILES, withMedia } from './fragments.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { objectLabels } from './candidate-labels.js';
 import { defineTask } from './define.js';
 import { detection, params, PROCESSOR_FILES, threshold, TOKENIZER_FILES, withMedia } from './fragments.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isModelId } from '../../../runtime/core/ids.js';
 import { printable } from '../../../runtime/core/printable.js';
 import { Refusal } from '../refusal.js';

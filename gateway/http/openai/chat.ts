@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { TaskId } from '../../../runtime/core/task-ids.js';
 import type { Catalog, ModelEntry } from '../../catalog/entry.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { RunError } from '../../../runtime/core/errors.js';

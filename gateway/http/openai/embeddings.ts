@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { DEFAULTS } from '../../../runtime/core/limits.js';
 import { readJsonBody } from '../../../runtime/wire/json-body.js';

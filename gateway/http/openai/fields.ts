@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import { deepest } from '../../../runtime/tasks/body.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Fields of config.json that many architectures have, with bounds that keep a hostile one from writing for ever. */
 

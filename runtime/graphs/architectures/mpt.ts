@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { alibiMask, mptSlopes } from '../blocks/alibi.js';
 import { cachedAttention } from '../blocks/cached-attention.js';

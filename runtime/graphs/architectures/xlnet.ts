@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../architecture.js';
 import { activation } from '../blocks/activation.js';
 import { attention } from '../blocks/attention.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { float } from '../attributes.js';
 import { GraphError } from '../errors.js';
 import type { GraphWriter, Value } from '../graph-writer.js';

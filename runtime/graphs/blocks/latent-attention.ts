@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { cachedAttention } from './cached-attention.js';
 import type { DecoderInputs } from './decoder-inputs.js';

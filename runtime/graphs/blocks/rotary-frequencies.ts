@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GraphError } from '../errors.js';
 
 /** What rotary positions are made of; names and defaults as in transformers' configurations. */

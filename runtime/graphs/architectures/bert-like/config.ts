@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 
 /** What configurations of this kind have in common, with BERT's defaults. */

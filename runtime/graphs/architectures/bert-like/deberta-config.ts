@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LogPositions } from '../../blocks/log-positions.js';
 import { epsilon, size } from '../config.js';
 import { bertConfig } from './config.js';

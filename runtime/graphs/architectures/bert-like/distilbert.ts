@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { textInputs } from '../../blocks/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../../blocks/text-heads.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { embedding } from '../../blocks/linear.js';
 import { skipLayerNorm } from '../../blocks/norm.js';

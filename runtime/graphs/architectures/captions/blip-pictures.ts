@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { layerNorm } from '../../blocks/norm.js';
 import { patches, pictureInput, withTokens } from '../../blocks/pictures.js';
 import { preNormLayer } from '../../blocks/pre-norm-layer.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { attention } from '../../blocks/attention.js';
 import { sourceDecoderRoles } from '../../blocks/seq2seq.js';

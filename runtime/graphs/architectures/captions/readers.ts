@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { tableScores } from '../../blocks/linear.js';
 import type { SourceDecoder } from '../../blocks/source-decoder.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';

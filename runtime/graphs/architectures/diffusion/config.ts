@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GraphError } from '../../errors.js';
 import { epsilon, size } from '../config.js';
 

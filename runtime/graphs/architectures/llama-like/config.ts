@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GraphError } from '../../errors.js';
 import { headWidth } from '../../blocks/heads.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';

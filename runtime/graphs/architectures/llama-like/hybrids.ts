@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { epsilon } from '../config.js';
 import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';

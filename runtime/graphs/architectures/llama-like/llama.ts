@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { llamaConfig, llamaSizes } from './config.js';
 import { llamaLike } from './llama-like.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { expertsFeedForward } from '../../blocks/experts.js';
 import { epsilon, size } from '../config.js';

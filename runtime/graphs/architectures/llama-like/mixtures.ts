@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { expertsFeedForward } from '../../blocks/experts.js';
 import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';

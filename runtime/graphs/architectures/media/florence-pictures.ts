@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
 import { convolution2d } from '../../blocks/convolution.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { lookedUp } from '../../blocks/linear.js';
 import { sourceDecoderRoles } from '../../blocks/seq2seq.js';

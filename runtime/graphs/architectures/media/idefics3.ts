@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import type { Decoder } from '../../blocks/decoder-model.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The configuration of a model inside of another one's, which its type says how to read.

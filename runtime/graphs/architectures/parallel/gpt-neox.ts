@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';

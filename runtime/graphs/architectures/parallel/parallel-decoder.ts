@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { activation } from '../../blocks/activation.js';
 import type { Projected } from '../../blocks/cached-attention.js';
 import { decoderHeads } from '../../blocks/decoder.js';

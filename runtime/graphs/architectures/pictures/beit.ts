@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { bucketBias } from '../../blocks/relative-buckets.js';
 import { gridDistances } from '../../blocks/grid-distances.js';

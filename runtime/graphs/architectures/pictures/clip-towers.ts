@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { embedding } from '../../blocks/linear.js';
 import { placesOf } from '../../blocks/text-inputs.js';
 import { type Edges, patches, pictureInput } from '../../blocks/pictures.js';

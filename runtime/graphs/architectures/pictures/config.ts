@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Edges } from '../../blocks/pictures.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 

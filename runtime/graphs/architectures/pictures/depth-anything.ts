@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { convolution2d } from '../../blocks/convolution.js';
 import { enlarged, neckPictures } from '../../blocks/depth-neck.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { resnetConfig, resnetNames } from './resnet.js';

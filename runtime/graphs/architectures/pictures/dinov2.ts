@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { gatedHalves } from '../../blocks/gated-feed-forward.js';
 import { layerNorm } from '../../blocks/norm.js';

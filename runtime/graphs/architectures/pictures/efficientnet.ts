@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { normedConvolution, type NormedSize } from '../../blocks/convolution.js';
 import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { batchNorm, convolution2d } from '../../blocks/convolution.js';
 import { resize } from '../../blocks/pictures.js';

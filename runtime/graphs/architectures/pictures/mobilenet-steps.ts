@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { activation } from '../../blocks/activation.js';
 import { batchNorm, convolution } from '../../blocks/convolution.js';
 import { labelScores } from '../../blocks/picture-heads.js';

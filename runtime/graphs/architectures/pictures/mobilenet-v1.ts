@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { pictureHeads } from '../../blocks/picture-heads.js';
 import { pictureInput } from '../../blocks/pictures.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { labelScores, pictureHeads } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { epsilon, labels, layers, size } from '../config.js';
 import { resnetConfig } from './resnet.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { epsilon, layers, size } from '../config.js';
 import { channels } from './config.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { boxOutputs, perceptron } from '../../blocks/perceptron.js';

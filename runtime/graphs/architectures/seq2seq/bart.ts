@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { seq2seqHeads } from '../../blocks/seq2seq.js';
 import { labelCount, size } from '../config.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { labels, layers, size } from '../config.js';
 
 /** What configurations of BART and its kin have in common. */

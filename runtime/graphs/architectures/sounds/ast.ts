@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Architecture, defineArchitecture } from '../../architecture.js';
 import { convolution } from '../../blocks/convolution.js';
 import { linear } from '../../blocks/linear.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { adapterConfig } from './adapters.js';
 import { epsilon, labelCount, labels, layers, size } from '../config.js';
 

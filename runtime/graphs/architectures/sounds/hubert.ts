@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { batchNorm } from '../../blocks/convolution.js';
 import { isListed, LISTED, waveConfig } from './config.js';

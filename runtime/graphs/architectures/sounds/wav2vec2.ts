@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { isListed, LISTED, waveConfig } from './config.js';
 import { waveHeads } from './wave-encoder.js';

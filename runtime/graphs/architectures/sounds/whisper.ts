@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { convolution } from '../../blocks/convolution.js';
 import { tableScores } from '../../blocks/linear.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { convolve } from '../../blocks/convolution.js';
 import { groupNorm } from '../../blocks/group-norm.js';
 import { groupWidth } from '../../blocks/heads.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { hifiGanConfig } from '../../blocks/hifi-gan.js';
 import { epsilon, layers, size } from '../config.js';
 

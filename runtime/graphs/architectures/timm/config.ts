@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Architecture } from '../../architecture.js';
 import { labelScores } from '../../blocks/picture-heads.js';
 import { GraphError } from '../../errors.js';
