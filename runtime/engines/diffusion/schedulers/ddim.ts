@@ -1,7 +1,7 @@
 import { signalShares } from './betas.js';
 import { combine, type Term } from './combine.js';
 import { type SchedulerConfig, trainSteps } from './config.js';
-import { boundOf, noiseOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, noiseOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 import { requireTrained, SPACINGS, spacedTimesteps } from './timesteps.js';
 
@@ -9,7 +9,7 @@ import { requireTrained, SPACINGS, spacedTimesteps } from './timesteps.js';
 export function ddim(config: SchedulerConfig): Scheduler {
   const shares = signalShares(config);
   const final = config.flag('set_alpha_to_one', true) ? 1 : shares[0]!;
-  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const prediction = predictionOf(config);
   const spacing = config.choice('timestep_spacing', SPACINGS, 'leading');
   const bound = boundOf(config, true);
   return ({ steps, rows = 1, eta = 0 }) => {

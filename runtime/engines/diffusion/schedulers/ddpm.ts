@@ -1,7 +1,7 @@
 import { signalShares } from './betas.js';
 import { combine } from './combine.js';
 import type { SchedulerConfig } from './config.js';
-import { boundOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, originalOf, predictionOf } from './prediction.js';
 import { type Draw, type Scheduler, unscaled } from './scheduler.js';
 import { requireTrained, SPACINGS, spacedTimesteps } from './timesteps.js';
 
@@ -14,7 +14,7 @@ type Variance = (typeof VARIANCES)[number];
 /** DDPMScheduler (Ho et al., 2020). */
 export function ddpm(config: SchedulerConfig): Scheduler {
   const shares = signalShares(config, { others: ['sigmoid', 'laplace'] });
-  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const prediction = predictionOf(config);
   const spacing = config.choice('timestep_spacing', SPACINGS, 'leading');
   const kind = config.choice('variance_type', VARIANCES, 'fixed_small');
   const bound = boundOf(config, true);

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { combine, type Term } from './combine.js';
 import type { SchedulerConfig } from './config.js';
 import { multistepLevels, plainFlowLevels, type Point, pointAt } from './multistep-levels.js';
-import { boundOf, noiseOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, noiseOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 
 /** With fewer steps the last ones are of a lower order. */
@@ -43,8 +43,7 @@ export function deis(config: SchedulerConfig): Scheduler {
 /** The network's output as the noise. */
 function createConversion(config: SchedulerConfig, flow: boolean) {
   const bound = boundOf(config);
-  const known = flow ? [...PREDICTIONS, 'flow_prediction' as const] : PREDICTIONS;
-  const prediction = config.choice('prediction_type', known, 'epsilon');
+  const prediction = predictionOf(config, { flow });
   return (
     output: Float32Array,
     sample: Float32Array,

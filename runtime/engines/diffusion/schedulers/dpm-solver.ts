@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { combine, type Term } from './combine.js';
 import type { SchedulerConfig } from './config.js';
 import { multistepLevels, plainFlowLevels, type Point, pointAt } from './multistep-levels.js';
-import { boundOf, noiseOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, noiseOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 
 const ALGORITHMS = ['dpmsolver', 'dpmsolver++', 'sde-dpmsolver', 'sde-dpmsolver++'] as const;
@@ -86,8 +86,7 @@ function createConversion(config: SchedulerConfig, algorithm: Algorithm) {
   const toPicture = algorithm.endsWith('++');
   const learned = config.choice('variance_type', ['learned', 'learned_range', 'none'], 'none') !== 'none';
   const flows = toPicture && config.flag('use_flow_sigmas', false);
-  const known = flows ? [...PREDICTIONS, 'flow_prediction' as const] : PREDICTIONS;
-  const prediction = config.choice('prediction_type', known, 'epsilon');
+  const prediction = predictionOf(config, { flow: flows });
   return (
     given: Float32Array,
     sample: Float32Array,

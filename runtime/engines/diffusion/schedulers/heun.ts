@@ -1,12 +1,12 @@
 import type { SchedulerConfig } from './config.js';
 import { alongSlope, createLevels, slopeOf, toUnitVariance } from './levels.js';
-import { clipTo, originalAtLevel, PREDICTIONS } from './prediction.js';
+import { clipTo, originalAtLevel, predictionOf } from './prediction.js';
 import type { Scheduler } from './scheduler.js';
 
 /** HeunDiscreteScheduler (algorithm 2 of Karras et al., 2022): every step but the last is taken twice. */
 export function heun(config: SchedulerConfig): Scheduler {
   const { levels, initOf } = createLevels(config, { start: 0.00085, end: 0.012, others: ['exp'] });
-  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const prediction = predictionOf(config);
   const clip = config.flag('clip_sample', false) ? clipTo(config.number('clip_sample_range', 1)) : undefined;
   return ({ steps }) => {
     const chosen = levels(steps);

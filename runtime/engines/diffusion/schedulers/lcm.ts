@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { signalShares } from './betas.js';
 import { combine } from './combine.js';
 import { type SchedulerConfig, requireSteps, trainSteps } from './config.js';
-import { boundOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 
 /** Spread of the pictures for which the network was trained. */
@@ -11,7 +11,7 @@ const SIGMA_DATA = 0.5;
 /** LCMScheduler (Luo et al., 2023): the picture at once, and noise on it again for the next step. */
 export function lcm(config: SchedulerConfig): Scheduler {
   const shares = signalShares(config, { start: 0.00085, end: 0.012, schedule: 'scaled_linear' });
-  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const prediction = predictionOf(config);
   const scaling = config.number('timestep_scaling', 10);
   const bound = boundOf(config, false);
   return ({ steps, rows = 1 }) => {

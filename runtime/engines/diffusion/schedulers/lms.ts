@@ -1,6 +1,6 @@
 import type { SchedulerConfig } from './config.js';
 import { createLevels, slopeOf, toUnitVariance } from './levels.js';
-import { originalAtLevel, PREDICTIONS } from './prediction.js';
+import { originalAtLevel, predictionOf } from './prediction.js';
 import type { Scheduler } from './scheduler.js';
 
 /** Slopes that a step goes by, at most. */
@@ -9,7 +9,7 @@ const ORDER = 4;
 /** LMSDiscreteScheduler: a polynomial through the last slopes, integrated (Katherine Crowson). */
 export function lms(config: SchedulerConfig): Scheduler {
   const { levels, initOf } = createLevels(config, { rescales: false });
-  const prediction = config.choice('prediction_type', PREDICTIONS, 'epsilon');
+  const prediction = predictionOf(config);
   return ({ steps }) => {
     const { timesteps, sigmas: chosen } = levels(steps);
     const sigmas = Float32Array.from([...chosen, 0]);

@@ -1,8 +1,14 @@
 import type { SchedulerConfig } from './config.js';
 import { combine } from './combine.js';
 
-export const PREDICTIONS = ['epsilon', 'sample', 'v_prediction'] as const;
+const PREDICTIONS = ['epsilon', 'sample', 'v_prediction'] as const;
 export type Prediction = (typeof PREDICTIONS)[number] | 'flow_prediction';
+
+/** What the network gives, by the scheduler's configuration. @throws RunError `not_ready` for a kind that is not known here */
+export function predictionOf(config: SchedulerConfig, { flow = false } = {}): Prediction {
+  const known = flow ? [...PREDICTIONS, 'flow_prediction' as const] : PREDICTIONS;
+  return config.choice('prediction_type', known, 'epsilon');
+}
 
 /** Weights of signal and noise in a sample. */
 export interface Mix {

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import { combine, type Term } from './combine.js';
 import type { SchedulerConfig } from './config.js';
 import { flowLevels, multistepLevels, type Point, pointAt } from './multistep-levels.js';
-import { boundOf, noiseOf, originalOf, PREDICTIONS } from './prediction.js';
+import { boundOf, noiseOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 
 const MAX_ORDER = 6;
@@ -74,8 +74,7 @@ function settingsOf(config: SchedulerConfig) {
 function createConversion(config: SchedulerConfig, toPicture: boolean) {
   const bound = boundOf(config);
   const flows = toPicture && config.flag('use_flow_sigmas', false);
-  const known = flows ? [...PREDICTIONS, 'flow_prediction' as const] : PREDICTIONS;
-  const prediction = config.choice('prediction_type', known, 'epsilon');
+  const prediction = predictionOf(config, { flow: flows });
   return (
     output: Float32Array,
     sample: Float32Array,
