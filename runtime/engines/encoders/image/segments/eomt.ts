@@ -67,9 +67,7 @@ async function panoptic(queries: Queries, image: Framed, options: ShareOptions):
       both[k]! += inside[x]!;
     }
   });
-  const found = kept.map(
-    (_, k) => both[k]! > 0 && Math.fround(own[k]! / whole[k]!) > overlapThreshold,
-  );
+  const found = kept.map((_, k) => both[k]! > 0 && Math.fround(own[k]! / whole[k]!) > overlapThreshold);
   const { segments, idOf } = numbered(kept, found);
   for (let i = 0; i < ids.length; i++) ids[i] = ids[i]! >= 0 && inside[i] ? idOf[ids[i]!]! : -1;
   return { ...size, ids, segments };
