@@ -118,7 +118,7 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
   single: ({ spec, sizes, picture }) => {
     const folds = isPictured('single', spec) && picture.convolutional;
     const weights = weightBytes(spec) * unpacked(spec.dtype) * (folds ? FOLDED_COPIES : 1);
-    const tables = sizes.vocabulary * sizes.hidden * BYTES[widthOf(spec.dtype)];
+    const tables = tableBytes(spec.dtype, sizes);
     const narrow = widthOf(spec.dtype) === 'half' ? weightBytes(spec) : 0;
     return { loading: weights + tables + narrow, loaded: weights + tables / 4 };
   },
@@ -151,10 +151,12 @@ const MAPPED_PAIRS: Partial<Record<Profile, number>> = { media: 1.85, vision: 1.
  */
 function unreadTable(spec: MemoryInput['spec'], sizes: MemoryInput['sizes']): number {
   const { task, dtype } = spec;
-  const width = widthOf(dtype);
-  if (task === 'fill-mask' || width === 'half') return 0;
-  return Math.min(sizes.vocabulary * sizes.hidden * BYTES[width], weightBytes(spec));
+  if (task === 'fill-mask' || widthOf(dtype) === 'half') return 0;
+  return Math.min(tableBytes(dtype, sizes), weightBytes(spec));
 }
+
+const tableBytes = (dtype: Dtype, { vocabulary, hidden }: MemoryInput['sizes']): number =>
+  vocabulary * hidden * BYTES[widthOf(dtype)];
 
 type Width = 'float' | 'half' | 'byte' | 'nibble';
 
