@@ -11,7 +11,7 @@ export interface MemoryLimits {
 export const PRECISIONS = ['exact', 'fast'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 
-/** Takes work that can wait until the model has answered; each begins when the one before has ended. */
+/** Takes work that can wait until all sessions are there; each begins when the one before has ended. */
 export type Defer = (work: () => Promise<void>) => void;
 
 export interface LoadRequest {
@@ -35,6 +35,6 @@ export interface LoadRequest {
   maxPixels: number;
   /** Longest sound or video. */
   maxSeconds: number;
-  /** Set in the engine's process only. Absent: all is done before the model is ready. */
-  defer?: Defer | undefined;
+  /** Sessions may be added while the model answers: true in the engine's process only. Else all are there before it is ready. */
+  mayGrow?: boolean | undefined;
 }

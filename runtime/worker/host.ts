@@ -5,7 +5,6 @@ import { loadHandle } from '../engines/index.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
-import { finishLater } from '../finish-later.js';
 import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';
@@ -46,8 +45,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
     try {
       const started = performance.now();
       const task = taskOf(request.spec.task);
-      const later: (() => Promise<void>)[] = [];
-      loaded = await bind(task, { ...request, defer: (work) => void later.push(work) });
+      loaded = await bind(task, { ...request, mayGrow: true });
       const loadMs = Math.round(performance.now() - started);
       send({ type: 'progress', phase: 'warming_up' });
       const golden = goldenInput(task, { example: loaded.example, engine: request.spec.engine });
@@ -56,7 +54,6 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const goldenMs = Math.round(performance.now() - started) - loadMs;
       send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
-      await finishLater(later);
     } catch (error) {
       const isRunError = error instanceof RunError;
       const failure = isRunError

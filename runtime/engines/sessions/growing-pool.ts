@@ -21,7 +21,7 @@ const OTHER_BYTES = 300e6;
 /**
  * As openSessionPool, from one session at first: a mapped copy of the weights and the sessions over it are made when two runs
  * first meet, and what is deferred waits for that. Until then the model has answered sooner, and weights are in memory once.
- * Where nothing may be deferred, or sessions could not share the copy, all is there at once.
+ * Where none may be added later, or sessions could not share the copy, all is there at once.
  */
 export async function openSessionPoolOnDemand(
   request: LoadRequest,
@@ -47,8 +47,8 @@ export async function openSessionPoolOnDemand(
 }
 
 /** Whether there will be other sessions at all: larger weights have no copy that these could share. */
-const canGrow = ({ workers, device, defer }: LoadRequest, bytes: number): boolean =>
-  defer !== undefined && workers >= 2 && device === 'cpu' && canShare(bytes);
+const canGrow = ({ workers, device, mayGrow }: LoadRequest, bytes: number): boolean =>
+  mayGrow === true && workers >= 2 && device === 'cpu' && canShare(bytes);
 
 /** Whether the first session may go on while the others are made. */
 const hasRoomForBoth = ({ memory }: LoadRequest, bytes: number): boolean =>

@@ -54,7 +54,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 test('on demand, the others are made when two runs meet, and what is deferred follows', async () => {
   const { start, started } = hosts();
-  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {} }), GRAPH, start);
+  const pool = await openSessionPoolOnDemand(requestFor({ mayGrow: true }), GRAPH, start);
   const followed = jest.fn<() => Promise<void>>(async () => {});
   pool.defer!(followed);
   const [first, second] = pool.sessions;
@@ -73,7 +73,7 @@ test('on demand, the others are made when two runs meet, and what is deferred fo
 test('on demand, with memory for one copy only, the first session ends before the others are made, and runs wait', async () => {
   const { start, started } = hosts();
   const memory = { limit: 200e6, bodies: 0 };
-  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {}, memory }), GRAPH, start);
+  const pool = await openSessionPoolOnDemand(requestFor({ mayGrow: true, memory }), GRAPH, start);
   const alone = await scoresOf({ ...pool, sessions: pool.sessions.slice(0, 1) });
   expect(started).toHaveLength(1);
 
@@ -89,7 +89,7 @@ test('on demand, with memory for one copy only, the first session ends before th
 
 test('on demand, a copy that fails leaves the first session, and ends the threads that nobody needs', async () => {
   const { start, started } = hosts({ writeOptimized: () => Promise.reject(new Error('no such kernel')) });
-  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {} }), GRAPH, start);
+  const pool = await openSessionPoolOnDemand(requestFor({ mayGrow: true }), GRAPH, start);
   const before = await scoresOf(pool);
   await until(() => jest.mocked(started[1]!.end).mock.calls.length === 1);
   expect(await scoresOf(pool)).toEqual(before);
@@ -99,7 +99,7 @@ test('on demand, a copy that fails leaves the first session, and ends the thread
 test('on demand, where no copy can be made the first session is opened again', async () => {
   const { start, started } = hosts({ writeOptimized: () => Promise.reject(new Error('no such kernel')) });
   const memory = { limit: 200e6, bodies: 0 };
-  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {}, memory }), GRAPH, start);
+  const pool = await openSessionPoolOnDemand(requestFor({ mayGrow: true, memory }), GRAPH, start);
   expect(await scoresOf(pool)).toHaveLength(3);
   await until(() => jest.mocked(started[1]!.end).mock.calls.length === 1);
   const [first, ...others] = await scoresOf(pool);
@@ -108,9 +108,9 @@ test('on demand, where no copy can be made the first session is opened again', a
 
 test.each([
   ['one worker', { workers: 1 }],
-  ['nothing that can be deferred', { defer: undefined }],
+  ['no session that may be added later', { mayGrow: undefined }],
 ])('on demand, with %s all is there at once', async (_, more) => {
   const { start } = hosts();
-  const pool = await openSessionPoolOnDemand(requestFor({ defer: () => {}, ...more }), GRAPH, start);
+  const pool = await openSessionPoolOnDemand(requestFor({ mayGrow: true, ...more }), GRAPH, start);
   expect(pool.defer).toBeUndefined();
 });
