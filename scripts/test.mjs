@@ -2,7 +2,7 @@
  * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
  * Usage: node scripts/test.mjs check unit contract processes parity faults e2e manifests
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -53,10 +53,11 @@ async function runSuite(names, { node, name, only = [] }) {
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
   ];
-  const workers = name === 'e2e' || name === 'manifests' ? ['--runInBand'] : [];
-  if (SIDE_BY_SIDE.includes(names[0])) workers.push(`--maxWorkers=${availableParallelism() + 1}`);
+  const workers = SIDE_BY_SIDE.includes(names[0])
+    ? `--maxWorkers=${availableParallelism() + 1}`
+    : '--runInBand';
   const report = [...only, '--json', `--outputFile=${file}`, '--selectProjects', ...names];
-  const child = spawn(node, [...jest, ...report, ...workers], {
+  const child = spawn(node, [...jest, ...report, workers], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [status] = await once(child, 'close');
@@ -92,66 +93,57 @@ async function parity() {
   );
 }
 
-/** The e2e suite needs an engine and a base image; our script brings both up, or says why it can't. */
-function dockerEngine() {
-  const { status } = spawnSync('bash', ['scripts/docker-engine.sh'], { stdio: 'inherit' });
-  if (status !== 0 && process.env.REQUIRE_DOCKER === '1') {
-    total.failed++;
-    console.log('FAILED: no Docker Engine, and REQUIRE_DOCKER is set');
-  }
+/** What suites need, brought up by a script of ours, or missing with the reason: a failure where it is required. */
+async function provide(what, script, required, stdout = 'ignore') {
+  const child = spawn('bash', [join('scripts', script)], { stdio: ['ignore', stdout, 'inherit'] });
+  const [status] = await once(child, 'close');
+  if (status === 0 || process.env[required] !== '1') return;
+  total.failed++;
+  console.log(`FAILED: no ${what}, and ${required} is set`);
 }
+
+const dockerEngine = () => provide('Docker Engine', 'docker-engine.sh', 'REQUIRE_DOCKER', 'inherit');
 
 /**
  * Manifests are judged by the API server of Kubernetes. Our script builds it once, or says why it can't; that takes
- * minutes, and so it does when these tests are all that is asked for, or may not be skipped.
+ * minutes, so it does when these tests are all that is asked for, or may not be skipped.
  */
-function apiServer({ alone }) {
+async function apiServer({ alone }) {
   if (!alone && process.env.REQUIRE_KUBERNETES !== '1') return;
-  const { status } = spawnSync('bash', ['scripts/kube-apiserver.sh'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (status !== 0 && process.env.REQUIRE_KUBERNETES === '1') {
-    total.failed++;
-    console.log('FAILED: no API server of Kubernetes, and REQUIRE_KUBERNETES is set');
-  }
+  await provide('API server of Kubernetes', 'kube-apiserver.sh', 'REQUIRE_KUBERNETES');
 }
 
 /** Sound and video are read with the ffmpeg of this machine; images have their own. */
-function ffmpeg() {
-  const { status } = spawnSync('bash', ['scripts/ffmpeg.sh'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0 && process.env.REQUIRE_FFMPEG === '1') {
-    total.failed++;
-    console.log('FAILED: no ffmpeg, and REQUIRE_FFMPEG is set');
-  }
-}
+const ffmpeg = () => provide('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');
 
-/** The weights of a real network, for images that are built over them. */
-function realWeights() {
-  const { status } = spawnSync('bash', ['scripts/real-weights.sh'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (status !== 0 && process.env.REQUIRE_REAL_WEIGHTS === '1') {
-    total.failed++;
-    console.log('FAILED: no weights of a real network, and REQUIRE_REAL_WEIGHTS is set');
-  }
-}
+/** Images are built over them. */
+const realWeights = () => provide('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 
 const asked = process.argv.slice(2);
-if (asked.includes('e2e')) realWeights();
-if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name))) ffmpeg();
-const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
-const alone = asked.filter((name) => name !== 'check' && !together.includes(name));
+if (asked.includes('e2e')) await realWeights();
+if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name))) await ffmpeg();
+const wanted = (names) => names.filter((name) => asked.includes(name));
+const together = wanted(SIDE_BY_SIDE);
 // Tests that wait leave time for what only computes.
 await Promise.all([
   ...(asked.includes('check') ? [check()] : []),
   ...(together.length > 0 ? [suite(...together)] : []),
 ]);
-for (const name of alone) {
-  if (name === 'e2e') dockerEngine();
-  if (name === 'manifests') apiServer({ alone: asked.length === 1 });
-  if (name === 'parity') await parity();
-  else await suite(name);
+
+/** One suite after the other. */
+async function inTurn(names, run) {
+  for (const name of wanted(names)) await run(name);
 }
+
+// Each keeps one core busy: answers are computed beside images that are built.
+await Promise.all([
+  inTurn(['parity', 'faults'], (name) => (name === 'parity' ? parity() : suite(name))),
+  inTurn(['e2e', 'manifests'], async (name) => {
+    if (name === 'e2e') await dockerEngine();
+    else await apiServer({ alone: asked.length === 1 });
+    await suite(name);
+  }),
+]);
 rmSync(folder, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
