@@ -26,6 +26,13 @@ export interface DecoderInputs {
   past(layer: number): readonly [key: Value, value: Value] | undefined;
   /** Notes keys and values of the fed tokens, in the same layout. */
   present(layer: number, key: Value, value: Value): void;
+  /**
+   * What a layer keeps of all former tokens, float32 [rows, …dims]; zeros before the first one, and where there is no cache.
+   * @param kind of the state, a word
+   */
+  state(kind: string, layer: number, dims: readonly number[]): Value;
+  /** Notes what it keeps of them and the fed tokens. */
+  nextState(kind: string, layer: number, value: Value, dims: readonly number[]): void;
 }
 
 export interface CacheSize {
@@ -99,6 +106,14 @@ export function decoderInputs(
       const name = `present.${layer}${cache.part ?? ''}`;
       g.output(`${name}.key`, key, 'float32', shape);
       g.output(`${name}.value`, value, 'float32', shape);
+    },
+    state(kind, layer, dims) {
+      if (cache) return g.input(`past_${kind}.${layer}`, 'float32', ['rows', ...dims]);
+      const rows = g.node('Shape', [ids ?? vectors!], { start: 0, end: 1 });
+      return g.node('Expand', [g.scalar(0), g.node('Concat', [rows, g.ints(dims)], { axis: 0 })]);
+    },
+    nextState(kind, layer, value, dims) {
+      if (cache) g.output(`present_${kind}.${layer}`, value, 'float32', ['rows', ...dims]);
     },
   };
 }

@@ -5,7 +5,13 @@ import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js'
 import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding, DecodingRequest } from '../decoder.js';
 import { isFeature } from '../prompt.js';
-import { copyPrefix, emptySequenceCache, type KeysValues, kvBytesPerToken } from '../cache/kv-cache.js';
+import {
+  copyPrefix,
+  emptySequenceCache,
+  type KeysValues,
+  kvBytesPerToken,
+  stateBytes,
+} from '../cache/kv-cache.js';
 import { createPrefixCache } from '../cache/prefix-cache.js';
 import { reserveCache } from '../cache/reservation.js';
 import type { BatchCache, BatchRow } from '../cache/batch-cache.js';
@@ -53,7 +59,10 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
   const { layout } = session;
   const bytesPerToken = kvBytesPerToken(layout);
   const budget = createCacheBudget(options.memory.cacheBytes, options.memory.cacheLimit);
-  const prefixes = createPrefixCache(budget, bytesPerToken);
+  const ownBytes = stateBytes(layout);
+  const prefixes = createPrefixCache(budget, {
+    ...{ bytesPerToken, fixedBytes: ownBytes, wholeOnly: ownBytes > 0 },
+  });
   const batches = createBatches(layout, options.sharesRuns);
   const { chunk } = options;
   // Keys and values of tokens that attended to a source are of no use to another one.
@@ -133,7 +142,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
     checkPrompt: (length) => checkPromptFits(options.memory, length),
     async start(request, source) {
       checkPromptFits(options.memory, request.promptLength);
-      const fixedBytes = source?.bytes ?? 0;
+      const fixedBytes = ownBytes + (source?.bytes ?? 0);
       const length = Math.min(request.maxLength, contextLength ?? request.maxLength);
       const bytes = request.maxRows * (fixedBytes + length * bytesPerToken);
       // Kept prefixes make room for this request.

@@ -34,8 +34,8 @@ export function createBatchRuns(
     const { sequence, tokens, resolve, reject } = job;
     try {
       sequence.request.signal.throwIfAborted();
-      const { scores, newEntries } = await session.prefill(sequence.prompt, part.length, sequence.cache!);
-      sequence.cache = appendTokens(session.layout, sequence.cache!, newEntries);
+      const { scores, ...fed } = await session.prefill(sequence.prompt, part.length, sequence.cache!);
+      sequence.cache = appendTokens(session.layout, sequence.cache!, fed);
       if (tokens.length === 0) resolve(scores);
       return tokens.length > 0;
     } catch (error) {
@@ -65,9 +65,9 @@ export function createBatchRuns(
         ids: places.map((place) => wanted[place]!),
         embedded: embedded && gatherRows(embedded, places),
       };
-      const { scores, newEntries } = await session.step(tokens, batch);
+      const { scores, ...fed } = await session.step(tokens, batch);
       const rows = jobs.flatMap(({ sequence }) => sequence.rows);
-      batch.append(rows, newEntries);
+      batch.append(rows, fed);
       for (const { sequence, resolve } of jobs) resolve(sequence.rows.map(({ index }) => scores[index]!));
     } catch (error) {
       for (const { reject } of jobs) reject(error);

@@ -33,11 +33,11 @@ async function trial(session: StepSession, config: Json): Promise<DecoderAbiliti
   const [next] = tokens(1, 7) as [number];
   const whole = await session.prefill({ tokens: long }, 9, emptySequenceCache(layout));
   const caches = [
-    appendTokens(layout, emptySequenceCache(layout), whole.newEntries),
+    appendTokens(layout, emptySequenceCache(layout), whole),
     appendTokens(
       layout,
       emptySequenceCache(layout),
-      (await session.prefill({ tokens: short }, 5, emptySequenceCache(layout))).newEntries,
+      await session.prefill({ tokens: short }, 5, emptySequenceCache(layout)),
     ),
   ] as const;
   const alone = [
@@ -59,7 +59,7 @@ async function trial(session: StepSession, config: Json): Promise<DecoderAbiliti
   const partial = appendTokens(
     layout,
     emptySequenceCache(layout),
-    (await session.prefill({ tokens: long }, 4, emptySequenceCache(layout))).newEntries,
+    await session.prefill({ tokens: long }, 4, emptySequenceCache(layout)),
   );
   return { sharesRuns, chunkedPrefill: same(whole, await session.prefill({ tokens: long }, 5, partial), 0) };
 }

@@ -5,10 +5,11 @@ import {
   type CacheLayout,
   type CachePort,
   cacheTensor,
+  type FedTokens,
   type KeysValues,
   type SequenceCache,
 } from '../cache/kv-cache.js';
-import { type Elements, elementsOf } from '../../../sessions/elements.js';
+import { elementsOf } from '../../../sessions/elements.js';
 import { SLOTS_INPUT } from '../graph/decoder-graph.js';
 import { lastScores } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
@@ -17,11 +18,9 @@ import { positionAxes, positionTensor } from '../position-input.js';
 import { GROUPS_INPUT, positionsOf, type Prompt } from '../prompt.js';
 
 /** What a run of the changed graph gives. */
-export interface StepOutput {
+export interface StepOutput extends FedTokens {
   /** Scores after the last token, one array per row: views, which the caller may change. */
   scores: Float32Array[];
-  /** Keys and values of the new tokens, [rows, heads, tokens, width] per port. */
-  newEntries: Elements[];
 }
 
 /** The next token of each row. */
@@ -53,11 +52,13 @@ export function createStepSession(
   // within its table of positions.
   const inPlace = session.inputNames.includes(SLOTS_INPUT);
 
-  async function run(feeds: Record<string, Tensor>): Promise<StepOutput> {
+  async function run(feeds: Record<string, Tensor>, tokens: number): Promise<StepOutput> {
     const outputs = await session.run(feeds);
+    const given = ({ present }: { present: string }) => elementsOf(outputs[present]!);
     return {
-      scores: lastScores(outputs['logits']!),
-      newEntries: layout.ports.map(({ present }) => elementsOf(outputs[present]!)),
+      ...{ tokens, scores: lastScores(outputs['logits']!) },
+      newEntries: layout.ports.map(given),
+      newStates: (layout.states ?? []).map(given),
     };
   }
 
@@ -75,7 +76,7 @@ export function createStepSession(
         mask: new BigInt64Array(past + count).fill(1n),
         sourceMask: new BigInt64Array(cache.source?.length ?? 0).fill(1n),
       });
-      return run({ ...feeds, ...cacheFeeds(layout, cache) });
+      return run({ ...feeds, ...cacheFeeds(layout, cache) }, count);
     },
     embed: embedder && ((tokens) => embedder.embed(tokens.map((token) => [token]))),
     step({ ids, embedded }, batch) {
@@ -88,7 +89,7 @@ export function createStepSession(
       );
       const groups = ids.map(() => 0);
       const feeds = inputsOf(session, { tokens, embedded, positions, slots, groups, mask, sourceMask });
-      return run({ ...feeds, ...batch.feeds() });
+      return run({ ...feeds, ...batch.feeds() }, 1);
     },
   };
 }
@@ -112,7 +113,10 @@ function sourceMaskOf({ rows, sourceCapacity: width }: BatchCache): BigInt64Arra
 }
 
 /** The cache inputs of one sequence. */
-function cacheFeeds({ ports, source = [], type }: CacheLayout, cache: SequenceCache): Record<string, Tensor> {
+function cacheFeeds(
+  { ports, source = [], states = [], type }: CacheLayout,
+  cache: SequenceCache,
+): Record<string, Tensor> {
   const tensors = (of: readonly CachePort[], { length, data }: KeysValues) =>
     of.map(
       ({ past, heads, width }, i) => [past, cacheTensor(type, data[i]!, [1, heads, length, width])] as const,
@@ -120,6 +124,7 @@ function cacheFeeds({ ports, source = [], type }: CacheLayout, cache: SequenceCa
   return Object.fromEntries([
     ...tensors(ports, cache),
     ...(cache.source ? tensors(source, cache.source) : []),
+    ...states.map(({ past, dims }, i) => [past, cacheTensor(type, cache.states[i]!, [1, ...dims])] as const),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import type { Tensor } from 'onnxruntime-node';
-import type { Elements } from '../../../sessions/elements.js';
-import type { CacheLayout, SequenceCache } from './kv-cache.js';
+import type { CacheLayout, FedTokens, SequenceCache } from './kv-cache.js';
+import { createRowStates } from './row-states.js';
 import { createRowTensors } from './row-tensors.js';
 
 /** One row of the running batch. */
@@ -15,7 +15,9 @@ export interface BatchRow {
   readonly shift: number;
 }
 
-/** Keys and values of the rows that are decoded together: those of their tokens, and of the source of each. */
+/**
+ * What rows that are decoded together keep: keys and values of their tokens, and of the source of each, and states of fixed size.
+ */
 export interface BatchCache {
   readonly rows: readonly BatchRow[];
   /** Tokens that a row may hold, and tokens that a source may have. */
@@ -29,8 +31,8 @@ export interface BatchCache {
   remove(row: BatchRow): void;
   /** Raises the capacity where a row has no room for one more token. */
   growIfFull(): void;
-  /** Adds the new token of these rows; `newEntries` are [all rows, heads, 1, width] per port. */
-  append(rows: readonly BatchRow[], newEntries: readonly Elements[]): void;
+  /** Adds the new token of these rows; what was fed is that of all rows. */
+  append(rows: readonly BatchRow[], fed: Omit<FedTokens, 'tokens'>): void;
   /** A copy of a row's cache. */
   extract(row: BatchRow): SequenceCache;
   /** The cache inputs of a step. */
@@ -43,10 +45,12 @@ const roundUp = (tokens: number): number => Math.ceil(tokens / CAPACITY_STEP) * 
 
 const NO_SOURCE = { length: 0, data: [] };
 
-export function createBatchCache({ ports, type, source: sourcePorts = [] }: CacheLayout): BatchCache {
+export function createBatchCache(layout: CacheLayout): BatchCache {
+  const { ports, type, source: sourcePorts = [] } = layout;
   const rows: (BatchRow & { index: number })[] = [];
   const own = createRowTensors({ ports, type }, (longest) => roundUp(longest + 1));
   const source = createRowTensors({ ports: sourcePorts, type }, (longest) => longest);
+  const states = createRowStates(layout);
 
   function newRow(shift: number): BatchRow {
     const row = {
@@ -73,17 +77,23 @@ export function createBatchCache({ ports, type, source: sourcePorts = [] }: Cach
     add(cache, shift = 0) {
       own.add(cache);
       source.add(cache.source ?? NO_SOURCE);
+      states.add(cache.states);
       return newRow(shift);
     },
     duplicate({ index, shift }) {
       own.copy(index, rows.length);
       source.copy(index, rows.length);
+      states.copy(index, rows.length);
       return newRow(shift);
     },
-    overwrite: (row, from) => own.copy(from.index, row.index),
+    overwrite(row, from) {
+      own.copy(from.index, row.index);
+      states.copy(from.index, row.index);
+    },
     remove({ index }) {
       own.remove(index);
       source.remove(index);
+      states.remove(index);
       const last = rows.pop()!;
       if (last.index === index) return;
       last.index = index;
@@ -93,10 +103,13 @@ export function createBatchCache({ ports, type, source: sourcePorts = [] }: Cach
       const longest = Math.max(...own.lengths);
       if (longest >= own.capacity) own.grow(roundUp(longest + Math.max(CAPACITY_STEP, longest / 8)));
     },
-    append(appended, newEntries) {
-      for (const { index } of appended) own.append(index, newEntries);
+    append(appended, { newEntries, newStates }) {
+      for (const { index } of appended) {
+        own.append(index, newEntries);
+        states.replace(index, newStates);
+      }
     },
-    extract: ({ index }) => own.extract(index),
-    feeds: () => ({ ...own.feeds(), ...source.feeds() }),
+    extract: ({ index }) => ({ ...own.extract(index), states: states.extract(index) }),
+    feeds: () => ({ ...own.feeds(), ...source.feeds(), ...states.feeds() }),
   };
 }

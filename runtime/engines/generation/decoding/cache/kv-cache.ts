@@ -11,8 +11,18 @@ export interface CachePort {
   width: number;
 }
 
+/** A state of fixed size that a layer keeps of all former tokens, as convolutions and recurrent layers do. */
+export interface StatePort {
+  /** Name of the input, and of the output that takes its place. */
+  past: string;
+  present: string;
+  /** Of a row. */
+  dims: readonly number[];
+}
+
 export interface CacheLayout {
   ports: readonly CachePort[];
+  states?: readonly StatePort[];
   /** Of the source, for a decoder that attends to one. */
   source?: readonly CachePort[];
   type: 'float32' | 'float16';
@@ -24,14 +34,28 @@ export interface KeysValues {
   data: Elements[];
 }
 
-/** Keys and values of one sequence. */
+/** What one sequence leaves behind for its next tokens. */
 export interface SequenceCache extends KeysValues {
+  /** Per port of a state; never changed in place. */
+  states: readonly Elements[];
   /** Those of the source, which stay as they are. */
   source?: KeysValues;
 }
 
-export function emptySequenceCache({ ports, type }: CacheLayout): SequenceCache {
-  return { length: 0, data: ports.map(() => elements(type, 0)) };
+export function emptySequenceCache({ ports, states = [], type }: CacheLayout): SequenceCache {
+  return {
+    length: 0,
+    data: ports.map(() => elements(type, 0)),
+    states: states.map((port) => elements(type, stateSize(port))),
+  };
+}
+
+/** Numbers of a row's state. */
+export const stateSize = ({ dims }: StatePort): number => dims.reduce((a, b) => a * b, 1);
+
+/** Bytes that the states of a row take, however long its text is. */
+export function stateBytes({ states = [], type }: Pick<CacheLayout, 'states' | 'type'>): number {
+  return states.reduce((sum, port) => sum + stateSize(port), 0) * elementBytes(type);
 }
 
 /** Bytes of cache per token. */
@@ -64,14 +88,22 @@ export function copyTokens({ heads, width }: CachePort, tokens: number, copy: To
   }
 }
 
-/** A new cache: that of a sequence with new tokens [1, heads, tokens, width] at its end. */
+/** What tokens that were fed leave behind. */
+export interface FedTokens {
+  /** How many, of each row. */
+  tokens: number;
+  /** Their keys and values, [rows, heads, tokens, width] per port. */
+  newEntries: readonly Elements[];
+  /** The states after them, [rows, …] per port. */
+  newStates: readonly Elements[];
+}
+
+/** A new cache: that of a sequence with new tokens at its end. */
 export function appendTokens(
   layout: CacheLayout,
   cache: SequenceCache,
-  newEntries: readonly Elements[],
+  { tokens: added, newEntries, newStates }: FedTokens,
 ): SequenceCache {
-  const [{ heads, width }] = layout.ports as [CachePort];
-  const added = newEntries[0]!.length / heads / width;
   const length = cache.length + added;
   const data = layout.ports.map((port, i) => {
     const to = elements(layout.type, port.heads * length * port.width);
@@ -81,10 +113,10 @@ export function appendTokens(
     copyTokens(port, added, { ...target, from: newEntries[i]!, fromStride: added, toStart: end });
     return to;
   });
-  return { ...cache, length, data };
+  return { ...cache, length, data, states: newStates };
 }
 
-/** The first tokens of a cache, as a copy. */
+/** The first tokens of a cache, as a copy; all of them where there are states, which know no former ones. */
 export function copyPrefix(layout: CacheLayout, cache: SequenceCache, length: number): SequenceCache {
   const data = layout.ports.map((port, i) => {
     const to = elements(layout.type, port.heads * length * port.width);
@@ -92,5 +124,5 @@ export function copyPrefix(layout: CacheLayout, cache: SequenceCache, length: nu
     copyTokens(port, length, { ...range, from: cache.data[i]!, to });
     return to;
   });
-  return { length, data };
+  return { length, data, states: cache.states };
 }

@@ -25,13 +25,24 @@ const MIN_LENGTH = 16;
 /** Most texts that are kept. */
 const MAX_ENTRIES = 64;
 
+export interface PrefixCacheOptions {
+  bytesPerToken: number;
+  /** Of a text beside its tokens. */
+  fixedBytes?: number;
+  /** True where a kept text serves prompts that begin with all of it only: states know no former ones. */
+  wholeOnly?: boolean;
+}
+
 interface Entry {
   tokens: readonly number[];
   cache: SequenceCache;
   reservation: Reservation;
 }
 
-export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): PrefixCache {
+export function createPrefixCache(
+  budget: CacheBudget,
+  { bytesPerToken, fixedBytes = 0, wholeOnly = false }: PrefixCacheOptions,
+): PrefixCache {
   /** The oldest first. */
   const entries: Entry[] = [];
 
@@ -50,6 +61,7 @@ export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): P
       for (const entry of entries) {
         // The last token of a prompt is always fed: its scores are needed.
         const length = Math.min(commonLength(entry.tokens, prompt), prompt.length - 1);
+        if (wholeOnly && length < entry.tokens.length) continue;
         if (length >= Math.max(MIN_LENGTH, (best?.length ?? 0) + 1)) best = { entry, length };
       }
       if (!best) return undefined;
@@ -59,7 +71,7 @@ export function createPrefixCache(budget: CacheBudget, bytesPerToken: number): P
       return { cache: entry.cache, length };
     },
     insert(tokens, extract) {
-      const bytes = tokens.length * bytesPerToken;
+      const bytes = fixedBytes + tokens.length * bytesPerToken;
       // Half of the free budget stays for generations, and all of it while one waits.
       if (tokens.length < MIN_LENGTH || bytes > budget.free / 2 || budget.waiting > 0) return;
       // A shorter beginning of the same text is of no more use.

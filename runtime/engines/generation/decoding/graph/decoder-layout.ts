@@ -3,7 +3,7 @@ import { firstNumber, type Json, textConfig } from '../../../repository/model-fo
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
 import { updatesCacheInPlace } from './decoder-graph.js';
-import type { CacheLayout, CachePort } from '../cache/kv-cache.js';
+import type { CacheLayout, CachePort, StatePort } from '../cache/kv-cache.js';
 
 /** True where the inputs decide which parts of the graph are computed. A merged graph consists of two such parts. */
 export function hasBranches(graph: Graph): boolean {
@@ -51,18 +51,33 @@ const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16'
  * indices in the cache as positions, or which branch by the width of the mask, padding included.
  */
 export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefined {
-  if (!graph.inputs.every(({ name }) => KNOWN_INPUTS.test(name))) return undefined;
+  const states = isOwn(graph) ? statePortsOf(graph) : [];
+  const isKnown = (name: string) => KNOWN_INPUTS.test(name) || states.some(({ past }) => past === name);
+  if (!graph.inputs.every(({ name }) => isKnown(name))) return undefined;
   if (hasBranches(graph)) return undefined;
   if (hasWindow(config) && !updatesCacheInPlace(graph) && !isOwn(graph)) return undefined;
   const outputs = new Set(graph.outputs.map(({ name }) => name));
-  const types = new Set(cachesOf(graph).map((value) => TYPES[elementType(value) ?? 0]));
+  const types = new Set(
+    [...cachesOf(graph), ...statesOf(graph)].map((value) => TYPES[elementType(value) ?? 0]),
+  );
   const [type] = types;
   if (!type || types.size > 1 || !outputs.has('logits')) return undefined;
   const ports = cachePortsOf(graph, config);
-  return ports.every(({ present }) => outputs.has(present)) ? { ports, type } : undefined;
+  const isWhole = [...ports, ...states].every(({ present }) => outputs.has(present));
+  return isWhole ? { ports, type, ...(states.length > 0 && { states }) } : undefined;
 }
 
 const cachesOf = ({ inputs }: Graph) => inputs.filter(({ name }) => name.startsWith('past_key_values.'));
+
+/** Inputs for what convolutions and recurrent layers keep, [rows, …] of sizes that a graph of ours names. */
+const statesOf = ({ inputs }: Graph) =>
+  inputs.filter(({ name }) => /^past_(?!key_values\.)\w+\.\d+$/.test(name));
+
+const statePortsOf = (graph: Graph): StatePort[] =>
+  statesOf(graph).map((value) => ({
+    ...{ past: value.name, present: value.name.replace('past', 'present') },
+    dims: tensorShape(value).slice(1).map(Number),
+  }));
 
 /** All cache inputs. */
 export function cachePortsOf(graph: Graph, config: Json): CachePort[] {

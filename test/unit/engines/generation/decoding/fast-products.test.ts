@@ -109,7 +109,12 @@ test('where scores would become others, products stay as they are', async () => 
     native: { release: async () => void log.push(`release ${name}`) } as unknown as InferenceSession,
     session: {
       layout: { ports: [], type: 'float32' },
-      prefill: async () => ({ scores: [Float32Array.of(1, 2, 3, 4 * slope)], newEntries: [] }),
+      prefill: async () => ({
+        scores: [Float32Array.of(1, 2, 3, 4 * slope)],
+        tokens: 1,
+        newEntries: [],
+        newStates: [],
+      }),
     } as unknown as StepSession,
   });
   const open = async (given: Graph) => {

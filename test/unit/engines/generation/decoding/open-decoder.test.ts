@@ -75,7 +75,7 @@ test('the changed graph gives new keys, values and last scores, and the same num
   const session = await openSteps();
   const { layout } = session;
   const { scores, newEntries } = await session.prefill({ tokens: tokens(6, 3) }, 6, {
-    length: 0,
+    ...{ length: 0, states: [] },
     data: layout.ports.map(() => new Float32Array()),
   });
   const plain = await (

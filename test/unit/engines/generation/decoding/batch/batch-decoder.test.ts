@@ -10,7 +10,7 @@ function counting() {
   };
   const output = (rows: number, tokens: number) => ({
     scores: Array.from({ length: rows }, () => new Float32Array(8)),
-    newEntries: [new Float32Array(rows * tokens)],
+    ...{ tokens, newEntries: [new Float32Array(rows * tokens)], newStates: [] },
   });
   const session: StepSession = {
     layout,

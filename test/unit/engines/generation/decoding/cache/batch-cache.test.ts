@@ -25,12 +25,16 @@ function tokens(text: number, from: number, count: number): Float32Array[] {
   );
 }
 
+const fed = (text: number, from: number, count: number) => ({
+  ...{ tokens: count, newEntries: tokens(text, from, count), newStates: [] },
+});
+
 const cacheOf = (text: number, count: number) =>
-  appendTokens(layout, emptySequenceCache(layout), tokens(text, 0, count));
+  appendTokens(layout, emptySequenceCache(layout), fed(text, 0, count));
 
 test('parts of a text add up to the whole', () => {
   const whole = cacheOf(1, 5);
-  const inParts = appendTokens(layout, cacheOf(1, 3), tokens(1, 3, 2));
+  const inParts = appendTokens(layout, cacheOf(1, 3), fed(1, 3, 2));
   expect(inParts).toEqual(whole);
   expect(copyPrefix(layout, whole, 3)).toEqual(cacheOf(1, 3));
   expect(kvBytesPerToken(layout)).toBe((2 * 2 + 3) * 4);
@@ -52,7 +56,7 @@ test('rows of different length keep what is theirs while others come, grow and l
       });
       return Float32Array.from(byRow.flat());
     });
-    batch.append(rows, fresh);
+    batch.append(rows, { newEntries: fresh, newStates: [] });
     if (step === 10) batch.remove(b);
   }
   expect(batch.extract(a)).toEqual(cacheOf(1, 32));
@@ -66,7 +70,7 @@ test('a row that is not written keeps its length, and its neighbours their numbe
   const fresh = layout.ports.map((_, port) =>
     Float32Array.from([...tokens(9, 0, 1)[port]!, ...tokens(2, 3, 1)[port]!]),
   );
-  batch.append([b], fresh);
+  batch.append([b], { newEntries: fresh, newStates: [] });
   expect(batch.extract(a)).toEqual(cacheOf(1, 2));
   expect(batch.extract(b)).toEqual(cacheOf(2, 4));
 });
@@ -98,4 +102,38 @@ test('the feeds have a place for each row and no more', () => {
   const feeds = batch.feeds();
   expect(feeds['past_key_values.0.key']!.dims).toEqual([2, 2, batch.capacity, 2]);
   expect(feeds['past_key_values.0.value']!.dims).toEqual([2, 1, batch.capacity, 3]);
+});
+
+describe('states of fixed size', () => {
+  const withStates: CacheLayout = {
+    ...{ ports: [], type: 'float32' },
+    states: [{ past: 'past_conv.0', present: 'present_conv.0', dims: [2, 1] }],
+  };
+  const state = (...values: number[]) => ({ length: 1, data: [], states: [Float32Array.from(values)] });
+
+  test('are those of the last token, of the rows that were asked for', () => {
+    const batch = createBatchCache(withStates);
+    const [a, b, c] = [batch.add(state(1, 2)), batch.add(state(3, 4)), batch.add(state(5, 6))];
+    batch.append([b], { newEntries: [], newStates: [Float32Array.of(9, 9, 7, 8, 9, 9)] });
+    expect(batch.extract(b)).toEqual({ ...state(7, 8), length: 2 });
+    expect(batch.feeds()['past_conv.0']).toMatchObject({
+      dims: [3, 2, 1],
+      data: Float32Array.of(1, 2, 7, 8, 5, 6),
+    });
+    const twin = batch.duplicate(b);
+    batch.overwrite(c, a);
+    batch.remove(a);
+    expect(batch.extract(twin).states).toEqual([Float32Array.of(7, 8)]);
+    expect(batch.extract(c).states).toEqual([Float32Array.of(1, 2)]);
+    expect(batch.feeds()['past_conv.0']!.dims).toEqual([3, 2, 1]);
+  });
+
+  test('begin as zeros, and take the place of former ones', () => {
+    const empty = emptySequenceCache(withStates);
+    expect(empty).toEqual({ length: 0, data: [], states: [Float32Array.of(0, 0)] });
+    const newStates = [Float32Array.of(1, 2)];
+    const after = appendTokens(withStates, empty, { tokens: 3, newEntries: [], newStates });
+    expect(after).toEqual({ length: 3, data: [], states: newStates });
+    expect(copyPrefix(withStates, after, 3)).toEqual(after);
+  });
 });

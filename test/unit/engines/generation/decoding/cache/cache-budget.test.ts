@@ -71,12 +71,12 @@ describe('who can wait', () => {
   test('is not kept waiting by texts that have ended', async () => {
     const budget = createCacheBudget(100);
     const [one, two] = [budget.reserve(60), budget.reserve(40)];
-    const store = createPrefixCache(budget, 1);
+    const store = createPrefixCache(budget, { bytesPerToken: 1 });
     const waiting = budget.reserveInTurn(100, signal);
     one.release();
     store.insert(
       Array.from({ length: 20 }, (_, i) => i),
-      () => ({ length: 20, data: [] }),
+      () => ({ length: 20, data: [], states: [] }),
     );
     two.release();
     expect((await waiting).bytes).toBe(100);
