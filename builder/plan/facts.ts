@@ -1,3 +1,4 @@
+import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { timmKind } from '../../runtime/graphs/architectures/timm/kinds.js';
@@ -103,7 +104,7 @@ export function parseObject(path: string, text: string | undefined): Json {
   if (text === undefined) return {};
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+    value = parsePythonJson(text.replace(/^\uFEFF/, ''));
   } catch {
     value = undefined;
   }

@@ -4,7 +4,7 @@ import { numberToHalfBits } from '../../core/half.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { createSingleRuns } from '../batching/single-runs.js';
 import { type Json, readOptionalText } from '../repository/model-folder.js';
-import { parsePythonJson } from '../repository/python-json.js';
+import { parsePythonJson } from '../../core/python-json.js';
 import { graphSource } from '../sessions/graph-source.js';
 import { openSessionPool, type PooledSession } from '../sessions/session-pool.js';
 import { type Port, type TensorLike, type Tensors, toFloat32 } from '../sessions/tensors.js';

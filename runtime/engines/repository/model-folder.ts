@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
+import { parsePythonJson } from '../../core/python-json.js';
 
 export type Json = Record<string, unknown>;
 
@@ -19,7 +20,7 @@ export async function readOptionalJson<T = Json>(dir: string, name: string): Pro
   const text = await readOptionalText(dir, name);
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text) as T;
+    return parsePythonJson(text) as T;
   } catch (cause) {
     throw new RunError('not_ready', `the model's ${name} is not valid JSON`, { cause });
   }

@@ -7,7 +7,7 @@ import { startingNoise } from '../../../../runtime/engines/diffusion/latents.js'
 import { decoderBytes, unetBytes, usualNoiseBytes } from '../../../../runtime/core/diffusion-run-memory.js';
 import { createScheduler } from '../../../../runtime/engines/diffusion/schedulers/index.js';
 import { askedSize, sampleSize } from '../../../../runtime/engines/diffusion/size.js';
-import { parsePythonJson } from '../../../../runtime/engines/repository/python-json.js';
+import { parsePythonJson } from '../../../../runtime/core/python-json.js';
 
 describe('noise', () => {
   test('of a seed is the same, without one another each time', () => {

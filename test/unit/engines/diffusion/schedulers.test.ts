@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createScheduler } from '../../../../runtime/engines/diffusion/schedulers/index.js';
-import { parsePythonJson } from '../../../../runtime/engines/repository/python-json.js';
+import { parsePythonJson } from '../../../../runtime/core/python-json.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures');
 
