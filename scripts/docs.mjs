@@ -11,6 +11,7 @@ import { createBuilderProgram } from '../dist/builder/cli.js';
 import { createGatewayProgram } from '../dist/gateway/cli.js';
 import { hostedOpenApi } from '../dist/gateway/reference/openapi.js';
 import { referencePage } from '../dist/gateway/reference/page.js';
+import { parsePythonJson } from '../dist/runtime/core/python-json.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
@@ -70,7 +71,7 @@ function kindsOf(folder) {
   const places = ['', '/repo', ...PARTS.map((part) => `/repo/${part}`)];
   const configs = places.map((place) => `${folder}${place}/config.json`).filter(existsSync);
   return configs
-    .map((path) => JSON.parse(readFileSync(path, 'utf8')))
+    .map((path) => parsePythonJson(readFileSync(path, 'utf8')))
     .map((config) => timmKind(config) ?? config.model_type ?? config._class_name);
 }
 

@@ -4,13 +4,16 @@ import type { Packing, Part } from '../../runtime/graphs/storage.js';
 import {
   aligned,
   floatsOf,
+  type PackedBlocks,
   type QuantizedBlocks,
   readPart,
   repackBlocks,
+  repackFloats,
+  type RowBlocks,
   type StoredTensor,
 } from '../../runtime/weights/index.js';
 
-type BlocksPart = Part & { packing: Packing; blocks: QuantizedBlocks };
+type BlocksPart<Blocks> = Part & { packing: Packing; blocks: Blocks };
 
 interface Reading {
   /** Folder of the checkpoint's files. */
@@ -18,11 +21,44 @@ interface Reading {
   signal: AbortSignal | undefined;
 }
 
-/**
- * Writes a matrix that the checkpoint has packed: data, scales and zero points, and the order of its columns where that is not
- * their own. One matrix is in memory at a time.
- */
-export async function writeBlocks(handle: FileHandle, part: BlocksPart, reading: Reading): Promise<void> {
+/** Writes a matrix that the checkpoint has packed. One matrix is in memory at a time. */
+export async function writeBlocks(
+  handle: FileHandle,
+  { blocks, ...part }: BlocksPart<PackedBlocks>,
+  reading: Reading,
+): Promise<void> {
+  if ('zeros' in blocks) return writeIntegers(handle, { ...part, blocks }, reading);
+  const [stored, storedScales] = [await bytesOf(part.tensor, reading), await bytesOf(blocks.scales, reading)];
+  const { data, scales } =
+    blocks.layout === 'mxfp4'
+      ? repackFloats(stored, storedScales)
+      : { data: stored, scales: scalesByBlock(storedScales, blocks, part.packing.block) };
+  await handle.write(data, 0, data.length, part.offset);
+  await writeScales(handle, scales, part.scalesOffset);
+}
+
+/** The scale of each block, of scales of groups that consist of several. */
+function scalesByBlock(
+  bytes: Uint8Array,
+  { scales: { type }, group }: RowBlocks,
+  block: number,
+): Float32Array {
+  const given = floatsOf(bytes, type);
+  const each = group / block;
+  return Float32Array.from({ length: given.length * each }, (_, i) => given[Math.floor(i / each)]!);
+}
+
+async function writeScales(handle: FileHandle, scales: Float32Array, at: number | undefined): Promise<void> {
+  const bytes = new Uint8Array(scales.buffer);
+  await handle.write(bytes, 0, bytes.length, at);
+}
+
+/** Data, scales and zero points, and the order of the matrix's columns where that is not their own. */
+async function writeIntegers(
+  handle: FileHandle,
+  part: BlocksPart<QuantizedBlocks>,
+  reading: Reading,
+): Promise<void> {
   const { tensor, packing, blocks, offset, scalesOffset, zerosOffset, orderOffset } = part;
   const { scales, zeros, groupOf, ...layout } = blocks;
   const [rows, columns] = tensor.shape as [number, number];
@@ -34,9 +70,8 @@ export async function writeBlocks(handle: FileHandle, part: BlocksPart, reading:
     order,
   };
   const made = repackBlocks(stored, { ...layout, rows, columns, block: packing.block });
-  const scaleBytes = new Uint8Array(made.scales.buffer);
   await handle.write(made.data, 0, made.data.length, offset);
-  await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset);
+  await writeScales(handle, made.scales, scalesOffset);
   await handle.write(made.zeros, 0, made.zeros.length, zerosOffset);
   if (orderOffset === undefined) return;
   const orderBytes = new Uint8Array(BigInt64Array.from(order!, BigInt).buffer);

@@ -129,7 +129,8 @@ function requireUse(id: string, networks: readonly Network[], used: readonly Sto
 
 /** The files that a tensor is made of. */
 function filesOf({ file, merge, blocks }: StoredTensor): string[] {
-  const parts = [merge?.down, merge?.up, blocks?.scales, blocks?.zeros, blocks?.groupOf];
+  const integers = blocks && 'zeros' in blocks ? blocks : undefined;
+  const parts = [merge?.down, merge?.up, blocks?.scales, integers?.zeros, integers?.groupOf];
   return [file, ...parts.flatMap((part) => part?.file ?? [])];
 }
 

@@ -1,7 +1,12 @@
 import * as z from 'zod';
 import { printable } from '../../runtime/core/printable.js';
 import { partOf } from '../../runtime/graphs/storage.js';
-import type { QuantizedBlocks, StoredTensor, WeightIndex } from '../../runtime/weights/index.js';
+import {
+  FLOATS_OF_A_SCALE,
+  type QuantizedBlocks,
+  type StoredTensor,
+  type WeightIndex,
+} from '../../runtime/weights/index.js';
 import { QuantizedError, quantizationSettings } from './quantized.js';
 
 const GPTQ = z.object({
@@ -31,22 +36,120 @@ interface Scheme extends Pick<QuantizedBlocks, 'layout' | 'bits' | 'zeroShift' |
 }
 
 const PACKED = '.qweight';
+const BLOCKS = '_blocks';
+const WORDS = '.weight_packed';
+
+interface QuantizedIndex {
+  index: WeightIndex;
+  method: string;
+  /** Of the integers that products read. */
+  bits: 4 | 8;
+}
 
 /**
- * The index with the matrices that GPTQ or AWQ have packed to four or eight bits under the names that they had before.
- * @returns undefined where there are none
+ * The index with the matrices that another tool has packed under the names that they had before.
+ * @returns undefined where there are none, or the tool is not known
  * @throws QuantizedError where they are packed in a way that products don't read
  */
 export function quantizedIndex(
   index: WeightIndex,
   config: Readonly<Record<string, unknown>>,
-): { index: WeightIndex; method: string; bits: 4 | 8 } | undefined {
+): QuantizedIndex | undefined {
   const settings = quantizationSettings(config);
   const method = settings?.['quant_method'];
+  if (method === 'mxfp4') return floatIndex(index);
+  if (method === 'compressed-tensors') return rowIndex(index, settings!);
+  return method === 'gptq' || method === 'awq' ? integerIndex(index, method, settings!) : undefined;
+}
+
+/** Of floats of four bits, as gpt-oss has its experts; their blocks and scales are tensors of their own. */
+function floatIndex(index: WeightIndex): QuantizedIndex | undefined {
+  const found = new Map(index);
+  const names = [...index.keys()].filter((name) => name.endsWith(BLOCKS));
+  for (const packed of names) {
+    const name = packed.slice(0, -BLOCKS.length);
+    const [tensor, scales] = [index.get(packed)!, index.get(`${name}_scales`)];
+    const [count = 0, rows = 0, groups = 0, bytes] = tensor.shape;
+    const fits =
+      [tensor, scales].every((one) => one?.type === 'U8') &&
+      tensor.shape.length === 4 &&
+      bytes === FLOATS_OF_A_SCALE / 2 &&
+      String(scales!.shape) === String([count, rows, groups]);
+    if (!fits) throw new QuantizedError('mxfp4', `${printable(packed)} and its scales do not fit each other`);
+    const shape = [count, rows, groups * FLOATS_OF_A_SCALE];
+    found.set(name, { ...tensor, shape, blocks: { layout: 'mxfp4', scales: scales! } });
+  }
+  return names.length === 0 ? undefined : { index: found, method: 'mxfp4', bits: 8 };
+}
+
+const COMPRESSED = z.object({
+  format: z.literal('pack-quantized'),
+  config_groups: z.record(
+    z.string(),
+    z.object({
+      // Activations are rounded, too.
+      input_activations: z.null().optional(),
+      output_activations: z.null().optional(),
+      weights: z.object({
+        num_bits: z.literal([4, 8]),
+        type: z.literal('int').default('int'),
+        symmetric: z.literal(true).default(true),
+        strategy: z.enum(['group', 'channel']),
+        group_size: z.int().min(1).nullish(),
+        actorder: z.null().or(z.literal('static')).or(z.literal('weight')).optional(),
+      }),
+    }),
+  ),
+});
+
+/** Of integers of four or eight bits, as compressed-tensors packs them: the layout that products read. */
+function rowIndex(
+  index: WeightIndex,
+  settings: Readonly<Record<string, unknown>>,
+): QuantizedIndex | undefined {
+  const fail = (detail: string) => new QuantizedError('compressed-tensors', detail);
+  const parsed = COMPRESSED.safeParse(settings);
+  if (!parsed.success) throw fail(`${parsed.error.issues[0]!.path.join('.')} is of another kind`);
+  const schemes = Object.values(parsed.data.config_groups).map(({ weights }) => weights);
+  const bits = schemes[0]?.num_bits;
+  if (bits === undefined || schemes.some((scheme) => scheme.num_bits !== bits))
+    throw fail('config_groups are not of one width');
+  const found = new Map(index);
+  const names = [...index.keys()].filter((name) => name.endsWith(WORDS));
+  for (const packed of names) {
+    const name = packed.slice(0, -WORDS.length);
+    const [tensor, scales] = [index.get(packed)!, index.get(`${name}.weight_scale`)];
+    const [rows = 0, words = 0] = tensor.shape;
+    const columns = (words * 32) / bits;
+    const group = columns / (scales?.shape[1] ?? 0);
+    const fits =
+      tensor.type === 'I32' &&
+      FLOATS.has(scales?.type ?? '') &&
+      scales!.shape[0] === rows &&
+      Number.isInteger(group) &&
+      partOf(group) !== undefined &&
+      !index.has(`${name}.weight_zero_point`) &&
+      !index.has(`${name}.weight_g_idx`);
+    if (!fits)
+      throw fail(`${printable(packed)} and its scales do not fit each other, or it has more than them`);
+    found.set(`${name}.weight`, {
+      ...{ ...tensor, shape: [rows, columns] },
+      blocks: { layout: 'rows', bits, group, scales: scales! },
+    });
+  }
+  return names.length === 0 ? undefined : { index: found, method: 'compressed-tensors', bits };
+}
+
+/** Of integers of four or eight bits, as GPTQ and AWQ pack them. */
+function integerIndex(
+  index: WeightIndex,
+  method: 'gptq' | 'awq',
+  settings: Readonly<Record<string, unknown>>,
+): QuantizedIndex | undefined {
   const names = [...index.keys()].filter((name) => name.endsWith(PACKED));
-  if ((method !== 'gptq' && method !== 'awq') || names.length === 0) return undefined;
+  if (names.length === 0) return undefined;
   const fail = (detail: string) => new QuantizedError(method, detail);
-  const scheme = schemeOf(settings!, fail);
+  const scheme = schemeOf(settings, fail);
   const found = new Map(index);
   for (const packed of names) {
     const name = packed.slice(0, -PACKED.length);

@@ -23,7 +23,10 @@ function matricesText(networks: readonly Network[], { bits, share }: WeightsText
   if (ready.length > 0) {
     const others = bits ? `, others packed to ${bits} bits${part}` : '';
     const methods = new Set(ready.map((one) => one.method));
-    return `the ${ready[0]!.bits}-bit matrices of ${[...methods].join(', ')} as they are${others}`;
+    const names = [...methods].join(', ');
+    return methods.has('mxfp4')
+      ? `the matrices of ${names} as ${ready[0]!.bits}-bit integers${others}`
+      : `the ${ready[0]!.bits}-bit matrices of ${names} as they are${others}`;
   }
   return bits ? `matrices packed to ${bits} bits${part}` : 'computed in float32';
 }

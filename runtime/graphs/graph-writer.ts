@@ -73,6 +73,8 @@ export interface PackedMatrix extends Packing {
   data: Value;
   /** float32 [rows, blocks] */
   scales: Value;
+  /** True for what another tool has packed. */
+  isRepacked: boolean;
   /** uint8 [rows, bytes of all blocks' zero points]; absent where all are in the middle. */
   zeros?: Value | undefined;
   /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
@@ -163,7 +165,8 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       graph.outputs.push({ name, type: shapedType(ELEMENTS[type], shape) });
     },
     packed(name, [rows, columns], use) {
-      const stored = weights.take(name, use.transposed ? [columns, rows] : [rows, columns]);
+      const isTurned = use.transposed && !weights.isPacked(name);
+      const stored = weights.take(name, isTurned ? [columns, rows] : [rows, columns]);
       const place = storage.pack(stored, use);
       if (!place) return undefined;
       const blocks = blocksOf(columns, place.block);
@@ -176,9 +179,9 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       };
       const data = { element: UINT8, shape: layout, place: place.data };
       const scales = { element: ELEMENTS.float32, shape: [rows, blocks], place: place.scales };
-      const { bits, block, transposed } = place;
+      const { bits, block, transposed, isRepacked = false } = place;
       return {
-        ...{ bits, block, transposed },
+        ...{ bits, block, transposed, isRepacked },
         data: add(`${use.kind} ${bits}`, data),
         scales: add(`scales ${bits}`, scales),
         zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),

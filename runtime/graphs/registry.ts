@@ -20,6 +20,7 @@ import { DIFFUSION } from './architectures/diffusion/index.js';
 import { gpt2, gptBigcode } from './architectures/gpt2.js';
 import { gptNeo } from './architectures/gpt-neo.js';
 import { LLAMA_LIKE } from './architectures/llama-like/index.js';
+import { mamba2 } from './architectures/mamba2.js';
 import { MEDIA } from './architectures/media/index.js';
 import { modernbert } from './architectures/modernbert.js';
 import { mpt } from './architectures/mpt.js';
@@ -43,7 +44,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
-  ...[bloom, mpt],
+  ...[bloom, mpt, mamba2],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...TIMM,

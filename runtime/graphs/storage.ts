@@ -1,4 +1,4 @@
-import { byteLength, type QuantizedBlocks } from '../weights/index.js';
+import { byteLength, FLOATS_OF_A_SCALE, type PackedBlocks, type QuantizedBlocks } from '../weights/index.js';
 import type { Place } from './tensors.js';
 import type { NamedTensor } from './weights.js';
 
@@ -16,6 +16,8 @@ export interface PackedPlace extends Packing {
   data: Place;
   /** float32 [rows, blocks] */
   scales: Place;
+  /** True for what another tool has packed: products take floats, as its own library does. */
+  isRepacked?: boolean;
   /** uint8 [rows, bytes of all blocks' zero points]; absent where it is 2^(bits - 1) for all. */
   zeros?: Place | undefined;
   /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
@@ -34,7 +36,10 @@ export interface MatrixUse {
   kind: 'matrix' | 'table';
   /** It holds a vector for each token, to be looked up or for an answer's scores. */
   isTable: boolean;
+  /** Stored as [columns, rows]; what another tool has packed is not, whatever it was before. */
   transposed: boolean;
+  /** Not packed here: what it decides is a choice, and it is small. */
+  isExact?: boolean;
 }
 
 /** Weights stay in the files of the checkpoint. */
@@ -97,7 +102,25 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     parts.set(key, part);
     return part;
   };
-  const repacked = (tensor: NamedTensor, { group, bits: own, reordered }: QuantizedBlocks): PackedPlace => {
+  /** Of a matrix whose zero points are in the middle. */
+  const repackedRows = (
+    tensor: NamedTensor,
+    { bits: own, block }: Omit<Packing, 'transposed'>,
+  ): PackedPlace => {
+    const [rows, columns] = tensor.shape as [number, number];
+    const packing: Packing = { bits: own, block, transposed: false };
+    const lengths = { data: (rows * columns * own) / 8, scales: (4 * rows * columns) / block };
+    const part = known(`${keyOf(tensor)} rows`, () => ({
+      ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+    }));
+    return {
+      ...{ ...packing, isRepacked: true },
+      data: { file, offset: part.offset, length: lengths.data },
+      scales: { file, offset: part.scalesOffset!, length: lengths.scales },
+    };
+  };
+  const repackedIntegers = (tensor: NamedTensor, blocked: QuantizedBlocks): PackedPlace => {
+    const { group, bits: own, reordered } = blocked;
     const [rows, columns] = tensor.shape as [number, number];
     const block = partOf(group)!;
     const blocks = columns / block;
@@ -114,7 +137,7 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
       orderOffset: reordered ? reserve(lengths.order) : undefined,
     }));
     return {
-      ...packing,
+      ...{ ...packing, isRepacked: true },
       data: { file, offset: part.offset, length: lengths.data },
       scales: { file, offset: part.scalesOffset!, length: lengths.scales },
       zeros: { file, offset: part.zerosOffset!, length: lengths.zeros },
@@ -124,16 +147,20 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
           : { file, offset: part.orderOffset, length: lengths.order },
     };
   };
+  const repacked = (tensor: NamedTensor, blocks: PackedBlocks): PackedPlace => {
+    if (blocks.layout === 'mxfp4') return repackedRows(tensor, { bits: 8, block: FLOATS_OF_A_SCALE });
+    if (blocks.layout !== 'rows') return repackedIntegers(tensor, blocks);
+    return repackedRows(tensor, { bits: blocks.bits, block: partOf(blocks.group)! });
+  };
   return {
     place(tensor) {
       const { length } = tensor;
       const { offset } = known(keyOf(tensor), () => ({ tensor, offset: reserve(length) }));
       return { file, offset, length };
     },
-    pack(tensor, { kind, isTable, transposed }) {
-      if (tensor.blocks && (kind === 'table' || transposed)) return undefined;
-      if (tensor.blocks) return repacked(tensor, tensor.blocks);
-      if (bits === undefined) return undefined;
+    pack(tensor, { kind, isTable, transposed, isExact = false }) {
+      if (tensor.blocks) return kind === 'table' ? undefined : repacked(tensor, tensor.blocks);
+      if (bits === undefined || isExact) return undefined;
       const own = isTable ? TABLE_BITS : bits;
       const [rows, columns] = matrixSize(tensor, transposed);
       const block = BLOCK;

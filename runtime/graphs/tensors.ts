@@ -5,8 +5,11 @@ import { tensorSize } from './numbers.js';
 export const ELEMENTS = { float32: 1, int32: 6, int64: 7, bool: 9 } as const;
 export type ElementName = keyof typeof ELEMENTS;
 
+/** TensorProto.DataType of floats of 16 bits with float32's range. */
+export const BFLOAT16 = 16;
+
 /** TensorProto.DataType of the types that weights are stored in and graphs can read. */
-const STORED: Readonly<Record<string, number>> = { F32: 1, F16: 10, F64: 11, BF16: 16 };
+const STORED: Readonly<Record<string, number>> = { F32: 1, F16: 10, F64: 11, BF16: BFLOAT16 };
 
 export const isReadable = (type: string): boolean => Object.hasOwn(STORED, type);
 

@@ -7,12 +7,17 @@ export interface NamedTensor extends StoredTensor {
   name: string;
 }
 
-/** The tensors of a checkpoint by the names that an architecture has for them. */
+/**
+ * The tensors of a checkpoint by the names that an architecture has for them. `name[3]` is the fourth of those that one tensor
+ * is made of along its first axis, as experts of a mixture may be stored.
+ */
 export interface Weights {
   /** True where the checkpoint has it. */
   has(name: string): boolean;
   /** Shape of a tensor; undefined where there is none. */
   shapeOf(name: string): readonly number[] | undefined;
+  /** True for a matrix that another tool has packed: it is [rows, columns] as products read it. */
+  isPacked(name: string): boolean;
   /** What the checkpoint calls a tensor; undefined where there is none. */
   nameOf(name: string): string | undefined;
   /** @throws GraphError when there is none, or it has another shape or a type that graphs can't read */
@@ -35,6 +40,25 @@ export interface TensorNames {
    * several.
    */
   parts?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Found extends NamedTensor {
+  /** Name of the tensor that it is, or is a part of. */
+  stored: string;
+}
+
+const MEMBER = /^(.+)\[(\d+)\]$/;
+
+/** One of the tensors that a tensor is made of along its first axis; undefined where there are not so many. */
+function memberOf<T extends StoredTensor>(stack: T, place: number): T | undefined {
+  const { shape, offset, length, blocks, merge } = stack;
+  const [count = 0, ...rest] = shape;
+  if (place >= count || merge) return undefined;
+  const each = length / count;
+  const scales = blocks?.layout === 'mxfp4' ? memberOf(blocks.scales, place) : undefined;
+  if (blocks && !scales) return undefined;
+  const part = { ...stack, shape: rest, offset: offset + place * each, length: each };
+  return blocks?.layout === 'mxfp4' ? { ...part, blocks: { ...blocks, scales: scales! } } : part;
 }
 
 export function createWeights(
@@ -60,17 +84,25 @@ export function createWeights(
         ...prefixes.map((prefix) => (one.startsWith(prefix) ? one.slice(prefix.length) : prefix + one)),
       ]);
   };
-  const find = (name: string): NamedTensor | undefined => {
+  const whole = (name: string): NamedTensor | undefined => {
     for (const form of forms(name)) {
       const stored = index.get(form);
       if (stored) return { ...stored, name: form };
     }
     return undefined;
   };
+  const find = (name: string): Found | undefined => {
+    const [, stack, place] = MEMBER.exec(name) ?? [];
+    const found = whole(stack ?? name);
+    if (!found || place === undefined) return found && { ...found, stored: found.name };
+    const member = memberOf(found, Number(place));
+    return member && { ...member, name: `${found.name}[${place}]`, stored: found.name };
+  };
 
   return {
     has: (name) => find(name) !== undefined,
     shapeOf: (name) => find(name)?.shape,
+    isPacked: (name) => find(name)?.blocks !== undefined,
     nameOf: (name) => find(name)?.name,
     take(name, shape) {
       const found = find(name);
@@ -82,8 +114,9 @@ export function createWeights(
       }
       if (!isReadable(found.type) && !found.blocks)
         throw new GraphError(`${found.name} is stored as ${found.type}`);
-      taken.add(found.name);
-      return found;
+      const { stored, ...tensor } = found;
+      taken.add(stored);
+      return tensor;
     },
     used: () => [...taken],
   };

@@ -7,10 +7,14 @@ export { packRows, type PackedRows } from './pack-rows.js';
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
 export { repackBlocks, type RepackedBlocks } from './repack-blocks.js';
+export { FLOATS_OF_A_SCALE, repackFloats } from './repack-floats.js';
 export type {
+  FloatBlocks,
   LowRankMerge,
+  PackedBlocks,
   QuantizedBlocks,
   RangeSource,
+  RowBlocks,
   StoredTensor,
   WeightFile,
   WeightIndex,

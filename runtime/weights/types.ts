@@ -15,7 +15,32 @@ export interface StoredTensor {
   /** What is added to it before it is used, in a file that is made of it. */
   merge?: LowRankMerge;
   /** What its integers stand for: a matrix that another tool has packed, whose `shape` is that of the matrix. */
-  blocks?: QuantizedBlocks;
+  blocks?: PackedBlocks;
+}
+
+export type PackedBlocks = QuantizedBlocks | FloatBlocks | RowBlocks;
+
+/**
+ * A matrix [rows, columns] as (integer - 2^(bits - 1)) · scale, as products read it: I32 [rows, columns · bits / 32], the first
+ * integer of a row in the lowest bits.
+ */
+export interface RowBlocks {
+  layout: 'rows';
+  bits: 4 | 8;
+  /** Columns of a group. */
+  group: number;
+  /** floats [rows, groups] */
+  scales: StoredTensor;
+}
+
+/**
+ * A matrix [rows, columns], or a stack of them, as floats of four bits (E2M1), two in a byte, the first in its low half, as
+ * U8 [rows, columns / 32, 16]; each 32 of a row are multiplied with a power of two.
+ */
+export interface FloatBlocks {
+  layout: 'mxfp4';
+  /** U8 [rows, columns / 32]: powers + 127 */
+  scales: StoredTensor;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Head } from '../../runtime/core/handles/index.js';
+import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { LARGEST_GRAPH } from '../../runtime/core/spec.js';
 import { GraphError } from '../../runtime/graphs/errors.js';
 import { packedStorage } from '../../runtime/graphs/storage.js';
@@ -23,7 +24,7 @@ interface Given {
 
 async function givenOf(name: string): Promise<Given> {
   const dir = join(ROOT, name);
-  const text = (file: string) => JSON.parse(readFileSync(join(dir, file), 'utf8')) as Config;
+  const text = (file: string) => parsePythonJson(readFileSync(join(dir, file), 'utf8')) as Config;
   const index = await readWeightIndex(sourceOf(readFiles(dir)).source);
   return { config: text('config.json'), index, head: text('cases.json')['head'] as Head };
 }

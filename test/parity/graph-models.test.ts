@@ -6,6 +6,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { makeFile } from '../../builder/pack/make-file.js';
 import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
+import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { openSession } from '../../runtime/engines/sessions/session.js';
 import { packedStorage } from '../../runtime/graphs/storage.js';
 import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
@@ -54,7 +55,7 @@ async function writeModel(dir: string, head: Head): Promise<Written> {
   const source = folderSource(dir);
   const info = await source.info('graph/model');
   const index = await readWeightIndex(rangesOf(source, info));
-  const config = JSON.parse(await readFile(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const config = parsePythonJson(await readFile(join(dir, 'config.json'), 'utf8'));
   const packed = quantizedIndex(index, config);
   if (!packed) return { graphs: writeGraphs({ config, index, head }).graphs, weightsIn: dir };
   const storage = packedStorage('made.bin', undefined);
@@ -145,6 +146,23 @@ function withFreePlaces({ data, dims }: ort.Tensor): ort.Tensor {
   return new ort.Tensor('float32', to, [rows, heads, places, width]);
 }
 
+/** States of fixed size that a layer keeps, zeros at first. */
+function emptyStates(session: InferenceSession): Record<string, ort.Tensor> {
+  const tensors = session.inputMetadata.flatMap((entry) => {
+    if (!/^past_(?!key_values)/.test(entry.name) || !entry.isTensor) return [];
+    const dims = [1, ...entry.shape.slice(1).map(Number)];
+    const data = new Float32Array(dims.reduce((a, b) => a * b, 1));
+    return [[entry.name, new ort.Tensor('float32', data, dims)] as const];
+  });
+  return Object.fromEntries(tensors);
+}
+
+/** What is fed in each run: the prompt, in two parts where the second one needs what the first one left in a state. */
+function partsOf(tokens: readonly number[], prompt: number, inTwo: boolean): number[][] {
+  const ends = [...(inTwo ? [2] : []), ...tokens.map((_, i) => i + 1).filter((end) => end >= prompt)];
+  return ends.map((end, i) => tokens.slice(i === 0 ? 0 : ends[i - 1], end));
+}
+
 /**
  * Feeds a text as the engine does: the prompt, then token by token, after a cache with places that are not used.
  * @param source what is fed in each run
@@ -162,8 +180,10 @@ async function compareText(
     if (!names.includes(entry.name) || !entry.isTensor) continue;
     cache.set(entry.name, { entries: [], heads: Number(entry.shape[1]), width: Number(entry.shape[3]) });
   }
-  for (let from = 0; from < tokens.length; from = Math.max(prompt, from + 1)) {
-    const fed = tokens.slice(from, Math.max(prompt, from + 1));
+  let states = emptyStates(session);
+  const parts = partsOf(tokens, prompt, Object.keys(states).length > 0);
+  for (let from = 0, part = 0; part < parts.length; from += parts[part++]!.length) {
+    const fed = parts[part]!;
     // Two free places in the cache, behind the tokens of the past.
     const room = from === 0 ? 0 : 2;
     const mask = [...tokens.slice(0, from).map(() => 1), ...Array<number>(room).fill(0), ...fed.map(() => 1)];
@@ -171,7 +191,7 @@ async function compareText(
       input_ids: tensorOf([fed]),
       attention_mask: tensorOf([mask]),
       position_ids: tensorOf([fed.map((_, i) => from + i)]),
-      ...source,
+      ...{ ...source, ...states },
     };
     for (const [name, { entries, heads, width: size }] of cache) {
       const data = new Float32Array(heads * (from + room) * size);
@@ -194,7 +214,11 @@ async function compareText(
         entries.push(values);
       }
     }
+    states = Object.fromEntries(
+      Object.keys(states).map((name) => [name, found[name.replace('past', 'present')]!]),
+    );
     const row = from + fed.length - prompt;
+    if (row < 0) continue;
     const scores = wanted.subarray(row * width, (row + 1) * width);
     expect(difference(found['logits']!.data as Float32Array, scores)).toBeLessThan(TOLERANCE);
   }

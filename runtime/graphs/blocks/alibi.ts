@@ -1,6 +1,7 @@
-import { ELEMENTS } from '../tensors.js';
+import { BFLOAT16, ELEMENTS } from '../tensors.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import type { DecoderInputs } from './decoder-inputs.js';
+import { headGroup } from './heads.js';
 
 /** Positions as what is added to scores: a slope of each head times the place of the key. */
 
@@ -23,6 +24,42 @@ export function mptSlopes(heads: number): number[] {
   if (power === heads) return slopes;
   const [even, odd] = [0, 1].map((rest) => slopes.filter((_, i) => i % 2 === rest)) as [number[], number[]];
   return [...odd, ...even].slice(0, heads);
+}
+
+/** Nearest bfloat16, ties to even. */
+function rounded(value: number): number {
+  const bits = new DataView(new ArrayBuffer(4));
+  bits.setFloat32(0, value);
+  const whole = bits.getUint32(0);
+  bits.setUint32(0, (whole + 0x7fff + ((whole >>> 16) & 1)) & 0xffff0000);
+  return bits.getFloat32(0);
+}
+
+export interface FalconPositions {
+  heads: number;
+  keyHeads: number;
+  /** What positions are multiplied with, as scores are. */
+  scale: number;
+}
+
+/**
+ * Falcon's mask, float32 [rows, key heads, heads of each, tokens, all tokens]: Bloom's slopes times places from the first token
+ * on, in 16 bits (bfloat16).
+ */
+export function falconMask(
+  g: GraphWriter,
+  inputs: DecoderInputs,
+  { heads, keyHeads, scale }: FalconPositions,
+): Value {
+  return g.once('mask with positions', () => {
+    const inHalf = (value: Value) =>
+      g.node('Cast', [g.node('Cast', [value], { to: BFLOAT16 })], { to: ELEMENTS.float32 });
+    const places = inHalf(g.node('Cast', [inputs.allPlaces], { to: ELEMENTS.float32 }));
+    const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
+    const slopes = g.floats(bloomSlopes(heads).map(rounded), [1, keyHeads, headGroup(heads, keyHeads), 1, 1]);
+    const added = g.node('Mul', [inHalf(g.node('Mul', [keys, slopes])), g.scalar(scale)]);
+    return g.node('Add', [inputs.mask(), added]);
+  });
 }
 
 /**

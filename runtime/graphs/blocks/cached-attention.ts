@@ -17,6 +17,8 @@ export interface CachedAttention {
   mask: Value;
   /** Scores become cap · tanh(score / cap) first. */
   cap?: number | undefined;
+  /** float32 [heads]: a score of each head that takes part in the softmax, for no value. */
+  sinks?: Value | undefined;
 }
 
 /** float32 [rows, tokens, heads · width] each, of the fed tokens. */
@@ -36,7 +38,7 @@ export function cachedAttention(
   g: GraphWriter,
   inputs: DecoderInputs,
   { query, key, value }: Projected,
-  { layer, heads, keyHeads, width, scale, mask, cap }: CachedAttention,
+  { layer, heads, keyHeads, width, scale, mask, cap, sinks }: CachedAttention,
 ): Value {
   const group = headGroup(heads, keyHeads);
   const past = inputs.past(layer);
@@ -54,9 +56,10 @@ export function cachedAttention(
   const shape = g.node('Concat', [g.ints([0, 0, group]), inputs.tokens, g.ints([-1])], { axis: 0 });
   const capped = cap === undefined ? scores : softCap(g, scores, cap);
   const masked = g.node('Add', [g.node('Reshape', [capped, shape]), mask]);
-  const weights = g.node('Reshape', [
-    ...[g.node('Softmax', [masked], { axis: -1 }), g.node('Shape', [scores])],
-  ]);
+  const shares = sinks
+    ? sharesBesideSinks(g, masked, g.node('Reshape', [sinks, g.ints([1, keyHeads, group, 1, 1])]))
+    : g.node('Softmax', [masked], { axis: -1 });
+  const weights = g.node('Reshape', [shares, g.node('Shape', [scores])]);
   const attended = past ? weighted(g, weights, past[1], values) : g.node('MatMul', [weights, values]);
   const parted = g.node('Reshape', [
     attended,
@@ -64,6 +67,14 @@ export function cachedAttention(
   ]);
   const together = g.node('Transpose', [parted], { perm: [0, 3, 1, 2, 4] });
   return g.node('Reshape', [together, g.ints([0, 0, heads * width])]);
+}
+
+/** Softmax of scores [rows, key heads, group, tokens, all tokens] and a sink of each head, without the sinks' shares. */
+function sharesBesideSinks(g: GraphWriter, scores: Value, sinks: Value): Value {
+  const [axis, shape] = [g.ints([4]), g.node('Shape', [scores], { start: 0, end: 4 })];
+  const column = g.node('Expand', [sinks, g.node('Concat', [shape, g.ints([1])], { axis: 0 })]);
+  const all = g.node('Softmax', [g.node('Concat', [scores, column], { axis: -1 })], { axis: -1 });
+  return g.node('Slice', [all, g.ints([0]), g.ints([-1]), axis]);
 }
 
 /** weights · (past values, then those of the fed tokens) */

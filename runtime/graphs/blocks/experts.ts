@@ -29,7 +29,7 @@ export function softmaxChoices(
   router: string,
   { width, experts, chosen, normalized = true }: RouterSize,
 ): Choices {
-  const scores = linear(g, tokens, router, { from: width, to: experts, bias: false });
+  const scores = linear(g, tokens, router, { from: width, to: experts, bias: false, isExact: true });
   const likely = g.node('Softmax', [scores], { axis: -1 });
   const [best, which] = g.nodes('TopK', [likely, g.ints([chosen])], {
     ...{ outputs: 2, attributes: { axis: -1 } },

@@ -48,10 +48,13 @@ export function gatedHalves(
   { width, inner, act, bias }: HalvesSize,
 ): Value {
   const both = linear(g, x, names.both, { from: width, to: 2 * inner, bias });
+  return linear(g, gated(g, both, { inner, act }), names.down, { from: inner, to: width, bias });
+}
+
+/** act(first half) · second half, of float32 [..., 2 · inner]. */
+export function gated(g: GraphWriter, both: Value, { inner, act }: Pick<HalvesSize, 'inner' | 'act'>): Value {
   const [gate, up] = g.nodes('Split', [both, g.ints([inner, inner])], {
     ...{ outputs: 2, attributes: { axis: -1 } },
   }) as [Value, Value];
-  return linear(g, g.node('Mul', [activation(g, gate, act), up]), names.down, {
-    ...{ from: inner, to: width, bias },
-  });
+  return g.node('Mul', [activation(g, gate, act), up]);
 }

@@ -1,5 +1,5 @@
 import { float } from '../attributes.js';
-import { type GraphWriter, MICROSOFT, type Value } from '../graph-writer.js';
+import { type GraphWriter, MICROSOFT, type PackedMatrix, type Value } from '../graph-writer.js';
 
 /** Sizes of a linear layer: what comes in, and what goes out. */
 export interface LinearSize {
@@ -10,6 +10,8 @@ export interface LinearSize {
 export interface LinearOptions extends LinearSize {
   /** False where the layer has no bias; `if present` where repositories differ. */
   bias?: boolean | 'if present';
+  /** As in MatrixSize. */
+  isExact?: boolean;
 }
 
 /**
@@ -21,9 +23,9 @@ export function linear(
   g: GraphWriter,
   x: Value,
   name: string,
-  { from, to, bias = true }: LinearOptions,
+  { from, to, bias = true, isExact = false }: LinearOptions,
 ): Value {
-  const product = multiplied(g, x, `${name}.weight`, { rows: to, columns: from });
+  const product = multiplied(g, x, `${name}.weight`, { rows: to, columns: from, isExact });
   const has = bias === 'if present' ? g.weights.has(`${name}.bias`) : bias;
   return has ? g.node('Add', [product, g.weight(`${name}.bias`, [to])]) : product;
 }
@@ -35,6 +37,8 @@ export interface MatrixSize {
   isTable?: boolean;
   /** Stored as [columns, rows]. */
   transposed?: boolean;
+  /** Never packed here: what it decides is a choice, and it is small. */
+  isExact?: boolean;
 }
 
 /** x · Wᵀ for a matrix W [rows, columns] of the checkpoint: float32 [..., columns] -> [..., rows]. */
@@ -42,21 +46,25 @@ export function multiplied(
   g: GraphWriter,
   x: Value,
   name: string,
-  { rows, columns, isTable = false, transposed = false }: MatrixSize,
+  { rows, columns, isTable = false, transposed = false, isExact = false }: MatrixSize,
 ): Value {
-  const packed = g.packed(name, [rows, columns], { kind: 'matrix', isTable, transposed });
-  if (packed) {
-    const { data, scales, zeros, order, bits, block } = packed;
-    const size = { N: rows, K: columns, bits, block_size: block };
-    // What another tool has packed is multiplied as its own library does it, in floats.
-    if (zeros !== undefined) {
-      const ordered = order === undefined ? x : g.node('Gather', [x, order], { axis: -1 });
-      return g.node('MatMulNBits', [ordered, data, scales, zeros], size, MICROSOFT);
-    }
-    return g.node('MatMulNBits', [x, data, scales], { ...size, accuracy_level: INT8 }, MICROSOFT);
-  }
+  const packed = g.packed(name, [rows, columns], { kind: 'matrix', isTable, transposed, isExact });
+  if (packed) return packedProduct(g, x, packed, { N: rows, K: columns });
   if (transposed) return g.node('MatMul', [x, g.weight(name, [columns, rows])]);
   return matMulTransposed(g, x, g.weight(name, [rows, columns]));
+}
+
+function packedProduct(
+  g: GraphWriter,
+  x: Value,
+  { data, scales, zeros, order, isRepacked, bits, block }: PackedMatrix,
+  size: { N: number; K: number },
+): Value {
+  const ordered = order === undefined ? x : g.node('Gather', [x, order], { axis: -1 });
+  const inputs = [ordered, data, scales, ...(zeros === undefined ? [] : [zeros])];
+  // What another tool has packed is multiplied as its own library does it, in floats.
+  const level = isRepacked ? {} : { accuracy_level: INT8 };
+  return g.node('MatMulNBits', inputs, { ...size, bits, block_size: block, ...level }, MICROSOFT);
 }
 
 /** accuracy_level of MatMulNBits: activations are rounded to int8 by blocks of each row, whatever rows are beside it. */

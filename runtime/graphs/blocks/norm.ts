@@ -69,19 +69,16 @@ export function headNorm(
   return g.node('Reshape', [normed, g.ints([0, 0, heads * width])]);
 }
 
-/** A LayerNorm without bias for each head of float32 [rows, tokens, heads · width]: `norms.N.weight`. */
+/** A LayerNorm without bias for each head of float32 [rows, tokens, heads · width]. @param weights float32 [heads, width] */
 export function eachHeadNorm(
   g: GraphWriter,
   x: Value,
-  name: string,
+  weights: Value,
   { heads, width, epsilon }: NormOptions & { heads: number },
 ): Value {
   const split = g.node('Reshape', [x, g.ints([0, 0, heads, width])]);
   const ones = g.floats(new Float32Array(width).fill(1));
   const normed = g.node('LayerNormalization', [split, ones], { axis: -1, epsilon: float(epsilon) });
-  const rows = Array.from({ length: heads }, (_, head) =>
-    g.node('Unsqueeze', [g.weight(`${name}.norms.${head}.weight`, [width]), g.ints([0])]),
-  );
-  const scaled = g.node('Mul', [normed, g.node('Concat', rows, { axis: 0 })]);
+  const scaled = g.node('Mul', [normed, weights]);
   return g.node('Reshape', [scaled, g.ints([0, 0, heads * width])]);
 }

@@ -66,6 +66,17 @@ export const gemma2 = defineArchitecture({
   })),
 });
 
+/** Gemma 2 without norms behind attention and feed-forward. modeling_vaultgemma.py */
+export const vaultgemma = defineArchitecture({
+  modelTypes: ['vaultgemma'],
+  config: capped,
+  ...llamaLike<z.output<typeof capped>>((c) => ({
+    ...around(c),
+    ...{ norms: 'before', names: { feedForwardNorm: 'pre_feedforward_layernorm' } },
+    window: windowOf(c, (layer) => layer % 2 === 0),
+  })),
+});
+
 const gemma3Config = gemma2Config.extend({
   vocab_size: size.default(262_208),
   max_position_embeddings: z.int().min(1).default(131_072),

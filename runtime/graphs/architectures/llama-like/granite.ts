@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
 import { expertsSum, overTokens, softmaxChoices } from '../../blocks/experts.js';
-import { gatedHalves } from '../../blocks/gated-feed-forward.js';
-import { matMulTransposed } from '../../blocks/linear.js';
+import { gated, gatedHalves } from '../../blocks/gated-feed-forward.js';
+import { multiplied } from '../../blocks/linear.js';
+import { mambaConfig, mambaSizes, stateSpace } from '../../blocks/state-space.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { llamaConfig, llamaSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
@@ -52,30 +52,15 @@ type At = (name: string) => string;
 
 /** Experts whose matrices are stored as one, [experts, rows, columns]. */
 function experts(g: GraphWriter, x: Value, at: At, c: Mixture): Value {
-  const { hidden_size: width, intermediate_size: inner, num_local_experts: count } = c;
-  // Taken apart once, when the graph is opened.
-  const matrices = (name: string, rows: number, columns: number) =>
-    g
-      .nodes('Split', [g.weight(at(`${name}.weight`), [count, rows, columns])], {
-        ...{ outputs: count, attributes: { axis: 0, num_outputs: count } },
-      })
-      .map((part) => g.node('Squeeze', [part, g.ints([0])]));
-  const [wide, narrow] = [
-    matrices('input_linear', 2 * inner, width),
-    matrices('output_linear', width, inner),
-  ];
+  const { hidden_size: width, intermediate_size: inner, hidden_act: act, num_local_experts: count } = c;
   const size = { width, experts: count, chosen: c.num_experts_per_tok };
-  const product = (fed: Value, all: readonly Value[], expert: number) =>
-    matMulTransposed(g, fed, all[expert]!);
   return overTokens(g, x, width, (tokens) =>
     expertsSum(g, tokens, softmaxChoices(g, tokens, at('router.layer'), size), {
       width,
       compute(fed, expert) {
-        const both = product(fed, wide, expert);
-        const [gate, up] = g.nodes('Split', [both, g.ints([inner, inner])], {
-          ...{ outputs: 2, attributes: { axis: -1 } },
-        }) as [Value, Value];
-        return product(g.node('Mul', [activation(g, gate, c.hidden_act), up]), narrow, expert);
+        const name = (part: string) => at(`${part}_linear.weight[${expert}]`);
+        const both = multiplied(g, fed, name('input'), { rows: 2 * inner, columns: width });
+        return multiplied(g, gated(g, both, { inner, act }), name('output'), { rows: width, columns: inner });
       },
     }),
   );
@@ -119,20 +104,28 @@ export const graniteMoe = defineArchitecture({
 
 const hybridConfig = mixtureConfig
   .extend({
+    ...mambaConfig,
     shared_intermediate_size: z.int().min(1).max(65536).default(1024),
     position_embedding_type: z.string().nullable().default(null),
-    layer_types: z.array(z.literal('attention', 'layers with a state (mamba) are not known'), {
-      error: 'layers with a state (mamba) are not known',
-    }),
+    layer_types: z.array(z.enum(['attention', 'mamba'])).nullish(),
   })
-  .refine((c) => c.layer_types.length >= c.num_hidden_layers, {
+  .refine((c) => (c.layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
     ...{ message: 'leaves out layers', path: ['layer_types'] },
   });
 type Hybrid = z.output<typeof hybridConfig>;
 
-/** Those of Granite 4 whose layers all attend. modeling_granitemoehybrid.py */
+/** Granite 4: most layers keep a state, few attend. modeling_granitemoehybrid.py */
 export const graniteMoeHybrid = defineArchitecture({
   modelTypes: ['granitemoehybrid'],
   config: hybridConfig,
-  ...llamaLike<Hybrid>(mixtureOf),
+  ...llamaLike<Hybrid>((c) => ({
+    ...mixtureOf(c),
+    attend: (g, x, inputs, { layer, at }) =>
+      c.layer_types?.[layer] === 'attention'
+        ? undefined
+        : stateSpace(g, x, inputs, {
+            ...{ ...mambaSizes(c), epsilon: c.rms_norm_eps, act: c.hidden_act, layer },
+            at: (name) => at(`mamba.${name}`),
+          }),
+  })),
 });

@@ -40,7 +40,7 @@ interface TwoLayers {
 }
 
 /** Two layers with an activation between them, in place of gated ones. */
-const twoLayers =
+export const twoLayers =
   (c: { hidden_size: number; intermediate_size: number; hidden_act: string }, { names, bias }: TwoLayers) =>
   (g: GraphWriter, x: Value, at: (name: string) => string): Value => {
     const [width, inner] = [c.hidden_size, c.intermediate_size];

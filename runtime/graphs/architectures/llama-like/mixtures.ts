@@ -5,7 +5,7 @@ import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
 import { linear } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
-import { llamaConfig, llamaSizes } from './config.js';
+import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
 /** Mixtures of experts under the names that Qwen and OLMoE have for them. */
@@ -82,7 +82,7 @@ function sharedExpert(
 ): Value {
   const { hidden_size: width, shared_expert_intermediate_size: inner, hidden_act: act } = c;
   const found = gatedFeedForward(g, x, (name) => at(`mlp.shared_expert.${name}`), { width, inner, act });
-  const gate = linear(g, x, at('mlp.shared_expert_gate'), { from: width, to: 1, bias: false });
+  const gate = linear(g, x, at('mlp.shared_expert_gate'), { from: width, to: 1, bias: false, isExact: true });
   return g.node('Mul', [g.node('Sigmoid', [gate]), found]);
 }
 
@@ -109,6 +109,28 @@ const olmoeConfig = z.object({
   pad_token_id: z.int().nullable().default(1),
   num_experts: count.min(1).default(64),
   clip_qkv: z.number().positive().nullish(),
+});
+
+const flexConfig = z.object({
+  ...llamaConfig,
+  ...mixtureConfig,
+  ...usualSizes({ vocabulary: 100_352, width: 4096, inner: 11_008, layers: 32, heads: 32 }),
+  rope_theta: z.number().positive().default(500_000),
+  max_position_embeddings: size.default(4096),
+  pad_token_id: z.int().nullable().default(100_277),
+  num_experts: count.min(1).default(7),
+  num_experts_per_tok: z.int().min(1).max(1024).default(5),
+});
+
+/** OLMoE with OLMo 2's norms. modeling_flex_olmo.py */
+export const flexOlmo = defineArchitecture({
+  modelTypes: ['flex_olmo'],
+  config: flexConfig,
+  ...llamaLike<z.output<typeof flexConfig>>((c) => ({
+    ...llamaSizes(c),
+    ...{ norms: 'after', headNorms: 'whole' },
+    feedForward: mixture(c, c.intermediate_size),
+  })),
 });
 
 /** Norms of queries and keys go over all heads. modeling_olmoe.py */

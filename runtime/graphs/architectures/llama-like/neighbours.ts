@@ -29,7 +29,7 @@ export const helium = defineArchitecture({
   })),
 });
 
-const ernieConfig = z.object({
+export const ernieConfig = z.object({
   ...llamaConfig,
   rope_theta: z.number().positive().default(500_000),
   rms_norm_eps: epsilon.default(1e-5),
@@ -40,15 +40,19 @@ const ernieConfig = z.object({
   use_bias: z.boolean().default(false),
 });
 
+type Ernie = Omit<z.output<typeof ernieConfig>, 'head_dim'> & { head_dim?: number | null | undefined };
+
+export const ernieModel = (c: Ernie): LlamaLike => ({
+  ...llamaSizes({ ...c, head_dim: c.head_dim }),
+  bias: { projections: c.use_bias, output: c.use_bias, feedForward: c.use_bias },
+  interleaved: true,
+});
+
 /** modeling_ernie4_5.py */
 export const ernie = defineArchitecture({
   modelTypes: ['ernie4_5'],
   config: ernieConfig,
-  ...llamaLike<z.output<typeof ernieConfig>>((c) => ({
-    ...llamaSizes(c),
-    bias: { projections: c.use_bias, output: c.use_bias, feedForward: c.use_bias },
-    interleaved: true,
-  })),
+  ...llamaLike<z.output<typeof ernieConfig>>(ernieModel),
 });
 
 const glmConfig = z.object({
@@ -109,14 +113,17 @@ const cohereSizes = (c: z.output<z.ZodObject<typeof cohereConfig>>) => ({
 
 const commandConfig = z.object({
   ...cohereConfig,
-  use_qk_norm: z.literal(false, 'norms of queries and keys are not known').default(false),
+  use_qk_norm: z.boolean().default(false),
 });
 
 /** Attention and feed-forward side by side. modeling_cohere.py */
 export const cohere = defineArchitecture({
   modelTypes: ['cohere'],
   config: commandConfig,
-  ...llamaLike<z.output<typeof commandConfig>>(cohereSizes),
+  ...llamaLike<z.output<typeof commandConfig>>((c) => ({
+    ...cohereSizes(c),
+    ...(c.use_qk_norm && { headNorms: 'each' }),
+  })),
 });
 
 const cohere2Config = z.object({

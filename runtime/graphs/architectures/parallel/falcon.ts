@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
+import { falconMask } from '../../blocks/alibi.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { splitGroups, splitRows } from '../../blocks/projections.js';
@@ -13,7 +14,7 @@ const falconConfig = z.object({
   layer_norm_epsilon: epsilon.default(1e-5),
   num_kv_heads: size.nullish(),
   num_ln_in_parallel_attn: z.int().min(1).max(2).nullish(),
-  alibi: z.literal(false).default(false),
+  alibi: z.boolean().default(false),
   new_decoder_architecture: z.boolean().default(false),
   multi_query: z.boolean().default(true),
   parallel_attn: z.boolean().default(true),
@@ -41,11 +42,14 @@ export const falcon = defineArchitecture({
     const fresh = c.new_decoder_architecture;
     const keyHeads = fresh ? (c.num_kv_heads ?? heads) : c.multi_query ? 1 : heads;
     const counts = { heads, keyHeads, width: headWidth(width, heads) };
+    const scale = counts.width ** -0.5;
     const to = (heads + 2 * keyHeads) * counts.width;
     const split = c.multi_query && !fresh ? splitRows : splitGroups;
     return {
       ...sizesOf(c),
-      ...{ keyHeads, epsilon: c.layer_norm_epsilon, prefix: 'transformer.', rotary: c },
+      ...{ keyHeads, epsilon: c.layer_norm_epsilon, prefix: 'transformer.' },
+      rotary: c.alibi ? undefined : c,
+      ...(c.alibi && { mask: (g, inputs) => falconMask(g, inputs, { heads, keyHeads, scale }) }),
       parallel: fresh || c.parallel_attn,
       names: { embed: 'word_embeddings', layers: 'h', norm: 'ln_f', output: 'lm_head' },
       norms: falconNorms(c),

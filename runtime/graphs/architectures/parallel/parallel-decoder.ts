@@ -33,6 +33,8 @@ export interface ParallelDecoder {
   /** The answer's scores have a bias. */
   scoresBias?: boolean | undefined;
   rotary: RotaryConfig | undefined;
+  /** In place of the usual mask: what is added to scores, float32 [rows, key heads, heads of each, tokens, all tokens]. */
+  mask?: ((g: GraphWriter, inputs: DecoderInputs) => Value) | undefined;
   /** Neighbours of a head are turned as pairs. */
   interleaved?: boolean | undefined;
   /** Norms before attention and before feed-forward; the same one twice where they share it; undefined: after attention. */
@@ -86,11 +88,9 @@ function writeLayer(
   const read = normed(x, norms.attention);
   const ofHead = headWidth(width, heads);
   const size = { layer, heads, keyHeads, width: ofHead, scale: ofHead ** -0.5, interleaved };
-  const attended = family.output(
-    g,
-    selfAttention(g, inputs, family.project(g, read, at), { ...size, rotary }),
-    at,
-  );
+  const projected = family.project(g, read, at);
+  const masked = { ...size, rotary, mask: family.mask?.(g, inputs) };
+  const attended = family.output(g, selfAttention(g, inputs, projected, masked), at);
   const sum = g.node('Add', [x, attended]);
   const own = norms.feedForward === norms.attention ? read : normed(parallel ? x : sum, norms.feedForward);
   return g.node('Add', [sum, family.feedForward(g, own, at)]);

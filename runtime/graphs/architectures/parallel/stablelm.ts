@@ -5,6 +5,7 @@ import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { eachHeadNorm } from '../../blocks/norm.js';
 import { rotaryConfig } from '../../blocks/rotary-frequencies.js';
+import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
 import { common, parallelHeads, sizesOf } from './parallel-decoder.js';
 
@@ -20,6 +21,18 @@ const stableConfig = z.object({
   qk_layernorm: z.boolean().default(false),
   use_parallel_residual: z.boolean().default(false),
 });
+
+/** `norms.N.weight` of all heads, float32 [heads, width]. */
+function headWeights(
+  g: GraphWriter,
+  name: string,
+  { heads, width }: { heads: number; width: number },
+): Value {
+  const rows = Array.from({ length: heads }, (_, head) =>
+    g.node('Unsqueeze', [g.weight(`${name}.norms.${head}.weight`, [width]), g.ints([0])]),
+  );
+  return g.node('Concat', rows, { axis: 0 });
+}
 
 /** Llama's layers with LayerNorms. modeling_stablelm.py */
 export const stablelm = defineArchitecture({
@@ -46,11 +59,18 @@ export const stablelm = defineArchitecture({
       project(g, x, at) {
         const one = (name: string, count: number) =>
           linear(g, x, at(`self_attn.${name}_proj`), { from: width, to: count * ofHead, bias });
+        const ofHeads = (count: number) => ({ heads: count, width: ofHead });
         const normed = (name: string, count: number) =>
           c.qk_layernorm
-            ? eachHeadNorm(g, one(name, count), at(`self_attn.${name}_layernorm`), {
-                ...{ heads: count, width: ofHead, epsilon: c.layer_norm_eps },
-              })
+            ? eachHeadNorm(
+                g,
+                one(name, count),
+                headWeights(g, at(`self_attn.${name}_layernorm`), ofHeads(count)),
+                {
+                  ...ofHeads(count),
+                  epsilon: c.layer_norm_eps,
+                },
+              )
             : one(name, count);
         return { query: normed('q', heads), key: normed('k', keyHeads), value: one('v', keyHeads) };
       },

@@ -5,6 +5,7 @@ import { planModel } from '../../../../builder/plan/index.js';
 import { createGraphWriter } from '../../../../runtime/graphs/graph-writer.js';
 import { type MatrixUse, packedStorage } from '../../../../runtime/graphs/storage.js';
 import { createWeights } from '../../../../runtime/graphs/weights.js';
+import type { QuantizedBlocks } from '../../../../runtime/weights/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
 import { folderWith } from '../../store/folders.js';
 
@@ -35,7 +36,7 @@ function plan(settings: object, checkpoint: Buffer, tags: string[] = []) {
 
 test.each([
   ['fp8', { quantization_config: { quant_method: 'fp8' } }],
-  ['compressed-tensors', { text_config: {}, quantization_config: { quant_method: 'compressed-tensors' } }],
+  ['fbgemm_fp8', { text_config: {}, quantization_config: { quant_method: 'fbgemm_fp8' } }],
   ['an unnamed method', { quantization_config: {} }],
 ])('weights that are quantised as %s are refused by name', async (method, settings) => {
   await expect(plan(settings, renamed('q_proj.qweight'))).rejects.toThrow(
@@ -43,6 +44,12 @@ test.each([
       `quantised as ${method} .*the weights lack .*q_proj.weight.*; build the repository that .* --dtype q4`,
     ),
   );
+});
+
+const COMPRESSED = { quant_method: 'compressed-tensors', format: 'pack-quantized', config_groups: {} };
+const compressed = (weights: object, others = {}) => ({
+  ...COMPRESSED,
+  config_groups: { group_0: { ...others, weights: { num_bits: 4, strategy: 'channel', ...weights } } },
 });
 
 const GPTQ = { quant_method: 'gptq', bits: 4, group_size: 128, desc_act: false };
@@ -57,6 +64,11 @@ test.each([
   ['dynamic is {"lm_head":{"bits":8}}', { ...GPTQ, dynamic: { lm_head: { bits: 8 } } }],
   ['version is "gemv"', { quant_method: 'awq', bits: 4, group_size: 128, version: 'gemv' }],
   ['q_proj.qweight and its qzeros and scales do not fit', GPTQ],
+  ['format is of another kind', { ...COMPRESSED, format: 'float-quantized' }],
+  ['group_0.weights.num_bits is of another kind', compressed({ num_bits: 3 })],
+  ['group_0.weights.symmetric is of another kind', compressed({ symmetric: false })],
+  ['group_0.weights.type is of another kind', compressed({ type: 'float' })],
+  ['group_0.input_activations is of another kind', compressed({}, { input_activations: { num_bits: 8 } })],
 ])('four bits that products do not read are refused: %s', async (detail, settings) => {
   const checkpoint = renamed('q_proj.qweight');
   await expect(plan({ quantization_config: settings }, checkpoint)).rejects.toThrow(detail);
@@ -90,6 +102,7 @@ test.each([
   ['gptq', 4, 'llama-gptq-v2'],
   ['gptq', 8, 'llama-gptq-order'],
   ['awq', 4, 'qwen2-awq'],
+  ['compressed-tensors', 4, 'llama-compressed'],
 ])('what %s has packed to %i bits is repacked as it is: %s', async (method, bits, name) => {
   const { spec, reasons, toMake, parameters } = await planPacked(name);
   expect(spec.dtype).toBe(`q${bits}`);
@@ -137,7 +150,7 @@ test('what tells the order of columns must leave groups of one size', async () =
   const parts = toMake!.recipe.parts.map((part) => {
     const { blocks } = part.tensor;
     // Other integers in place of the groups.
-    const groupOf = blocks && { ...part.tensor, length: blocks.groupOf!.length };
+    const groupOf = blocks && { ...part.tensor, length: (blocks as QuantizedBlocks).groupOf!.length };
     return blocks ? { ...part, tensor: { ...part.tensor, blocks: { ...blocks, groupOf } } } : part;
   });
   const making = makeFile(join(folder, 'made'), { from: folder, recipe: { ...toMake!.recipe, parts } });
@@ -150,12 +163,52 @@ test('columns that are grouped in another order than config.json says are an err
     const { tensor } = part;
     const { blocks } = tensor;
     // Other integers in place of the groups.
-    const groupOf = blocks && { ...tensor, length: blocks.groupOf!.length };
+    const groupOf = blocks && { ...tensor, length: (blocks as QuantizedBlocks).groupOf!.length };
     return blocks ? { ...part, tensor: { ...tensor, blocks: { ...blocks, groupOf } } } : part;
   });
   const making = makeFile(join(folder, 'made'), { from: folder, recipe: { ...toMake!.recipe, parts } });
   await expect(making).rejects.toThrow('desc_act');
 });
+
+test('words and scales of compressed-tensors that do not fit each other are refused', async () => {
+  const checkpoint = renamed('q_proj.weight_packed');
+  await expect(plan({ quantization_config: compressed({}) }, checkpoint)).rejects.toThrow(
+    'q_proj.weight_packed and its scales do not fit each other',
+  );
+});
+
+test('floats of four bits become integers of eight, and other matrices stay as they are', async () => {
+  const { spec, reasons, toMake } = await planPacked('gpt-oss-mxfp4');
+  expect(spec.dtype).toBe('q8');
+  expect(reasons.at(-1)).toMatch('the matrices of mxfp4 as 8-bit integers');
+  // Of three experts two matrices each.
+  expect(toMake!.recipe.parts.filter(({ packing }) => packing)).toHaveLength(6);
+});
+
+test('floats of four bits whose scales are of another shape are refused', async () => {
+  const change = (settings: object) => ({ ...settings, quantization_config: { quant_method: 'mxfp4' } });
+  await expect(planPacked('gpt-oss-mxfp4', { change })).resolves.toBeDefined();
+  const checkpoint = renamed('q_proj_blocks');
+  await expect(plan({ quantization_config: { quant_method: 'mxfp4' } }, checkpoint)).rejects.toThrow(
+    'q_proj_blocks and its scales do not fit each other',
+  );
+});
+
+test.each([
+  ['gpt-oss', /router/, /gate_up_proj|down_proj/],
+  ['mixtral', /gate\.weight/, /experts/],
+])(
+  'of a mixture experts are packed, and what chooses among them is not: %s',
+  async (name, router, experts) => {
+    const { toMake } = await planPacked(name, { dtype: 'q4' });
+    const parts = (pattern: RegExp) => toMake!.recipe.parts.filter(({ tensor }) => pattern.test(tensor.name));
+    expect(parts(router).length).toBeGreaterThan(0);
+    expect(parts(router).every(({ packing }) => packing === undefined)).toBe(true);
+    const matrices = parts(experts).filter(({ tensor }) => tensor.shape.length === 2);
+    expect(matrices.length).toBeGreaterThan(0);
+    expect(matrices.map(({ tensor, packing }) => packing && tensor.name)).not.toContain(undefined);
+  },
+);
 
 test('packed matrices are read by products alone', async () => {
   const { toMake } = await planPacked('llama-gptq');
@@ -163,9 +216,9 @@ test('packed matrices are read by products alone', async () => {
   const g = createGraphWriter(createWeights(new Map([[name, tensor]])), packedStorage('made', 4));
   const [rows, columns] = tensor.shape as [number, number];
   const packedAs = (use: Pick<MatrixUse, 'kind' | 'transposed'>) =>
-    g.packed(name, use.transposed ? [columns, rows] : [rows, columns], { ...use, isTable: false });
+    g.packed(name, [rows, columns], { ...use, isTable: false });
   expect(packedAs({ kind: 'matrix', transposed: false })).toMatchObject({ bits: 4, block: 32 });
-  expect(packedAs({ kind: 'matrix', transposed: true })).toBeUndefined();
+  expect(packedAs({ kind: 'matrix', transposed: true })).toMatchObject({ bits: 4, transposed: false });
   expect(packedAs({ kind: 'table', transposed: false })).toBeUndefined();
   expect(() => g.weight(name, tensor.shape)).toThrow('is packed, and this network reads it whole');
 });
