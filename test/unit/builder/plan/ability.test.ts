@@ -10,7 +10,6 @@ import { folderSource } from '../../../../runtime/store/folder.js';
 import { StoreError } from '../../../../runtime/store/errors.js';
 import { hubSource } from '../../../../runtime/store/hub.js';
 import { type Hub, startHub } from '../../../fakes/hub.js';
-import { zooModels } from '../../../parity/zoo.js';
 import { folderWith } from '../../store/folders.js';
 
 const ZOO = 'test/fixtures/zoo';
@@ -40,10 +39,6 @@ test('an encoder without a cache is no generator, whatever its repository calls 
   });
   await expect(planOf(dir, 'text-generation')).rejects.toThrow(/gives .*, not logits/);
 });
-
-test('reference models are all able', async () => {
-  for (const { repo, task } of await zooModels()) await planOf(repo, task);
-}, 60_000);
 
 describe('a graph that holds its weights', () => {
   const files = { ...filesOf(LLAMA), 'onnx/model.onnx': withBallast(`${LLAMA}/onnx/model.onnx`, 6_000_000) };

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RunError } from '../../../runtime/core/errors.js';
-import type { Picture } from '../../../runtime/media/picture.js';
-import { type VideoFacts, withVideo } from '../../../runtime/media/video.js';
-import { scratchOf } from '../../../runtime/scratch.js';
-import { HAS_FFMPEG } from '../../parity/ffmpeg.js';
+import { RunError } from '../../runtime/core/errors.js';
+import type { Picture } from '../../runtime/media/picture.js';
+import { type VideoFacts, withVideo } from '../../runtime/media/video.js';
+import { scratchOf } from '../../runtime/scratch.js';
+import { HAS_FFMPEG } from './ffmpeg.js';
 
 /** Videos that scripts/fixtures/video_battery.py made, beside what PyAV makes of them. */
 interface Case {
@@ -19,7 +19,7 @@ interface Case {
   error?: string;
 }
 
-const FOLDER = join(import.meta.dirname, '../../fixtures/videos');
+const FOLDER = join(import.meta.dirname, '../fixtures/videos');
 const cases = JSON.parse(await readFile(join(FOLDER, 'cases.json'), 'utf8')) as Case[];
 
 const limits = { maxPixels: 1_000_000, maxSeconds: 60 };

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeSound } from '../../../runtime/media/sound.js';
-import { sniff } from '../../../runtime/media/sniff.js';
-import { scratchOf } from '../../../runtime/scratch.js';
+import { decodeSound } from '../../runtime/media/sound.js';
+import { sniff } from '../../runtime/media/sniff.js';
+import { scratchOf } from '../../runtime/scratch.js';
 
 const limits = { maxSeconds: 10, maxBytes: 2 ** 22 };
 const RATE = 16_000;

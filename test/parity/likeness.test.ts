@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { makeFile } from '../../../../builder/pack/make-file.js';
-import { planModel } from '../../../../builder/plan/index.js';
-import type { TaskId } from '../../../../runtime/core/task-ids.js';
-import { likenessOf } from '../../../../runtime/engines/compare/likeness.js';
-import { folderSource } from '../../../../runtime/store/folder.js';
+import { makeFile } from '../../builder/pack/make-file.js';
+import { planModel } from '../../builder/plan/index.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { likenessOf } from '../../runtime/engines/compare/likeness.js';
+import { folderSource } from '../../runtime/store/folder.js';
 
 const ZOO = resolve('test/fixtures/zoo-weights');
 
