@@ -5,9 +5,12 @@ import { cacheShape } from '../../../repository/cache-shape.js';
 import { updatesCacheInPlace } from './decoder-graph.js';
 import type { CacheLayout, CachePort, StatePort } from '../cache/kv-cache.js';
 
-/** True where the inputs decide which parts of the graph are computed. A merged graph consists of two such parts. */
+/**
+ * True where the inputs decide which parts of the graph are computed. A merged graph consists of two such parts. Those of our own
+ * only leave out experts that no token has chosen.
+ */
 export function hasBranches(graph: Graph): boolean {
-  return graph.nodes.some(({ op }) => op === 'If');
+  return !isOwn(graph) && graph.nodes.some(({ op }) => op === 'If');
 }
 
 /**

@@ -10,8 +10,8 @@ beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'own-'))
 afterEach(() => rm(folder, { recursive: true }));
 
 /** The decoder of a graph of ours, over the checkpoint or over weights of so many bits. */
-async function open(bits: 4 | 8 | undefined): Promise<Decoder> {
-  const model = { name: 'llama', head: 'causal-lm', task: 'text-generation', bits } as const;
+async function open(bits: 4 | 8 | undefined, name = 'llama'): Promise<Decoder> {
+  const model = { name, head: 'causal-lm', task: 'text-generation', bits } as const;
   const { request, config } = await ownModel(folder, model);
   return openDecoder(request, config);
 }
@@ -28,8 +28,14 @@ async function greedy(decoder: Decoder, prompt: number[], count: number): Promis
   }
 }
 
-test.each([undefined, 8, 4] as const)('texts over weights of %s bits share runs', async (bits) => {
-  const decoder = await open(bits);
+test.each([
+  ['llama', undefined],
+  ['llama', 8],
+  ['llama', 4],
+  // Its graph branches, where nobody has chosen an expert.
+  ['qwen3-moe', undefined],
+] as const)('texts of %s over weights of %s bits share runs', async (name, bits) => {
+  const decoder = await open(bits, name);
   expect(decoder.sharesRuns).toBe(true);
   const prompts = [9, 5, 14].map((length) => Array.from({ length }, (_, i) => 5 + ((7 * i + length) % 80)));
   const together = await Promise.all(prompts.map((prompt) => greedy(decoder, prompt, 12)));
