@@ -44,6 +44,26 @@ export async function loadChatTemplate(
   return createChatTemplate({ templates, tokenizerConfig });
 }
 
+/**
+ * The same for conversations with media, where Python looks otherwise: the older chat_template.json and processor_config.json come before
+ * what the tokenizer has, which its processors don't look at.
+ * @param usual the processor's own, for a repository whose files have none
+ */
+export async function loadProcessorTemplate(
+  dir: string,
+  tokenizerConfig: Json,
+  usual?: string,
+): Promise<ChatTemplate | undefined> {
+  const files = await templateFiles(dir);
+  const [json, processor] = await Promise.all(
+    ['chat_template.json', 'processor_config.json'].map((name) => readOptionalJson(dir, name)),
+  );
+  const written = json?.['chat_template'] ?? processor?.['chat_template'] ?? usual;
+  const templates =
+    Object.keys(files).length > 0 ? files : namedTemplates(written ?? tokenizerConfig['chat_template']);
+  return createChatTemplate({ templates, tokenizerConfig });
+}
+
 /** `default` is the template for plain conversations, `tool_use` the one for those with tools where it exists. */
 export function createChatTemplate({
   templates,

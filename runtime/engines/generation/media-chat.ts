@@ -1,7 +1,11 @@
 import { RunError } from '../../core/errors.js';
 import type { MediaChat, MediaMessage } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { type ChatTemplate, createChatTemplate, loadChatTemplate } from '../chat-templates/chat-template.js';
+import {
+  type ChatTemplate,
+  createChatTemplate,
+  loadProcessorTemplate,
+} from '../chat-templates/chat-template.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
 import { readExtractorConfig } from '../sounds/sound-input.js';
@@ -31,7 +35,8 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const tokenizer = await loadTokenizer(dir);
   const families = await readFamilies(request, config, tokenizer);
   const template =
-    (await loadChatTemplate(dir, tokenizer.config)) ?? familyTemplate(families.image?.template, tokenizer);
+    (await loadProcessorTemplate(dir, tokenizer.config, families.audio?.template)) ??
+    familyTemplate(families.image?.template, tokenizer);
   if (!template) throw new RunError('not_ready', 'the model has no chat template');
   // One after the other: what media need is set aside before the decoder divides the rest.
   const { encoders, rest } = await openMediaEncoders(request, config, families);

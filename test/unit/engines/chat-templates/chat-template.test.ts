@@ -5,6 +5,7 @@ import type { ChatMessage } from '../../../../runtime/core/handles/index.js';
 import {
   createChatTemplate,
   loadChatTemplate,
+  loadProcessorTemplate,
 } from '../../../../runtime/engines/chat-templates/chat-template.js';
 
 interface Fixture {
@@ -114,6 +115,23 @@ describe('where the template is found', () => {
     const files = { 'chat_template.json': JSON.stringify({ chat_template: 'O' }) };
     expect(await found(files, {})).toBe('O');
     expect(await found(files, { chat_template: 'C' })).toBe('C');
+  });
+
+  test('for media in the files of the processor, then its own, then in those of the tokenizer', async () => {
+    const at = async (given: Record<string, string>, config: object, usual?: string) => {
+      const own = await mkdtemp(join(dir, 'own-'));
+      for (const [name, text] of Object.entries(given)) await writeFile(join(own, name), text);
+      const template = await loadProcessorTemplate(own, config as Record<string, unknown>, usual);
+      return template?.render(messages, { variables: {}, continues: false });
+    };
+    const json = { 'chat_template.json': JSON.stringify({ chat_template: 'O' }) };
+    const processor = { 'processor_config.json': JSON.stringify({ chat_template: 'P' }) };
+    const tokenizer = { chat_template: 'C' };
+    expect(await at({ 'chat_template.jinja': 'J', ...json }, tokenizer, 'U')).toBe('J');
+    expect(await at({ ...json, ...processor }, tokenizer, 'U')).toBe('O');
+    expect(await at(processor, tokenizer, 'U')).toBe('P');
+    expect(await at({}, tokenizer, 'U')).toBe('U');
+    expect(await at({}, tokenizer)).toBe('C');
   });
 
   test('in a list with names, of which tools have one', async () => {

@@ -37,7 +37,7 @@ export async function openClipEncoder(
       return withVideo(bytes, { limits: request, signal }, async ({ facts, frames }) => {
         const { numbers, layout } = family.choose(facts, sampling);
         memory.check(layout.patches, 'video');
-        const clip = family.collect();
+        const clip = family.collect(layout);
         const parts: TensorLike[] = [];
         const encode = async (runs: EncoderRun[]) => {
           for (const one of runs) parts.push(await run(one, signal));

@@ -13,7 +13,10 @@ export interface MediumLayout {
   count: number;
   /** Patches, or steps of a sound, that attend to each other in one run of the encoder. */
   patches: number;
-  /** Features over time, height and width, for families whose positions follow them. */
+  /**
+   * Features over time, height and width, for families whose positions follow them. Where words stand between the steps, each step has
+   * its own place.
+   */
   grid?: readonly [number, number, number];
   /** Positions from one step of `grid` over time to the next; 1 by default. */
   timeStep?: number;
@@ -35,6 +38,8 @@ export interface PlacedMedium extends Pick<MediumLayout, 'grid' | 'timeStep'> {
 export interface MediumFamily {
   /** What a chat template writes for a medium. */
   readonly placeholder: string;
+  /** The placeholder with what a template may write around it: all of it makes room for the text of `expand`. */
+  readonly surrounded?: string;
   /** The token at whose places features stand. */
   readonly tokenId: number;
   /** Most patches of one run. */
@@ -67,6 +72,8 @@ export interface PictureFamily extends MediumFamily {
 }
 
 export interface SoundFamily extends MediumFamily {
+  /** The processor's chat template, for repositories whose processor has none of its own. */
+  readonly template?: string;
   /** Samples per second. */
   readonly rate: number;
   /** @throws RunError 422 a sound that Python's processor fails on */
@@ -85,8 +92,8 @@ export interface ClipFamily extends MediumFamily {
    * @throws RunError 422 a clip that Python's processor fails on
    */
   choose(video: VideoFacts, sampling: FrameSampling): { numbers: number[]; layout: MediumLayout };
-  /** Runs of the vision encoder for the frames of one clip, which come one by one. */
-  collect(): FrameCollector;
+  /** Runs of the vision encoder for the frames of one clip, which come one by one. @param layout what `choose` said of it */
+  collect(layout: MediumLayout): FrameCollector;
   /** The features of all runs [count, width] as the prompt has them; absent where they stay as they are. */
   arrange?(features: TensorLike): TensorLike;
 }
