@@ -10,7 +10,9 @@ export interface Decoder {
   /** Heads of keys and values, and their width. */
   keyHeads: number;
   headWidth: number;
-  /** float32 [rows, tokens, width] of int64 [rows, tokens]. */
+  /** Of the vectors that stand for tokens and features; absent where it is that of the states. `place` takes them apart. */
+  vectorWidth?: number;
+  /** float32 [rows, tokens, width of the vectors] of int64 [rows, tokens]. */
   embed(g: GraphWriter, ids: Value): Value;
   /** Adds what is known of places to the tokens' vectors; absent where they stay as they are. */
   place?(g: GraphWriter, x: Value, inputs: DecoderInputs): Value;

@@ -30,14 +30,16 @@ export function embeddedDecoderRoles<C>(modelOf: (config: C) => Decoder, options
     embed_tokens: (g: GraphWriter, config: C) => {
       const model = modelOf(config);
       const found = model.embed(g, g.input('input_ids', 'int64', ['rows', 'tokens']));
-      g.output('inputs_embeds', found, 'float32', ['rows', 'tokens', model.width]);
+      g.output('inputs_embeds', found, 'float32', ['rows', 'tokens', vectorWidth(model)]);
     },
     decoder_model_merged: (g: GraphWriter, config: C) => {
       const model = modelOf(config);
-      writeScores(g, model, decoderInputs(g, cacheOf(model), { ...options, vectors: model.width }));
+      writeScores(g, model, decoderInputs(g, cacheOf(model), { ...options, vectors: vectorWidth(model) }));
     },
   };
 }
+
+const vectorWidth = ({ vectorWidth: own, width }: Decoder): number => own ?? width;
 
 function statesOf(g: GraphWriter, model: Decoder, inputs: DecoderInputs): Value {
   const found = inputs.ids === undefined ? inputs.vectors! : model.embed(g, inputs.ids);

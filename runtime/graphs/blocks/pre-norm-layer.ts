@@ -1,9 +1,9 @@
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { activation } from './activation.js';
-import { attention, type AttentionOptions } from './attention.js';
+import { attention, type AttentionOptions, type Attended } from './attention.js';
 import { linear, type LinearOptions } from './linear.js';
 import { headWidth } from './heads.js';
-import { layerNorm } from './norm.js';
+import { layerNorm, type NormOptions, rmsNorm } from './norm.js';
 import { splitRows } from './projections.js';
 
 type Bias = LinearOptions['bias'];
@@ -36,6 +36,10 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
   bias?: Value | ((read: Value) => Value) | undefined;
   /** Of the layers; all have one if absent. */
   biases?: { query?: Bias; key?: Bias; value?: Bias; output?: Bias; feedForward?: Bias };
+  /** In place of LayerNorm. */
+  norm?: ((g: GraphWriter, x: Value, name: string, size: NormOptions) => Value) | undefined;
+  /** Names of the RMSNorms of all heads of queries and of keys. */
+  headNorms?: readonly [query: string, key: string] | undefined;
   /** Turns the heads of queries and keys, float32 [rows, tokens, width]. */
   turn?: (x: Value) => Value;
   /** Names of vectors [width] that scale what attention and feed-forward add. */
@@ -46,16 +50,16 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
 
 /** A layer of an encoder whose norms stand before attention and feed-forward: float32 [rows, tokens, width]. */
 export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
-  const { names, at, width, epsilon, scales, turn = (heads) => heads } = layer;
-  const normed = layerNorm(g, x, at(names.attentionNorm), { width, epsilon });
-  const projected = projections(g, normed, layer);
+  const { names, at, width, epsilon, scales, norm = layerNorm, turn = (heads) => heads } = layer;
+  const normed = norm(g, x, at(names.attentionNorm), { width, epsilon });
+  const projected = normedHeads(g, projections(g, normed, layer), layer);
   const bias = typeof layer.bias === 'function' ? layer.bias(normed) : layer.bias;
   const turned = { ...projected, query: turn(projected.query), key: turn(projected.key) };
   const attended = attention(g, turned, { ...layer, bias });
   const outputSize = { from: width, to: width, bias: layer.biases?.output ?? true };
   const output = linear(g, attended, at(names.output), outputSize);
   const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
-  const read = layerNorm(g, middle, at(names.norm), { width, epsilon });
+  const read = norm(g, middle, at(names.norm), { width, epsilon });
   const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);
   return g.node('Add', [scaledBy(g, found, scales && at(scales[1]), width), middle]);
 }
@@ -72,6 +76,16 @@ function projections(g: GraphWriter, x: Value, { names, at, width, heads, biases
     };
   const fused = linear(g, x, at(query), { from: width, to: 3 * width, bias: biases.query ?? true });
   return splitRows(g, fused, { heads, keyHeads: heads, width: headWidth(width, heads) });
+}
+
+/** Of RMSNorms over heads. */
+const HEAD_EPSILON = 1e-6;
+
+function normedHeads(g: GraphWriter, projected: Attended, { headNorms, at, width }: PreNormLayer): Attended {
+  if (!headNorms) return projected;
+  const normed = (x: Value, name: string) => rmsNorm(g, x, at(name), { width, epsilon: HEAD_EPSILON });
+  const [query, key] = headNorms;
+  return { ...projected, query: normed(projected.query, query), key: normed(projected.key, key) };
 }
 
 function feedForward(g: GraphWriter, x: Value, layer: PreNormLayer): Value {

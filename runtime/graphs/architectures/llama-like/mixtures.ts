@@ -16,6 +16,13 @@ const mixtureConfig = {
   norm_topk_prob: z.boolean().default(false),
 };
 
+/** Which layers of Qwen's have experts; others have one gated layer. */
+export const mixedLayers = {
+  num_experts: count,
+  decoder_sparse_step: z.int().min(1).default(1),
+  mlp_only_layers: z.array(z.int()).nullish(),
+};
+
 interface Mixture {
   hidden_size: number;
   hidden_act: string;
@@ -37,16 +44,15 @@ const qwen3MoeConfig = z.object({
   ...llamaConfig,
   ...mixtureConfig,
   num_key_value_heads: size.default(4),
+  ...mixedLayers,
   num_experts: count.default(128),
   moe_intermediate_size: size.default(768),
-  decoder_sparse_step: z.int().min(1).default(1),
-  mlp_only_layers: z.array(z.int()).nullish(),
   use_sliding_window: z.boolean().nullish(),
   sliding_window: z.int().min(1).nullable().default(4096),
 });
 type Qwen3Moe = z.output<typeof qwen3MoeConfig>;
 
-const isMixed = (c: Qwen3Moe, layer: number): boolean =>
+export const isMixed = (c: z.output<z.ZodObject<typeof mixedLayers>>, layer: number): boolean =>
   c.num_experts > 0 && !c.mlp_only_layers?.includes(layer) && (layer + 1) % c.decoder_sparse_step === 0;
 
 /** Layers without experts have one gated layer. modeling_qwen3_moe.py */

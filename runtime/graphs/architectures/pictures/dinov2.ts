@@ -40,7 +40,10 @@ const sizesOf = (c: Dinov2Config) => ({
 });
 
 /** How many tokens without a place stand behind that of the picture; those networks resize positions another way. */
-const registersOf = (c: Dinov2Config & { num_register_tokens?: number }) => c.num_register_tokens;
+const registersOf = (c: EmbeddingConfig & { num_register_tokens?: number }) => c.num_register_tokens;
+
+/** What patches and their places are made of. */
+type EmbeddingConfig = Pick<Dinov2Config, 'num_channels' | 'hidden_size' | 'patch_size' | 'image_size'>;
 
 export interface Dinov2Tokens {
   tokens: Value;
@@ -51,7 +54,7 @@ export interface Dinov2Tokens {
 /** Patches behind the token of the picture, with the positions of a grid of any size. */
 export function dinov2Embeddings(
   g: GraphWriter,
-  c: Dinov2Config,
+  c: EmbeddingConfig,
   base: string,
   pixels = pictureInput(g, c.num_channels),
 ): Dinov2Tokens {

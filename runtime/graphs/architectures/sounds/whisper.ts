@@ -52,8 +52,8 @@ export type WhisperEncoder = Pick<
   | ('encoder_layers' | 'encoder_attention_heads' | 'encoder_ffn_dim')
 >;
 
-/** What the encoder reads, and what each layer gives; the norm behind the last one included. */
-export function whisperStates(g: GraphWriter, c: WhisperEncoder): Value[] {
+/** What the first layer reads of `input_features` [rows, filters, frames] of a window: float32 [rows, steps, width]. */
+export function whisperSteps(g: GraphWriter, c: WhisperEncoder): Value {
   const width = c.d_model;
   const frames = FRAMES * c.max_source_positions;
   const spectrogram = g.input('input_features', 'float32', ['rows', c.num_mel_bins, frames]);
@@ -66,17 +66,31 @@ export function whisperStates(g: GraphWriter, c: WhisperEncoder): Value[] {
   }, spectrogram);
   const steps = g.node('Transpose', [narrowed], { perm: [0, 2, 1] });
   const places = g.weight(at('embed_positions.weight'), [c.max_source_positions, width]);
-  const states = [g.node('Add', [steps, places])];
+  return g.node('Add', [steps, places]);
+}
+
+/** What each layer reads, and what the last one gives. */
+export function whisperLayers(g: GraphWriter, steps: Value, c: WhisperEncoder): Value[] {
+  const states = [steps];
   for (let i = 0; i < c.encoder_layers; i++)
     states.push(
       preNormLayer(g, states.at(-1)!, {
-        ...{ width, inner: c.encoder_ffn_dim, heads: c.encoder_attention_heads, epsilon: EPSILON },
+        ...{ width: c.d_model, inner: c.encoder_ffn_dim, heads: c.encoder_attention_heads, epsilon: EPSILON },
         ...{ act: c.activation_function, names: NAMES, biases: { key: false } },
         at: (part) => at(`layers.${i}.${part}`),
       }),
     );
-  const last = layerNorm(g, states.at(-1)!, at('layer_norm'), { width, epsilon: EPSILON });
-  return [...states.slice(0, -1), last];
+  return states;
+}
+
+/** The norm behind the layers. */
+export const whisperNorm = (g: GraphWriter, x: Value, { d_model: width }: WhisperEncoder): Value =>
+  layerNorm(g, x, at('layer_norm'), { width, epsilon: EPSILON });
+
+/** What the encoder reads, and what each layer gives; the norm behind the last one included. */
+export function whisperStates(g: GraphWriter, c: WhisperEncoder): Value[] {
+  const states = whisperLayers(g, whisperSteps(g, c), c);
+  return [...states.slice(0, -1), whisperNorm(g, states.at(-1)!, c)];
 }
 
 /** BART's, whose keys have no bias here. */
