@@ -1,5 +1,7 @@
-/** Frames, and pixels of their sides: as many as models for clips read, and as few bytes as will do. */
-const [FRAMES, SIDE] = [64, 4];
+/** Frames: as many as models for clips read. */
+const FRAMES = 64;
+/** Pixels of the clip's sides, the fewest that all models take, and of the part of it that moves: as few bytes as will do. */
+const [SCREEN, SIDE] = [32, 4];
 /** Hundredths of a second of a frame. */
 const DELAY = 10;
 /** Bits of the colours: four of them. Codes have one bit more, and it stays so as long as the table is cleared in time. */
@@ -9,7 +11,7 @@ const [CLEAR, END] = [4, 5];
 
 /** A short clip as an animated GIF in Base64: colours that move down by a row with each frame. */
 export function sampleClip(): string {
-  const header = [...Buffer.from('GIF89a'), ...word(SIDE), ...word(SIDE), 0x80 | (COLOUR_BITS - 1), 0, 0];
+  const header = [...Buffer.from('GIF89a'), ...word(SCREEN), ...word(SCREEN), 0x80 | (COLOUR_BITS - 1), 0, 0];
   const colours = [0, 0, 0, 200, 60, 40, 40, 160, 220, 240, 240, 200];
   const frames = Array.from({ length: FRAMES }, (_, i) => frame(i)).flat();
   return Buffer.from([...header, ...colours, ...frames, 0x3b]).toString('base64');

@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { levelTable, type LevelSettings, readLevels } from './levels.js';
+import { HALVES, levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 
@@ -18,7 +18,6 @@ export interface TileProcessor {
 const LANCZOS = 1;
 const BICUBIC = 3;
 const EDGE = 364;
-const HALF = [0.5, 0.5, 0.5];
 
 /** Makes squares of the frames of a clip. */
 export interface FrameProcessor {
@@ -48,7 +47,7 @@ export function createFrameProcessor(config: Json): FrameProcessor {
  */
 export function createTileProcessor(config: Json, check: (size: Edges) => void = refuseThin): TileProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
-  const levels = readLevels(config, { image_mean: HALF, image_std: HALF });
+  const levels = readLevels(config, HALVES);
   const [resample, splits] = [value('resample', LANCZOS), value('do_image_splitting', true)];
   const edge = firstNumber(value<Json>('max_image_size', { longest_edge: EDGE }), 'longest_edge');
   if (edge === undefined)

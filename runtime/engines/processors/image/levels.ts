@@ -25,6 +25,9 @@ export const CLIP = {
   image_std: [0.26862954, 0.26130258, 0.27577711],
 };
 
+/** Levels from -1 to 1. */
+export const HALVES = { image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] };
+
 /** Settings of a processor that rescales and normalises. @param usual where its configuration names none */
 export function readLevels(
   config: Json,

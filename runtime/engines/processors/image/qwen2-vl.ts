@@ -94,6 +94,18 @@ function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
   };
 }
 
+export interface SmartLimits {
+  /** Of which edges become multiples. */
+  factor: number;
+  /** Fewest and most pixels. */
+  least: number;
+  most: number;
+  /** Of a clip, where its pixels are those of all frames: how many there are, and that number rounded. */
+  frames?: { given: number; rounded: number };
+}
+
+const ONE = { given: 1, rounded: 1 };
+
 /** Longest edge by the shortest one. */
 const MAX_RATIO = 200;
 
@@ -104,7 +116,7 @@ const MAX_RATIO = 200;
  */
 export function smartSize(
   { height, width }: Edges,
-  { factor, least, most }: { factor: number; least: number; most: number },
+  { factor, least, most, frames = ONE }: SmartLimits,
 ): Edges {
   if (Math.max(height, width) / Math.min(height, width) > MAX_RATIO)
     throw new RunError(
@@ -115,33 +127,37 @@ export function smartSize(
     height: roundHalfEven(height / factor) * factor,
     width: roundHalfEven(width / factor) * factor,
   };
-  const pixels = rounded.height * rounded.width;
+  const pixels = frames.rounded * rounded.height * rounded.width;
   if (pixels > most) {
-    const beta = Math.sqrt((height * width) / most);
+    const beta = Math.sqrt((frames.given * height * width) / most);
     const edge = (length: number) => Math.max(factor, Math.floor(length / beta / factor) * factor);
     return { height: edge(height), width: edge(width) };
   }
   if (pixels < least) {
-    const beta = Math.sqrt(least / (height * width));
+    const beta = Math.sqrt(least / (frames.given * height * width));
     const edge = (length: number) => Math.ceil((length * beta) / factor) * factor;
     return { height: edge(height), width: edge(width) };
   }
   return rounded;
 }
 
-interface PatchSettings {
+export interface PatchSettings {
   patch: number;
   merge: number;
   levels: LevelSettings;
 }
 
-function gridOf({ height, width }: Edges, patch: number, merge: number): Patches['grid'] {
+export function gridOf({ height, width }: Edges, patch: number, merge: number): Patches['grid'] {
   const [rows, columns] = [Math.floor(height / patch), Math.floor(width / patch)];
   if (rows % merge === 0 && columns % merge === 0 && rows > 0 && columns > 0) return [1, rows, columns];
   throw new RunError('unprocessable', 'the picture has no whole number of patches');
 }
 
-function cutPatches(frames: readonly Picture[], { patch, merge, levels }: PatchSettings): Float32Array {
+/** Rows of patches of one step over time. */
+export function cutPatches(
+  frames: readonly Picture[],
+  { patch, merge, levels }: PatchSettings,
+): Float32Array {
   const [picture] = frames as [Picture];
   const { width, channels } = picture;
   const [, rows, columns] = gridOf(picture, patch, merge);

@@ -108,8 +108,11 @@ export function patchTurns(g: GraphWriter, grid: Lines, headWidth: number): Rota
   return turns(g, chosen, { frequencies: g.floats([...values, ...values], [1, 1, half]), half });
 }
 
-/** float32 [patches, 2], for all frames. */
-function linesAndColumns(g: GraphWriter, { frames, cells, merge }: Lines): Value {
+/** The line and the column of each patch, cell by cell: float32 [patches, 2], for all frames. */
+export function linesAndColumns(
+  g: GraphWriter,
+  { frames, cells, merge }: Pick<CellGrid, 'frames' | 'cells' | 'merge'>,
+): Value {
   const counts = g.nodes('Split', [cells, g.ints([1, 1])], { outputs: 2, attributes: { axis: 0 } });
   const inner = g.ints(Array.from({ length: merge }, (_, i) => i));
   const shape = g.node('Concat', [frames, cells, g.ints([merge, merge])], { axis: 0 });

@@ -12,7 +12,7 @@ import { layers, size } from '../config.js';
 import { channels } from '../pictures/config.js';
 import { cellGrid, type CellGrid, inCells, inOrder, patchTurns } from './patch-cells.js';
 
-const small = z.int().min(1).max(1024);
+export const small = z.int().min(1).max(1024);
 
 const common = {
   depth: layers.default(32),
@@ -46,8 +46,8 @@ export interface VisionModel {
   width: number;
   layers: number;
   heads: number;
-  /** Numbers of a patch. */
-  patch: { channels: number; frames: number; edge: number };
+  /** Numbers of a patch, and whether a bias is added to what is made of them. */
+  patch: { channels: number; frames: number; edge: number; bias?: boolean };
   /** Edge of a cell in patches, and of a window in cells; undefined where all layers see all of a frame. */
   merge: number;
   window?: number | undefined;
@@ -102,8 +102,8 @@ export function writePatchEncoder(g: GraphWriter, model: VisionModel): void {
   const { width, merge, to } = model;
   const grid = cellGrid(g, g.input('image_grid_thw', 'int64', [1, 3]), model);
   const turn = patchTurns(g, grid, headWidth(width, model.heads));
-  let x = inCells(g, embedded(g, model), grid, width);
-  for (let i = 0; i < model.layers; i++) x = writeLayer(g, x, { model, layer: i, grid, turn });
+  let x = inCells(g, embeddedPatches(g, model), grid, width);
+  for (let i = 0; i < model.layers; i++) x = patchLayer(g, x, { model, layer: i, grid, turn });
   const joined = width * merge * merge;
   const normed = model.norm(g, x, 'visual.merger.ln_q');
   const cells = inOrder(g, normed, grid, joined);
@@ -113,14 +113,18 @@ export function writePatchEncoder(g: GraphWriter, model: VisionModel): void {
 }
 
 /** A product of all numbers of a patch: float32 [patches, width]. */
-function embedded(g: GraphWriter, { width, patch: { channels, frames, edge } }: VisionModel): Value {
+export function embeddedPatches(
+  g: GraphWriter,
+  { width, patch: { channels, frames, edge, bias = false } }: VisionModel,
+): Value {
   const numbers = channels * frames * edge * edge;
   const pixels = g.input('pixel_values', 'float32', ['patches', numbers]);
   const weight = g.weight('visual.patch_embed.proj.weight', [width, channels, frames, edge, edge]);
-  return matMulTransposed(g, pixels, g.node('Reshape', [weight, g.ints([width, numbers])]));
+  const found = matMulTransposed(g, pixels, g.node('Reshape', [weight, g.ints([width, numbers])]));
+  return bias ? g.node('Add', [found, g.weight('visual.patch_embed.proj.bias', [width])]) : found;
 }
 
-interface LayerOf {
+export interface PatchLayer {
   model: VisionModel;
   layer: number;
   grid: CellGrid;
@@ -128,7 +132,7 @@ interface LayerOf {
 }
 
 /** @param x float32 [windows, patches, width] */
-function writeLayer(g: GraphWriter, x: Value, { model, layer, grid, turn }: LayerOf): Value {
+export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn }: PatchLayer): Value {
   const { width, heads } = model;
   const at = (name: string) => `visual.blocks.${layer}.${name}`;
   const normed = model.norm(g, x, at('norm1'));

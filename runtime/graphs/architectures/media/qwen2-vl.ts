@@ -77,9 +77,9 @@ interface Config<V> {
 }
 
 /** Positions are counted over time, height and width. */
-const AXES = 3;
+export const AXES = 3;
 
-const PARTS = {
+export const QWEN_PARTS = {
   'model.': ['model.language_model.', 'model.'],
   'visual.': ['model.visual.', 'visual.'],
 };
@@ -96,7 +96,7 @@ const headsOf = <V>(modelOf: (vision: V, text: TextConfig) => VisionModel) => ({
 export const qwen2Vl = defineArchitecture({
   modelTypes: ['qwen2_vl'],
   config: configOf(visionConfig),
-  ...{ prefixes: [], parts: PARTS },
+  ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf(visionModel),
 });
 
@@ -104,6 +104,6 @@ export const qwen2Vl = defineArchitecture({
 export const qwen25Vl = defineArchitecture({
   modelTypes: ['qwen2_5_vl'],
   config: configOf(vision25Config),
-  ...{ prefixes: [], parts: PARTS },
+  ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf(vision25Model),
 });

@@ -1,4 +1,3 @@
-import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createTensorFrames } from '../../../processors/image/tensor-frames.js';
@@ -6,6 +5,7 @@ import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { ONEVISION_VISION, sideOf } from './anyres.js';
 import type { ClipFamily, ClipFiles } from './family.js';
+import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
 import { mapOf, resizedMap, together } from './feature-map.js';
 import { clipToken } from './picture-token.js';
 
@@ -45,24 +45,13 @@ export function createLlavaOnevisionClips(files: ClipFiles): ClipFamily {
 }
 
 /** BaseVideoProcessor.sample_frames; all frames where nothing is asked. */
-function frameNumbers(
-  { frames: total, fps: own }: VideoFacts,
-  { num_frames, fps }: FrameSampling,
-  video: Json,
-): number[] {
-  if (num_frames != null && fps != null)
-    throw new RunError(
-      'unprocessable',
-      'params.fps: this model takes params.num_frames or params.fps, not both',
-    );
-  const asked = num_frames ?? fps;
+function frameNumbers(facts: VideoFacts, asked: FrameSampling, video: Json): number[] {
+  refuseBoth(asked);
+  const { frames: total } = facts;
+  const isAsked = (asked.num_frames ?? asked.fps) != null;
   const usual = (name: string) =>
-    asked == null && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
-  const [most, rate] = [num_frames ?? usual('num_frames'), fps ?? usual('fps')];
-  if (most === undefined && rate === undefined) return Array.from({ length: total }, (_, i) => i);
-  if (most === undefined && own <= 0)
-    throw new RunError('unprocessable', 'the video does not say how many frames a second has');
-  const count = most ?? Math.trunc((total / own) * rate!);
-  if (count > 0 && count <= total) return uniformly(total, count);
-  throw new RunError('unprocessable', `${count} frames can't be chosen of the video's ${total}`);
+    !isAsked && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
+  const [most, rate] = [asked.num_frames ?? usual('num_frames'), asked.fps ?? usual('fps')];
+  if (most === undefined && rate === undefined) return allFrames(total);
+  return uniformly(total, countWithin(most ?? Math.trunc((total / rateOf(facts)) * rate!), total));
 }

@@ -5,7 +5,9 @@ import { type MediumKind, NAMES } from './families.js';
 import type { MediumFamily, MediumLayout, PlacedMedium } from './family.js';
 
 /** Families by the kinds that a model takes. */
-export type TextFamilies = { [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'expand'> };
+export type TextFamilies = {
+  [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'surrounded' | 'expand'>;
+};
 
 /** A medium of a conversation. */
 export interface ChatMedium {
@@ -21,10 +23,15 @@ export interface ChatMedium {
  */
 export function expandMedia<Medium extends ChatMedium>(
   families: TextFamilies,
-  text: string,
+  rendered: string,
   media: readonly Medium[],
 ): { text: string; media: Medium[] } {
   const kinds = (Object.keys(families) as MediumKind[]).map((kind) => [kind, families[kind]!] as const);
+  const text = kinds.reduce(
+    (whole, [, { placeholder, surrounded }]) =>
+      surrounded === undefined ? whole : whole.replaceAll(surrounded, () => placeholder),
+    rendered,
+  );
   const waiting = new Map(kinds.map(([kind]) => [kind, media.filter((one) => one.kind === kind)]));
   checkPlaces(kinds, text, waiting);
   const placed: Medium[] = [];
@@ -103,16 +110,25 @@ export function mediaPrompt(
     const own = places.slice(first, first + count);
     // Negative, unlike tokens.
     own.forEach((place, i) => (keys[place] = -(id * MOST_FEATURES + i) - 1));
-    spans.push(...runsOf(own).map((run) => spanOf(run, rows)));
-    placed.push({
-      start: own[0]!,
-      ...(grid ? { grid } : {}),
-      ...(timeStep === undefined ? {} : { timeStep }),
-    });
+    const runs = runsOf(own);
+    spans.push(...runs.map((run) => spanOf(run, rows)));
+    placed.push(...runs.map(({ start }) => placedRun(start, { grid, timeStep, runs: runs.length })));
     first += count;
   }
   const groups = ahead && groupsOf(ahead, tokens.length, spans);
   return { tokens, keys, spans, groups, positions: positions?.(tokens.length, placed) };
+}
+
+/** Steps with words between them share the medium's grid. */
+function placedRun(
+  start: number,
+  { grid, timeStep, runs }: Pick<MediumLayout, 'grid' | 'timeStep'> & { runs: number },
+): PlacedMedium {
+  return {
+    start,
+    ...(grid ? { grid: [grid[0] / runs, grid[1], grid[2]] } : {}),
+    ...(timeStep === undefined ? {} : { timeStep }),
+  };
 }
 
 /** Which tokens see each other: all of a prompt, or the features of each run. */

@@ -1,5 +1,4 @@
 import { roundHalfEven } from '../../../../core/round-half-even.js';
-import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { Picture } from '../../../../media/picture.js';
 import type { VideoFacts } from '../../../../media/video.js';
@@ -7,6 +6,7 @@ import { createFramePatchProcessor } from '../../../processors/image/qwen2-vl.js
 import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, EncoderRun } from './family.js';
+import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
 import { clipToken } from './picture-token.js';
 import { ropePositions } from './qwen2-vl.js';
 
@@ -88,27 +88,23 @@ function timeStepOf(config: Json, seconds: number): number {
   return Math.trunc(seconds) * (firstNumber(vision, 'tokens_per_second') ?? POSITIONS);
 }
 
+interface Sampling {
+  video: Json;
+  together: number;
+}
+
 /** Qwen2VLVideoProcessor.sample_frames; all frames where neither the request nor the repository asks for a choice. */
-function frameNumbers(
-  { frames: total, fps: own }: VideoFacts,
-  { num_frames, fps }: FrameSampling,
-  { video, together }: { video: Json; together: number },
-): number[] {
-  if (num_frames != null && fps != null)
-    throw new RunError(
-      'unprocessable',
-      'params.fps: this model takes params.num_frames or params.fps, not both',
-    );
-  const count = countOf({ total, own }, { num_frames, fps }, { video, together });
-  if (count === undefined) return Array.from({ length: total }, (_, i) => i);
-  if (count > 0 && count <= total) return uniformly(total, count);
-  throw new RunError('unprocessable', `${count} frames can't be chosen of the video's ${total}`);
+function frameNumbers(facts: VideoFacts, asked: FrameSampling, sampling: Sampling): number[] {
+  refuseBoth(asked);
+  const count = countOf(facts, asked, sampling);
+  const { frames: total } = facts;
+  return count === undefined ? allFrames(total) : uniformly(total, countWithin(count, total));
 }
 
 function countOf(
-  { total, own }: { total: number; own: number },
+  facts: VideoFacts,
   { num_frames, fps }: FrameSampling,
-  { video, together }: { video: Json; together: number },
+  { video, together }: Sampling,
 ): number | undefined {
   const asked = num_frames ?? fps;
   if (asked == null && video['do_sample_frames'] !== true) return undefined;
@@ -116,15 +112,11 @@ function countOf(
   const [most, rate] = [num_frames ?? usual('num_frames'), fps ?? usual('fps')];
   if (most !== undefined) return roundHalfEven(most / together) * together;
   if (rate === undefined) return undefined;
-  if (own <= 0) throw new RunError('unprocessable', 'the video does not say how many frames a second has');
-  return countByRate(total, (total / own) * rate, { video, together });
+  const { frames: total } = facts;
+  return countByRate(total, (total / rateOf(facts)) * rate, { video, together });
 }
 
-function countByRate(
-  total: number,
-  wanted: number,
-  { video, together }: { video: Json; together: number },
-): number {
+function countByRate(total: number, wanted: number, { video, together }: Sampling): number {
   const down = (count: number) => Math.floor(count / together) * together;
   const least = firstNumber(video, 'min_frames') ?? LEAST;
   const most = down(Math.min(firstNumber(video, 'max_frames') ?? MOST, total));

@@ -86,3 +86,22 @@ test('positions on three axes are those of Python', () => {
   ]);
   expect(shift).toBe(-3);
 });
+
+test('steps of a clip between words have places of their own', () => {
+  const clip = { ...picture(1, 4), grid: [2, 1, 2] as const };
+  const { positions } = mediaPrompt({ ...TOKENS, positions: ropePositions }, [1, 9, 9, 2, 9, 9, 3], [clip]);
+  expect(positions).toEqual({
+    axes: [
+      [0, 1, 1, 3, 4, 4, 6],
+      [0, 1, 1, 3, 4, 4, 6],
+      [0, 1, 2, 3, 4, 5, 6],
+    ],
+    shift: 0,
+  });
+});
+
+test('what a template writes around a placeholder goes with it', () => {
+  const around = { ...family, surrounded: '(<image>)', expand: () => '[<image>]' };
+  const media = [medium(1, 1), medium(2, 1)];
+  expect(expandMedia({ image: around }, 'a (<image>) b <image>', media).text).toBe('a [<image>] b [<image>]');
+});

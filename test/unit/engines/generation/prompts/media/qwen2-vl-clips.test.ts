@@ -46,7 +46,7 @@ test('an odd frame is paired with itself; only the newer family counts seconds',
 });
 
 test('the run of a clip holds all its patches', () => {
-  const clip = clipsOf('qwen2_vl').collect();
+  const clip = clipsOf('qwen2_vl').collect(clipsOf('qwen2_vl').choose(video(3, 3), {}).layout);
   const frame = { data: new Uint8Array(32 * 16 * 3).fill(9), width: 32, height: 16, channels: 3 };
   for (let i = 0; i < 3; i++) expect(clip.add(frame)).toEqual([]);
   const [run] = clip.end();
