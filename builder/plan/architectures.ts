@@ -62,7 +62,7 @@ const ARCHITECTURES: Row[] = [
     'visual-question-answering',
   ],
   [
-    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Mllama|Florence2|Mistral3|Moondream)\w*/,
+    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Mllama|Florence2|Mistral3|AyaVision|Moondream)\w*/,
     'image-text-to-text',
     'visual-question-answering',
     'image-to-text',
@@ -95,6 +95,7 @@ const MODEL_TYPES: Record<string, TaskId> = {
   speecht5: 'text-to-speech',
   musicgen: 'text-to-audio',
   voxtral: 'audio-text-to-text',
+  qwen2_audio: 'audio-text-to-text',
   ultravox: 'audio-text-to-text',
   marian: 'translation',
   t5: 'text2text-generation',
@@ -120,6 +121,11 @@ const MODEL_TYPES: Record<string, TaskId> = {
   idefics3: 'image-text-to-text',
   qwen2_vl: 'image-text-to-text',
   qwen2_5_vl: 'image-text-to-text',
+  qwen3_vl: 'image-text-to-text',
+  qwen3_vl_moe: 'image-text-to-text',
+  internvl: 'image-text-to-text',
+  mistral3: 'image-text-to-text',
+  aya_vision: 'image-text-to-text',
   florence2: 'image-text-to-text',
   smolvlm: 'image-text-to-text',
 };

@@ -69,6 +69,19 @@ const TEXT: Record<string, Readonly<Record<string, number>>> = {
     ...textSizes({ vocabulary: 151_936, hidden: 4096, intermediate: 22_016, layers: 32, heads: 32 }),
     num_key_value_heads: 32,
   },
+  qwen3: {
+    ...textSizes({ vocabulary: 151_936, hidden: 4096, intermediate: 22_016, layers: 32, heads: 32 }),
+    ...{ num_key_value_heads: 32, head_dim: 128 },
+  },
+  qwen3_vl_text: {
+    ...textSizes({ vocabulary: 151_936, hidden: 4096, intermediate: 22_016, layers: 32, heads: 32 }),
+    ...{ num_key_value_heads: 32, head_dim: 128 },
+  },
+  qwen3_vl_moe_text: {
+    ...textSizes({ vocabulary: 151_936, hidden: 2048, intermediate: 5632, layers: 24, heads: 16 }),
+    num_key_value_heads: 16,
+  },
+  cohere2: textSizes({ vocabulary: 256_000, hidden: 8192, intermediate: 22_528, layers: 40, heads: 64 }),
   gemma: {
     ...textSizes({ vocabulary: 256_000, hidden: 3072, intermediate: 24_576, layers: 28, heads: 16 }),
     ...{ num_key_value_heads: 16, head_dim: 256 },
@@ -105,6 +118,10 @@ const VISION: Record<string, { hidden: number; intermediate: number; heads: numb
   smolvlm: { hidden: 1152, intermediate: 3072, heads: 16 },
   qwen2_vl: { hidden: 1280, intermediate: 5120, heads: 16 },
   qwen2_5_vl: { hidden: 3584, intermediate: 3420, heads: 16 },
+  qwen3_vl: { hidden: 1152, intermediate: 4304, heads: 16 },
+  qwen3_vl_moe: { hidden: 1152, intermediate: 4304, heads: 16 },
+  mistral3: { hidden: 1024, intermediate: 4096, heads: 16 },
+  internvl: { hidden: 1024, intermediate: 4096, heads: 16 },
 };
 /** CLIP and SigLIP. */
 const USUAL = { hidden: 768, intermediate: 3072, heads: 12 };
@@ -113,7 +130,7 @@ function visionOf(config: Readonly<Record<string, unknown>>): { vision?: VisionS
   const own = config['vision_config'];
   if (typeof own !== 'object' || own === null) return {};
   const find = (...names: string[]) =>
-    names.map((name) => Number((own as Record<string, unknown>)[name])).find((value) => value > 0);
+    names.map((name) => edgeOf((own as Record<string, unknown>)[name])).find((value) => value > 0);
   const usual = VISION[String(config['model_type'])] ?? USUAL;
   // Qwen2-VL's `hidden_size` is the width of the language model.
   const hidden = find('embed_dim', 'hidden_size') ?? usual.hidden;
@@ -127,6 +144,9 @@ function visionOf(config: Readonly<Record<string, unknown>>): { vision?: VisionS
     },
   };
 }
+
+/** Some write edges as height and width. */
+const edgeOf = (value: unknown): number => Number(Array.isArray(value) ? value[0] : value);
 
 /** Whisper's large encoder, which most models of sounds have. */
 const WHISPER = { hidden: 1280, intermediate: 5120, heads: 20, patches: 1500 };

@@ -1,9 +1,14 @@
 import type { AnyArchitecture } from '../../architecture.js';
+import { ayaVision } from './aya-vision.js';
 import { florence2 } from './florence2.js';
 import { gemma3Pictures, paligemma } from './gemma-pictures.js';
 import { idefics3 } from './idefics3.js';
+import { internvl } from './internvl.js';
 import { llava, llavaNext, llavaOnevision } from './llava.js';
+import { mistral3 } from './mistral3.js';
+import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl.js';
+import { qwen3Vl, qwen3VlMoe } from './qwen3-vl.js';
 import { voxtral } from './voxtral.js';
 
 /** Language models that read pictures, sounds or videos among words. */
@@ -16,6 +21,12 @@ export const MEDIA: readonly AnyArchitecture[] = [
   llavaOnevision,
   qwen2Vl,
   qwen25Vl,
+  qwen3Vl,
+  qwen3VlMoe,
+  internvl,
+  mistral3,
+  ayaVision,
   florence2,
   voxtral,
+  qwen2Audio,
 ];

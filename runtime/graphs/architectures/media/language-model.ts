@@ -25,6 +25,7 @@ export const PARTS = {
   'model.': ['model.language_model.', 'language_model.model.'],
   'lm_head.': ['lm_head.', 'language_model.lm_head.'],
   'vision_model.': ['model.vision_tower.vision_model.', 'vision_tower.vision_model.'],
+  ...part('vision_tower.'),
   ...part('multi_modal_projector.'),
   ...part('image_newline'),
 };

@@ -7,7 +7,7 @@ import { tokensFrom } from '../../blocks/pictures.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
-import { pictureEncoder } from './picture-tower.js';
+import { pictureEncoder, type Tower } from './picture-tower.js';
 
 const layer = z.int().min(-1024).max(1024);
 
@@ -27,14 +27,17 @@ export const llavaConfig = {
 const config = z.object(llavaConfig);
 export type LlavaConfig = z.output<typeof config>;
 
+/** The number of a layer that is counted from the first or from the last one on. @throws GraphError where there is none */
+export function layerNumber({ layers }: Pick<Tower, 'layers'>, layer: number): number {
+  const found = layer < 0 ? layers + 1 + layer : layer;
+  if (found >= 0 && found <= layers) return found;
+  throw new GraphError(`config.json: vision_feature_layer ${layer} is none of ${layers} layers`);
+}
+
 /** What layers give, by their numbers from the first or from the last one on: side by side. */
 function seenByLayers(g: GraphWriter, c: LlavaConfig): Value {
   const { vision_config: tower, vision_feature_layer: named } = c;
-  const numbers = (typeof named === 'number' ? [named] : named).map((layer) => {
-    const found = layer < 0 ? tower.layers + 1 + layer : layer;
-    if (found >= 0 && found <= tower.layers) return found;
-    throw new GraphError(`config.json: vision_feature_layer ${layer} is none of ${tower.layers} layers`);
-  });
+  const numbers = (typeof named === 'number' ? [named] : named).map((layer) => layerNumber(tower, layer));
   const states = tower.states(g, Math.max(...numbers));
   const chosen = numbers.map((number) => states[number]!);
   return chosen.length === 1 ? chosen[0]! : g.node('Concat', chosen, { axis: -1 });

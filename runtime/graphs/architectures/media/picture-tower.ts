@@ -5,6 +5,7 @@ import { clipPictures, embeddedByClip } from '../pictures/clip.js';
 import { type PictureTower, towerSizes, towerStates } from '../pictures/clip-towers.js';
 import { embeddedBySiglip, siglipPictures } from '../pictures/siglip.js';
 import { innerConfig } from './inner-config.js';
+import { PIXTRAL_EPSILON, pixtralPictures, pixtralStates } from './pixtral.js';
 
 /** An encoder of pictures that a language model looks through. It declares its input, `pixel_values`. */
 export interface Tower {
@@ -17,6 +18,8 @@ export interface Tower {
   epsilon: number;
   /** What so many layers read, and what the last of them gives: float32 [rows, tokens, width] each. */
   states(g: GraphWriter, layers: number): Value[];
+  /** The same of one that takes pictures of any size, with the lines and columns of their patches, int64 [2]. */
+  anySize?(g: GraphWriter, layers: number): { states: Value[]; grid: Value };
   /** What the encoder gives in the end, of what its last layer does. */
   finish(g: GraphWriter, x: Value): Value;
 }
@@ -39,6 +42,13 @@ const TOWERS: Readonly<Record<string, z.ZodType<Tower>>> = {
     states: (g, count) =>
       towerStates(g, embeddedBySiglip(g, c), { ...c, num_hidden_layers: count }, { base }),
     finish: (g, x) => layerNorm(g, x, `${base}.post_layernorm`, towerSizes(c)),
+  })),
+  pixtral: pixtralPictures.transform((c) => ({
+    ...{ width: c.hidden_size, layers: c.num_hidden_layers, epsilon: PIXTRAL_EPSILON, classes: 0 },
+    side: Math.floor(c.image_size / c.patch_size),
+    states: (g, count) => pixtralStates(g, c, count).states,
+    anySize: (g, count) => pixtralStates(g, c, count),
+    finish: (_, x) => x,
   })),
 };
 

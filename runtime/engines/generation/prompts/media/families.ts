@@ -1,4 +1,5 @@
 import { RunError } from '../../../../core/errors.js';
+import type { Json } from '../../../repository/model-folder.js';
 import type {
   ClipFamily,
   ClipFiles,
@@ -9,16 +10,27 @@ import type {
   SoundFamily,
 } from './family.js';
 import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
+import { createAyaVisionFamily } from './aya-vision.js';
 import { createGemma3Family } from './gemma3.js';
 import { createIdefics3Family } from './idefics3.js';
+import { createInternVlClips, createInternVlFamily } from './internvl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlavaFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
+import { createPixtralFamily } from './pixtral.js';
+import { createQwen2AudioFamily } from './qwen2-audio.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
 import { createQwen2VlClips } from './qwen2-vl-clips.js';
+import { createQwen3VlClips } from './qwen3-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
 import { createUltravoxFamily } from './ultravox.js';
 import { createVoxtralFamily } from './voxtral.js';
+
+/** Pixtral is a LLaVA with another encoder, whose pictures keep their form. */
+const createLlavaOrPixtral: CreateFamily = (files) =>
+  (files.config['vision_config'] as Json | undefined)?.['model_type'] === 'pixtral'
+    ? createPixtralFamily(files)
+    : createLlavaFamily(files);
 
 interface Creators {
   image?: CreateFamily;
@@ -30,13 +42,19 @@ interface Creators {
 const FAMILIES: Readonly<Record<string, Creators>> = {
   idefics3: { image: createIdefics3Family },
   smolvlm: { image: createIdefics3Family, video: createSmolVlmClips },
-  llava: { image: createLlavaFamily },
+  llava: { image: createLlavaOrPixtral },
   llava_next: { image: createLlavaNextFamily },
   llava_onevision: { image: createLlavaOnevisionFamily, video: createLlavaOnevisionClips },
+  mistral3: { image: createPixtralFamily },
+  aya_vision: { image: createAyaVisionFamily },
   paligemma: { image: createPaliGemmaFamily },
   gemma3: { image: createGemma3Family },
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen2_5_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
+  qwen3_vl: { image: createQwen2VlFamily, video: createQwen3VlClips },
+  qwen3_vl_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
+  internvl: { image: createInternVlFamily, video: createInternVlClips },
+  qwen2_audio: { audio: createQwen2AudioFamily },
   voxtral: { audio: createVoxtralFamily },
   ultravox: { audio: createUltravoxFamily },
 };

@@ -1,4 +1,5 @@
 import type { FamilyFiles } from '../../../../../../runtime/engines/generation/prompts/media/family.js';
+import { createQwen2AudioFamily } from '../../../../../../runtime/engines/generation/prompts/media/qwen2-audio.js';
 import { createUltravoxFamily } from '../../../../../../runtime/engines/generation/prompts/media/ultravox.js';
 import { createVoxtralFamily } from '../../../../../../runtime/engines/generation/prompts/media/voxtral.js';
 
@@ -58,4 +59,25 @@ test('what Ultravox does not hear is refused', () => {
 
 test('a tokenizer without a token of sounds is refused', () => {
   expect(() => createVoxtralFamily(files(false))).toThrow('no token of sounds ([AUDIO], audio_token_id)');
+});
+
+/** Steps are (frames - 1) // 2 + 1, features (steps - 2) // 2 + 1; WhisperFeatureExtractor cuts at 30 s. */
+test.each([
+  [2 * 160 + 1, 2, 1],
+  [4000, 13, 6],
+  [9280, 29, 14],
+  [30 * SECOND, 1500, 750],
+  [31 * SECOND, 1500, 750],
+])('Qwen2-Audio: %i samples are %i steps and %i features', async (samples, patches, count) => {
+  const { layout, prepare } = createQwen2AudioFamily(files());
+  expect(layout(samples)).toEqual({ patches, count });
+  const [run] = await prepare(new Float32Array(samples).fill(0.1), AbortSignal.timeout(60_000));
+  expect(run!()['input_features']!.dims).toEqual([1, 2, 3000]);
+  expect(run!()['step_count']!.data).toEqual(BigInt64Array.of(BigInt(patches)));
+});
+
+test('Qwen2-Audio marks a sound at both ends, and hears none without a pair of steps', () => {
+  const { layout, expand } = createQwen2AudioFamily(files());
+  expect(expand({ count: 2, patches: 4 })).toBe('<|audio_bos|><sound><sound><|audio_eos|>');
+  expect(() => layout(320)).toThrow('too short');
 });

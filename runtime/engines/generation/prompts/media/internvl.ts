@@ -1,0 +1,87 @@
+import type { FrameSampling } from '../../../../core/handles/index.js';
+import type { VideoFacts } from '../../../../media/video.js';
+import { createCanvasProcessor } from '../../../processors/image/got-ocr2.js';
+import { createTensorFrames } from '../../../processors/image/tensor-frames.js';
+import { uniformly } from '../../../processors/video/uniform.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { Tensors } from '../../../sessions/tensors.js';
+import { tokenText } from '../../../tokenizers/tokenizer-json.js';
+import type { ClipFamily, ClipFiles, FamilyFiles, PictureFamily } from './family.js';
+import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
+import { pictureToken } from './picture-token.js';
+
+/** Features of a tile where processor_config.json does not say. */
+const FEATURES = 256;
+/** Edges of pictures and of patches where config.json does not say. */
+const [EDGE, PATCH] = [448, 14];
+
+/** InternVL: pictures are cut into tiles of one size, all of whose features follow one another. */
+export function createInternVlFamily(files: FamilyFiles): PictureFamily {
+  const token = pictureToken(files);
+  const tiles = createCanvasProcessor(files.processing);
+  const { each, patches, written } = rulesOf(files, token.placeholder);
+  return {
+    ...{ ...token, mostPatches: patches },
+    layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
+    prepare: (picture) => tiles.process(picture).map((values) => () => inputs(values(), tiles)),
+    expand: ({ count }) => written(count),
+  };
+}
+
+/** InternVL: frames of a clip are pictures that are not cut, each behind its number. */
+export function createInternVlClips(files: ClipFiles): ClipFamily {
+  const { tokenId, placeholder } = pictureToken(files);
+  const frames = createTensorFrames(files.video);
+  const { each, patches, written, named } = rulesOf(files, placeholder);
+  return {
+    ...{ tokenId, placeholder: named('video_token', '<video>'), alone: false, mostPatches: patches },
+    choose(facts, sampling) {
+      const numbers = frameNumbers(facts, sampling, files.video);
+      return { numbers, layout: { count: numbers.length * each, patches } };
+    },
+    collect: () => ({
+      add(frame) {
+        const { values, ...size } = frames.process(frame);
+        return [() => inputs(values, size)];
+      },
+      end: () => [],
+    }),
+    expand: ({ count }) =>
+      Array.from({ length: count / each }, (_, i) => `Frame${i + 1}: ${written(each)}`).join('\n'),
+  };
+}
+
+function rulesOf({ config, processor, tokenizer }: FamilyFiles, placeholder: string) {
+  const own = (tokenizer.config['extra_special_tokens'] ?? {}) as Json;
+  const named = (name: string, usual: string) =>
+    tokenText(own[name]) || tokenText(tokenizer.config[name]) || usual;
+  const vision = (config['vision_config'] ?? {}) as Json;
+  const edge = (name: string, usual: number) => Number([vision[name] ?? usual].flat()[0]);
+  const [before, after] = [named('start_image_token', '<img>'), named('end_image_token', '</img>')];
+  return {
+    each: firstNumber(processor, 'image_seq_length') ?? FEATURES,
+    patches: Math.floor(edge('image_size', EDGE) / edge('patch_size', PATCH)) ** 2 + 1,
+    written: (count: number) => `${before}${placeholder.repeat(count)}${after}`,
+    named,
+  };
+}
+
+function inputs(values: Float32Array, { height, width }: { height: number; width: number }): Tensors {
+  return { pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } };
+}
+
+/** InternVLVideoProcessor.sample_frames; all frames where nothing is asked. */
+function frameNumbers(facts: VideoFacts, asked: FrameSampling, video: Json): number[] {
+  refuseBoth(asked);
+  const { frames: total } = facts;
+  const isAsked = (asked.num_frames ?? asked.fps) != null;
+  const usual = (name: string) =>
+    !isAsked && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
+  const [most, rate] = [asked.num_frames ?? usual('num_frames'), asked.fps ?? usual('fps')];
+  if (most === undefined && rate === undefined) return allFrames(total);
+  const count = countWithin(most ?? Math.trunc((total / rateOf(facts)) * rate!), total);
+  const shift = video['initial_shift'] ?? true;
+  // In the middle of their parts of the video.
+  if (shift === true) return uniformly(total, count, total / count / 2);
+  return uniformly(total, count, Number(shift));
+}
