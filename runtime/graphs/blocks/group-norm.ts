@@ -1,5 +1,7 @@
 import { float } from '../attributes.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
+import { activation } from './activation.js';
+import { convolution2d, type SquareSize } from './convolution.js';
 import { groupWidth } from './heads.js';
 
 export interface GroupNormSize {
@@ -35,4 +37,21 @@ export function groupNorm(
     ]),
   ) as [Value, Value];
   return g.node('Add', [g.node('Mul', [whole, scale]), shift]);
+}
+
+export interface GroupedConvolution extends Omit<SquareSize, 'groups'> {
+  /** Absent where no activation follows. */
+  act?: string;
+}
+
+/** A convolution and a GroupNorm of 32 groups behind it: `name.0` and `name.1`. */
+export function groupedConvolution(
+  g: GraphWriter,
+  x: Value,
+  name: string,
+  { act, ...size }: GroupedConvolution,
+): Value {
+  const found = convolution2d(g, x, `${name}.0`, size);
+  const even = groupNorm(g, found, `${name}.1`, { width: size.to, groups: 32, epsilon: 1e-5 });
+  return act === undefined ? even : activation(g, even, act);
 }

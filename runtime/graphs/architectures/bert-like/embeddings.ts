@@ -13,22 +13,27 @@ export interface EmbeddingSize {
   places?: number | undefined;
 }
 
+export interface EmbeddedInputs extends Pick<TextInputs, 'ids' | 'types'> {
+  /** Places of tokens, int64 [rows, tokens]; counted from 0 if absent. */
+  at?: Value;
+}
+
 /**
- * LayerNorm of the vectors of tokens, of their kinds and of their places, counted from 0: float32 [rows, tokens, width].
- * @param at name of a part of the embeddings
+ * LayerNorm of the vectors of tokens, of their kinds and of their places: float32 [rows, tokens, width].
+ * @param nameOf name of a part of the embeddings
  */
 export function bertEmbeddings(
   g: GraphWriter,
-  { ids, types }: Pick<TextInputs, 'ids' | 'types'>,
-  at: Name,
+  { ids, types, at: row }: EmbeddedInputs,
+  nameOf: Name,
   { width, epsilon, vocabulary, kinds, places }: EmbeddingSize,
 ): Value {
-  const table = (of: Value, name: string, rows: number) => embedding(g, of, at(name), { rows, width });
+  const table = (of: Value, name: string, rows: number) => embedding(g, of, nameOf(name), { rows, width });
   let sum = table(ids, 'word_embeddings', vocabulary);
   if (kinds !== undefined) sum = g.node('Add', [sum, table(types, 'token_type_embeddings', kinds)]);
   if (places !== undefined) {
-    const row = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-    sum = g.node('Add', [sum, table(row, 'position_embeddings', places)]);
+    const counted = row ?? g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+    sum = g.node('Add', [sum, table(counted, 'position_embeddings', places)]);
   }
-  return layerNorm(g, sum, at('LayerNorm'), { width, epsilon });
+  return layerNorm(g, sum, nameOf('LayerNorm'), { width, epsilon });
 }

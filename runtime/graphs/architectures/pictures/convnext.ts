@@ -25,15 +25,17 @@ const fields = {
   layer_norm_eps: epsilon.default(1e-12),
 };
 
-const config = z.object({ ...fields, layer_scale_init_value: z.number().default(1e-6) });
+export const convnextFields = { ...fields, layer_scale_init_value: z.number().default(1e-6) };
+const config = z.object(convnextFields);
+export const convnextv2Fields = fields;
 const secondConfig = z.object(fields).transform((c) => ({ ...c, layer_scale_init_value: undefined }));
-type Config = z.output<typeof config> | z.output<typeof secondConfig>;
+export type ConvnextConfig = z.output<typeof config> | z.output<typeof secondConfig>;
 
-/** Of all norms but the last. */
-const EPSILON = 1e-6;
+/** Of all norms but the last, and of those behind stages that others read. */
+export const EPSILON = 1e-6;
 
 interface LayerOf {
-  c: Config;
+  c: ConvnextConfig;
   at: (name: string) => string;
   width: number;
 }
@@ -48,13 +50,15 @@ function layer(g: GraphWriter, x: Value, { c, at, width }: LayerOf): Value {
   return convnextLayer(g, x, { names, width, inner, kernel: 7, act: c.hidden_act, epsilon: EPSILON });
 }
 
-function statesOf(g: GraphWriter, c: Config, base: string): Value {
+/** What the first stage reads, and what each gives: float32 [rows, width, lines, columns]. */
+export function convnextStages(g: GraphWriter, pixels: Value, c: ConvnextConfig, base: string): Value[] {
   const at = (name: string) => `${base}${name}`;
   const first = c.hidden_sizes[0]!;
-  const cut = convolution2d(g, pictureInput(g, c.num_channels), at('embeddings.patch_embeddings'), {
+  const cut = convolution2d(g, pixels, at('embeddings.patch_embeddings'), {
     ...{ from: c.num_channels, to: first, kernel: c.patch_size, stride: c.patch_size, padding: 0 },
   });
   let x = channelNorm(g, cut, at('embeddings.layernorm'), { width: first, epsilon: EPSILON });
+  const stages = [x];
   c.hidden_sizes.forEach((width, stage) => {
     const inStage = (name: string) => at(`encoder.stages.${stage}.${name}`);
     const from = c.hidden_sizes[stage - 1];
@@ -65,20 +69,25 @@ function statesOf(g: GraphWriter, c: Config, base: string): Value {
     }
     for (let i = 0; i < (c.depths[stage] ?? 0); i++)
       x = layer(g, x, { c, at: (name) => inStage(`layers.${i}.${name}`), width });
+    stages.push(x);
   });
-  return x;
+  return stages;
 }
 
 const modelOf =
   (base: string) =>
-  (c: Config): PictureModel => {
+  (c: ConvnextConfig): PictureModel => {
     const sizes = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
     const pool = (g: GraphWriter, states: Value) => {
       const mean = g.node('ReduceMean', [states, g.ints([2, 3])], { keepdims: 0 });
       return layerNorm(g, mean, `${base}layernorm`, { width: sizes.width, epsilon: c.layer_norm_eps });
     };
     return {
-      ...{ ...sizes, pool, states: (g) => statesOf(g, c, base) },
+      ...{
+        ...sizes,
+        pool,
+        states: (g) => convnextStages(g, pictureInput(g, c.num_channels), c, base).at(-1)!,
+      },
       shape: ['rows', sizes.width, 'lines', 'columns'],
       classify: (g, states) => labelScores(g, pool(g, states), sizes),
     };

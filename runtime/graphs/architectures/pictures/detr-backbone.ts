@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { resnetConfig, resnetNames } from './resnet.js';
+import { backbone, backboneFeatures, type Features } from './backbone.js';
 import { type ResidualNames, type ResidualSize, residualStages } from './residual-stages.js';
 
 const BASE = 'model.backbone.conv_encoder.model.';
@@ -10,16 +10,14 @@ const BASE = 'model.backbone.conv_encoder.model.';
 export const backboneConfig = {
   use_timm_backbone: z.boolean().default(true),
   backbone: z.string().nullish(),
-  backbone_config: resnetConfig
-    .extend({ model_type: z.literal('resnet'), out_features: z.array(z.string()).nullish() })
-    .nullish(),
+  backbone_config: backbone.nullish(),
   backbone_kwargs: z
     .object({ out_indices: z.array(z.int()).optional(), in_chans: z.int().optional() })
     .strict()
     .nullish(),
   dilation: z.literal(false, 'dilated backbones are not known').nullish(),
 };
-type Backbone = z.output<z.ZodObject<typeof backboneConfig>>;
+export type DetrBackbone = z.output<z.ZodObject<typeof backboneConfig>>;
 
 /** Layers of timm's networks. */
 const DEPTHS: Readonly<Record<string, readonly number[]>> = {
@@ -55,32 +53,29 @@ function timmSize(name: string, channels: number): ResidualSize {
   };
 }
 
-/** float32 [rows, width, lines, columns] of the last stage that is read. */
-export interface Features {
-  features: Value;
-  width: number;
-}
-
-export function backboneFeatures(
+/**
+ * Pictures of the stages that are read, the fine ones first.
+ * @param stages of timm's networks that are read where the configuration names none; all but the stem if absent
+ */
+export function detrBackbone(
   g: GraphWriter,
   pixels: Value,
-  { use_timm_backbone, backbone, backbone_config: own, backbone_kwargs }: Backbone,
-  channels: number,
-): Features {
+  { use_timm_backbone, backbone: name, backbone_config: own, backbone_kwargs }: DetrBackbone,
+  { channels, stages }: { channels: number; stages?: readonly number[] },
+): Features[] {
   if (use_timm_backbone) {
-    const size = timmSize(backbone ?? 'resnet50', backbone_kwargs?.in_chans ?? channels);
-    const stages = residualStages(g, pixels, size, TIMM);
-    const stage = backbone_kwargs?.out_indices?.at(-1) ?? size.depths.length;
-    return stageOf(stages, size, stage);
+    const size = timmSize(name ?? 'resnet50', backbone_kwargs?.in_chans ?? channels);
+    const found = residualStages(g, pixels, size, TIMM);
+    const wanted = backbone_kwargs?.out_indices ?? stages ?? size.depths.map((_, i) => i + 1);
+    return wanted.map((stage) => stageOf(found, size, stage));
   }
   if (!own) throw new GraphError('config.json: backbone_config is missing');
-  const stages = residualStages(g, pixels, own, resnetNames(BASE));
-  const last = own.out_features?.at(-1) ?? `stage${own.depths.length}`;
-  return stageOf(stages, own, Number(/^stage(\d+)$/.exec(last)?.[1]));
+  return backboneFeatures(g, pixels, own, BASE);
 }
 
-function stageOf(stages: readonly Value[], { hidden_sizes }: ResidualSize, stage: number): Features {
-  const [features, width] = [stages[stage], hidden_sizes[stage - 1]];
+/** The stem of timm's networks is read before it is pooled, which no network here does. */
+function stageOf(found: readonly Value[], { hidden_sizes }: ResidualSize, stage: number): Features {
+  const [features, width] = [found[stage], hidden_sizes[stage - 1]];
   if (features === undefined || width === undefined)
     throw new GraphError('config.json: the backbone has no such stage');
   return { features, width };

@@ -11,7 +11,7 @@ import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
 import { labelCount, labels, layers, size } from '../config.js';
 import { channels } from './config.js';
-import { backboneConfig, backboneFeatures } from './detr-backbone.js';
+import { backboneConfig, detrBackbone } from './detr-backbone.js';
 
 /** Of DETR and Conditional DETR. */
 export const detrConfig = z.object({
@@ -41,7 +41,7 @@ export interface Encoded {
 export function encodedPicture(g: GraphWriter, c: DetrConfig, kind: NormPlace): Encoded {
   const pixels = pictureInput(g, c.num_channels);
   const mask = g.input('pixel_mask', 'int64', ['rows', 'height', 'width']);
-  const { features, width: from } = backboneFeatures(g, pixels, c, c.num_channels);
+  const { features, width: from } = detrBackbone(g, pixels, c, { channels: c.num_channels }).at(-1)!;
   const width = c.d_model;
   const cells = nearestMask(g, mask, gridOf(g, features));
   const projected = convolution2d(g, features, 'model.input_projection', { from, to: width, kernel: 1 });
@@ -64,19 +64,32 @@ function encode(g: GraphWriter, picture: Placed, c: DetrConfig, common: Common):
   return layerNorm(g, x, 'model.encoder.layernorm', { width: c.d_model, epsilon: EPSILON });
 }
 
-/** Queries begin as zeros, and are told apart by their places. */
-function decode(g: GraphWriter, { source, common }: Encoded, c: DetrConfig): Value {
+/** Of configurations of decoders. */
+type DecoderConfig = Pick<
+  DetrConfig,
+  'num_queries' | 'decoder_attention_heads' | 'decoder_ffn_dim' | 'decoder_layers' | 'auxiliary_loss'
+>;
+
+/** Names of a decoder and of the table of its queries. */
+const NAMES = { decoder: 'model.decoder', queries: 'model.query_position_embeddings.weight' };
+
+/** Queries begin as zeros, and are told apart by their places: float32 [rows, queries, width]. */
+export function decodedQueries(
+  g: GraphWriter,
+  { source, common }: Encoded,
+  c: DecoderConfig,
+  names: { decoder: string; queries: string } = NAMES,
+): Value {
   const { width } = common;
   const own = { heads: c.decoder_attention_heads, inner: c.decoder_ffn_dim };
   const rows = g.node('Shape', [source.x], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([c.num_queries, width])], { axis: 0 });
-  const table = g.weight('model.query_position_embeddings.weight', [c.num_queries, width]);
+  const table = g.weight(names.queries, [c.num_queries, width]);
   const places = g.node('Expand', [table, shape]);
-  const norm = (each: Value) => layerNorm(g, each, 'model.decoder.layernorm', { width, epsilon: EPSILON });
+  const norm = (each: Value) => layerNorm(g, each, `${names.decoder}.layernorm`, { width, epsilon: EPSILON });
   let x = g.node('Expand', [g.scalar(0), shape]);
   for (let i = 0; i < c.decoder_layers; i++) {
-    const name = `model.decoder.layers.${i}`;
-    const { attend, feedForward } = placedParts(g, name, { ...common, ...own });
+    const { attend, feedForward } = placedParts(g, `${names.decoder}.layers.${i}`, { ...common, ...own });
     const found = feedForward(
       attend({ x: attend({ x, places }, 'self_attn'), places }, 'encoder_attn', source),
     );
@@ -89,7 +102,7 @@ const heads = (kind: NormPlace): Architecture<DetrConfig>['heads'] => ({
   'object-detection': {
     model: (g, c) => {
       const sizes = { width: c.d_model, queries: c.num_queries, labels: labelCount(c) };
-      const states = decode(g, encodedPicture(g, c, kind), c);
+      const states = decodedQueries(g, encodedPicture(g, c, kind), c);
       const logits = linear(g, states, 'class_labels_classifier', {
         ...{ from: sizes.width, to: sizes.labels + 1 },
       });

@@ -3,6 +3,8 @@ import { beit } from './beit.js';
 import { clip, clipText, clipVision } from './clip.js';
 import { conditionalDetr } from './conditional-detr.js';
 import { convnext, convnextv2 } from './convnext.js';
+import { dFine } from './d-fine.js';
+import { deformableDetr } from './deformable-detr.js';
 import { deit } from './deit.js';
 import { depthAnything } from './depth-anything.js';
 import { detr, tableTransformer } from './detr.js';
@@ -14,11 +16,16 @@ import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
 import { glpn } from './glpn.js';
+import { groundingDino, mmGroundingDino } from './grounding-dino.js';
+import { mask2former } from './mask2former.js';
+import { maskformer } from './maskformer.js';
+import { hgnet } from './hgnet.js';
 import { owlv2, owlvit } from './owl.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
 import { rtDetr, rtDetrV2 } from './rt-detr.js';
 import { sam } from './sam.js';
+import { sam2 } from './sam2.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
@@ -34,9 +41,11 @@ import { yolos } from './yolos.js';
 export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
-  ...[mobilenetV1, mobilenetV2, efficientnet, regnet],
+  ...[mobilenetV1, mobilenetV2, efficientnet, regnet, hgnet],
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
-  ...[detr, tableTransformer, conditionalDetr, yolos, rtDetr, rtDetrV2, owlvit, owlv2],
-  ...[dpt, depthAnything, glpn, sam],
+  ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine],
+  ...[owlvit, owlv2, groundingDino, mmGroundingDino],
+  ...[maskformer, mask2former],
+  ...[dpt, depthAnything, glpn, sam, sam2],
   ...[vilt, videomae, vivit, timesformer],
 ];

@@ -35,8 +35,12 @@ export const resnetNames = (base: string): ResidualNames => {
 
 type Sizes = Pick<ResnetConfig, 'hidden_sizes' | 'id2label' | 'num_labels'>;
 
-/** A network whose last stage is pooled and labelled as ResNet's. */
-export function convolutionalModel(c: Sizes, states: PictureModel['states']): PictureModel {
+/** A network whose last stage is pooled and labelled as ResNet's. @param head name of the layer that labels */
+export function convolutionalModel(
+  c: Sizes,
+  states: PictureModel['states'],
+  head = 'classifier.1',
+): PictureModel {
   const width = c.hidden_sizes.at(-1)!;
   const pool = (g: GraphWriter, x: Value) => g.node('GlobalAveragePool', [x]);
   return {
@@ -45,7 +49,7 @@ export function convolutionalModel(c: Sizes, states: PictureModel['states']): Pi
     pooledShape: ['rows', width, 1, 1],
     classify: (g, x) => {
       const flat = g.node('Flatten', [pool(g, x)]);
-      return labelScores(g, flat, { width, labels: labelCount(c) }, 'classifier.1');
+      return labelScores(g, flat, { width, labels: labelCount(c) }, head);
     },
   };
 }

@@ -1,15 +1,10 @@
 import * as z from 'zod';
 import { epsilon, labels, layers, size } from '../config.js';
-import { resnetConfig } from './resnet.js';
-
-const backbone = resnetConfig.extend({
-  model_type: z.literal('rt_detr_resnet', 'only rt_detr_resnet is known as a backbone'),
-  out_features: z.array(z.string()).nullish(),
-  out_indices: z.array(z.int()).nullish(),
-});
+import { backbone } from './backbone.js';
 
 const activation = z.string().nullable().default('silu');
 const few = z.array(size).min(1).max(16);
+const pointCount = z.int().min(1).max(64);
 
 export const rtDetrFields = {
   ...labels,
@@ -37,7 +32,7 @@ export const rtDetrFields = {
   decoder_in_channels: few.default([256, 256, 256]),
   decoder_ffn_dim: size.default(1024),
   num_feature_levels: size.default(3),
-  decoder_n_points: z.int().min(1).max(64).default(4),
+  decoder_n_points: pointCount.default(4),
   decoder_layers: layers.min(1).default(6),
   decoder_attention_heads: size.default(8),
   decoder_activation_function: z.string().default('relu'),
@@ -46,9 +41,11 @@ export const rtDetrFields = {
 
 const fields = z.object(rtDetrFields);
 export type RtDetrConfig = z.output<typeof fields> & { decoder_offset_scale?: number };
+/** What its encoder and that of D-FINE read. */
+export type EncoderConfig = Omit<RtDetrConfig, 'decoder_n_points'>;
 
 /** Python reads as many pictures of the backbone as of the encoder, and as the decoder looks at. */
-export function sameLevels(c: RtDetrConfig & { decoder_n_levels?: number }, context: z.RefinementCtx): void {
+export function sameLevels(c: EncoderConfig & { decoder_n_levels?: number }, context: z.RefinementCtx): void {
   const count = c.encoder_in_channels.length;
   const others = [c.decoder_in_channels.length, c.num_feature_levels, c.decoder_n_levels ?? count];
   const refuse = (path: string, message: string) =>
@@ -59,12 +56,43 @@ export function sameLevels(c: RtDetrConfig & { decoder_n_levels?: number }, cont
     refuse('encode_proj_layers', 'there is no such picture');
 }
 
+const offsets = {
+  decoder_offset_scale: z.number().min(0).max(1024).default(0.5),
+  decoder_method: z.literal('default', 'places between cells only are known').default('default'),
+};
+
 export const rtDetrConfig = fields.superRefine(sameLevels);
 export const rtDetrV2Config = z
   .object({
     ...rtDetrFields,
     decoder_n_levels: size.default(3),
-    decoder_offset_scale: z.number().min(0).max(1024).default(0.5),
-    decoder_method: z.literal('default', 'places between cells only are known').default('default'),
+    ...offsets,
   })
   .superRefine(sameLevels);
+
+const dFineBackbone = { model_type: 'hgnet_v2', out_indices: [2, 3, 4] };
+
+/** D-FINE's: boxes are moved by what bins of distances say. */
+export const dFineConfig = z
+  .object({
+    ...{ ...rtDetrFields, ...offsets },
+    backbone_config: backbone.nullish().transform((given) => given ?? backbone.parse(dFineBackbone)),
+    decoder_n_points: z.union([pointCount, z.array(pointCount).min(1).max(16)]).default(4),
+    eval_idx: z.int().default(-1),
+    max_num_bins: z.int().min(4).max(1024).multipleOf(2).default(32),
+    depth_mult: z.number().min(0).max(64).default(1),
+    top_prob_values: z.int().min(1).max(1024).default(4),
+    lqe_hidden_dim: size.default(64),
+    lqe_layers: z.int().min(1).max(64).default(2),
+  })
+  .superRefine(sameLevels)
+  .superRefine((c, context) => {
+    const { decoder_n_points: points, num_feature_levels: levels } = c;
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', message, path: [path] });
+    if (typeof points !== 'number' && points.length !== levels)
+      refuse('decoder_n_points', 'num_feature_levels is another number');
+    if (c.eval_idx !== -1 && c.eval_idx !== c.decoder_layers - 1)
+      refuse('eval_idx', 'answers of a layer before the last one are not known');
+  });
+export type DFineConfig = z.output<typeof dFineConfig>;

@@ -5,43 +5,29 @@ import { placedParts } from '../../blocks/placed-layer.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { ELEMENTS } from '../../tensors.js';
-import { resnetNames } from './resnet.js';
-import { residualStages } from './residual-stages.js';
-import type { RtDetrConfig } from './rt-detr-config.js';
+import { backboneFeatures } from './backbone.js';
+import type { EncoderConfig } from './rt-detr-config.js';
 
 /** Of the norm behind what reads the backbone. */
 const EPSILON = 1e-5;
 
 /** Pictures of the backbone, the fine ones first, all of one width: float32 [rows, width, lines, columns]. */
-export function backbonePictures(g: GraphWriter, pixels: Value, c: RtDetrConfig): Value[] {
-  const own = c.backbone_config;
-  const stages = residualStages(g, pixels, { ...own, isDeep: true }, resnetNames('model.backbone.model.'));
-  const wanted = stagesOf(own);
-  if (wanted.length !== c.encoder_in_channels.length)
+export function backbonePictures(g: GraphWriter, pixels: Value, c: EncoderConfig): Value[] {
+  const found = backboneFeatures(g, pixels, c.backbone_config, 'model.backbone.model.');
+  if (found.length !== c.encoder_in_channels.length)
     throw new GraphError('config.json: encoder_in_channels has another length than what the backbone gives');
-  return wanted.map((stage, level) => {
-    const from = stage === 0 ? own.embedding_size : own.hidden_sizes[stage - 1]!;
+  return found.map(({ features, width: from }, level) => {
     const at = `model.encoder_input_proj.${level}`;
     const size = { from, to: c.encoder_hidden_dim, kernel: 1, epsilon: EPSILON };
-    return normedConvolution(g, stages[stage]!, { convolution: `${at}.0`, norm: `${at}.1` }, size);
+    return normedConvolution(g, features, { convolution: `${at}.0`, norm: `${at}.1` }, size);
   });
 }
 
-/** Which stages are read, in their order; 0 is what the first one reads. */
-function stagesOf({ depths, out_features, out_indices }: RtDetrConfig['backbone_config']): number[] {
-  const last = depths.length;
-  const named = out_features?.map((name) => (name === 'stem' ? 0 : Number(/^stage(\d+)$/.exec(name)?.[1])));
-  const found = named ?? out_indices?.map((index) => (index < 0 ? last + 1 + index : index)) ?? [last];
-  if (found.some((stage) => !(stage >= 0 && stage <= last)))
-    throw new GraphError('config.json: the backbone has no such stage');
-  return found.toSorted((a, b) => a - b);
-}
-
 /** A convolution that the names of `conv` and `norm` belong to, of pictures of the encoder's width if not told. */
-function convolved(
+export function convolved(
   g: GraphWriter,
   x: Value,
-  { c, at, ...size }: { c: RtDetrConfig; at: string } & Partial<NormedSize>,
+  { c, at, ...size }: { c: EncoderConfig; at: string } & Partial<NormedSize>,
 ): Value {
   const width = c.encoder_hidden_dim;
   const whole = { from: width, to: width, kernel: 1, epsilon: c.batch_norm_eps, ...size };
@@ -51,30 +37,64 @@ function convolved(
 const acted = (g: GraphWriter, x: Value, act: string | null): Value =>
   act === null ? x : activation(g, x, act);
 
-/** Two pictures as one, read on two ways: float32 [rows, width, lines, columns]. */
-function fused(g: GraphWriter, pictures: readonly Value[], c: RtDetrConfig, at: string): Value {
+export interface TwoWays {
+  at: string;
+  from: number;
+  /** Of what comes out; as wide within, but for a share of it. */
+  to: number;
+  expansion: number;
+  /** Of layers on the longer way. */
+  blocks: number;
+}
+
+/** A picture read on two ways: float32 [rows, width, lines, columns]. */
+export function twoWays(
+  g: GraphWriter,
+  x: Value,
+  c: EncoderConfig,
+  { at, from, to, expansion, blocks }: TwoWays,
+): Value {
   const act = c.activation_function ?? undefined;
-  const width = c.encoder_hidden_dim;
-  const inner = Math.trunc(width * c.hidden_expansion);
-  const both = g.node('Concat', pictures, { axis: 1 });
-  const wide = { c, from: 2 * width, to: inner, act };
-  let x = convolved(g, both, { ...wide, at: `${at}.conv1` });
-  for (let i = 0; i < 3; i++) {
+  const inner = Math.trunc(to * expansion);
+  const wide = { c, from, to: inner, act };
+  let far = convolved(g, x, { ...wide, at: `${at}.conv1` });
+  for (let i = 0; i < blocks; i++) {
     const size = { c, from: inner, to: inner };
     const parts = [3, 1].map((kernel, part) =>
-      convolved(g, x, { ...size, kernel, at: `${at}.bottlenecks.${i}.conv${part + 1}` }),
+      convolved(g, far, { ...size, kernel, at: `${at}.bottlenecks.${i}.conv${part + 1}` }),
     );
-    x = acted(g, g.node('Add', parts), c.activation_function);
+    far = acted(g, g.node('Add', parts), c.activation_function);
   }
-  const sum = g.node('Add', [x, convolved(g, both, { ...wide, at: `${at}.conv2` })]);
-  return inner === width ? sum : convolved(g, sum, { c, at: `${at}.conv3`, from: inner, act });
+  const sum = g.node('Add', [far, convolved(g, x, { ...wide, at: `${at}.conv2` })]);
+  return inner === to ? sum : convolved(g, sum, { c, at: `${at}.conv3`, from: inner, to, act });
+}
+
+/** How pictures of two sizes become one, and how they become smaller. */
+export interface Joining {
+  /** Activation behind what coarse pictures are read with. */
+  act: string | undefined;
+  /** @param both pictures side by side, twice as wide */
+  fuse(g: GraphWriter, both: Value, at: string): Value;
+  halve(g: GraphWriter, x: Value, at: string): Value;
+}
+
+/** RT-DETR's. */
+export function rtDetrJoining(c: EncoderConfig): Joining {
+  const act = c.activation_function ?? undefined;
+  const width = c.encoder_hidden_dim;
+  const size = { from: 2 * width, to: width, expansion: c.hidden_expansion, blocks: 3 };
+  return {
+    act,
+    fuse: (g, both, at) => twoWays(g, both, c, { at, ...size }),
+    halve: (g, x, at) => convolved(g, x, { c, kernel: 3, stride: 2, act, at }),
+  };
 }
 
 /** Places of cells as Python has them, which counts through columns first: float32 [1, cells, width]. */
 function places(
   g: GraphWriter,
   grid: Value,
-  { encoder_hidden_dim, positional_encoding_temperature }: RtDetrConfig,
+  { encoder_hidden_dim, positional_encoding_temperature }: EncoderConfig,
 ): Value {
   const quarter = encoder_hidden_dim / 4;
   const rates = Array.from(
@@ -93,7 +113,7 @@ function places(
 }
 
 /** Cells of a picture look at each other. */
-function looked(g: GraphWriter, picture: Value, c: RtDetrConfig, at: string): Value {
+function looked(g: GraphWriter, picture: Value, c: EncoderConfig, at: string): Value {
   const grid = gridOf(g, picture);
   const placed = { x: tokensOf(g, picture), places: places(g, grid, c) };
   const part = {
@@ -108,9 +128,15 @@ function looked(g: GraphWriter, picture: Value, c: RtDetrConfig, at: string): Va
 }
 
 /** Pictures that have seen the coarser ones and then the finer ones. @param given the fine ones first */
-export function hybridEncoder(g: GraphWriter, given: readonly Value[], c: RtDetrConfig): Value[] {
+export function hybridEncoder(
+  g: GraphWriter,
+  given: readonly Value[],
+  c: EncoderConfig,
+  { act, fuse, halve }: Joining,
+): Value[] {
   const at = (name: string) => `model.encoder.${name}`;
-  const act = c.activation_function ?? undefined;
+  const fused = (parts: readonly Value[], name: string) =>
+    fuse(g, g.node('Concat', parts, { axis: 1 }), at(name));
   const pictures = [...given];
   if (c.encoder_layers > 0)
     c.encode_proj_layers.forEach((level, i) => {
@@ -120,13 +146,12 @@ export function hybridEncoder(g: GraphWriter, given: readonly Value[], c: RtDetr
   pictures.toReversed().forEach((finer, i) => {
     const read = convolved(g, coarse.pop()!, { c, at: at(`lateral_convs.${i}`), act });
     const larger = resize(g, read, twice(g, read), { mode: 'nearest' });
-    coarse.push(read, fused(g, [larger, finer], c, at(`fpn_blocks.${i}`)));
+    coarse.push(read, fused([larger, finer], `fpn_blocks.${i}`));
   });
   const found = [coarse.pop()!];
   coarse.toReversed().forEach((picture, i) => {
-    const half = { kernel: 3, stride: 2, act, at: at(`downsample_convs.${i}`) };
-    const smaller = convolved(g, found.at(-1)!, { c, ...half });
-    found.push(fused(g, [smaller, picture], c, at(`pan_blocks.${i}`)));
+    const smaller = halve(g, found.at(-1)!, at(`downsample_convs.${i}`));
+    found.push(fused([smaller, picture], `pan_blocks.${i}`));
   });
   return found;
 }

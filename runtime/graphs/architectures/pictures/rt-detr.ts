@@ -1,53 +1,24 @@
 import { type Architecture, defineArchitecture } from '../../architecture.js';
+import { anchorBoxes, bestCells } from '../../blocks/anchors.js';
 import { normedConvolution } from '../../blocks/convolution.js';
-import { deformableAttention, type Level } from '../../blocks/deformable-attention.js';
+import {
+  aroundBoxes,
+  deformableAttention,
+  type Levels,
+  levelsOf,
+} from '../../blocks/deformable-attention.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { odds, perceptron } from '../../blocks/perceptron.js';
-import { gridOf, pictureInput, tokensOf } from '../../blocks/pictures.js';
+import { odds, perceptron, share } from '../../blocks/perceptron.js';
+import { pictureInput } from '../../blocks/pictures.js';
 import { placedParts } from '../../blocks/placed-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { ELEMENTS } from '../../tensors.js';
 import { labelCount } from '../config.js';
-import { type RtDetrConfig, rtDetrConfig, rtDetrV2Config } from './rt-detr-config.js';
-import { backbonePictures, hybridEncoder } from './rt-detr-encoder.js';
+import { cellShares } from './deformable-levels.js';
+import { type EncoderConfig, type RtDetrConfig, rtDetrConfig, rtDetrV2Config } from './rt-detr-config.js';
+import { backbonePictures, hybridEncoder, rtDetrJoining } from './rt-detr-encoder.js';
 
-/** Edge of a box that a cell of the finest picture may say something of, and how near an edge of the picture its middle may be. */
-const [EDGE, MARGIN] = [0.05, 0.01];
-/** Stands where a cell says nothing. */
-const MOST = 3.4028234663852886e38;
-
-interface Anchors {
-  /** Before the sigmoid: float32 [cells, 4]. */
-  boxes: Value;
-  /** float32 [cells, 1], 0 where a cell says nothing. */
-  seen: Value;
-}
-
-/** A box around each cell of a picture. */
-function anchorsOf(g: GraphWriter, grid: Value, level: number): Anchors {
-  const float = (x: Value) => g.node('Cast', [x], { to: ELEMENTS.float32 });
-  const whole = g.node('Concat', [grid, g.ints([1])], { axis: 0 });
-  const middles = [1, 0].map((axis) => {
-    const count = g.node('Gather', [grid, g.ints([axis], [])]);
-    const numbers = float(g.node('Range', [g.ints([0], []), count, g.ints([1], [])]));
-    const share = g.node('Div', [g.node('Add', [numbers, g.scalar(0.5)]), float(count)]);
-    const shaped = g.node('Reshape', [share, g.ints(axis === 0 ? [-1, 1, 1] : [1, -1, 1])]);
-    return g.node('Expand', [shaped, whole]);
-  });
-  const edge = g.node('Expand', [g.scalar(EDGE * 2 ** level), whole]);
-  const all = g.node('Reshape', [g.node('Concat', [...middles, edge, edge], { axis: 2 }), g.ints([-1, 4])]);
-  const within = g.node('And', [
-    g.node('Greater', [all, g.scalar(MARGIN)]),
-    g.node('Less', [all, g.scalar(1 - MARGIN)]),
-  ]);
-  const seen = g.node('ReduceMin', [float(within), g.ints([1])], { keepdims: 1 });
-  const odds = g.node('Log', [g.node('Div', [all, g.node('Sub', [g.scalar(1), all])])]);
-  const isSeen = g.node('Greater', [seen, g.scalar(0)]);
-  return { boxes: g.node('Where', [isSeen, odds, g.scalar(MOST)]), seen };
-}
-
-interface Chosen {
+export interface Chosen {
   /** float32 [rows, queries, width] */
   states: Value;
   /** Between 0 and 1: float32 [rows, queries, 4]. */
@@ -55,44 +26,23 @@ interface Chosen {
 }
 
 /** The cells that most likely show something, and boxes around them. */
-function chooseQueries(g: GraphWriter, levels: readonly Level[], c: RtDetrConfig): Chosen {
+export function chooseQueries(g: GraphWriter, levels: Levels, c: EncoderConfig): Chosen {
   const width = c.d_model;
-  const together = (parts: readonly Value[], axis: number) => g.node('Concat', parts, { axis });
-  const anchors = levels.map(({ grid }, level) => anchorsOf(g, grid, level));
-  const seen = together(
-    anchors.map((one) => one.seen),
-    0,
-  );
-  const memory = g.node('Mul', [
-    together(
-      levels.map(({ tokens }) => tokens),
-      1,
-    ),
-    seen,
-  ]);
+  const sizes = levels.grids.map((grid) => cellShares(g, grid));
+  const { boxes: anchors, seen } = anchorBoxes(g, sizes);
+  const memory = g.node('Mul', [levels.tokens, seen]);
   const dense = linear(g, memory, 'model.enc_output.0', { from: width, to: width });
   const states = layerNorm(g, dense, 'model.enc_output.1', { width, epsilon: c.layer_norm_eps });
   const scores = linear(g, states, 'model.enc_score_head', { from: width, to: labelCount(c) });
   const found = perceptron(g, states, 'model.enc_bbox_head', { from: width, inner: width, to: 4, layers: 3 });
-  const boxes = g.node('Add', [
-    found,
-    together(
-      anchors.map((one) => one.boxes),
-      0,
-    ),
-  ]);
   const best = g.node('ReduceMax', [scores, g.ints([2])], { keepdims: 0 });
-  const [, places] = g.nodes('TopK', [best, g.ints([c.num_queries])], {
-    outputs: 2,
-    attributes: { axis: 1 },
-  });
-  const at = g.node('Unsqueeze', [places!, g.ints([2])]);
-  const chosen = (x: Value) => g.node('GatherND', [x, at], { batch_dims: 1 });
-  return { states: chosen(states), boxes: g.node('Sigmoid', [chosen(boxes)]) };
+  const chosen = bestCells(g, best, c.num_queries);
+  const boxes = share(g, chosen.of(g.node('Add', [found, anchors])));
+  return { states: chosen.of(states), boxes };
 }
 
 /** Queries look at each other and around their boxes, and move these. */
-function decode(g: GraphWriter, first: Chosen, levels: readonly Level[], c: RtDetrConfig): Chosen {
+function decode(g: GraphWriter, first: Chosen, levels: Levels, c: RtDetrConfig): Chosen {
   const width = c.d_model;
   const part = {
     ...{ width, heads: c.decoder_attention_heads, inner: c.decoder_ffn_dim },
@@ -103,29 +53,33 @@ function decode(g: GraphWriter, first: Chosen, levels: readonly Level[], c: RtDe
     const name = `model.decoder.layers.${i}`;
     const placesSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
     const places = perceptron(g, boxes, 'model.decoder.query_pos_head', placesSize);
-    const { around, attend, feedForward } = placedParts(g, name, part);
-    const looked = around(attend({ x, places }, 'self_attn'), 'encoder_attn_layer_norm', (read) =>
+    const points = levels.grids.map(() => c.decoder_n_points);
+    const around = aroundBoxes(g, g.node('Unsqueeze', [boxes, g.ints([2])]), {
+      ...{ points, reach: c.decoder_offset_scale ?? 0.5, parts: `${name}.encoder_attn.n_points_scale` },
+    });
+    const parts = placedParts(g, name, part);
+    const looked = parts.around(parts.attend({ x, places }, 'self_attn'), 'encoder_attn_layer_norm', (read) =>
       deformableAttention(g, g.node('Add', [read, places]), levels, {
         ...{ name: `${name}.encoder_attn`, width, heads: c.decoder_attention_heads },
-        ...{ points: c.decoder_n_points, boxes, reach: c.decoder_offset_scale ?? 0.5 },
+        ...{ points, around },
       }),
     );
-    x = feedForward(looked);
+    x = parts.feedForward(looked);
     const moved = perceptron(g, x, `bbox_embed.${i}`, { from: width, inner: width, to: 4, layers: 3 });
-    boxes = g.node('Sigmoid', [g.node('Add', [moved, odds(g, boxes)])]);
+    boxes = share(g, g.node('Add', [moved, odds(g, boxes)]));
   }
   return { states: x, boxes };
 }
 
 function writeDetector(g: GraphWriter, c: RtDetrConfig): void {
   const pixels = pictureInput(g, c.backbone_config.num_channels);
-  const pictures = hybridEncoder(g, backbonePictures(g, pixels, c), c);
-  const levels = pictures.map((picture, i): Level => {
+  const pictures = hybridEncoder(g, backbonePictures(g, pixels, c), c, rtDetrJoining(c));
+  const read = pictures.map((picture, i) => {
     const at = `model.decoder_input_proj.${i}`;
     const size = { from: c.encoder_hidden_dim, to: c.d_model, kernel: 1, epsilon: c.batch_norm_eps };
-    const read = normedConvolution(g, picture, { convolution: `${at}.0`, norm: `${at}.1` }, size);
-    return { tokens: tokensOf(g, read), grid: gridOf(g, read) };
+    return normedConvolution(g, picture, { convolution: `${at}.0`, norm: `${at}.1` }, size);
   });
+  const levels = levelsOf(g, read);
   const { states, boxes } = decode(g, chooseQueries(g, levels, c), levels, c);
   const labels = labelCount(c);
   const logits = linear(g, states, `class_embed.${c.decoder_layers - 1}`, { from: c.d_model, to: labels });

@@ -1,29 +1,44 @@
-import { activation } from '../../blocks/activation.js';
 import { attention } from '../../blocks/attention.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import type { SamConfig } from './sam-config.js';
 
 /** Of norms without a setting. */
 const EPSILON = 1e-5;
 
-/** Turns of learnt waves at places between 0 and 1: float32 [..., 2] -> [..., width]. */
-export function waves(g: GraphWriter, places: Value, { pictures }: SamConfig): Value {
-  const table = g.weight('shared_image_embedding.positional_embedding', [2, pictures.num_pos_feats]);
+/** How prompts and a picture look at each other. */
+export interface TwoWay {
+  width: number;
+  heads: number;
+  layers: number;
+  /** What the width of looks at the other side is divided by. */
+  rate: number;
+  epsilon: number;
+  /** Name of the last layer of an attention. */
+  out: string;
+  /** Cells of a column and of a line of the picture. */
+  edge: number;
+  /** Waves of places. */
+  waves: number;
+  /** @param name of the layer's part, of the same width */
+  feedForward(g: GraphWriter, x: Value, name: string): Value;
+}
+
+/** Turns of learnt waves at places between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
+export function waves(g: GraphWriter, places: Value, count: number): Value {
+  const table = g.weight('shared_image_embedding.positional_embedding', [2, count]);
   const centred = g.node('Sub', [g.node('Mul', [places, g.scalar(2)]), g.scalar(1)]);
   const turns = g.node('Mul', [g.node('MatMul', [centred, table]), g.scalar(2 * Math.PI)]);
   return g.node('Concat', [g.node('Sin', [turns]), g.node('Cos', [turns])], { axis: -1 });
 }
 
 /** Waves of each cell of the picture: float32 [1, cells, width]. */
-function cellWaves(g: GraphWriter, c: SamConfig): Value {
-  const { edge } = c.pictures;
+function cellWaves(g: GraphWriter, { edge, waves: count }: TwoWay): Value {
   const shares = Array.from({ length: edge }, (_, i) => (i + 0.5) / edge);
   const ofAll = (dims: readonly number[]) =>
     g.node('Expand', [g.floats(shares, dims), g.ints([edge, edge, 1])]);
   const places = g.node('Concat', [ofAll([1, edge, 1]), ofAll([edge, 1, 1])], { axis: 2 });
-  return waves(g, g.node('Reshape', [places, g.ints([1, -1, 2])]), c);
+  return waves(g, g.node('Reshape', [places, g.ints([1, -1, 2])]), count);
 }
 
 /** x [1, …, …] for each prompt. @param like [prompts, …] */
@@ -33,7 +48,7 @@ export function ofPrompts(g: GraphWriter, x: Value, like: Value): Value {
 }
 
 interface AttentionOf {
-  c: SamConfig['masks'];
+  c: TwoWay;
   name: string;
   query: Value;
   key: Value;
@@ -44,14 +59,14 @@ interface AttentionOf {
 
 /** Attention of states [prompts or 1, …, width], whose products are narrower. */
 function narrowAttention(g: GraphWriter, prompts: Value, { c, name, rate = 1, ...read }: AttentionOf): Value {
-  const width = Math.floor(c.hidden_size / rate);
+  const width = Math.floor(c.width / rate);
   const project = (part: 'query' | 'key' | 'value', letter: string) => {
-    const size = { from: c.hidden_size, to: width };
+    const size = { from: c.width, to: width };
     return ofPrompts(g, linear(g, read[part], `${name}.${letter}_proj`, size), prompts);
   };
   const projected = { query: project('query', 'q'), key: project('key', 'k'), value: project('value', 'v') };
-  const found = attention(g, projected, { heads: c.num_attention_heads, width });
-  return linear(g, found, `${name}.out_proj`, { from: width, to: c.hidden_size });
+  const found = attention(g, projected, { heads: c.heads, width });
+  return linear(g, found, `${name}.${c.out}`, { from: width, to: c.width });
 }
 
 interface States {
@@ -62,20 +77,18 @@ interface States {
 }
 
 /** Tokens look at each other and at the picture, and the picture at them. */
-export function twoWay(g: GraphWriter, c: SamConfig, { tokens: first, cells: picture }: States): States {
-  const masks = c.masks;
+export function twoWay(g: GraphWriter, c: TwoWay, { tokens: first, cells: picture }: States): States {
   const places = cellWaves(g, c);
   const sum = (x: Value, y: Value) => g.node('Add', [x, y]);
+  const name = (of: string) => `mask_decoder.transformer.${of}`;
   let [tokens, cells] = [first, picture];
-  const attend = (name: string, read: Omit<AttentionOf, 'c' | 'name'>) =>
-    narrowAttention(g, first, { c: masks, name: `mask_decoder.transformer.${name}`, ...read });
-  const rate = masks.attention_downsample_rate;
-  for (let i = 0; i < masks.num_hidden_layers; i++) {
-    const at = (name: string) => `layers.${i}.${name}`;
+  const attend = (of: string, read: Omit<AttentionOf, 'c' | 'name'>) =>
+    narrowAttention(g, first, { c, name: name(of), ...read });
+  const { rate, width } = c;
+  for (let i = 0; i < c.layers; i++) {
+    const at = (of: string) => `layers.${i}.${of}`;
     const norm = (x: Value, number: number) =>
-      layerNorm(g, x, `mask_decoder.transformer.${at(`layer_norm${number}`)}`, {
-        ...{ width: masks.hidden_size, epsilon: masks.layer_norm_eps },
-      });
+      layerNorm(g, x, name(at(`layer_norm${number}`)), { width, epsilon: c.epsilon });
     const own = i === 0 ? tokens : sum(tokens, first);
     const seen = attend(at('self_attn'), { query: own, key: own, value: tokens });
     tokens = norm(i === 0 ? seen : sum(tokens, seen), 1);
@@ -84,7 +97,7 @@ export function twoWay(g: GraphWriter, c: SamConfig, { tokens: first, cells: pic
       ...{ query: sum(tokens, first), key: placed, value: cells, rate },
     });
     tokens = norm(sum(tokens, looked), 2);
-    tokens = norm(sum(tokens, feedForward(g, tokens, masks, at('mlp'))), 3);
+    tokens = norm(sum(tokens, c.feedForward(g, tokens, name(at('mlp')))), 3);
     const back = attend(at('cross_attn_image_to_token'), {
       ...{ query: placed, key: sum(tokens, first), value: tokens, rate },
     });
@@ -93,13 +106,6 @@ export function twoWay(g: GraphWriter, c: SamConfig, { tokens: first, cells: pic
   const last = attend('final_attn_token_to_image', {
     ...{ query: sum(tokens, first), key: sum(cells, places), value: cells, rate },
   });
-  const norm = { width: masks.hidden_size, epsilon: EPSILON };
-  tokens = layerNorm(g, sum(tokens, last), 'mask_decoder.transformer.layer_norm_final_attn', norm);
+  tokens = layerNorm(g, sum(tokens, last), name('layer_norm_final_attn'), { width, epsilon: EPSILON });
   return { tokens, cells: ofPrompts(g, cells, first) };
-}
-
-function feedForward(g: GraphWriter, x: Value, c: SamConfig['masks'], at: string): Value {
-  const name = `mask_decoder.transformer.${at}`;
-  const wide = linear(g, x, `${name}.lin1`, { from: c.hidden_size, to: c.mlp_dim });
-  return linear(g, activation(g, wide, c.hidden_act), `${name}.lin2`, { from: c.mlp_dim, to: c.hidden_size });
 }

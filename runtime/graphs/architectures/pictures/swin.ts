@@ -41,19 +41,21 @@ export function sameStages(
 }
 
 const config = z.object(swinFields).superRefine(sameStages);
-type Config = z.output<typeof config>;
+export type SwinConfig = z.output<typeof config>;
 
 /** Of norms without a setting. */
 const EPSILON = 1e-5;
 
 interface LayerOf {
-  c: Config;
+  c: SwinConfig;
   at: (name: string) => string;
   /** int64 [2]: tokens of a column and of a line. */
   grid: Value;
   width: number;
   heads: number;
   shifted: boolean;
+  /** True where a grid no larger than a window is shifted, too. */
+  alwaysShifts: boolean;
 }
 
 function layer(g: GraphWriter, x: Value, of: LayerOf): Value {
@@ -70,15 +72,16 @@ function layer(g: GraphWriter, x: Value, of: LayerOf): Value {
 
 /** Attention within windows, which every second layer shifts by half of their edge. */
 function windowAttention(g: GraphWriter, x: Value, of: LayerOf): Value {
-  const { c, grid, width, shifted } = of;
-  const shift = shifted ? shiftOf(g, grid, c) : undefined;
+  const { c, grid, width, shifted, alwaysShifts } = of;
+  const shift = shifted ? shiftOf(g, grid, c, alwaysShifts) : undefined;
   return throughWindows(g, x, { grid, width, edge: c.window_size, shift }, (windows, mask) =>
     attended(g, windows, { ...of, mask }),
   );
 }
 
-/** A grid no larger than a window is not shifted: int64 [1]. */
-function shiftOf(g: GraphWriter, grid: Value, c: Config): Value {
+/** A grid no larger than a window is not shifted, but by backbones: int64 [1]. */
+function shiftOf(g: GraphWriter, grid: Value, c: SwinConfig, always: boolean): Value {
+  if (always) return g.ints([Math.floor(c.window_size / 2)]);
   const least = g.node('ReduceMin', [grid, g.ints([0])], { keepdims: 1 });
   const fits = g.node('LessOrEqual', [least, g.ints([c.window_size])]);
   return g.node('Where', [fits, g.ints([0]), g.ints([Math.floor(c.window_size / 2)])]);
@@ -109,36 +112,63 @@ function merged(g: GraphWriter, x: Value, grid: Value, { at, width }: Pick<Layer
   return linear(g, normed, at('downsample.reduction'), { from: 4 * width, to: 2 * width, bias: false });
 }
 
-/** All layers, without the norm behind them: float32 [rows, tokens, width of the last stage]. */
-function layersOf(g: GraphWriter, c: Config): Value {
-  const pixels = paddedPicture(g, pictureInput(g, c.num_channels), c.patch_size);
-  const found = patches(g, pixels, 'swin.embeddings.patch_embeddings.projection', {
+export interface SwinStage {
+  /** float32 [rows, tokens, width] */
+  tokens: Value;
+  /** int64 [2] */
+  grid: Value;
+  width: number;
+}
+
+/** Where a Swin stands in another network, and what it does there with small grids. */
+export interface SwinPlace {
+  base: string;
+  alwaysShifts: boolean;
+}
+
+/** What the first stage reads, and what each gives before four tokens become one, without the norms behind them. */
+export function swinStages(
+  g: GraphWriter,
+  pixels: Value,
+  c: SwinConfig,
+  { base, alwaysShifts }: SwinPlace,
+): SwinStage[] {
+  const padded = paddedPicture(g, pixels, c.patch_size);
+  const found = patches(g, padded, `${base}embeddings.patch_embeddings.projection`, {
     ...{ channels: c.num_channels, width: c.embed_dim, patch: c.patch_size },
   });
   let { grid } = found;
-  let x = layerNorm(g, found.tokens, 'swin.embeddings.norm', { width: c.embed_dim, epsilon: EPSILON });
+  const norm = { width: c.embed_dim, epsilon: EPSILON };
+  let x = layerNorm(g, found.tokens, `${base}embeddings.norm`, norm);
+  const stages: SwinStage[] = [{ tokens: x, grid, width: c.embed_dim }];
   c.depths.forEach((depth, stage) => {
     const width = c.embed_dim * 2 ** stage;
-    const inStage = (name: string) => `swin.encoder.layers.${stage}.${name}`;
+    const inStage = (name: string) => `${base}encoder.layers.${stage}.${name}`;
+    const common = { c, width, heads: c.num_heads[stage]!, alwaysShifts };
     for (let i = 0; i < depth; i++) {
       const at = (name: string) => inStage(`blocks.${i}.${name}`);
-      x = layer(g, x, { c, at, grid, width, heads: c.num_heads[stage]!, shifted: i % 2 === 1 });
+      x = layer(g, x, { ...common, at, grid, shifted: i % 2 === 1 });
     }
+    stages.push({ tokens: x, grid, width });
     if (stage === c.depths.length - 1) return;
     x = merged(g, x, grid, { at: inStage, width });
     grid = halved(g, grid);
   });
-  return x;
+  return stages;
 }
 
-const widthOf = (c: Config): number => c.embed_dim * 2 ** (c.depths.length - 1);
+/** All layers, without the norm behind them: float32 [rows, tokens, width of the last stage]. */
+const layersOf = (g: GraphWriter, c: SwinConfig): Value =>
+  swinStages(g, pictureInput(g, c.num_channels), c, { base: 'swin.', alwaysShifts: false }).at(-1)!.tokens;
 
-function statesOf(g: GraphWriter, c: Config): Value {
+const widthOf = (c: SwinConfig): number => c.embed_dim * 2 ** (c.depths.length - 1);
+
+function statesOf(g: GraphWriter, c: SwinConfig): Value {
   const norm = { width: widthOf(c), epsilon: c.layer_norm_eps };
   return layerNorm(g, layersOf(g, c), 'swin.layernorm', norm);
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: SwinConfig): PictureModel {
   const sizes = { width: widthOf(c), labels: labelCount(c) };
   return {
     ...{ ...sizes, states: (g) => statesOf(g, c), pool: meanToken },
@@ -161,5 +191,5 @@ export const donutSwin = defineArchitecture({
   config,
   prefixes: ['swin.'],
   heads: {},
-  picture: (c: Config) => ({ ...modelOf(c), states: (g) => layersOf(g, c) }),
+  picture: (c: SwinConfig) => ({ ...modelOf(c), states: (g) => layersOf(g, c) }),
 });
