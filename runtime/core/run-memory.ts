@@ -48,7 +48,9 @@ const WIDENED = 1.3;
 export function promptBytes({ sizes, perToken, chunk, integers }: DecoderShape, length: number): number {
   const tokens = Math.min(chunk, length);
   const caches = GAPS * perToken * (FRESH * tokens + WIDENED * (length - tokens));
-  return Math.round(runBytes(sizes, { tokens, attended: length }, integers) + caches);
+  // Layers without keys and values see what is fed, and a state.
+  const attended = perToken === 0 ? tokens : length;
+  return Math.round(runBytes(sizes, { tokens, attended }, integers) + caches);
 }
 
 /**

@@ -6,7 +6,7 @@ import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { type GraphInMemory, weightsFolder } from '../../../sessions/graph-source.js';
 import { openSession, type SessionOptions } from '../../../sessions/session.js';
 import { planDecoderMemory } from '../cache/decoder-memory.js';
-import { kvBytesPerToken } from '../cache/kv-cache.js';
+import { kvBytesPerToken, stateBytes } from '../cache/kv-cache.js';
 import type { Decoder, DecoderFile } from '../decoder.js';
 import { EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
 import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
@@ -51,7 +51,7 @@ export async function openBatchDecoder(
       const chunk = prefillChunkOf(config);
       const contextLength = contextLengthOf(config);
       const memory = planDecoderMemory(request, {
-        ...{ config, contextLength, bytesPerToken: kvBytesPerToken(layout) },
+        ...{ config, contextLength, bytesPerToken: kvBytesPerToken(layout), bytesPerRow: stateBytes(layout) },
         chunk: abilities.chunkedPrefill ? chunk : Infinity,
       });
       return createBatchDecoder({

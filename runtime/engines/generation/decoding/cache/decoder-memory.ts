@@ -21,6 +21,8 @@ export interface DecoderSizes {
   config: Json;
   contextLength: number | undefined;
   bytesPerToken: number;
+  /** Of the cache of a row beside its tokens. */
+  bytesPerRow?: number;
   /** Most tokens of a prompt in one run. */
   chunk: number;
 }
@@ -34,11 +36,12 @@ export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): De
   const limit = memory?.limit;
   const room = availableMemory(memory);
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
-  const { config, contextLength = Infinity, bytesPerToken, chunk } = sizes;
+  const { config, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
   const shape = { sizes: sizesOf(config), perToken: bytesPerToken, chunk, integers };
   const bytesOf = (length: number) => promptBytes(shape, length);
-  const withCache = (length: number) => bytesOf(length) + CACHE_COPIES * bytesPerToken * length;
+  const withCache = (length: number) =>
+    bytesOf(length) + CACHE_COPIES * (bytesPerRow + bytesPerToken * length);
   const longestPrompt = largestWithin(room, contextLength, withCache);
   const runs = longestPrompt === Infinity ? room / 2 : Math.min(room, bytesOf(longestPrompt));
   const left = Math.floor((room - runs) / CACHE_COPIES);

@@ -4,6 +4,7 @@ import { makeFile } from '../../../../../builder/pack/make-file.js';
 import { writeOwnGraphs } from '../../../../../builder/plan/own-graphs.js';
 import type { Head } from '../../../../../runtime/core/handles/index.js';
 import type { LoadRequest } from '../../../../../runtime/core/load-request.js';
+import { parsePythonJson } from '../../../../../runtime/core/python-json.js';
 import type { ModelSpec } from '../../../../../runtime/core/spec.js';
 import { folderSource } from '../../../../../runtime/store/folder.js';
 
@@ -25,7 +26,7 @@ interface OwnOptions {
 /** Graphs of ours over a checkpoint, or over weights of so many bits, which are made in the folder. */
 export async function ownModel(folder: string, { name, head, task, bits }: OwnOptions): Promise<OwnModel> {
   const repo = path.join(MODELS, name);
-  const config = JSON.parse(await readFile(path.join(repo, 'config.json'), 'utf8')) as OwnModel['config'];
+  const config = parsePythonJson(await readFile(path.join(repo, 'config.json'), 'utf8'));
   const source = folderSource(repo);
   const info = await source.info('zoo/m');
   const modelType = config['model_type'] as string;
