@@ -15,6 +15,11 @@ test('asks no length of models that generate none, or whose task takes none', ()
   expect(paramsOf('visual-question-answering', 'generation')).not.toHaveProperty('max_new_tokens');
 });
 
+test('few frames are read of a video', () => {
+  expect(paramsOf('video-text-to-text', 'generation')).toMatchObject({ max_new_tokens: 2, num_frames: 4 });
+  expect(paramsOf('image-text-to-text', 'generation')).not.toHaveProperty('num_frames');
+});
+
 test('takes the model’s own example', () => {
   const example = { text: 'own', params: { top_k: 3 } };
   const input = goldenInput(taskOf('text-classification'), { engine: 'transformers', example });

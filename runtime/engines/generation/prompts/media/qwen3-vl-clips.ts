@@ -60,7 +60,7 @@ export function createQwen3VlClips(files: ClipFiles): ClipFamily {
       const times = timesOf(clip!.frames, merge);
       if (times.length < steps)
         throw new RunError(
-          'not_ready',
+          'unprocessable',
           'video_preprocessor_config.json: merge_size leaves steps without a time',
         );
       return times
