@@ -31,6 +31,7 @@ import { siglip, siglipVision } from './siglip.js';
 import { swin } from './swin.js';
 import { swinv2 } from './swinv2.js';
 import { timesformer } from './timesformer.js';
+import { upernet } from './upernet.js';
 import { videomae } from './videomae.js';
 import { vilt } from './vilt.js';
 import { vit } from './vit.js';
@@ -45,7 +46,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
-  ...[maskformer, mask2former],
+  ...[maskformer, mask2former, upernet],
   ...[dpt, depthAnything, glpn, sam, sam2],
   ...[vilt, videomae, vivit, timesformer],
 ];
