@@ -68,6 +68,8 @@ test.each([
   ['lfm2', { layer_types: ['conv', 'conv', 'conv'] }, 'no layer attends'],
   ['lfm2', { layer_types: ['conv'] }, 'leaves out layers'],
   ['phimoe', { rope_scaling: { type: 'longrope', short_mscale: 1, long_mscale: 2 } }, 'long_mscale'],
+  ['gemma3n', { num_kv_shared_layers: 3 }, 'num_kv_shared_layers'],
+  ['gemma3n', { intermediate_size: [24] }, 'intermediate_size'],
   ['phimoe', { num_experts_per_tok: 3 }, 'num_experts_per_tok'],
   ['hunyuan-moe', { moe_topk: [2] }, 'moe_topk leave out layers'],
   ['deepseek-v2', { num_key_value_heads: 2 }, 'num_key_value_heads'],

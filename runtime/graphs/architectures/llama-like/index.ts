@@ -6,6 +6,7 @@ import { hunyuanDense, hunyuanMoe } from './hunyuan.js';
 import { ernieMoe } from './ernie-moe.js';
 import { exaone4, olmo3 } from './hybrids.js';
 import { nemotron, olmo, starcoder2 } from './layer-norms.js';
+import { gemma3n } from './gemma3n.js';
 import { gptOss } from './gpt-oss.js';
 import { granite, graniteMoe, graniteMoeHybrid, graniteMoeShared } from './granite.js';
 import { lfm2 } from './lfm2.js';
@@ -21,7 +22,7 @@ import { dots1, glm4Moe } from './routed-kin.js';
 
 /** Language models that others can be put together with. */
 export const LLAMA_LIKE: readonly AnyArchitecture[] = [
-  ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3],
+  ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3, gemma3n],
   ...[deepseekV2, deepseekV3, gptOss, lfm2, bamba, falconH1],
   ...[granite, graniteMoe, graniteMoeShared, graniteMoeHybrid],
   ...[olmo2, olmoe, phi3, smollm3],
