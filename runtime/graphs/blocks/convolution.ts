@@ -64,12 +64,15 @@ export function convolution2d(
   g: GraphWriter,
   x: Value,
   name: string,
-  { kernel, stride = 1, padding = Math.floor(kernel / 2), ...rest }: SquareSize,
+  { kernel, stride = 1, dilation = 1, padding = Math.floor(kernel / 2) * dilation, ...rest }: SquareSize,
 ): Value {
   const both = (value: number) => [value, value];
   const ends =
     typeof padding === 'number' ? both(padding) : { before: both(padding[0]), behind: both(padding[1]) };
-  const square = { kernel: both(kernel), stride: both(stride), padding: ends };
+  const square = {
+    ...{ kernel: both(kernel), stride: both(stride), padding: ends },
+    ...(dilation !== 1 && { dilation: both(dilation) }),
+  };
   return convolution(g, x, name, { ...rest, ...square });
 }
 
@@ -78,6 +81,8 @@ export interface SquareSize {
   to: number;
   kernel: number;
   stride?: number;
+  /** Cells from one that a kernel reads to the next. */
+  dilation?: number;
   /** One number, or what stands before and behind each axis. */
   padding?: number | readonly [before: number, behind: number];
   groups?: number;

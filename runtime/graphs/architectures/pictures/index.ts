@@ -15,12 +15,14 @@ import { dpt } from './dpt.js';
 import { efficientnet } from './efficientnet.js';
 import { mobilenetV1 } from './mobilenet-v1.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
+import { mobilevit } from './mobilevit.js';
 import { glpn } from './glpn.js';
 import { groundingDino, mmGroundingDino } from './grounding-dino.js';
 import { mask2former } from './mask2former.js';
 import { maskformer } from './maskformer.js';
 import { hgnet } from './hgnet.js';
 import { owlv2, owlvit } from './owl.js';
+import { poolformer } from './poolformer.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
 import { rtDetr, rtDetrV2 } from './rt-detr.js';
@@ -42,8 +44,8 @@ import { yolos } from './yolos.js';
 export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
-  ...[mobilenetV1, mobilenetV2, efficientnet, regnet, hgnet],
-  ...[resnet, convnext, convnextv2, swin, swinv2, segformer],
+  ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],
+  ...[resnet, convnext, convnextv2, poolformer, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
   ...[maskformer, mask2former, upernet],

@@ -30,6 +30,12 @@ export interface Step {
   active?: boolean;
 }
 
+/** The nearest multiple that is no more than a tenth smaller. */
+export function divisible(value: number, { divisor, least }: { divisor: number; least: number }): number {
+  const nearest = Math.max(least, Math.floor(Math.trunc(value + divisor / 2) / divisor) * divisor);
+  return nearest < 0.9 * value ? nearest + divisor : nearest;
+}
+
 /** Channels over lines and columns: float32 [rows, width, lines, columns]. */
 export interface StepMap {
   x: Value;

@@ -5,7 +5,14 @@ import { pictureHeads } from '../../blocks/picture-heads.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { size } from '../config.js';
-import { mobilenetConfig, mobilenetModel, type Step, stepped, type StepMap } from './mobilenet-steps.js';
+import {
+  divisible,
+  mobilenetConfig,
+  mobilenetModel,
+  type Step,
+  stepped,
+  type StepMap,
+} from './mobilenet-steps.js';
 
 const STRIDES = [2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1];
 const CHANNELS = [16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320];
@@ -20,13 +27,10 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** The nearest multiple that is no more than a tenth smaller. */
-function divisible(value: number, { depth_divisible_by: divisor, min_depth: least }: Config): number {
-  const nearest = Math.max(least, Math.floor(Math.trunc(value + divisor / 2) / divisor) * divisor);
-  return nearest < 0.9 * value ? nearest + divisor : nearest;
-}
+const rounded = (value: number, { depth_divisible_by: divisor, min_depth: least }: Config): number =>
+  divisible(value, { divisor, least });
 
-const scaled = (c: Config, width: number): number => divisible(roundHalfEven(width * c.depth_multiplier), c);
+const scaled = (c: Config, width: number): number => rounded(roundHalfEven(width * c.depth_multiplier), c);
 
 /** Widened, each channel by itself, narrowed again. */
 function residual(
@@ -35,7 +39,7 @@ function residual(
   c: Config,
   { name, to, stride }: Required<Pick<Step, 'name' | 'to' | 'stride'>>,
 ): StepMap {
-  const wide = divisible(roundHalfEven(map.width * c.expand_ratio), c);
+  const wide = rounded(roundHalfEven(map.width * c.expand_ratio), c);
   const widened = stepped(g, map, c, { name: `${name}.expand_1x1`, to: wide, kernel: 1 });
   const seen = stepped(g, widened, c, { name: `${name}.conv_3x3`, to: wide, kernel: 3, stride, apart: true });
   const found = stepped(g, seen, c, { name: `${name}.reduce_1x1`, to, kernel: 1, active: false });
