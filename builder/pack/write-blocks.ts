@@ -29,11 +29,12 @@ export async function writeBlocks(
 ): Promise<void> {
   if ('zeros' in blocks) return writeIntegers(handle, { ...part, blocks }, reading);
   const [stored, storedScales] = [await bytesOf(part.tensor, reading), await bytesOf(blocks.scales, reading)];
-  const { data, scales } =
+  const { data, rest, scales } =
     blocks.layout === 'mxfp4'
       ? repackFloats(stored, storedScales)
-      : { data: stored, scales: scalesByBlock(storedScales, blocks, part.packing.block) };
+      : { data: stored, rest: undefined, scales: scalesByBlock(storedScales, blocks, part.packing.block) };
   await handle.write(data, 0, data.length, part.offset);
+  if (rest) await handle.write(rest, 0, rest.length, part.restOffset);
   await writeScales(handle, scales, part.scalesOffset);
 }
 

@@ -79,7 +79,7 @@ function floatIndex(index: WeightIndex): QuantizedIndex | undefined {
     const shape = [count, rows, groups * FLOATS_OF_A_SCALE];
     found.set(name, { ...tensor, shape, blocks: { layout: 'mxfp4', scales: scales! } });
   }
-  return names.length === 0 ? undefined : { index: found, method: 'mxfp4', bits: 8 };
+  return names.length === 0 ? undefined : { index: found, method: 'mxfp4', bits: 4 };
 }
 
 const COMPRESSED = z.object({

@@ -25,7 +25,7 @@ function matricesText(networks: readonly Network[], { bits, share }: WeightsText
     const methods = new Set(ready.map((one) => one.method));
     const names = [...methods].join(', ');
     return methods.has('mxfp4')
-      ? `the matrices of ${names} as ${ready[0]!.bits}-bit integers${others}`
+      ? `the matrices of ${names} as sums of two ${ready[0]!.bits}-bit integers${others}`
       : `the ${ready[0]!.bits}-bit matrices of ${names} as they are${others}`;
   }
   return bits ? `matrices packed to ${bits} bits${part}` : 'computed in float32';

@@ -73,6 +73,8 @@ export interface PackedMatrix extends Packing {
   data: Value;
   /** float32 [rows, blocks] */
   scales: Value;
+  /** Integers that are added to those of `data`, in the same layout. */
+  rest?: Value | undefined;
   /** True for what another tool has packed. */
   isRepacked: boolean;
   /** uint8 [rows, bytes of all blocks' zero points]; absent where all are in the middle. */
@@ -184,6 +186,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
         ...{ bits, block, transposed, isRepacked },
         data: add(`${use.kind} ${bits}`, data),
         scales: add(`scales ${bits}`, scales),
+        rest: place.rest && add(`rest ${bits}`, { ...data, place: place.rest }),
         zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),
         order: place.order && add('order', { element: ELEMENTS.int64, shape: [columns], place: place.order }),
       };

@@ -16,6 +16,8 @@ export interface PackedPlace extends Packing {
   data: Place;
   /** float32 [rows, blocks] */
   scales: Place;
+  /** Integers that are added to the others before the scale, in the same layout. */
+  rest?: Place | undefined;
   /** True for what another tool has packed: products take floats, as its own library does. */
   isRepacked?: boolean;
   /** uint8 [rows, bytes of all blocks' zero points]; absent where it is 2^(bits - 1) for all. */
@@ -57,6 +59,8 @@ export interface Part {
   offset: number;
   /** Of the packed data's scales. */
   scalesOffset?: number;
+  /** Of a second part of its integers. */
+  restOffset?: number | undefined;
   /** Of its zero points, of a matrix that the checkpoint has packed. */
   zerosOffset?: number;
   /** Of the order of its columns, where they are grouped in another one than their own. */
@@ -88,6 +92,11 @@ const LEAST_COLUMNS = BLOCK / 2;
 /** Blocks of a row; the last one is filled up with zeros. */
 export const blocksOf = (columns: number, block: number): number => Math.ceil(columns / block);
 
+interface RowForm extends Pick<Packing, 'bits' | 'block'> {
+  /** Each number is the sum of two integers. */
+  inTwo: boolean;
+}
+
 /** All weights in one new file, matrices packed to so many bits, if any. */
 export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & { recipe(): Recipe } {
   const parts = new Map<string, Part>();
@@ -103,20 +112,20 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     return part;
   };
   /** Of a matrix whose zero points are in the middle. */
-  const repackedRows = (
-    tensor: NamedTensor,
-    { bits: own, block }: Omit<Packing, 'transposed'>,
-  ): PackedPlace => {
+  const repackedRows = (tensor: NamedTensor, { bits: own, block, inTwo }: RowForm): PackedPlace => {
     const [rows, columns] = tensor.shape as [number, number];
     const packing: Packing = { bits: own, block, transposed: false };
-    const lengths = { data: (rows * columns * own) / 8, scales: (4 * rows * columns) / block };
+    const length = (rows * columns * own) / 8;
+    const scales = (4 * rows * columns) / block;
     const part = known(`${keyOf(tensor)} rows`, () => ({
-      ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+      ...{ tensor, packing, offset: reserve(length), scalesOffset: reserve(scales) },
+      restOffset: inTwo ? reserve(length) : undefined,
     }));
     return {
       ...{ ...packing, isRepacked: true },
-      data: { file, offset: part.offset, length: lengths.data },
-      scales: { file, offset: part.scalesOffset!, length: lengths.scales },
+      data: { file, offset: part.offset, length },
+      scales: { file, offset: part.scalesOffset!, length: scales },
+      rest: part.restOffset === undefined ? undefined : { file, offset: part.restOffset, length },
     };
   };
   const repackedIntegers = (tensor: NamedTensor, blocked: QuantizedBlocks): PackedPlace => {
@@ -148,9 +157,10 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     };
   };
   const repacked = (tensor: NamedTensor, blocks: PackedBlocks): PackedPlace => {
-    if (blocks.layout === 'mxfp4') return repackedRows(tensor, { bits: 8, block: FLOATS_OF_A_SCALE });
+    if (blocks.layout === 'mxfp4')
+      return repackedRows(tensor, { bits: 4, block: FLOATS_OF_A_SCALE, inTwo: true });
     if (blocks.layout !== 'rows') return repackedIntegers(tensor, blocks);
-    return repackedRows(tensor, { bits: blocks.bits, block: partOf(blocks.group)! });
+    return repackedRows(tensor, { bits: blocks.bits, block: partOf(blocks.group)!, inTwo: false });
   };
   return {
     place(tensor) {

@@ -161,6 +161,31 @@ function whole(reader: ByteReader, { from, end }: Field): Uint8Array {
   return reader.read(from, end - from);
 }
 
+/** Fields of NodeProto and of AttributeProto. */
+const [ATTRIBUTE, ATTRIBUTE_GRAPH] = [5, 6];
+
+/** The node with the nodes of graphs inside of it, as branches have them, changed; the same one where none is. */
+export function withInnerNodes(node: GraphNode, change: (inner: GraphNode) => GraphNode): GraphNode {
+  const otherFields = node.otherFields.map((bytes) => {
+    const reader = bytesReader(bytes);
+    const [attribute] = fieldsOf(reader);
+    if (attribute?.number !== ATTRIBUTE) return bytes;
+    const parts = [...fieldsOf(reader, attribute.start, attribute.end)];
+    const inner = parts.find(({ number }) => number === ATTRIBUTE_GRAPH);
+    if (!inner) return bytes;
+    const graph: Graph = {
+      ...{ nodes: [], inputs: [], outputs: [], initializers: [] },
+      ...{ otherFields: [], modelFields: [] },
+    };
+    readGraphFields({ reader, graph, file: undefined }, inner);
+    const nodes = graph.nodes.map(change);
+    if (nodes.every((each, i) => each === graph.nodes[i])) return bytes;
+    const others = parts.filter((part) => part !== inner).map((part) => whole(reader, part));
+    return writeField(ATTRIBUTE, ...others, writeField(ATTRIBUTE_GRAPH, ...graphFields({ ...graph, nodes })));
+  });
+  return otherFields.every((bytes, i) => bytes === node.otherFields[i]) ? node : { ...node, otherFields };
+}
+
 /** Element type of a value, by its number in TensorProto.DataType; undefined for what is no tensor. */
 export function elementType({ type }: GraphValue): number | undefined {
   const reader = bytesReader(type);

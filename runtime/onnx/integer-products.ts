@@ -1,4 +1,4 @@
-import type { Graph, GraphNode } from './graph.js';
+import { type Graph, type GraphNode, withInnerNodes } from './graph.js';
 import { intAttribute } from './make.js';
 import { bytesReader, contentText, fieldsOf, varint } from './protobuf.js';
 
@@ -8,13 +8,16 @@ const INT8 = 4;
 
 /**
  * The graph with products over packed weights (MatMulNBits) multiplied as integers, where their export does not say how.
- * A row's product does not depend on the rows beside it. Graphs within nodes stay as they are.
+ * A row's product does not depend on the rows beside it.
  * @returns the same graph where there is no such product
  */
 export function withIntegerProducts(graph: Graph): Graph {
-  if (!graph.nodes.some(isUndecided)) return graph;
-  return { ...graph, nodes: graph.nodes.map((node) => (isUndecided(node) ? asIntegers(node) : node)) };
+  const nodes = graph.nodes.map(decided);
+  return nodes.every((node, i) => node === graph.nodes[i]) ? graph : { ...graph, nodes };
 }
+
+const decided = (node: GraphNode): GraphNode =>
+  isUndecided(node) ? asIntegers(node) : withInnerNodes(node, decided);
 
 const isUndecided = (node: GraphNode): boolean =>
   node.op === 'MatMulNBits' && node.otherFields.every((field) => !levelOf(field));

@@ -57,14 +57,18 @@ export function multiplied(
 function packedProduct(
   g: GraphWriter,
   x: Value,
-  { data, scales, zeros, order, isRepacked, bits, block }: PackedMatrix,
+  { data, rest, scales, zeros, order, isRepacked, bits, block }: PackedMatrix,
   size: { N: number; K: number },
 ): Value {
   const ordered = order === undefined ? x : g.node('Gather', [x, order], { axis: -1 });
-  const inputs = [ordered, data, scales, ...(zeros === undefined ? [] : [zeros])];
   // What another tool has packed is multiplied as its own library does it, in floats.
   const level = isRepacked ? {} : { accuracy_level: INT8 };
-  return g.node('MatMulNBits', inputs, { ...size, bits, block_size: block, ...level }, MICROSOFT);
+  const attributes = { ...size, bits, block_size: block, ...level };
+  const by = (integers: Value) => {
+    const inputs = [ordered, integers, scales, ...(zeros === undefined ? [] : [zeros])];
+    return g.node('MatMulNBits', inputs, attributes, MICROSOFT);
+  };
+  return rest === undefined ? by(data) : g.node('Add', [by(data), by(rest)]);
 }
 
 /** accuracy_level of MatMulNBits: activations are rounded to int8 by blocks of each row, whatever rows are beside it. */

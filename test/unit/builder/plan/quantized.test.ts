@@ -177,10 +177,10 @@ test('words and scales of compressed-tensors that do not fit each other are refu
   );
 });
 
-test('floats of four bits become integers of eight, and other matrices stay as they are', async () => {
+test('floats of four bits become sums of two integers, and other matrices stay as they are', async () => {
   const { spec, reasons, toMake } = await planPacked('gpt-oss-mxfp4');
-  expect(spec.dtype).toBe('q8');
-  expect(reasons.at(-1)).toMatch('the matrices of mxfp4 as 8-bit integers');
+  expect(spec.dtype).toBe('q4');
+  expect(reasons.at(-1)).toMatch('the matrices of mxfp4 as sums of two 4-bit integers');
   // Of three experts two matrices each.
   expect(toMake!.recipe.parts.filter(({ packing }) => packing)).toHaveLength(6);
 });

@@ -1,5 +1,7 @@
 import { jest } from '@jest/globals';
 import type { InferenceSession } from 'onnxruntime-node';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Precision } from '../../../../../runtime/core/load-request.js';
 import { withFastProducts } from '../../../../../runtime/engines/generation/decoding/batch/fast-products.js';
@@ -10,6 +12,7 @@ import { correlation } from '../../../../../runtime/engines/sessions/correlation
 import { type Graph, readGraph, readGraphBytes, writeGraph } from '../../../../../runtime/onnx/graph.js';
 import { withIntegerProducts } from '../../../../../runtime/onnx/integer-products.js';
 import { intAttribute } from '../../../../../runtime/onnx/make.js';
+import { ownModel } from './own-graphs.js';
 import { expectSameScores } from './support.js';
 import { fixtureSpec } from '../../../../parity/load.js';
 
@@ -100,6 +103,23 @@ test('an export that says how its products are computed is left as it is', () =>
   expect(products(withIntegerProducts(say(0)))).toEqual(products(changed));
   const floats = readGraphBytes(writeGraph(say(1)));
   expect(withIntegerProducts(floats)).toBe(floats);
+});
+
+test('experts, which are branches of a graph of ours, are products like others', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'experts-'));
+  const model = { name: 'gpt-oss-mxfp4', head: 'causal-lm', task: 'text-generation' } as const;
+  const { request: own, config } = await ownModel(folder, model);
+  const graph = readGraphBytes(Buffer.from(own.spec.written![0]!.content, 'base64'));
+  const count = (of: Graph) =>
+    Buffer.from(writeGraph(of)).toString('latin1').split('accuracy_level').length - 1;
+  expect(count(graph)).toBe(0);
+  const changed = withIntegerProducts(graph);
+  // Three experts of two matrices, each the sum of two.
+  expect(count(changed)).toBe(12);
+  expect(withIntegerProducts(changed)).toBe(changed);
+  const decoder = await openDecoder({ ...own, precision: 'fast' }, config);
+  expect(decoder.sharesRuns).toBe(true);
+  rmSync(folder, { recursive: true });
 });
 
 test('where scores would become others, products stay as they are', async () => {
