@@ -1,5 +1,5 @@
 import type { LoadRequest } from '../../core/load-request.js';
-import { finishLater } from '../../finish-later.js';
+import { finishLater } from './finish-later.js';
 import type { GraphSource } from './graph-source.js';
 import type { SessionHost } from './host.js';
 import {

@@ -1,5 +1,5 @@
-import { describe } from './core/errors.js';
-import { collectGarbage } from './memory.js';
+import { describe } from '../../core/errors.js';
+import { collectGarbage } from '../../memory.js';
 
 /** What makes a model quicker that answers already; where it fails, the model stays as it is. */
 export async function finishLater(later: readonly (() => Promise<void>)[]): Promise<void> {
