@@ -30,7 +30,10 @@ const NAMES: Record<
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
   layers: ['num_hidden_layers', 'encoder_layers', 'n_layer', 'n_layers', 'num_layers'],
-  heads: ['num_attention_heads', 'encoder_attention_heads', 'n_head', 'n_heads', 'num_heads'],
+  heads: [
+    ...['num_attention_heads', 'encoder_attention_heads', 'encoder_num_attention_heads'],
+    ...['n_head', 'n_heads', 'num_heads'],
+  ],
   positions: ['max_position_embeddings', 'n_positions', 'n_ctx'],
 };
 

@@ -6,14 +6,13 @@ const FLOAT = 4;
 const TENSORS = 3;
 
 /**
- * Bytes of the run of a network over raw samples: convolutions that make steps of them (wav2vec 2.0), and a transformer
- * over the steps. Of networks over spectrograms, whose length is fixed, nothing is known: 0.
+ * Bytes of the run of a network over sounds of any length: what makes steps of them, and a transformer over the steps. Of networks
+ * over spectrograms whose length is fixed nothing is known: 0.
  * Used by `builder plan` and by the server's admission.
  * @param config config.json
  */
 export function soundRunBytes(config: Readonly<Record<string, unknown>>, samples: number): number {
-  const strides = numbers(config['conv_stride']);
-  const widths = numbers(config['conv_dim']);
+  const { strides, widths } = stepsOf(config);
   if (strides.length === 0 || widths.length === 0) return 0;
   let [steps, convolutions] = [samples, 0];
   for (const [i, stride] of strides.entries()) {
@@ -22,6 +21,22 @@ export function soundRunBytes(config: Readonly<Record<string, unknown>>, samples
   }
   const tokens = Math.ceil(steps);
   return Math.max(convolutions, runBytes(sizesOf(config), { tokens, attended: tokens }));
+}
+
+/** Samples that become a step, stage by stage, and numbers in it. */
+interface Steps {
+  strides: readonly number[];
+  widths: readonly number[];
+}
+
+function stepsOf(config: Readonly<Record<string, unknown>>): Steps {
+  const { hidden } = sizesOf(config);
+  const type = config['model_type'];
+  // No configuration lists these.
+  if (type === 'moonshine') return { strides: [64, 3, 2], widths: [hidden, 2 * hidden, hidden] };
+  // Two frames of a spectrogram, a hundred of which are a second of 16,000 samples.
+  if (type === 'wav2vec2-bert') return { strides: [320], widths: [hidden] };
+  return { strides: numbers(config['conv_stride']), widths: numbers(config['conv_dim']) };
 }
 
 const numbers = (value: unknown): number[] =>

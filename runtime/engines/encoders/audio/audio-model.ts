@@ -1,6 +1,4 @@
-import { RunError } from '../../../core/errors.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { largestWithin } from '../../../core/run-memory.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { graphSource } from '../../sessions/graph-source.js';
@@ -11,6 +9,7 @@ import { openSoundInput } from '../../sounds/sound-input.js';
 import { createTensorEncoder } from '../../batching/tensor-encoder.js';
 import { soundRunBytes } from '../../../core/sound-run-memory.js';
 import { requireSteps } from '../../sounds/steps-left.js';
+import { requireRunRoom, USUAL_SECONDS } from '../../sounds/run-room.js';
 import { checkSoundInputs, soundRow } from '../../sounds/sound-row.js';
 
 export interface AudioModel {
@@ -44,19 +43,24 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
   const { extractor } = sounds;
   const rows = await sampleRows(extractor.extract.bind(extractor), extractor.rate);
   checkSoundInputs(inputs, rows[0]!);
+  const bytesOf = (seconds: number) => soundRunBytes(config, seconds * extractor.rate);
   const encoder = await createTensorEncoder(
     { sessions },
-    { sample: (seed) => soundRow(inputs, copyOf(rows[seed % rows.length]!)), memory: request.memory },
+    {
+      sample: (seed) => soundRow(inputs, copyOf(rows[seed % rows.length]!)),
+      ...{ memory: request.memory, usualBytes: bytesOf(USUAL_SECONDS) },
+    },
   );
   return {
     config,
     rate: extractor.rate,
     samples: sounds.samples,
     async run(samples, signal) {
-      requireRoom(config, samples.length, { rate: extractor.rate, bytes: encoder.availableBytes });
+      const seconds = samples.length / extractor.rate;
+      requireRunRoom(seconds, bytesOf, encoder.largestRun);
       const features = await extractor.extract(samples, signal);
       requireSteps(config, features.dims[1]!);
-      return encoder.forward(soundRow(inputs, features), signal);
+      return encoder.forward(soundRow(inputs, features), signal, bytesOf(seconds));
     },
   };
 }
@@ -78,14 +82,3 @@ function sampleRows(
 }
 
 const copyOf = (features: SoundFeatures): SoundFeatures => ({ ...features, values: features.values.slice() });
-
-function requireRoom(config: Json, samples: number, { rate, bytes }: { rate: number; bytes: number }): void {
-  if (soundRunBytes(config, samples) <= bytes) return;
-  const longest = largestWithin(bytes, Math.ceil(samples / rate), (seconds) =>
-    soundRunBytes(config, seconds * rate),
-  );
-  throw new RunError(
-    'payload_too_large',
-    `the sound has ${Math.ceil(samples / rate)} s, and there is memory for ${longest}: send a part of it, or give the server more memory`,
-  );
-}

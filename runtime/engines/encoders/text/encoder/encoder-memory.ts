@@ -3,6 +3,7 @@ import { largestWithin, runBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
 import type { Json } from '../../../repository/model-folder.js';
+import { sessionCount } from '../../../batching/run-room.js';
 import type { PooledSession } from '../../../sessions/session-pool.js';
 
 /** What the runs of an encoder may take of the memory that is left once it is open, in tokens. */
@@ -36,12 +37,12 @@ export function encoderMemory(
   const room = availableMemory(memory);
   if (room === Infinity) return { tokens: Infinity, longestAnywhere: Infinity, longest: Infinity, limit };
   const sizes = sizesOf(config);
-  const sessionCount = sessions.length + sessions.filter(({ runWide }) => runWide).length;
+  const count = sessionCount(sessions);
   const rowBytes = (length: number) => runBytes(sizes, { tokens: length, attended: length });
   const batchBytes = (tokens: number) => runBytes(sizes, { tokens, attended: Math.min(tokens, positions) });
-  const all = rowBytes(positions) <= room / sessionCount;
-  const own = all || sessionCount === 1 ? room / sessionCount : room / 2 / (sessionCount - 1);
-  const large = all || sessionCount === 1 ? own : room / 2;
+  const all = rowBytes(positions) <= room / count;
+  const own = all || count === 1 ? room / count : room / 2 / (count - 1);
+  const large = all || count === 1 ? own : room / 2;
   const within = (bytes: number) => largestWithin(bytes, positions, rowBytes);
   return {
     tokens: largestWithin(own, Infinity, batchBytes),
