@@ -6,7 +6,8 @@ import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
 import { usualNoiseBytes } from '../../runtime/core/diffusion-run-memory.js';
-import { type PictureMemory, pictureMemory, type RunBytes } from './pictures/picture-memory.js';
+import type { RunBytes } from '../../runtime/core/picture-parts.js';
+import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
 
 /** Facts from the small files of a repository. */
 export interface ModelFacts {

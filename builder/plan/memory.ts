@@ -1,7 +1,7 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
-import { hears, limitFor, pictureRunBytes, requestBytes, visionRunBytes } from './request-memory.js';
+import { hears, limitFor, bytesForGraph, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
   ENCODERS,
@@ -216,13 +216,13 @@ function usualRunBytes(
     return PICTURE_BYTES + GENERATION_BYTES + visionRunBytes(sizes) + FLOAT * PROMPT_TOKENS * 5 * wide;
   const sessions = kind === 'pool' ? 2 : 1;
   if (isPictured(kind, spec))
-    return PICTURE_BYTES + picture.tensors + sessions * pictureRunBytes(spec, picture.run);
+    return PICTURE_BYTES + picture.tensors + sessions * bytesForGraph(spec, picture.run);
   if (hears(spec.task)) {
     const tried = runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES });
     // Tried with a second of sound, used with more by the session that has all threads.
     return SOUND_BYTES + (sessions - 1) * tried + Math.max(sound ?? 0, tried);
   }
-  if (spec.engine === 'diffusion') return PICTURE_BYTES + (noise ? pictureRunBytes(spec, noise) : 0);
+  if (spec.engine === 'diffusion') return PICTURE_BYTES + (noise ? bytesForGraph(spec, noise) : 0);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels keep the sums of each layer as integers and as floats.

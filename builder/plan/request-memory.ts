@@ -4,7 +4,7 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
-import type { RunBytes } from './pictures/picture-memory.js';
+import type { RunBytes } from '../../runtime/core/picture-parts.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
 /**
@@ -28,7 +28,7 @@ const STRIP_BYTES = 16 * 2 ** 20;
 const LEAST_RUN_BYTES = 16 * 2 ** 20;
 
 /** Bytes of a run with one picture. */
-export const pictureRunBytes = (spec: MemoryInput['spec'], run: RunBytes): number =>
+export const bytesForGraph = (spec: MemoryInput['spec'], run: RunBytes): number =>
   spec.written ? run.own : run.exported;
 
 /** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
@@ -61,7 +61,7 @@ export const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio
 
 /** Bytes of a picture of the usual size, by the rule that the server admits them by. */
 function diffusionBytes({ spec, noise }: MemoryInput): number {
-  const runs = noise ? pictureRunBytes(spec, noise) : 0;
+  const runs = noise ? bytesForGraph(spec, noise) : 0;
   return Math.round(Math.max(weightBytes(spec) / 2, runs) + 4 * LEAST_RUN_BYTES);
 }
 
@@ -77,7 +77,7 @@ export function requestBytes(kind: SessionKind, input: MemoryInput): number {
     return Math.round(decoded + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
   }
   if (spec.profile !== 'text') {
-    const run = Math.max(pictureRunBytes(spec, picture.longest), LEAST_RUN_BYTES);
+    const run = Math.max(bytesForGraph(spec, picture.longest), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
     // Runs of several small images may keep an eighth of the memory (runtime/engines/batching/tensor-encoder.ts).
     return Math.round(pixelBytes() * (8 / 7) + sessions * run + picture.tensors);

@@ -1,6 +1,7 @@
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import type { PictureMemory, RunBytes } from './pictures/picture-memory.js';
+import type { RunBytes } from '../../runtime/core/picture-parts.js';
+import type { PictureMemory } from './pictures/picture-memory.js';
 
 /** Input of memory predictions. */
 export interface MemoryInput {

@@ -31,11 +31,8 @@ interface Steps {
 
 function stepsOf(config: Readonly<Record<string, unknown>>): Steps {
   const { hidden } = sizesOf(config);
-  const type = config['model_type'];
-  // No configuration lists these.
-  if (type === 'moonshine') return { strides: [64, 3, 2], widths: [hidden, 2 * hidden, hidden] };
   // Two frames of a spectrogram, a hundred of which are a second of 16,000 samples.
-  if (type === 'wav2vec2-bert') return { strides: [320], widths: [hidden] };
+  if (config['model_type'] === 'wav2vec2-bert') return { strides: [320], widths: [hidden] };
   return { strides: numbers(config['conv_stride']), widths: numbers(config['conv_dim']) };
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import request from 'supertest';
 import { chooseEngine } from '../../builder/plan/choose-engine.js';
 import { planModel } from '../../builder/plan/index.js';
+import type { MemoryLimits } from '../../runtime/core/load-request.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { createServerApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
@@ -31,8 +32,11 @@ export interface ServedModel {
   stop(): void;
 }
 
-/** The whole server around one model folder, engine and all, in this process. */
-export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedModel> {
+/**
+ * The whole server around one model folder, engine and all, in this process.
+ * @param memory of the container that it would run in
+ */
+export async function serveInline(spec: ModelSpec, dir: string, memory?: MemoryLimits): Promise<ServedModel> {
   const task = taskOf(spec.task);
   const supervisor = createSupervisor({ open: inlineChannel(), onState: () => {} });
   const scheduler = createScheduler({
@@ -66,6 +70,7 @@ export async function serveInline(spec: ModelSpec, dir: string): Promise<ServedM
     cacheBytes: 2 ** 28,
     maxPixels: 50_000_000,
     maxSeconds: 1800,
+    memory,
   }));
   await supervisor.ready(AbortSignal.timeout(60_000));
   return {

@@ -1,15 +1,5 @@
+import { type Edges, type Json, positive } from '../../../runtime/core/picture-parts.js';
 import { imageProcessorStem } from '../../../runtime/core/image-processors.js';
-
-/**
- * How large a picture is for the network, from config.json and preprocessor_config.json. What processors do to the pixel is
- * in runtime/engines/processors/image/, which the builder does not load; here edges may be a few pixels off.
- */
-export interface Edges {
-  height: number;
-  width: number;
-}
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** A picture of usual size and proportions. */
 export const USUAL: Edges = { height: 750, width: 1000 };
@@ -70,7 +60,11 @@ const PATCH = 16;
 /** What no picture is enlarged to: hostile settings give figures, too. */
 const MOST = 2 ** 14;
 
-/** Edges of what the network reads of a picture. Pure; unreadable settings count as missing ones. */
+/**
+ * How large a picture is for the network, from config.json and preprocessor_config.json. What processors do to the pixel is
+ * in runtime/engines/processors/image/, which the builder does not load; here edges may be a few pixels off. Pure; unreadable
+ * settings count as missing ones.
+ */
 export function processedEdges(config: Json, processing: Json, picture: Edges = USUAL): Edges {
   const { height, width } = processed(config, processing, picture);
   const edge = (length: number) => Math.min(MOST, Math.max(1, Math.round(length)));
@@ -164,11 +158,3 @@ const largest = (a: Edges, b: Edges): Edges => ({
   height: Math.max(a.height, b.height),
   width: Math.max(a.width, b.width),
 });
-
-/** Larger than any field of a network; what is beyond is a mistake. */
-const MOST_FIELD = 2 ** 20;
-
-/** @returns undefined for what is no positive number of usual size */
-export function positive(value: unknown): number | undefined {
-  return typeof value === 'number' && value > 0 && value <= MOST_FIELD ? value : undefined;
-}

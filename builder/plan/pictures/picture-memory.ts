@@ -1,5 +1,12 @@
-import { type Edges, type Json, processedEdges, USUAL } from './picture-edges.js';
-import { framesOf, networkParts, type Part } from './picture-network.js';
+import {
+  type Edges,
+  framesOf,
+  type Json,
+  networkParts,
+  pictureRunBytes,
+  type RunBytes,
+} from '../../../runtime/core/picture-parts.js';
+import { processedEdges, USUAL } from './picture-edges.js';
 
 /**
  * What pictures take on a CPU, in bytes. The factors are measured on networks of real size with random weights
@@ -18,35 +25,20 @@ export interface PictureMemory {
   convolutional: boolean;
 }
 
-export interface RunBytes {
-  own: number;
-  exported: number;
-}
-
 /** Proportions of a film. */
 const LONG: Edges = { height: 750, width: 1333 };
 
 const FLOAT = 4;
-/** Fragmentation of the arena, as in runtime/core/run-memory.ts. */
-const GAPS = 1.25;
 /** Reads config.json and preprocessor_config.json. Pure. */
 export function pictureMemory(config: Json, processing: Json): PictureMemory {
   const size = processedEdges(config, processing, USUAL);
-  const { parts, output, folded, convolutional } = networkParts(config, size);
+  const { output, folded, convolutional } = networkParts(config, size);
   const input = 3 * framesOf(config) * size.height * size.width;
   return {
-    run: runOf(parts),
-    longest: runOf(networkParts(config, processedEdges(config, processing, LONG)).parts),
+    run: pictureRunBytes(config, size),
+    longest: pictureRunBytes(config, processedEdges(config, processing, LONG)),
     tensors: kept(FLOAT * input) + kept(FLOAT * output),
     ...{ folded: FLOAT * folded, convolutional },
-  };
-}
-
-function runOf(parts: readonly Part[]): RunBytes {
-  const bytes = (held: (part: Part) => number) => Math.round(GAPS * FLOAT * Math.max(...parts.map(held)));
-  return {
-    own: bytes(({ states }) => states),
-    exported: bytes(({ states, exported = 0 }) => states + exported),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { LoadRequest } from '../../../core/load-request.js';
+import { pictureRunBytes } from '../../../core/picture-parts.js';
 import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
+import { requirePictureRoom } from '../../pictures/picture-room.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json, readJson } from '../../repository/model-folder.js';
 import { graphSource } from '../../sessions/graph-source.js';
@@ -29,7 +31,7 @@ export interface ImageModel {
    * Decodes a picture as memory allows, makes of it what the graph takes, and runs it. Goes no step further once `signal`
    * aborts.
    * @param beside inputs that the head gives beside the picture; their memory is handed over
-   * @throws RunError 413 too many pixels, 422 broken picture; the signal's reason
+   * @throws RunError 413 too many pixels to decode or to compute, 422 broken picture; the signal's reason
    */
   run(bytes: Uint8Array, signal: AbortSignal, beside?: Tensors): Promise<ImageRun>;
 }
@@ -54,21 +56,32 @@ export async function openImageModel(
   checkImageInputs(pictured);
   requireOutputs(outputs, needed);
   const pictures = await openPictureInput(request, config, () => encoder.availableBytes);
-  const sample = sampler((picture) => ({ ...imageRow(pictured, pictures.process(picture)), ...beside }));
-  const encoder = await createTensorEncoder(pool, { sample, memory: request.memory });
+  const rowOf = (image: ProcessedImage) => ({ ...imageRow(pictured, image), ...beside });
+  const sample = sampler((picture) => rowOf(pictures.process(picture)));
+  const bytesOf = runBytesOf(config, request);
+  const usualBytes = bytesOf(pictures.process(samplePicture(7)));
+  const encoder = await createTensorEncoder(pool, { sample, usualBytes, memory: request.memory });
   return {
     config,
     processor: pictures.processor,
     processing: pictures.config,
     async run(bytes, signal, others = {}) {
       const { values, ...image } = await pictures.read(bytes, signal);
-      const outputs = await encoder.forward(
-        { ...imageRow(pictured, { values, ...image }), ...others },
-        signal,
-      );
+      requirePictureRoom(image, bytesOf, encoder.largestRun);
+      const row = { ...imageRow(pictured, { values, ...image }), ...others };
+      const outputs = await encoder.forward(row, signal, bytesOf(image));
       pictures.hasRun();
       return { outputs, image };
     },
+  };
+}
+
+/** Bytes of the run of a picture as the network reads it; 0 for patches, whose number is bounded. */
+function runBytesOf(config: Json, { spec }: LoadRequest) {
+  return ({ height, width, patches }: Omit<ProcessedImage, 'values'>): number => {
+    if (patches) return 0;
+    const { own, exported } = pictureRunBytes(config, { height, width });
+    return spec.written ? own : exported;
   };
 }
 

@@ -26,6 +26,7 @@ afterEach(() => jest.restoreAllMocks());
 async function encoderOf({
   sessions = 1,
   memory = undefined as { limit: number; bodies: number } | undefined,
+  usualBytes = 0,
 } = {}) {
   let clock = 0;
   let loading = true;
@@ -43,10 +44,10 @@ async function encoderOf({
     run: runOn(i, false),
     runWide: i === 0 && sessions > 1 ? runOn(i, true) : undefined,
   }));
-  const encoder = await createTensorEncoder({ sessions: opened }, { sample: picture, memory });
+  const encoder = await createTensorEncoder({ sessions: opened }, { sample: picture, memory, usualBytes });
   loading = false;
-  const ask = async (row: Tensors, signal?: AbortSignal) =>
-    Array.from((await encoder.forward(row, signal))['logits']!.data as Float32Array);
+  const ask = async (row: Tensors, signal?: AbortSignal, bytes?: number) =>
+    Array.from((await encoder.forward(row, signal, bytes))['logits']!.data as Float32Array);
   return { encoder, ask, runs };
 }
 
@@ -105,4 +106,38 @@ test('room is what the limit leaves, and never nothing', async () => {
   expect((await encoderOf()).encoder.availableBytes).toBe(Infinity);
   const { encoder } = await encoderOf({ memory: { limit: 1, bodies: 0 } });
   expect(encoder.availableBytes).toBe(8 * 2 ** 20);
+});
+
+test('runs that not every session has room for are made one at a time, others beside them', async () => {
+  // So little is left that it counts as 8 MiB: 4 for the first session, 2 for each of the two others.
+  const { ask, runs } = await encoderOf({ sessions: 2, memory: { limit: 1, bodies: 0 } });
+  const large = [1, 2].map((level) => ask(picture(level, 5), undefined, 3 * 2 ** 20));
+  const small = ask(picture(3), undefined, 2 ** 20);
+  await settled();
+  expect(runs.map(({ dims, session, wide }) => ({ width: dims[3], session, wide }))).toEqual([
+    { width: 5, session: 0, wide: true },
+    { width: 2, session: 1, wide: false },
+  ]);
+  runs.forEach(({ finish }) => finish());
+  await settled();
+  expect(runs[2]).toMatchObject({ session: 0, wide: true });
+  runs[2]!.finish();
+  expect(await Promise.all([...large, small])).toEqual([[1], [2], [3]]);
+});
+
+test('the largest run has half of the room, and rows of usual size have room', async () => {
+  const memory = { limit: 1, bodies: 0 };
+  expect((await encoderOf()).encoder.largestRun).toBe(Infinity);
+  expect((await encoderOf({ memory })).encoder.largestRun).toBe(8 * 2 ** 20);
+  expect((await encoderOf({ sessions: 2, memory })).encoder.largestRun).toBe(4 * 2 ** 20);
+  const usualBytes = 9 * 2 ** 20;
+  const { encoder, ask, runs } = await encoderOf({ sessions: 2, memory, usualBytes });
+  expect(encoder.largestRun).toBe(usualBytes);
+  const both = [1, 2].map((level) => ask(picture(level), undefined, usualBytes));
+  await settled();
+  expect(runs).toHaveLength(1);
+  runs[0]!.finish();
+  await settled();
+  runs[1]!.finish();
+  expect(await Promise.all(both)).toEqual([[1], [2]]);
 });

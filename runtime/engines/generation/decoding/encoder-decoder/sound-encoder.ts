@@ -2,14 +2,11 @@ import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { soundRunBytes } from '../../../../core/sound-run-memory.js';
 import { createTensorEncoder } from '../../../batching/tensor-encoder.js';
-import { requireRunRoom, USUAL_SECONDS } from '../../../sounds/run-room.js';
 import { checkSoundInputs, soundRow } from '../../../sounds/sound-row.js';
 import type { SoundFeatures } from '../../../processors/audio/sound-features.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { partOf } from '../../../repository/sequence-lengths.js';
-import { availableMemory } from '../../../sessions/available-memory.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
 import { openSessionPool } from '../../../sessions/session-pool.js';
@@ -26,7 +23,7 @@ type Encode = Encoder<SoundFeatures>['encode'];
  */
 export async function openSoundEncoder(request: LoadRequest, config: Json): Promise<Encoder<SoundFeatures>> {
   const window = sampleWindow(config);
-  const encode = await (window ? openWindows(request, window) : openLengths(request, config));
+  const encode = await (window ? openWindows(request, window) : openLengths(request));
   /** A sound may be asked twice: for its language, then for its words. */
   const known = new WeakMap<SoundFeatures, Promise<Tensor>>();
   return {
@@ -75,25 +72,15 @@ function sampleWindow(config: Json): ((seed: number) => SoundFeatures) | undefin
   });
 }
 
-/** Samples per second of all models that take sounds of any length. */
-const RATE = 16_000;
-/** The rest is for what is written. */
-const SHARE = 1 / 2;
-
-/** Sounds of any length that there is memory for. None is kept of the longest. */
-async function openLengths(request: LoadRequest, config: Json): Promise<Encode> {
+/** Sounds of any length. No memory is kept of the longest. */
+async function openLengths(request: LoadRequest): Promise<Encode> {
   const session = await openSession(graphSource(request, ROLE), { ...request, arena: false });
   const known = ['input_features', 'input_values', MASK];
   const unknown = session.inputNames.filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new RunError('not_ready', `the graph wants inputs that a sound can't give: ${unknown.join(', ')}`);
   const [output] = session.outputNames;
-  const bytesOf = (seconds: number) => soundRunBytes(config, seconds * RATE);
-  let room: number | undefined;
   return async ({ input, values, dims, mask }) => {
-    // Asked first by the golden request, when all is open.
-    room ??= Math.max(availableMemory(request.memory) * SHARE, bytesOf(USUAL_SECONDS));
-    if (input === 'input_values') requireRunRoom(mask.length / RATE, bytesOf, room);
     const feeds: Record<string, Tensor> = { [input]: new ort.Tensor('float32', values, dims) };
     if (session.inputNames.includes(MASK)) {
       const steps = Array.from({ length: mask.length }, (_, i) => (i < mask.content ? 1 : 0));

@@ -1,4 +1,35 @@
-import { type Edges, type Json, positive } from './picture-edges.js';
+/** In pixels. */
+export interface Edges {
+  height: number;
+  width: number;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Bytes of a run, over a graph of ours, and over an export. */
+export interface RunBytes {
+  own: number;
+  exported: number;
+}
+
+const FLOAT = 4;
+/** Fragmentation of the arena, as in run-memory.ts. */
+const GAPS = 1.25;
+
+/**
+ * Bytes of the run of a network for pictures. The factors are measured on networks of real size with random weights
+ * (bench/picture-memory.mjs, docs/measurements.md). Used by `builder plan` and by the server's admission.
+ * @param config config.json
+ * @param size of what the network reads
+ */
+export function pictureRunBytes(config: Json, size: Edges): RunBytes {
+  const { parts } = networkParts(config, size);
+  const bytes = (held: (part: Part) => number) => Math.round(GAPS * FLOAT * Math.max(...parts.map(held)));
+  return {
+    own: bytes(({ states }) => states),
+    exported: bytes(({ states, exported = 0 }) => states + exported),
+  };
+}
 
 /** What a part of a network holds while it computes, in numbers of 32 bits. Parts run one after the other. */
 export interface Part {
@@ -218,3 +249,11 @@ const numbers = (value: unknown): number[] =>
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Larger than any field of a network; what is beyond is a mistake. */
+const MOST_FIELD = 2 ** 20;
+
+/** @returns undefined for what is no positive number of usual size */
+export function positive(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 && value <= MOST_FIELD ? value : undefined;
+}

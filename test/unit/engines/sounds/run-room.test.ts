@@ -1,0 +1,31 @@
+import { soundRunBytes } from '../../../../runtime/core/sound-run-memory.js';
+import { requireRunRoom } from '../../../../runtime/engines/sounds/run-room.js';
+
+const bytesOf = (seconds: number) => 100 * seconds;
+
+test('a sound whose run takes more than there is room for is refused with what would do', () => {
+  requireRunRoom(30, bytesOf, 3000);
+  expect(() => requireRunRoom(30.5, bytesOf, 2500)).toThrow(
+    expect.objectContaining({
+      code: 'payload_too_large',
+      message:
+        'the sound has 31 s, and there is memory for 25: send a part of it, or give the server more memory',
+    }),
+  );
+});
+
+const SIZES = { hidden_size: 64, intermediate_size: 128, num_attention_heads: 8 };
+
+test.each([
+  ['raw samples, as a configuration lists their steps', { conv_stride: [5, 64], conv_dim: [32, 32] }, 320],
+  ['pairs of frames of Wav2Vec2-BERT', { model_type: 'wav2vec2-bert' }, 320],
+])('%s: memory of a run grows with the square of a sound', (_, config, samples) => {
+  const of = (steps: number) => soundRunBytes({ ...SIZES, ...config }, steps * samples);
+  // 1.25 x 4 bytes of two tables of scores a head, and of states.
+  expect(of(1000)).toBe(5 * 1000 * (3 * 128 + 6 * 64 + 2 * 8 * 1000));
+  expect(of(2000)).toBeGreaterThan(3.9 * of(1000));
+});
+
+test('of spectrograms of one length nothing is to be known', () => {
+  expect(soundRunBytes({ ...SIZES, model_type: 'audio-spectrogram-transformer' }, 16_000)).toBe(0);
+});
