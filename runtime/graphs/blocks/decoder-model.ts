@@ -21,6 +21,8 @@ export interface Decoder {
   finish(g: GraphWriter, x: Value): Value;
   /** float32 [rows, 1, vocabulary] of states [rows, 1, width]. */
   scores(g: GraphWriter, x: Value): Value;
+  /** The same by the matrix alone, without what the model's head does beside it; absent where it does nothing. */
+  plainScores?(g: GraphWriter, x: Value): Value;
   /** Labels of a classifier over the last token. */
   labels: number;
   padId: number | undefined;

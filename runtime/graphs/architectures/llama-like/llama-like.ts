@@ -124,6 +124,9 @@ interface LayerOf extends LayerNames {
 export function llamaDecoder(model: LlamaLike): Decoder {
   const { width, vocabulary, layers, labels, padId, keyHeads, headWidth } = model;
   const names = { ...LLAMA_NAMES, ...model.names };
+  const tables = { own: 'lm_head.weight', tied: 'model.embed_tokens.weight' };
+  const plainScores = (g: GraphWriter, x: Value) =>
+    tableScores(g, x, tables, { rows: vocabulary, width, tie: model.tie });
   return {
     ...{ layers, width, vocabulary, labels, padId, keyHeads, headWidth },
     embed: (g, ids) =>
@@ -131,9 +134,9 @@ export function llamaDecoder(model: LlamaLike): Decoder {
     layer: (g, x, layer, inputs) =>
       writeLayer(g, x, inputs, { model, names, layer, at: (name) => `model.layers.${layer}.${name}` }),
     finish: (g, x) => norm(g, x, names.norm, model),
+    plainScores,
     scores(g, x) {
-      const tables = { own: 'lm_head.weight', tied: 'model.embed_tokens.weight' };
-      const plain = tableScores(g, x, tables, { rows: vocabulary, width, tie: model.tie });
+      const plain = plainScores(g, x);
       const whole = model.scoresBias ? g.node('Add', [plain, g.weight('lm_head.bias', [vocabulary])]) : plain;
       const all = scaled(g, whole, model.scoresScale);
       return model.finalCap === undefined ? all : softCap(g, all, model.finalCap);

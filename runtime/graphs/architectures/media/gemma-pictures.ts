@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import type { Decoder } from '../../blocks/decoder-model.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';
 import { linear, multiplied } from '../../blocks/linear.js';
 import { rmsNorm } from '../../blocks/norm.js';
@@ -29,13 +28,7 @@ const paligemmaConfig = z.object({
 });
 type PaligemmaConfig = z.output<typeof paligemmaConfig>;
 
-/** One mask serves all layers, so none sees a window only. */
-const withoutWindows = (decoder: Decoder): Decoder => ({
-  ...decoder,
-  layer: (g, x, layer, inputs) => decoder.layer(g, x, layer, { ...inputs, mask: () => inputs.mask() }),
-});
-
-/** All of a prompt sees all of it. modeling_paligemma.py */
+/** All of a prompt sees all of it; what is written behind it keeps to the windows of layers. modeling_paligemma.py */
 export const paligemma = defineArchitecture({
   modelTypes: ['paligemma'],
   config: paligemmaConfig,
@@ -43,7 +36,7 @@ export const paligemma = defineArchitecture({
   parts: PARTS,
   heads: {
     'media-chat': {
-      ...embeddedDecoderRoles<PaligemmaConfig>((c) => withoutWindows(c.text_config), { groups: true }),
+      ...embeddedDecoderRoles<PaligemmaConfig>((c) => c.text_config, { groups: true }),
       // Python divides features by what its language model multiplies all vectors with.
       vision_encoder(g, c: PaligemmaConfig) {
         const { vision_config: tower, text_config: text } = c;

@@ -3,12 +3,23 @@ import type { Decoder } from '../../blocks/decoder-model.js';
 import { LLAMA_LIKE } from '../llama-like/index.js';
 import { innerConfig } from './inner-config.js';
 
+type Absent = Readonly<Record<string, unknown>>;
+
 /**
  * The configuration of a language model inside of another model's, with what Python's class of its type takes for what is
- * left out.
+ * left out. The other model has a head of its own: no factors and bounds of scores.
  */
-export const languageModel = (usual: string, absent: Readonly<Record<string, unknown>> = {}) =>
+export const languageModel = (usual: string, absent: Absent = {}) =>
+  innerConfig((type) => decoderSchema(type)?.transform(withPlainScores), { usual, absent });
+
+/** The same of one that keeps its own head. */
+export const wholeLanguageModel = (usual: string, absent: Absent = {}) =>
   innerConfig(decoderSchema, { usual, absent });
+
+const withPlainScores = (decoder: Decoder): Decoder => ({
+  ...decoder,
+  scores: decoder.plainScores ?? decoder.scores,
+});
 
 function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
   const architecture = LLAMA_LIKE.find(({ modelTypes }) => modelTypes.includes(type));

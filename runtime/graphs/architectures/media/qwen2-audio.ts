@@ -5,7 +5,7 @@ import { linear } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
 import { whisperLayers, whisperNorm, whisperSteps } from '../sounds/whisper.js';
-import { languageModel } from './language-model.js';
+import { wholeLanguageModel } from './language-model.js';
 
 const audio = z.object({
   model_type: z.literal('qwen2_audio_encoder').default('qwen2_audio_encoder'),
@@ -15,7 +15,7 @@ const audio = z.object({
   max_source_positions: size.default(1500),
 });
 
-const config = z.object({ text_config: languageModel('qwen2'), audio_config: audio.prefault({}) });
+const config = z.object({ text_config: wholeLanguageModel('qwen2'), audio_config: audio.prefault({}) });
 type Config = z.output<typeof config>;
 
 /** Steps that become one feature. */

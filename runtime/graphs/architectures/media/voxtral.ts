@@ -7,7 +7,7 @@ import { GraphError } from '../../errors.js';
 import type { GraphWriter } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
 import { whisperStates } from '../sounds/whisper.js';
-import { languageModel } from './language-model.js';
+import { wholeLanguageModel } from './language-model.js';
 
 const audio = z
   .object({
@@ -37,7 +37,7 @@ const TEXT = {
 const config = z.object({
   text_config: z.preprocess(
     (given) => ({ ...TEXT, ...(given as object | undefined) }),
-    languageModel('llama'),
+    wholeLanguageModel('llama'),
   ),
   audio_config: audio.prefault({}),
   projector_hidden_act: z.string().default('gelu'),
