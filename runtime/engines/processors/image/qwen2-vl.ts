@@ -1,11 +1,11 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
+import { finish } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
 import { CLIP, levelTable, type LevelSettings, readLevels } from './levels.js';
-import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
+import { resizedLikeTorch } from './torch-resize.js';
 
 /** A picture as rows of patches. */
 export interface Patches {
@@ -43,14 +43,13 @@ const BICUBIC = 3;
 const USUAL = { least: 56 * 56, most: 28 * 28 * 1280 };
 const USUAL_OF_CLIPS = { least: 128 * 28 * 28, most: 28 * 28 * 768 };
 
-/** Qwen2VLImageProcessor, from preprocessor_config.json. */
+/** Qwen2VLImageProcessorFast, which transformers takes for its slow twin, too. From preprocessor_config.json. */
 export function createPatchProcessor(config: Json): PatchProcessor {
   const { mergeSize, mostPatches, gridOf, resize, cut, together } = patchRules(config, USUAL);
   return {
-    ...{ mergeSize, mostPatches },
-    gridOf: (size) => gridOf(edgesAsPythonSees(size)),
+    ...{ mergeSize, mostPatches, gridOf: (size) => gridOf(size) },
     process(given) {
-      const picture = resize(asPythonSees(given));
+      const picture = resize(given);
       // A picture is repeated to be as many frames.
       return { values: cut(new Array<Picture>(together).fill(picture)), grid: gridOf(picture, true) };
     },
@@ -88,7 +87,8 @@ function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
     gridOf: (size, resized = false) => gridOf(resized ? size : sizeOf(size), patch, merge),
     resize(picture) {
       const to = sizeOf(picture);
-      return resizeLikePillow(picture, to.width, to.height, resample);
+      const isSame = to.width === picture.width && to.height === picture.height;
+      return isSame ? picture : finish(resizedLikeTorch(picture, to, resample));
     },
     cut: (pictures) => cutPatches(pictures, { patch, merge, levels }),
   };

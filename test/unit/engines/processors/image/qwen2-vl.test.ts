@@ -37,3 +37,18 @@ test('patches lie block by block, each with its channels, frames and rows', () =
     ...[13, 16, 37, 40, 14, 17, 38, 41, 14, 17, 38, 41],
   ]);
 });
+
+/** Sums and first numbers of Qwen2VLImageProcessorFast; its slow twin's differ by one in every fifth. */
+test.each([
+  [13, 19, 37, 23978, [106, 137, 153, 127, 124, 108, 121, 112]],
+  [9, 30, 77, 24009, [93, 134, 142, 113, 103, 84, 142, 177]],
+])('%d x %d becomes the bytes that torch makes of it', (width, height, factor, sum, first) => {
+  const { process } = createPatchProcessor({
+    ...{ patch_size: 2, merge_size: 2, temporal_patch_size: 1, min_pixels: 64, max_pixels: 96 },
+    ...{ do_rescale: false, do_normalize: false },
+  });
+  const data = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * factor) % 251);
+  const { values } = process({ data, width, height, channels: 3 });
+  expect([...values.subarray(0, 8)]).toEqual(first);
+  expect(values.reduce((all, value) => all + value, 0)).toBe(sum);
+});
