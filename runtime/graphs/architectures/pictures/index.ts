@@ -18,6 +18,7 @@ import { mobilenetV2 } from './mobilenet-v2.js';
 import { mobilevit } from './mobilevit.js';
 import { glpn } from './glpn.js';
 import { groundingDino, mmGroundingDino } from './grounding-dino.js';
+import { levit } from './levit.js';
 import { mask2former } from './mask2former.js';
 import { maskformer } from './maskformer.js';
 import { hgnet } from './hgnet.js';
@@ -30,6 +31,7 @@ import { sam } from './sam.js';
 import { sam2 } from './sam2.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
+import { swiftformer } from './swiftformer.js';
 import { swin } from './swin.js';
 import { swinv2 } from './swinv2.js';
 import { timesformer } from './timesformer.js';
@@ -45,7 +47,7 @@ export const PICTURES: readonly AnyArchitecture[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],
-  ...[resnet, convnext, convnextv2, poolformer, swin, swinv2, segformer],
+  ...[resnet, convnext, convnextv2, poolformer, levit, swiftformer, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
   ...[maskformer, mask2former, upernet],
