@@ -1,9 +1,11 @@
 import { RunError } from '../../../core/errors.js';
+import { finish } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { HALVES, levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
+import { resizedLikeTorch } from './torch-resize.js';
 
 /** Cuts pictures into squares, with the whole picture as the last one. */
 export interface TileProcessor {
@@ -36,16 +38,24 @@ export function createFrameProcessor(config: Json): FrameProcessor {
       // What stands beside a sampling replaces its size.
       size: config['size'] ?? (config['video_sampling'] as Json | undefined)?.['video_size'],
     },
-    () => undefined,
+    { check: () => undefined, resize: (frame, to, filter) => finish(resizedLikeTorch(frame, to, filter)) },
   );
   return { process: (frame) => process(frame)[0]!() };
 }
 
-/**
- * Idefics3ImageProcessor and SmolVLMImageProcessor, from preprocessor_config.json.
- * @param check throws for pictures that Python's processor fails on
- */
-export function createTileProcessor(config: Json, check: (size: Edges) => void = refuseThin): TileProcessor {
+interface TileRules {
+  /** Throws for pictures that Python's processor fails on. */
+  check(size: Edges): void;
+  resize(picture: Picture, to: Edges, resample: number): Picture;
+}
+
+const PILLOW: TileRules = {
+  check: refuseThin,
+  resize: (picture, { width, height }, resample) => resizeLikePillow(picture, width, height, resample),
+};
+
+/** Idefics3ImageProcessor and SmolVLMImageProcessor, from preprocessor_config.json. */
+export function createTileProcessor(config: Json, { check, resize }: TileRules = PILLOW): TileProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const levels = readLevels(config, HALVES);
   const [resample, splits] = [value('resample', LANCZOS), value('do_image_splitting', true)];
@@ -64,8 +74,10 @@ export function createTileProcessor(config: Json, check: (size: Edges) => void =
     },
     process(given) {
       check(given);
-      const to = (picture: Picture, { width, height }: Edges) =>
-        resizeLikePillow(picture, width, height, resample);
+      const to = (picture: Picture, size: Edges) =>
+        size.width === picture.width && size.height === picture.height
+          ? picture
+          : resize(picture, size, resample);
       const once = to(given, first(given));
       const large = to(once, second(once));
       const whole = to(large, { height: edge, width: edge });

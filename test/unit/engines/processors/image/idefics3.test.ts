@@ -1,4 +1,7 @@
-import { createTileProcessor } from '../../../../../runtime/engines/processors/image/idefics3.js';
+import {
+  createFrameProcessor,
+  createTileProcessor,
+} from '../../../../../runtime/engines/processors/image/idefics3.js';
 
 /** Numbers of transformers' Idefics3ImageProcessor. */
 const tiles = (longest: number, edge: number, more = {}) =>
@@ -47,3 +50,22 @@ test('settings without an edge are refused by name', () => {
   expect(() => createTileProcessor({ max_image_size: { height: 3 } })).toThrow(/max_image_size/);
   expect(() => createTileProcessor({ size: { shortest_edge: 3 } })).toThrow(/shortest_edge/);
 });
+
+/** Sums and first numbers of SmolVLMVideoProcessor, which resizes tensors. */
+test.each([
+  [13, 19, 37, 23989, [107, 129, 122, 141, 116, 127, 150, 106]],
+  [30, 9, 77, 24013, [135, 122, 127, 127, 132, 109, 110, 147]],
+  [9, 30, 77, 24012, [111, 115, 124, 130, 135, 132, 124, 120]],
+])(
+  'a frame %i wide and %i high becomes the bytes that torch makes of it',
+  (width, height, by, sum, first) => {
+    const { process } = createFrameProcessor({
+      ...{ size: { longest_edge: 16 }, max_image_size: { longest_edge: 8 } },
+      ...{ do_rescale: false, do_normalize: false },
+    });
+    const data = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * by) % 251);
+    const values = process({ data, width, height, channels: 3 });
+    expect([...values.subarray(0, 8)]).toEqual(first);
+    expect(values.reduce((all, value) => all + value, 0)).toBe(sum);
+  },
+);
