@@ -102,7 +102,8 @@ const pixelBytes = (): number => Math.round(PIXEL_BYTES * DEFAULTS.maxPixels) + 
 const hasIntegers = ({ dtype }: MemoryInput['spec']): boolean => /^(?:q8|u?int8)$/.test(dtype);
 
 function cacheBytesPerToken({ spec: { dtype }, sizes }: Pick<MemoryInput, 'spec' | 'sizes'>): number {
-  return 2 * sizes.layers * sizes.keys * (dtype.endsWith('f16') || dtype === 'fp16' ? 2 : 4);
+  const layers = sizes.keyLayers ?? sizes.layers;
+  return 2 * layers * sizes.keys * (dtype.endsWith('f16') || dtype === 'fp16' ? 2 : 4);
 }
 
 /** Bytes of a long prompt's run, and of its cache. */

@@ -12,6 +12,8 @@ export interface NetworkSizes {
   positions: number;
   /** Width of a layer's keys over all heads; the same for values. */
   keys: number;
+  /** Layers that keep keys and values, where others keep a state of fixed size; all of them if absent. */
+  keyLayers?: number;
   /** Tokens of an image: one per patch, and one more. */
   patches: number;
   /** Of models that read more than text: the encoders of pictures and of sounds. */
@@ -23,7 +25,7 @@ export interface NetworkSizes {
 export type VisionSizes = Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads' | 'patches'>;
 
 const NAMES: Record<
-  Exclude<keyof NetworkSizes, 'keys' | 'patches' | 'vision' | 'audio'>,
+  Exclude<keyof NetworkSizes, 'keys' | 'keyLayers' | 'patches' | 'vision' | 'audio'>,
   readonly string[]
 > = {
   vocabulary: ['vocab_size'],
@@ -53,9 +55,21 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
     positions: find(NAMES.positions),
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
     patches: patchesOf(find(['image_size']), find(['patch_size'])),
+    ...keyLayersOf({ ...config, ...inner }),
     ...visionOf(config),
     ...audioOf(config),
   };
+}
+
+/** Layers that convolutions and recurrences take the place of attention in. */
+const STATE_LAYERS = new Set(['conv', 'mamba']);
+
+function keyLayersOf(config: Readonly<Record<string, unknown>>): Pick<NetworkSizes, 'keyLayers'> {
+  const { layer_types: types, attn_layer_indices: indices, model_type: type } = config;
+  if (type === 'mamba2') return { keyLayers: 0 };
+  if (type === 'bamba') return { keyLayers: Array.isArray(indices) ? indices.length : 0 };
+  if (!Array.isArray(types) || !types.some((each) => STATE_LAYERS.has(each as string))) return {};
+  return { keyLayers: types.filter((each) => !STATE_LAYERS.has(each as string)).length };
 }
 
 /**

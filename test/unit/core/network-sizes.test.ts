@@ -21,3 +21,13 @@ test('an encoder of pictures may name its edges as height and width, and leave o
     ...{ hidden: 1024, intermediate: 4096, heads: 16, patches: 1025 },
   });
 });
+
+test.each([
+  [{ layer_types: ['conv', 'full_attention', 'conv'] }, 1],
+  [{ layer_types: ['mamba', 'attention', 'attention'] }, 2],
+  [{ layer_types: ['sliding_attention', 'full_attention'] }, undefined],
+  [{ model_type: 'mamba2' }, 0],
+  [{ model_type: 'bamba', attn_layer_indices: [4, 9] }, 2],
+])('layers that keep keys and values by %j: %p', (config, layers) => {
+  expect(sizesOf({ num_hidden_layers: 3, ...config }).keyLayers).toBe(layers);
+});

@@ -41,7 +41,7 @@ const config = z.object({
     altup_correct_scale: z.boolean().default(true),
   },
   laurel_rank: size.default(64),
-  activation_sparsity_pattern: z.union([z.number(), z.array(z.number().min(0).lt(1))]).nullish(),
+  activation_sparsity_pattern: z.array(z.number().min(0).lt(1)).nullish(),
 });
 type Config = z.output<typeof config>;
 
@@ -65,7 +65,6 @@ function sparsityOf(
   { activation_sparsity_pattern: given, num_hidden_layers: all }: Config,
   layer: number,
 ): number {
-  if (typeof given === 'number') return given;
   if (given) return given[layer] ?? 0;
   return all > SPARSE_LAYERS && layer < SPARSE_LAYERS ? 0.95 : 0;
 }
