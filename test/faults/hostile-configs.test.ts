@@ -12,7 +12,7 @@ import { readFiles, sourceOf } from '../unit/weights/support.js';
 import { changedConfig, changedIndex, type Config } from '../unit/graphs/changes.js';
 import { expectSound } from '../unit/graphs/sound-graph.js';
 
-const ROOT = join(import.meta.dirname, '../fixtures/graph-models');
+const FIXTURES = join(import.meta.dirname, '../fixtures');
 /** Changed inputs for each network; a failing one names its seed. */
 const ROUNDS = 15;
 
@@ -22,11 +22,12 @@ interface Given {
   head: Head;
 }
 
-async function givenOf(name: string): Promise<Given> {
-  const dir = join(ROOT, name);
-  const text = (file: string) => parsePythonJson(readFileSync(join(dir, file), 'utf8')) as Config;
+const json = (dir: string, file: string): Config =>
+  parsePythonJson(readFileSync(join(dir, file), 'utf8')) as Config;
+
+async function givenOf({ dir, head }: Network): Promise<Given> {
   const index = await readWeightIndex(sourceOf(readFiles(dir)).source);
-  return { config: text('config.json'), index, head: text('cases.json')['head'] as Head };
+  return { config: json(dir, 'config.json'), index, head };
 }
 
 /** The refusal's message, or undefined for sound graphs; anything else fails the test. */
@@ -61,19 +62,40 @@ function inRound(seed: number, what: unknown, run: () => void): void {
   }
 }
 
+interface Network {
+  name: string;
+  dir: string;
+  head: Head;
+}
+
 /** What other tools have packed is no checkpoint of graphs before the builder has read how. */
-const isPacked = (name: string): boolean =>
-  readFileSync(join(ROOT, name, 'config.json'), 'utf8').includes('"quantization_config"');
+const isPacked = ({ dir }: Network): boolean => 'quantization_config' in json(dir, 'config.json');
 
-const NAMES = readdirSync(ROOT)
-  .filter((name) => !isPacked(name))
-  .sort();
+const inFolder = (folder: string): string[] => readdirSync(join(FIXTURES, folder)).sort();
 
-describe.each(NAMES)('%s', (name) => {
+const alone: Network[] = inFolder('graph-models').map((name) => {
+  const dir = join(FIXTURES, 'graph-models', name);
+  return { name, dir, head: json(dir, 'cases.json')['head'] as Head };
+});
+
+const chats: Network[] = ['image', 'audio', 'video'].flatMap((kind) => {
+  const folder = `zoo-weights/${kind}-text-to-text`;
+  return inFolder(folder).map((name) => {
+    return {
+      name: `${folder}/${name}`,
+      dir: join(FIXTURES, folder, name, 'repo'),
+      head: 'media-chat' as const,
+    };
+  });
+});
+
+const NETWORKS = [...alone.filter((network) => !isPacked(network)), ...chats];
+
+describe.each(NETWORKS)('$name', (network) => {
   test('changed configurations and checkpoints give sound graphs or say what is wrong', async () => {
-    const given = await givenOf(name);
+    const given = await givenOf(network);
     const found = { graphs: 0, refused: 0 };
-    const first = NAMES.indexOf(name) * ROUNDS;
+    const first = NETWORKS.indexOf(network) * ROUNDS;
     for (let seed = first; seed < first + ROUNDS; seed++) {
       const random = randomOf(seed);
       const { config, changes } = random.chance(0.85)
@@ -96,7 +118,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   test('a tensor that is missing, or of another shape or type, is named', async () => {
-    const given = await givenOf(name);
+    const given = await givenOf(network);
     const { used } = writeGraphs(given);
     const tensor = used[Math.floor(used.length / 2)]!;
     const stored = given.index.get(tensor)!;
