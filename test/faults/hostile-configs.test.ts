@@ -23,7 +23,7 @@ interface Given {
 }
 
 const json = (dir: string, file: string): Config =>
-  parsePythonJson(readFileSync(join(dir, file), 'utf8')) as Config;
+  parsePythonJson(readFileSync(join(dir, file), 'utf8'));
 
 async function givenOf({ dir, head }: Network): Promise<Given> {
   const index = await readWeightIndex(sourceOf(readFiles(dir)).source);
