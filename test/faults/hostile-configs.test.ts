@@ -22,8 +22,7 @@ interface Given {
   head: Head;
 }
 
-const json = (dir: string, file: string): Config =>
-  parsePythonJson(readFileSync(join(dir, file), 'utf8'));
+const json = (dir: string, file: string): Config => parsePythonJson(readFileSync(join(dir, file), 'utf8'));
 
 async function givenOf({ dir, head }: Network): Promise<Given> {
   const index = await readWeightIndex(sourceOf(readFiles(dir)).source);
