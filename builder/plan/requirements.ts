@@ -32,13 +32,15 @@ export function noExport(
   const only =
     found.length > 0 ? `only ${found.map(([, name]) => name).join(', ')}` : 'no weights of any kind';
   const code = customCode ? '; its own Python code (auto_map) is never run' : '';
+  // What transformers has a class for by now is often there a second time, in that class's layout.
+  const twin = customCode && !id.endsWith('-hf') ? `look for ${id}-hf, the same without its own code; ` : '';
   const name = id.split('/').at(-1);
   const known =
     conversions.length > 0 && `these name it as their base and have one: ${conversions.join(', ')}`;
   const likely = `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}`;
   return new Refusal(
     `${id} has no ONNX export (${only}), and no graph can be written for ${modelType}${code}`,
-    `${known || likely}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
+    `${twin}${known || likely}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
   );
 }
 
