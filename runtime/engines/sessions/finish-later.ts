@@ -8,5 +8,5 @@ export async function finishLater(later: readonly (() => Promise<void>)[]): Prom
       process.stderr.write(`the model stays as it was when it began to answer: ${describe(error)}\n`);
     });
   }
-  if (later.length > 0) collectGarbage();
+  collectGarbage();
 }

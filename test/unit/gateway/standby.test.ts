@@ -112,8 +112,10 @@ test('what cannot be made is said once, and tried again when it is wanted again'
 test('models without a server may be called next, what was called last first, and none that is too large', () => {
   const replicas = new Set<Replica>([createReplica(entry('run/s'), 0)]);
   const models = ['never/one', 'old/one', 'new/one', 'run/s'].map((modelId) => entry(modelId));
-  const catalog = () => [...models, entry('large/one', 3)];
+  const catalog = () => [...models, entry('fits/exactly', 2), entry('large/one', 3)];
   const expectation = createExpectation({ catalog, replicas, memoryGb: 2 });
   for (const modelId of ['new/one', 'old/one', 'new/one']) expectation.called(modelId);
-  expect(expectation.models().map(({ modelId }) => modelId)).toEqual(['new/one', 'old/one', 'never/one']);
+  expect(expectation.models().map(({ modelId }) => modelId)).toEqual([
+    ...['new/one', 'old/one', 'never/one', 'fits/exactly'],
+  ]);
 });
