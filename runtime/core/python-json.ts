@@ -8,5 +8,8 @@ const NUMBERS: Readonly<Record<string, string>> = { Infinity: '1e999', '-Infinit
  * @throws SyntaxError
  */
 export function parsePythonJson(text: string): Record<string, unknown> {
-  return JSON.parse(text.replaceAll(STRING_OR_NUMBER, (found) => NUMBERS[found] ?? found)) as Record<string, unknown>;
+  return JSON.parse(text.replaceAll(STRING_OR_NUMBER, (found) => NUMBERS[found] ?? found)) as Record<
+    string,
+    unknown
+  >;
 }
