@@ -122,26 +122,20 @@ const realWeights = () => provide('weights of a real network', 'real-weights.sh'
 const asked = process.argv.slice(2);
 if (asked.includes('e2e')) await realWeights();
 if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name))) await ffmpeg();
-const wanted = (names) => names.filter((name) => asked.includes(name));
-const together = wanted(SIDE_BY_SIDE);
+const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
+// In turn: pages that other processes map, too, would count for less where e2e measures memory.
+const alone = asked.filter((name) => name !== 'check' && !together.includes(name));
 // Tests that wait leave time for what only computes.
 await Promise.all([
   ...(asked.includes('check') ? [check()] : []),
   ...(together.length > 0 ? [suite(...together)] : []),
 ]);
-
-/** One suite after the other. */
-async function inTurn(names, run) {
-  for (const name of wanted(names)) await run(name);
-}
-
-// One after the other: pages that other processes map, too, would count for less in e2e's measurements of memory.
-await inTurn(['parity', 'faults'], (name) => (name === 'parity' ? parity() : suite(name)));
-await inTurn(['e2e', 'manifests'], async (name) => {
+for (const name of alone) {
   if (name === 'e2e') await dockerEngine();
-  else await apiServer({ alone: asked.length === 1 });
-  await suite(name);
-});
+  if (name === 'manifests') await apiServer({ alone: asked.length === 1 });
+  if (name === 'parity') await parity();
+  else await suite(name);
+}
 rmSync(folder, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
