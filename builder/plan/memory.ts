@@ -1,7 +1,8 @@
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
-import { hears, limitFor, bytesForGraph, requestBytes, visionRunBytes } from './request-memory.js';
+import { bytesForGraph } from '../../runtime/core/picture-parts.js';
+import { hears, limitFor, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
   ENCODERS,

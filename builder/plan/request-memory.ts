@@ -4,7 +4,7 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
-import type { RunBytes } from '../../runtime/core/picture-parts.js';
+import { bytesForGraph } from '../../runtime/core/picture-parts.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
 /**
@@ -26,10 +26,6 @@ const STRIP_BYTES = 16 * 2 ** 20;
 
 /** Minimum, since configurations say too little about small networks. */
 const LEAST_RUN_BYTES = 16 * 2 ** 20;
-
-/** Bytes of a run with one picture. */
-export const bytesForGraph = (spec: MemoryInput['spec'], run: RunBytes): number =>
-  spec.written ? run.own : run.exported;
 
 /** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
 const VISION_PATCHES = 2048;

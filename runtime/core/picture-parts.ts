@@ -1,3 +1,5 @@
+import type { ModelSpec } from './spec.js';
+
 /** In pixels. */
 export interface Edges {
   height: number;
@@ -11,6 +13,10 @@ export interface RunBytes {
   own: number;
   exported: number;
 }
+
+/** The bytes that count for the graph that is served. */
+export const bytesForGraph = ({ written }: Pick<ModelSpec, 'written'>, run: RunBytes): number =>
+  written ? run.own : run.exported;
 
 const FLOAT = 4;
 /** Fragmentation of the arena, as in run-memory.ts. */

@@ -14,11 +14,17 @@ export const sessionCount = (sessions: readonly PooledSession[]): number =>
  * Shares memory among sessions: half of it is the first one's, for large rows. Where a row of usual size needs more than that, all
  * rows are the first session's.
  * @param bytes for the runs of all sessions together
- * @param usual bytes of a run of usual size, for which there is always room
+ * @param usualBytes of a run of usual size, for which there is always room; asked where memory is limited
  */
-export function runRoom(sessions: readonly PooledSession[], bytes: number, usual: number): RunRoom {
+export function runRoom(
+  sessions: readonly PooledSession[],
+  bytes: number,
+  usualBytes: () => number,
+): RunRoom {
   const others = sessionCount(sessions) - 1;
-  if (others === 0 || bytes === Infinity) return { anywhere: bytes, first: Math.max(bytes, usual) };
+  if (bytes === Infinity) return { anywhere: Infinity, first: Infinity };
+  const usual = usualBytes();
+  if (others === 0) return { anywhere: bytes, first: Math.max(bytes, usual) };
   const half = bytes / 2;
   if (usual > half) return { anywhere: 0, first: Math.max(bytes, usual) };
   return { anywhere: half / others, first: half };

@@ -27,8 +27,8 @@ export interface EncoderSetup {
   /** A row of usual size, as a request would give it. */
   sample(seed: number): Tensors;
   memory: LoadRequest['memory'];
-  /** Bytes of the run of a row of usual size, where rows differ in that: such a row always has room. */
-  usualBytes?: number;
+  /** Bytes of the run of a row of usual size, where rows differ in that: such a row always has room. Asked where memory is limited. */
+  usualBytes?(): number;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface EncoderSetup {
  */
 export async function createTensorEncoder(
   { sessions, defer }: Pick<SessionPool, 'sessions' | 'defer'>,
-  { sample, memory, usualBytes = 0 }: EncoderSetup,
+  { sample, memory, usualBytes = () => 0 }: EncoderSetup,
 ): Promise<TensorEncoder> {
   const compute = async (rows: Tensors[], run: PooledSession['run']) =>
     splitRows(await run(stackRows(rows)), rows);

@@ -48,7 +48,7 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
     { sessions },
     {
       sample: (seed) => soundRow(inputs, copyOf(rows[seed % rows.length]!)),
-      ...{ memory: request.memory, usualBytes: bytesOf(USUAL_SECONDS) },
+      ...{ memory: request.memory, usualBytes: () => bytesOf(USUAL_SECONDS) },
     },
   );
   return {

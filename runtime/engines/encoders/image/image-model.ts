@@ -1,5 +1,5 @@
 import type { LoadRequest } from '../../../core/load-request.js';
-import { pictureRunBytes } from '../../../core/picture-parts.js';
+import { bytesForGraph, pictureRunBytes } from '../../../core/picture-parts.js';
 import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import { requirePictureRoom } from '../../pictures/picture-room.js';
@@ -59,7 +59,7 @@ export async function openImageModel(
   const rowOf = (image: ProcessedImage) => ({ ...imageRow(pictured, image), ...beside });
   const sample = sampler((picture) => rowOf(pictures.process(picture)));
   const bytesOf = runBytesOf(config, request);
-  const usualBytes = bytesOf(pictures.process(samplePicture(7)));
+  const usualBytes = () => bytesOf(pictures.process(samplePicture(7)));
   const encoder = await createTensorEncoder(pool, { sample, usualBytes, memory: request.memory });
   return {
     config,
@@ -78,11 +78,8 @@ export async function openImageModel(
 
 /** Bytes of the run of a picture as the network reads it; 0 for patches, whose number is bounded. */
 function runBytesOf(config: Json, { spec }: LoadRequest) {
-  return ({ height, width, patches }: Omit<ProcessedImage, 'values'>): number => {
-    if (patches) return 0;
-    const { own, exported } = pictureRunBytes(config, { height, width });
-    return spec.written ? own : exported;
-  };
+  return ({ height, width, patches }: Omit<ProcessedImage, 'values'>): number =>
+    patches ? 0 : bytesForGraph(spec, pictureRunBytes(config, { height, width }));
 }
 
 /** Makes rows of two pictures in turn, each with memory of its own. */

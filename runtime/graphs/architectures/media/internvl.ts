@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';
-import { linear } from '../../blocks/linear.js';
 import { layerNorm, rmsNorm } from '../../blocks/norm.js';
 import { pictureInput, tokensFrom } from '../../blocks/pictures.js';
 import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
@@ -13,6 +11,7 @@ import { edges, vitConfig } from '../pictures/config.js';
 import { dinov2Embeddings } from '../pictures/dinov2.js';
 import { joinedNeighbours } from './idefics3.js';
 import { languageModel, PARTS } from './language-model.js';
+import { projected } from './projector.js';
 
 const { num_channels } = vitConfig;
 const visionConfig = z
@@ -89,11 +88,8 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   const seen = tokensFrom(g, statesOf(g, tokens, vision), 1);
   const joined = joinedNeighbours(g, seen, { grid, factor, width: vision.hidden_size });
   const from = vision.hidden_size * factor * factor;
-  const at = (name: string) => `multi_modal_projector.${name}`;
-  const normed = layerNorm(g, joined, at('layer_norm'), { width: from, epsilon: EPSILON });
-  const wide = linear(g, normed, at('linear_1'), { from, to: text.width });
-  const active = activation(g, wide, c.projector_hidden_act);
-  const features = linear(g, active, at('linear_2'), { from: text.width, to: text.width });
+  const normed = layerNorm(g, joined, 'multi_modal_projector.layer_norm', { width: from, epsilon: EPSILON });
+  const features = projected(g, normed, { from, to: text.width, act: c.projector_hidden_act, bias: true });
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 

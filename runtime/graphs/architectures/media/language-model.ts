@@ -40,3 +40,10 @@ export const PARTS = {
   ...part('multi_modal_projector.'),
   ...part('image_newline'),
 };
+
+/** Of models that read sounds through Whisper's encoder. */
+export const SOUND_PARTS = {
+  'model.encoder.': ['audio_tower.'],
+  'model.': ['language_model.model.'],
+  'lm_head.': ['language_model.lm_head.'],
+};

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';
-import { linear } from '../../blocks/linear.js';
 import { tokensFrom } from '../../blocks/pictures.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
+import { projected } from './projector.js';
 import { pictureEncoder, type Tower } from './picture-tower.js';
 
 const layer = z.int().min(-1024).max(1024);
@@ -50,11 +49,8 @@ export function pictureFeatures(g: GraphWriter, c: LlavaConfig): Value {
   const kept = c.vision_feature_select_strategy === 'default' ? tokensFrom(g, seen, 1) : seen;
   const count = typeof c.vision_feature_layer === 'number' ? 1 : c.vision_feature_layer.length;
   const { width: to } = c.text_config;
-  const at = (name: string) => `multi_modal_projector.${name}`;
-  const bias = c.multimodal_projector_bias;
-  const wide = linear(g, kept, at('linear_1'), { from: c.vision_config.width * count, to, bias });
-  const active = activation(g, wide, c.projector_hidden_act);
-  return linear(g, active, at('linear_2'), { from: to, to, bias });
+  const sizes = { from: c.vision_config.width * count, to };
+  return projected(g, kept, { ...sizes, act: c.projector_hidden_act, bias: c.multimodal_projector_bias });
 }
 
 /** The same, less what is no patch, with the end of a line behind: float32 [rows, patches + 1, width]. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';
 import { linear } from '../../blocks/linear.js';
 import { rmsNorm } from '../../blocks/norm.js';
@@ -8,6 +7,7 @@ import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon } from '../config.js';
 import { languageModel, PARTS } from './language-model.js';
+import { projected } from './projector.js';
 import { layerNumber } from './llava.js';
 import { pictureEncoder } from './picture-tower.js';
 
@@ -58,10 +58,10 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   const squares = unfolded(g, normed, grid, { edge, width });
   const size = { from: width * edge * edge, to: width, bias: false };
   const merged = linear(g, squares, at('patch_merger.merging_layer'), size);
-  const bias = c.multimodal_projector_bias;
-  const wide = linear(g, merged, at('linear_1'), { from: width, to: text.width, bias });
-  const active = activation(g, wide, c.projector_hidden_act);
-  const features = linear(g, active, at('linear_2'), { from: text.width, to: text.width, bias });
+  const sizes = { from: width, to: text.width };
+  const features = projected(g, merged, {
+    ...{ ...sizes, act: c.projector_hidden_act, bias: c.multimodal_projector_bias },
+  });
   g.output('image_features', features, 'float32', ['features', text.width]);
 }
 

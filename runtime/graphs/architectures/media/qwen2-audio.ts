@@ -5,7 +5,7 @@ import { linear } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
 import { whisperLayers, whisperNorm, whisperSteps } from '../sounds/whisper.js';
-import { wholeLanguageModel } from './language-model.js';
+import { SOUND_PARTS, wholeLanguageModel } from './language-model.js';
 
 const audio = z.object({
   model_type: z.literal('qwen2_audio_encoder').default('qwen2_audio_encoder'),
@@ -45,11 +45,7 @@ export const qwen2Audio = defineArchitecture({
   modelTypes: ['qwen2_audio'],
   config,
   prefixes: [],
-  parts: {
-    'model.encoder.': ['audio_tower.'],
-    'model.': ['language_model.model.'],
-    'lm_head.': ['language_model.lm_head.'],
-  },
+  parts: SOUND_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { activation } from '../../blocks/activation.js';
 import { embeddedDecoderRoles } from '../../blocks/decoder.js';
-import { linear } from '../../blocks/linear.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter } from '../../graph-writer.js';
 import { layers, size } from '../config.js';
 import { whisperStates } from '../sounds/whisper.js';
-import { wholeLanguageModel } from './language-model.js';
+import { SOUND_PARTS, wholeLanguageModel } from './language-model.js';
+import { projected } from './projector.js';
 
 const audio = z
   .object({
@@ -52,10 +51,8 @@ function writeEncoder(g: GraphWriter, c: Config): void {
     throw new GraphError('config.json: audio_config has steps that make no whole number of features');
   const states = whisperStates(g, sound).at(-1)!;
   const steps = g.node('Reshape', [states, g.ints([-1, joined])]);
-  const at = (name: string) => `multi_modal_projector.${name}`;
-  const wide = linear(g, steps, at('linear_1'), { from: joined, to: text.width, bias: false });
-  const active = activation(g, wide, c.projector_hidden_act);
-  const features = linear(g, active, at('linear_2'), { from: text.width, to: text.width, bias: false });
+  const sizes = { from: joined, to: text.width, bias: false };
+  const features = projected(g, steps, { ...sizes, act: c.projector_hidden_act });
   g.output('audio_features', features, 'float32', ['features', text.width]);
 }
 
@@ -64,11 +61,7 @@ export const voxtral = defineArchitecture({
   modelTypes: ['voxtral'],
   config,
   prefixes: [],
-  parts: {
-    'model.encoder.': ['audio_tower.'],
-    'model.': ['language_model.model.'],
-    'lm_head.': ['language_model.lm_head.'],
-  },
+  parts: SOUND_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { epsilon, layers, size } from '../config.js';
 import { channels } from './config.js';
 
-const edge = z
+export const edge = z
   .int()
   .min(1)
   .max(2 ** 14);
@@ -34,30 +34,36 @@ const pictures = z
     edge: Math.floor(c.image_size / c.patch_size),
   }));
 
-const prompts = z.object({
+/** Of SAM and SAM 2. */
+export const promptsConfig = z.object({
   hidden_size: size.default(256),
   image_size: edge.default(1024),
   patch_size: edge.default(16),
   num_point_embeddings: z.int().min(2).max(1024).default(4),
 });
 
-const masks = z.object({
+/** Fields of the decoder of masks that SAM and SAM 2 share. */
+export const MASK_FIELDS = {
   hidden_size: size.multipleOf(8).default(256),
-  hidden_act: z.string().default('relu'),
   mlp_dim: size.default(2048),
-  num_hidden_layers: layers.default(2),
   num_attention_heads: size.default(8),
   attention_downsample_rate: z.int().min(1).max(1024).default(2),
   num_multimask_outputs: z.int().min(1).max(64).default(3),
-  iou_head_depth: layers.default(3),
   iou_head_hidden_dim: size.default(256),
+};
+
+const masks = z.object({
+  ...MASK_FIELDS,
+  hidden_act: z.string().default('relu'),
+  num_hidden_layers: layers.default(2),
+  iou_head_depth: layers.default(3),
   layer_norm_eps: epsilon.default(1e-6),
 });
 
 export const samConfig = z
   .object({
     vision_config: pictures.prefault({}),
-    prompt_encoder_config: prompts.prefault({}),
+    prompt_encoder_config: promptsConfig.prefault({}),
     mask_decoder_config: masks.prefault({}),
   })
   .transform((c) => ({

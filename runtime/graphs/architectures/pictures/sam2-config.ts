@@ -1,11 +1,8 @@
 import * as z from 'zod';
 import { epsilon, layers, size } from '../config.js';
 import { channels, stages } from './config.js';
+import { edge, MASK_FIELDS, promptsConfig } from './sam-config.js';
 
-const edge = z
-  .int()
-  .min(1)
-  .max(2 ** 14);
 const pair = (given: number) => z.tuple([edge, edge]).default([given, given]);
 const padding = z.int().min(0).max(1024);
 
@@ -50,28 +47,16 @@ const pictures = z.object({
   num_feature_levels: z.literal(3, 'Python reads three pictures').default(3),
 });
 
-const prompts = z.object({
-  hidden_size: size.default(256),
-  image_size: edge.default(1024),
-  patch_size: edge.default(16),
-  num_point_embeddings: z.int().min(2).max(1024).default(4),
-});
-
 const masks = z.object({
-  hidden_size: size.multipleOf(8).default(256),
-  mlp_dim: size.default(2048),
+  ...MASK_FIELDS,
   num_hidden_layers: layers.min(2).default(2),
-  num_attention_heads: size.default(8),
-  attention_downsample_rate: z.int().min(1).max(1024).default(2),
-  num_multimask_outputs: z.int().min(1).max(64).default(3),
   iou_head_depth: layers.min(2).default(3),
-  iou_head_hidden_dim: size.default(256),
 });
 
 export const sam2Config = z
   .object({
     vision_config: pictures.prefault({}),
-    prompt_encoder_config: prompts.prefault({}),
+    prompt_encoder_config: promptsConfig.prefault({}),
     mask_decoder_config: masks.prefault({}),
   })
   .transform((c) => ({

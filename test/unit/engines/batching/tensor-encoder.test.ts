@@ -44,7 +44,10 @@ async function encoderOf({
     run: runOn(i, false),
     runWide: i === 0 && sessions > 1 ? runOn(i, true) : undefined,
   }));
-  const encoder = await createTensorEncoder({ sessions: opened }, { sample: picture, memory, usualBytes });
+  const encoder = await createTensorEncoder(
+    { sessions: opened },
+    { sample: picture, memory, usualBytes: () => usualBytes },
+  );
   loading = false;
   const ask = async (row: Tensors, signal?: AbortSignal, bytes?: number) =>
     Array.from((await encoder.forward(row, signal, bytes))['logits']!.data as Float32Array);

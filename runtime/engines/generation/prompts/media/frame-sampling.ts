@@ -1,6 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { VideoFacts } from '../../../../media/video.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
 
 /** What Python's video processors refuse of a choice of frames, in words. */
 
@@ -27,3 +28,17 @@ export function countWithin(count: number, total: number): number {
 
 /** Numbers of all frames. */
 export const allFrames = (total: number): number[] => Array.from({ length: total }, (_, i) => i);
+
+/**
+ * How many frames BaseVideoProcessor.sample_frames chooses: as asked, or as video_preprocessor_config.json says; undefined for all.
+ * @throws RunError 422 as above
+ */
+export function chosenCount(facts: VideoFacts, asked: FrameSampling, video: Json): number | undefined {
+  refuseBoth(asked);
+  const isAsked = (asked.num_frames ?? asked.fps) != null;
+  const usual = (name: string) =>
+    !isAsked && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
+  const [most, rate] = [asked.num_frames ?? usual('num_frames'), asked.fps ?? usual('fps')];
+  if (most === undefined && rate === undefined) return undefined;
+  return countWithin(most ?? Math.trunc((facts.frames / rateOf(facts)) * rate!), facts.frames);
+}

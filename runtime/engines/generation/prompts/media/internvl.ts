@@ -7,7 +7,7 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { ClipFamily, ClipFiles, FamilyFiles, PictureFamily } from './family.js';
-import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
+import { allFrames, chosenCount } from './frame-sampling.js';
 import { pictureToken } from './picture-token.js';
 
 /** Features of a tile where processor_config.json does not say. */
@@ -72,14 +72,9 @@ function inputs(values: Float32Array, { height, width }: { height: number; width
 
 /** InternVLVideoProcessor.sample_frames; all frames where nothing is asked. */
 function frameNumbers(facts: VideoFacts, asked: FrameSampling, video: Json): number[] {
-  refuseBoth(asked);
   const { frames: total } = facts;
-  const isAsked = (asked.num_frames ?? asked.fps) != null;
-  const usual = (name: string) =>
-    !isAsked && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
-  const [most, rate] = [asked.num_frames ?? usual('num_frames'), asked.fps ?? usual('fps')];
-  if (most === undefined && rate === undefined) return allFrames(total);
-  const count = countWithin(most ?? Math.trunc((total / rateOf(facts)) * rate!), total);
+  const count = chosenCount(facts, asked, video);
+  if (count === undefined) return allFrames(total);
   const shift = video['initial_shift'] ?? true;
   // In the middle of their parts of the video.
   if (shift === true) return uniformly(total, count, total / count / 2);

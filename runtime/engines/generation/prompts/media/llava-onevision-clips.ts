@@ -2,10 +2,10 @@ import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createTensorFrames } from '../../../processors/image/tensor-frames.js';
 import { uniformly } from '../../../processors/video/uniform.js';
-import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { Json } from '../../../repository/model-folder.js';
 import { ONEVISION_VISION, sideOf } from './anyres.js';
 import type { ClipFamily, ClipFiles } from './family.js';
-import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
+import { allFrames, chosenCount } from './frame-sampling.js';
 import { mapOf, resizedMap, together } from './feature-map.js';
 import { clipToken } from './picture-token.js';
 
@@ -46,12 +46,6 @@ export function createLlavaOnevisionClips(files: ClipFiles): ClipFamily {
 
 /** BaseVideoProcessor.sample_frames; all frames where nothing is asked. */
 function frameNumbers(facts: VideoFacts, asked: FrameSampling, video: Json): number[] {
-  refuseBoth(asked);
-  const { frames: total } = facts;
-  const isAsked = (asked.num_frames ?? asked.fps) != null;
-  const usual = (name: string) =>
-    !isAsked && video['do_sample_frames'] === true ? firstNumber(video, name) : undefined;
-  const [most, rate] = [asked.num_frames ?? usual('num_frames'), asked.fps ?? usual('fps')];
-  if (most === undefined && rate === undefined) return allFrames(total);
-  return uniformly(total, countWithin(most ?? Math.trunc((total / rateOf(facts)) * rate!), total));
+  const count = chosenCount(facts, asked, video);
+  return count === undefined ? allFrames(facts.frames) : uniformly(facts.frames, count);
 }
