@@ -57,7 +57,7 @@ export function compareModels(models: readonly ZooModel[]): void {
             }),
           );
           expect(found.filter((problem) => problem !== null)).toEqual([]);
-        }, 60_000);
+        }, 180_000);
       },
     );
   }

@@ -6,7 +6,7 @@ import { hunyuanDense, hunyuanMoe } from './hunyuan.js';
 import { ernieMoe } from './ernie-moe.js';
 import { exaone4, olmo3 } from './hybrids.js';
 import { nemotron, olmo, starcoder2 } from './layer-norms.js';
-import { gemma3n } from './gemma3n.js';
+import { gemma3n } from './gemma3n/gemma3n.js';
 import { gptOss } from './gpt-oss.js';
 import { granite, graniteMoe, graniteMoeHybrid, graniteMoeShared } from './granite.js';
 import { lfm2 } from './lfm2.js';
