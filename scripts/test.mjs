@@ -42,6 +42,16 @@ function check() {
 /** Tests of these wait for timers and other processes now and then: one more than there are cores keeps all busy. */
 const SIDE_BY_SIDE = ['unit', 'contract', 'processes'];
 
+/** A file of answers beside Python's keeps a core and a gigabyte or two. */
+const MOST_PARITY_FILES = 4;
+
+/** How many files run at once. Tests that measure memory, start servers or fill the disk have the machine to themselves. */
+function workersFor(suite) {
+  const cores = availableParallelism();
+  if (SIDE_BY_SIDE.includes(suite)) return `--maxWorkers=${cores + 1}`;
+  return suite === 'parity' ? `--maxWorkers=${Math.min(cores, MOST_PARITY_FILES)}` : '--runInBand';
+}
+
 function suite(...names) {
   return runSuite(names, { node: process.execPath, name: names.join('-') });
 }
@@ -53,11 +63,8 @@ async function runSuite(names, { node, name, only = [] }) {
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
   ];
-  const workers = SIDE_BY_SIDE.includes(names[0])
-    ? `--maxWorkers=${availableParallelism() + 1}`
-    : '--runInBand';
   const report = [...only, '--json', `--outputFile=${file}`, '--selectProjects', ...names];
-  const child = spawn(node, [...jest, ...report, workers], {
+  const child = spawn(node, [...jest, ...report, workersFor(names[0])], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [status] = await once(child, 'close');
