@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import type { Architecture } from '../../architecture.js';
 import { labelScores } from '../../blocks/picture-heads.js';
+import type { Edges } from '../../blocks/pictures.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Shape, Value } from '../../graph-writer.js';
+
+const edge = z
+  .int()
+  .min(1)
+  .max(2 ** 14);
 
 /** config.json of timm's repositories: a name that stands for all sizes, which the tensors have, too. */
 const fields = z.object({
@@ -17,6 +23,7 @@ const fields = z.object({
     .refine((own) => Object.keys(own).length === 0, 'sizes of its own are not known')
     .nullish(),
   label_names: z.array(z.string()).nullish(),
+  pretrained_cfg: z.object({ input_size: z.tuple([edge, edge, edge]).nullish() }),
 });
 
 /** Numbers of classes that mean one of ImageNet's larger sets to timm, whose names are not kept here. */
@@ -27,6 +34,11 @@ export const timmConfig = fields.refine(
   { path: ['label_names'], message: 'the names of so many classes of ImageNet are not known' },
 );
 export type TimmConfig = z.output<typeof timmConfig>;
+
+/** What pictures are cut to before networks of one size. */
+export function inputEdges({ pretrained_cfg: { input_size: size } }: TimmConfig): Edges {
+  return size ? [size[1], size[2]] : [224, 224];
+}
 
 /** Layers of a stage, or stages, that a checkpoint may have. */
 const MOST = 128;

@@ -1,12 +1,23 @@
 /** Families of timm's networks by the names of their architectures. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^(?:resnet\d+[dt]?|wide_resnet\d+_2|resnext\d+_\d+x\d+d)$/, 'timm_resnet'],
-  [/^(?:vit|deit)_(?:tiny|small|base|large)_patch\d+(?:_clip(?:_quickgelu)?)?_\d+$/, 'timm_vit'],
+  [/^(?:vit|deit3?)_(?:tiny|small|medium|base|large|huge)_patch\d+_\d+$/, 'timm_vit'],
+  [
+    /^vit_(?:xsmall|medium|betwixt|base|large|huge|gigantic|giant)_patch\d+_clip(?:_quickgelu)?_\d+$/,
+    'timm_vit',
+  ],
+  [/^vit_(?:base|large|so400m|giantopt)_patch\d+_siglip(?:_gap)?_\d+$/, 'timm_vit'],
+  [
+    /^vit_(?:wee|little|medium|mediumd|betwixt|base|so150m2?|huge|giant)_patch16(?:_reg\d)?_(?:gap|map)_\d+$/,
+    'timm_vit',
+  ],
+  [/^vit_huge_patch14_gap_224$|^eva_large_patch14_\d+$|^test_vit2?$/, 'timm_vit'],
   [/^vit_(?:small|base|large)_patch14_(?:reg4_)?dinov2$/, 'timm_vit'],
   [/^(?:tf_)?mobilenetv3_(?:large|small)_(?:050|075|100)$/, 'timm_efficientnet'],
   [/^mobilenetv2_\d+d?$/, 'timm_efficientnet'],
   [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl)$/, 'timm_efficientnet'],
   [/^convnext(?:v2)?_(?:atto|femto|pico|nano|tiny|small|base|large|xlarge|huge)(?:_ols)?$/, 'timm_convnext'],
+  [/^swin_(?:(?:tiny|small|base|large)_patch4_window\d+|s3_(?:tiny|small|base))_\d+$/, 'timm_swin'],
 ];
 
 /**

@@ -4,11 +4,15 @@ import { planModel } from '../../../../builder/plan/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
 import { folderWith } from '../../store/folders.js';
 
-const RESNET = join(import.meta.dirname, '../../../fixtures/graph-models/timm-resnet');
+const FIXTURES = join(import.meta.dirname, '../../../fixtures/graph-models');
 
-async function plan(change: object, task?: 'image-classification' | 'image-feature-extraction') {
+async function plan(
+  change: object,
+  task?: 'image-classification' | 'image-feature-extraction',
+  fixture = 'timm-resnet',
+) {
   const [config, weights] = await Promise.all(
-    ['config.json', 'model.safetensors'].map((name) => readFile(join(RESNET, name))),
+    ['config.json', 'model.safetensors'].map((name) => readFile(join(FIXTURES, fixture, name))),
   );
   const settings = { ...(JSON.parse(String(config)) as object), ...change };
   const folder = folderWith({ 'config.json': JSON.stringify(settings), 'model.safetensors': weights! });
@@ -37,4 +41,12 @@ test.each<[string, object, RegExp]>([
   ['labels that are not known', { num_classes: 21_841 }, /names of so many classes of ImageNet/],
 ])('%s: refused', async (_, change, message) => {
   await expect(plan(change, 'image-classification')).rejects.toThrow(message);
+});
+
+test.each([
+  ['timm-vit', 48, 'pos_embed has 17 places, but pictures of 32 x 48 have 24 patches'],
+  ['timm-swin', 48, 'has 9 rows, which are of no windows of 8 x 12 tokens'],
+])('%s: pictures of another size than its own are refused', async (fixture, width, message) => {
+  const other = { pretrained_cfg: { input_size: [3, 32, width] } };
+  await expect(plan(other, 'image-classification', fixture)).rejects.toThrow(message);
 });
