@@ -40,6 +40,10 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
   norm?: ((g: GraphWriter, x: Value, name: string, size: NormOptions) => Value) | undefined;
   /** Names of the RMSNorms of all heads of queries and of keys. */
   headNorms?: readonly [query: string, key: string] | undefined;
+  /** In place of projections by those names. */
+  project?: ((g: GraphWriter, read: Value) => Attended) | undefined;
+  /** Between attention and its output. */
+  behind?: ((g: GraphWriter, attended: Value) => Value) | undefined;
   /** Turns the heads of queries and keys, float32 [rows, tokens, width]. */
   turn?: (x: Value) => Value;
   /** Names of vectors [width] that scale what attention and feed-forward add. */
@@ -52,12 +56,12 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
 export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Value {
   const { names, at, width, epsilon, scales, norm = layerNorm, turn = (heads) => heads } = layer;
   const normed = norm(g, x, at(names.attentionNorm), { width, epsilon });
-  const projected = normedHeads(g, projections(g, normed, layer), layer);
+  const projected = normedHeads(g, layer.project?.(g, normed) ?? projections(g, normed, layer), layer);
   const bias = typeof layer.bias === 'function' ? layer.bias(normed) : layer.bias;
   const turned = { ...projected, query: turn(projected.query), key: turn(projected.key) };
   const attended = attention(g, turned, { ...layer, bias });
   const outputSize = { from: width, to: width, bias: layer.biases?.output ?? true };
-  const output = linear(g, attended, at(names.output), outputSize);
+  const output = linear(g, layer.behind?.(g, attended) ?? attended, at(names.output), outputSize);
   const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
   const read = norm(g, middle, at(names.norm), { width, epsilon });
   const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);

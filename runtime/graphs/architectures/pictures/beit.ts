@@ -5,7 +5,7 @@ import { gridDistances } from '../../blocks/grid-distances.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { labelScores, meanToken, pictureHeads } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';
-import { patches, pictureInput, tokensFrom, withTokens } from '../../blocks/pictures.js';
+import { type Edges, patches, pictureInput, tokensFrom, withTokens } from '../../blocks/pictures.js';
 import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import { firstToken } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
@@ -23,10 +23,13 @@ const config = z.object({
 type Config = z.output<typeof config>;
 
 /** What a table adds to scores: its rows are distances of patches, and three for the token of the picture. */
-function relativeBias(g: GraphWriter, name: string, c: Config): Value {
-  const [lines, columns] = gridSize(c.image_size, c.patch_size);
+export function tokenDistances(
+  g: GraphWriter,
+  name: string,
+  { grid: [lines, columns], heads }: { grid: Edges; heads: number },
+): Value {
   const count = (2 * lines - 1) * (2 * columns - 1);
-  const table = g.weight(`${name}.relative_position_bias_table`, [count + 3, c.num_attention_heads]);
+  const table = g.weight(name, [count + 3, heads]);
   const rows = g.once(`beit ${lines} ${columns}`, () => {
     const between = gridDistances(g, [lines, columns]);
     const patchesCount = lines * columns;
@@ -38,6 +41,11 @@ function relativeBias(g: GraphWriter, name: string, c: Config): Value {
   });
   return bucketBias(g, rows, table);
 }
+
+const relativeBias = (g: GraphWriter, name: string, c: Config): Value =>
+  tokenDistances(g, `${name}.relative_position_bias_table`, {
+    ...{ grid: gridSize(c.image_size, c.patch_size), heads: c.num_attention_heads },
+  });
 
 function embed(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `beit.embeddings.${name}`;

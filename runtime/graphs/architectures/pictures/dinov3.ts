@@ -5,11 +5,10 @@ import { headWidth } from '../../blocks/heads.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { patches, pictureInput, withTokens } from '../../blocks/pictures.js';
 import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
-import { rotate, type Rotary } from '../../blocks/rotary.js';
+import { centredTurns } from '../../blocks/grid-turns.js';
+import { rotate } from '../../blocks/rotary.js';
 import { firstToken } from '../../blocks/text-heads.js';
-import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { ELEMENTS } from '../../tensors.js';
 import { epsilon, layers, size } from '../config.js';
 import { channels } from './config.js';
 
@@ -56,47 +55,6 @@ const sizesOf = (c: Config) => ({
   act: c.hidden_act,
 });
 
-interface Places {
-  /** int64 [2]: patches of a column and of a line. */
-  grid: Value;
-  /** int64 [1] */
-  rows: Value;
-  /** Tokens before the patches, whose heads are not turned. */
-  learnt: number;
-  /** Of a head. */
-  width: number;
-}
-
-/** Half of a head's pairs turn by the line of a patch, half by its column; both go from -1 to 1. */
-function turnsOf(g: GraphWriter, { grid, rows, learnt, width }: Places, base: number): Rotary {
-  if (width % 4 !== 0)
-    throw new GraphError(`config.json: heads of width ${width} can't be turned on two axes`);
-  const quarter = width / 4;
-  const values = Array.from({ length: quarter }, (_, i) => 2 * Math.PI * base ** ((-4 * i) / width));
-  const frequencies = g.floats(values);
-  const whole = g.node('Concat', [grid, g.ints([quarter])], { axis: 0 });
-  const parts = [0, 1].map((axis) => {
-    const count = g.node('Gather', [grid, g.ints([axis], [])]);
-    const float = (x: Value) => g.node('Cast', [x], { to: ELEMENTS.float32 });
-    const numbers = float(g.node('Range', [g.ints([0], []), count, g.ints([1], [])]));
-    const share = g.node('Div', [g.node('Add', [numbers, g.scalar(0.5)]), float(count)]);
-    const place = g.node('Sub', [g.node('Mul', [share, g.scalar(2)]), g.scalar(1)]);
-    const shaped = g.node('Reshape', [place, g.ints(axis === 0 ? [-1, 1, 1] : [1, -1, 1])]);
-    return g.node('Expand', [g.node('Mul', [shaped, frequencies]), whole]);
-  });
-  const half = 2 * quarter;
-  const ofPatches = g.node('Reshape', [g.node('Concat', parts, { axis: 2 }), g.ints([-1, half])]);
-  const still = g.node('Expand', [g.scalar(0), g.ints([learnt, half])]);
-  const angles = g.node('Concat', [still, ofPatches], { axis: 0 });
-  const count = g.node('Squeeze', [g.node('Shape', [angles], { start: 0, end: 1 })]);
-  const lines = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
-  const shape = g.node('Concat', [rows, g.ints([1])], { axis: 0 });
-  return {
-    ...{ cosine: g.node('Cos', [angles]), sine: g.node('Sin', [angles]), width },
-    lines: g.node('Expand', [lines, shape]),
-  };
-}
-
 /** float32 [rows, tokens, width]: of the picture, of registers, of patches. */
 function statesOf(g: GraphWriter, c: Config): Value {
   const sizes = sizesOf(c);
@@ -111,7 +69,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   let x = withTokens(g, tokens, named);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const own = headWidth(width, heads);
-  const turns = turnsOf(g, { grid, rows, learnt: 1 + registers, width: own }, c.rope_theta);
+  const turns = centredTurns(g, { grid, rows, learnt: 1 + registers, width: own }, c.rope_theta);
   const bias = c.mlp_bias;
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const at = (name: string) => `layer.${i}.${name}`;

@@ -65,6 +65,18 @@ export function shapeOf(g: GraphWriter, name: string, axes: number): number[] {
   return [...shape];
 }
 
+/** float32 [rows, width, lines, columns] and its width. */
+export interface Channels {
+  x: Value;
+  width: number;
+}
+
+/** Groups of a convolution whose weight reads so many channels each. @throws GraphError where it can't */
+export function groupsOf(from: number, each: number): number {
+  if (from % each === 0) return from / each;
+  throw new GraphError(`a convolution over ${from} channels has a weight for ${each}`);
+}
+
 interface Network {
   states(g: GraphWriter, c: TimmConfig): Value;
   /** Sizes of the states. */

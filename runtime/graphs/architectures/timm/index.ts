@@ -1,6 +1,8 @@
 import type { AnyArchitecture } from '../../architecture.js';
+import { timmBeit } from './beit.js';
 import { timmConvnext } from './convnext.js';
 import { timmEfficientnet } from './efficientnet.js';
+import { timmEva } from './eva.js';
 import { timmResnet } from './resnet.js';
 import { timmSwin } from './swin.js';
 import { timmVit } from './vit.js';
@@ -12,4 +14,6 @@ export const TIMM: readonly AnyArchitecture[] = [
   timmEfficientnet,
   timmConvnext,
   timmSwin,
+  timmEva,
+  timmBeit,
 ];

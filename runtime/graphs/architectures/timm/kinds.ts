@@ -1,6 +1,7 @@
 /** Families of timm's networks by the names of their architectures. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:resnet\d+[dt]?|wide_resnet\d+_2|resnext\d+_\d+x\d+d)$/, 'timm_resnet'],
+  [/^(?:se|eca)?resnex?t(?:rs|aa)?\d+[cdst]?(?:_\d+x\d+d)?(?:_pruned)?$/, 'timm_resnet'],
+  [/^(?:wide_resnet\d+_2|ecaresnetlight|senet154|test_resnet)$/, 'timm_resnet'],
   [/^(?:vit|deit3?)_(?:tiny|small|medium|base|large|huge)_patch\d+_\d+$/, 'timm_vit'],
   [
     /^vit_(?:xsmall|medium|betwixt|base|large|huge|gigantic|giant)_patch\d+_clip(?:_quickgelu)?_\d+$/,
@@ -17,6 +18,11 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^mobilenetv2_\d+d?$/, 'timm_efficientnet'],
   [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl)$/, 'timm_efficientnet'],
   [/^convnext(?:v2)?_(?:atto|femto|pico|nano|tiny|small|base|large|xlarge|huge)(?:_ols)?$/, 'timm_convnext'],
+  [/^eva02_(?:tiny|small|base|large)_patch14_\d+$|^eva_giant_patch14_(?:clip_)?\d+$/, 'timm_eva'],
+  [/^eva02_(?:base|large)_patch\d+_clip_\d+$/, 'timm_eva'],
+  [/^vit_(?:small|small_plus|base|large|huge_plus)_patch16_dinov3(?:_qkvb)?$/, 'timm_eva'],
+  [/^vit_(?:medium|mediumd|betwixt|base)_patch16_rope_reg\d_gap_\d+$/, 'timm_eva'],
+  [/^beit(?:v2)?_(?:base|large)_patch16_\d+$/, 'timm_beit'],
   [/^swin_(?:(?:tiny|small|base|large)_patch4_window\d+|s3_(?:tiny|small|base))_\d+$/, 'timm_swin'],
 ];
 

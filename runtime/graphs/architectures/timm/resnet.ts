@@ -1,9 +1,20 @@
+import type { Attributes } from '../../attributes.js';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
-import { batchNorm, convolution2d } from '../../blocks/convolution.js';
+import { normedConvolution } from '../../blocks/convolution.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { countOf, PICTURE, shapeOf, timmHeads, timmConfig } from './config.js';
+import { channelScale } from './channel-scale.js';
+import {
+  type Channels,
+  countOf,
+  groupsOf,
+  PICTURE,
+  shapeOf,
+  type TimmConfig,
+  timmConfig,
+  timmHeads,
+} from './config.js';
 
 const STAGES = 4;
 
@@ -15,22 +26,25 @@ interface NormedStep {
   active?: boolean;
 }
 
-/** A convolution of the size that its weight has, its norm and an activation. */
+/** A convolution of the size that its weight has, its norm and an activation. @param x of `from` channels */
 function normed(
   g: GraphWriter,
-  x: Value,
+  { x, width: from }: Channels,
   { convolution, norm, stride = 1, active = true }: NormedStep,
-): Value {
+): Channels {
   const [to, each, kernel] = shapeOf(g, `${convolution}.weight`, 4);
-  // ResNeXt's middle convolutions read as many channels as they give, in groups.
-  const groups = convolution.endsWith('.conv2') && to % each === 0 ? to / each : 1;
-  const from = each * groups;
-  const found = convolution2d(g, x, convolution, { from, to, kernel, stride, groups, bias: false });
-  const even = batchNorm(g, found, norm, { width: to });
-  return active ? activation(g, even, 'relu') : even;
+  const size = { from, to, kernel, stride, groups: groupsOf(from, each) };
+  return {
+    x: normedConvolution(g, x, { convolution, norm }, { ...size, act: active ? 'relu' : undefined }),
+    width: to,
+  };
 }
 
-function stem(g: GraphWriter, pixels: Value): Value {
+/** Means of 2 x 2. */
+const means = (g: GraphWriter, x: Value, attributes: Attributes = {}): Value =>
+  g.node('AveragePool', [x], { kernel_shape: [2, 2], strides: [2, 2], ...attributes });
+
+function stem(g: GraphWriter, pixels: Channels): Channels {
   if (g.weights.has('conv1.weight'))
     return normed(g, pixels, { convolution: 'conv1', norm: 'bn1', stride: 2 });
   const first = normed(g, pixels, { convolution: 'conv1.0', norm: 'conv1.1', stride: 2 });
@@ -38,41 +52,66 @@ function stem(g: GraphWriter, pixels: Value): Value {
   return normed(g, second, { convolution: 'conv1.6', norm: 'bn1' });
 }
 
-function layer(g: GraphWriter, x: Value, at: (name: string) => string, stride: number): Value {
+/** What halves the stem's channels: a convolution where it has a weight, means where all strides are made of them. */
+function halved(g: GraphWriter, found: Channels, byMeans: boolean): Channels {
+  if (g.weights.has('maxpool.0.weight'))
+    return normed(g, found, { convolution: 'maxpool.0', norm: 'maxpool.1', stride: 2 });
+  if (byMeans) return { ...found, x: means(g, found.x) };
+  const pooling = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] };
+  return { ...found, x: g.node('MaxPool', [found.x], pooling) };
+}
+
+interface Place {
+  at: (name: string) => string;
+  stride: number;
+  /** Strides are means behind a convolution without one. */
+  byMeans: boolean;
+}
+
+function layer(g: GraphWriter, x: Channels, { at, stride, byMeans }: Place): Channels {
   const isBasic = !g.weights.has(at('conv3.weight'));
-  const step = (part: number, more: Partial<NormedStep> = {}) => ({
-    ...{ convolution: at(`conv${part}`), norm: at(`bn${part}`), ...more },
+  const step = (part: number, active = true) => ({
+    convolution: at(`conv${part}`),
+    norm: at(`bn${part}`),
+    active,
   });
-  const first = normed(g, x, step(1, isBasic ? { stride } : {}));
-  const second = normed(g, first, step(2, isBasic ? { active: false } : { stride }));
-  const found = isBasic ? second : normed(g, second, step(3, { active: false }));
-  return activation(g, g.node('Add', [found, shortcut(g, x, at, stride)]), 'relu');
+  const strided = (value: Channels, part: number): Channels => {
+    if (!byMeans || stride === 1) return normed(g, value, { ...step(part), stride });
+    const found = normed(g, value, step(part));
+    return { ...found, x: means(g, found.x) };
+  };
+  const found = isBasic
+    ? normed(g, strided(x, 1), step(2, false))
+    : normed(g, strided(normed(g, x, step(1)), 2), step(3, false));
+  const scaled = channelScale(g, found, at('se'));
+  return { ...found, x: activation(g, g.node('Add', [scaled, shortcut(g, x, at, stride)]), 'relu') };
 }
 
 /** Kinds with a deep stem halve pictures by means first. */
-function shortcut(g: GraphWriter, x: Value, at: (name: string) => string, stride: number): Value {
+function shortcut(g: GraphWriter, x: Channels, at: (name: string) => string, stride: number): Value {
   const [plain, pooled] = [0, 1].map((place) => at(`downsample.${place}`));
   if (g.weights.shapeOf(`${plain}.weight`)?.length === 4)
-    return normed(g, x, { convolution: plain!, norm: pooled!, stride, active: false });
-  if (!g.weights.has(`${pooled}.weight`)) return x;
-  const means = { kernel_shape: [2, 2], strides: [stride, stride], ceil_mode: 1 };
-  const read = stride === 1 ? x : g.node('AveragePool', [x], means);
-  return normed(g, read, { convolution: pooled!, norm: at('downsample.2'), active: false });
+    return normed(g, x, { convolution: plain!, norm: pooled!, stride, active: false }).x;
+  if (!g.weights.has(`${pooled}.weight`)) return x.x;
+  const read = stride === 1 ? x : { ...x, x: means(g, x.x, { ceil_mode: 1 }) };
+  return normed(g, read, { convolution: pooled!, norm: at('downsample.2'), active: false }).x;
 }
 
-function states(g: GraphWriter): Value {
+function states(g: GraphWriter, { architecture }: TimmConfig): Value {
+  const byMeans = /resnex?taa/.test(architecture);
   const from = shapeOf(g, g.weights.has('conv1.weight') ? 'conv1.weight' : 'conv1.0.weight', 4)[1];
-  const first = stem(g, pictureInput(g, from));
-  let x = g.node('MaxPool', [first], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] });
+  let x = halved(g, stem(g, { x: pictureInput(g, from), width: from }), byMeans);
   for (let stage = 1; stage <= STAGES; stage++) {
     const count = countOf(g, (place) => `layer${stage}.${place}.conv1.weight`);
-    for (let i = 0; i < count; i++)
-      x = layer(g, x, (name) => `layer${stage}.${i}.${name}`, i === 0 && stage > 1 ? 2 : 1);
+    for (let i = 0; i < count; i++) {
+      const at = (name: string) => `layer${stage}.${i}.${name}`;
+      x = layer(g, x, { at, stride: i === 0 && stage > 1 ? 2 : 1, byMeans });
+    }
   }
-  return x;
+  return x.x;
 }
 
-/** timm's resnet.py: ResNet, also with a deep stem (d, t), Wide ResNet and ResNeXt. */
+/** timm's resnet.py: ResNet, also with a deep stem, Wide ResNet, ResNeXt, and those whose channels are scaled (SE, ECA). */
 export const timmResnet = defineArchitecture({
   modelTypes: ['timm_resnet'],
   config: timmConfig,

@@ -34,3 +34,23 @@ export function vitKind(architecture: string): VitKind {
     isMean: architecture.includes('_gap_'),
   };
 }
+
+export interface EvaKind {
+  heads: number;
+  epsilon: number;
+  isMean: boolean;
+  /** How heads of patches are turned by their places: from the middle, or as in a grid of 16 x 16. */
+  turns: 'centred' | 'referred' | undefined;
+}
+
+/** The same of timm's eva.py. @throws GraphError for a size that is not known */
+export function evaKind(architecture: string): EvaKind {
+  const isCentred = architecture.includes('_dinov3');
+  const isClip = architecture.includes('_clip_');
+  const { heads } = architecture.startsWith('vit_huge_plus_') ? { heads: 20 } : vitKind(architecture);
+  const turnsAsGrid = architecture.startsWith('eva02_') || architecture.includes('_rope_reg');
+  return {
+    ...{ heads, epsilon: isCentred ? 1e-5 : 1e-6, isMean: !isClip },
+    turns: isCentred ? 'centred' : turnsAsGrid ? 'referred' : undefined,
+  };
+}
