@@ -4,7 +4,8 @@
  *
  *   node bench/picture-memory.mjs FOLDER [PART...]
  *
- * FOLDER holds <task>/<name> as bench/picture-networks.py, picture-text-networks.py, picture-exports.py and media-networks.py write them.
+ * FOLDER holds <task>/<name> as bench/picture-networks.py, query-networks.py, picture-text-networks.py, picture-exports.py,
+ * media-networks.py and chat-networks.py write them.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,8 +34,14 @@ const models = readdirSync(folder)
   .filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
 if (models.length === 0) throw new Error(`${folder} has no such model`);
 const photos = (await photosOf('1000x750')).slice(0, TIMES);
-/** Of tasks that read no picture. */
+const chatOf = (medium) => ({
+  messages: [{ role: 'user', content: [medium, { type: 'text', text: 'What is it?' }] }],
+  params: { max_new_tokens: 8 },
+});
+/** Of tasks that read more than one picture, or none. */
 const REQUESTS = {
+  'image-text-to-text': () => photos.map((base64) => chatOf({ type: 'image', base64 })),
+  'audio-text-to-text': () => soundsOf(SECONDS).map((base64) => chatOf({ type: 'audio', base64 })),
   'automatic-speech-recognition': () => soundsOf(SECONDS).map((base64) => ({ base64 })),
   'text-to-image': () => [{ text: 'a ship', params: { num_inference_steps: 2, seed: 1 } }],
 };

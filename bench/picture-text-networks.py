@@ -13,8 +13,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import (
     BertTokenizerFast, BlipConfig, BlipForConditionalGeneration, BlipImageProcessor, CLIPConfig, CLIPImageProcessor, CLIPModel, GLPNConfig,
-    GLPNForDepthEstimation, GLPNImageProcessor, GPT2Config, OwlViTConfig, OwlViTForObjectDetection, OwlViTImageProcessor,
-    PreTrainedTokenizerFast, SamConfig, SamImageProcessor, SamModel, SiglipConfig, SiglipImageProcessor, SiglipModel, ViltConfig,
+    GLPNForDepthEstimation, GLPNImageProcessor, GPT2Config, GroundingDinoConfig, GroundingDinoForObjectDetection, GroundingDinoImageProcessor, OwlViTConfig, OwlViTForObjectDetection, OwlViTImageProcessor,
+    PreTrainedTokenizerFast, Sam2Config, Sam2ImageProcessorFast, Sam2Model, SamConfig, SamImageProcessor, SamModel, SiglipConfig, SiglipImageProcessor, SiglipModel, SwinConfig, ViltConfig,
     ViltForQuestionAnswering, ViltImageProcessor, VisionEncoderDecoderConfig, VisionEncoderDecoderModel, ViTConfig, ViTImageProcessor,
 )
 
@@ -73,6 +73,12 @@ def owlvit():
     return OwlViTForObjectDetection(config), OwlViTImageProcessor(), pairs(49_408, model_max_length=16)
 
 
+def grounding_dino():
+    backbone = SwinConfig(out_features=["stage2", "stage3", "stage4"])
+    config = GroundingDinoConfig(backbone_config=backbone, text_config={"model_type": "bert"})
+    return GroundingDinoForObjectDetection(config), GroundingDinoImageProcessor(), pieces(30_522)
+
+
 def vilt():
     return ViltForQuestionAnswering(ViltConfig(num_labels=3129)), ViltImageProcessor(), pieces(30_522)
 
@@ -99,10 +105,12 @@ NETWORKS = {
     "zero-shot-image-classification/clip-base-32": clip,
     "zero-shot-image-classification/siglip-base": siglip,
     "zero-shot-object-detection/owlvit-base-32": owlvit,
+    "zero-shot-object-detection/grounding-dino-tiny": grounding_dino,
     "visual-question-answering/vilt": vilt,
     "image-to-text/vit-gpt2": vit_gpt2,
     "image-to-text/blip-base": blip,
     "mask-generation/sam-base": lambda: (SamModel(SamConfig()), SamImageProcessor()),
+    "mask-generation/sam2.1-hiera-tiny": lambda: (Sam2Model(Sam2Config()), Sam2ImageProcessorFast()),
     "depth-estimation/glpn": glpn,
 }
 

@@ -143,22 +143,33 @@ const unknownStages = (size: Edges): Part => ({ states: CONVOLUTION * 96 * cells
 /** Each stage has a cell for more pixels than the one before, and more numbers in it. */
 function stages(config: Json, size: Edges): Part[] {
   const widths = widthsOf(config);
-  const first = edge(config['patch_size']) ?? edge(config['strides']) ?? 4;
+  const first = firstStride(config);
   const [ratios, reductions] = [numbers(config['mlp_ratios']), numbers(config['sr_ratios'])];
   const heads = numbers(config['num_attention_heads'] ?? config['num_heads']);
   const found = widths.map((width, stage): Part => {
     const count = cells(size, first * 2 ** stage);
     if (isConvolutional(config)) return { states: CONVOLUTION * width * count };
     const ratio = ratios[stage] ?? positive(config['mlp_ratio']) ?? 4;
-    const seen = (positive(config['window_size']) ?? 0) ** 2 || count / (reductions[stage] ?? count) ** 2;
-    return {
-      states: count * layerStates(width, ratio * width),
-      exported: SCORES * count * seen * (heads[stage] ?? 0),
-    };
+    const window = (positive(config['window_size']) ?? 0) ** 2;
+    const seen = window || count / (reductions[stage] ?? count) ** 2;
+    const [states, scores] = [layerStates(width, ratio * width), SCORES * count * seen * (heads[stage] ?? 0)];
+    // Pairs of a window's tokens have a bias, with which our graphs hold all scores, too.
+    return window ? { states: count * states + scores } : { states: count * states, exported: scores };
   });
+  if (Array.isArray(config['embed_dim_per_stage'])) found.push(...poolings(widths, first, size));
   const stem = isConvolutional(config) ? positive(config['embedding_size']) : undefined;
   return stem ? [{ states: CONVOLUTION * stem * cells(size, 2) }, ...found] : found;
 }
+
+const firstStride = (config: Json): number =>
+  edge(config['patch_size']) ?? edge(config['patch_stride']) ?? edge(config['strides']) ?? 4;
+
+/** Queries, keys and values: as they are projected, cut into heads, and in windows; and what stands beside them. */
+const PROJECTED = 12;
+
+/** Hiera's: a stage's first layer computes its wide queries, keys and values for all cells of the stage before, and pools them then. */
+const poolings = (widths: readonly number[], first: number, size: Edges): Part[] =>
+  widths.slice(1).map((width, stage) => ({ states: PROJECTED * width * cells(size, first * 2 ** stage) }));
 
 /** Swin's widths double from stage to stage. */
 function widthsOf(config: Json): number[] {
@@ -180,6 +191,7 @@ function heads(config: Json, size: Edges): Part[] {
   const fused = field('fusion_hidden_size');
   // DPT's: half of the channels, in the size of the picture.
   if (fused) found.push({ states: CONVOLUTION * Math.floor(fused / 2) * cells(size, 1) });
+  if (isPyramid(config)) found.push(pyramidPart(config, size));
   const decoder = field('decoder_hidden_size');
   if (decoder && isStaged(config)) found.push(stageDecoder(config, size, decoder));
   const [wide, patch, doublings] = [
@@ -204,9 +216,18 @@ function stageDecoder(config: Json, size: Edges, width: number): Part {
   return { states: MAP * map, exported: 2 * (numbers(config['depths']).length - 1) * map };
 }
 
-/** Points of a level that each token of a deformable encoder reads; samples of all levels, joined, and weighted in part. */
-const POINTS = 4;
-const SAMPLES = 2.5;
+/** UperNet's head. */
+const isPyramid = ({ model_type: type }: Json): boolean => type === 'upernet';
+
+/** All stages in the size of the first one, and the same joined, which become one map. */
+function pyramidPart(config: Json, size: Edges): Part {
+  const [backbone = RESNET_50] = innerConfig(config);
+  const maps = 2 * Math.max(1, widthsOf(backbone).length) + 1;
+  return { states: maps * (positive(config['hidden_size']) ?? 512) * cells(size, firstStride(backbone)) };
+}
+
+/** Samples of a level before and after they are weighted; exports join those of all levels, and weight them in part. */
+const [SAMPLED, JOINED] = [2, 2.5];
 
 /** DETR's encoder over the last stage; where it is deformable, over several. */
 function queryPart(config: Json, size: Edges, width: number): Part {
@@ -218,8 +239,13 @@ function queryPart(config: Json, size: Edges, width: number): Part {
     return { states: tokens * layerStates(width, inner), exported: SCORES * 8 * tokens ** 2 };
   }
   const tokens = Array.from({ length: levels }, (_, i) => cells(size, 8 * 2 ** i)).reduce((a, b) => a + b);
-  const sampled = layerStates(width, 0) + SAMPLES * POINTS * levels * width;
-  return { states: tokens * Math.max(layerStates(width, inner), sampled) };
+  // Of each level a token reads some points.
+  const points = positive(config['encoder_n_points']) ?? 4;
+  const whole = (samples: number) =>
+    tokens * Math.max(layerStates(width, inner), layerStates(width, 0) + samples * width);
+  // Our graphs sample level by level, and add up what was seen in each.
+  const states = whole(SAMPLED * points + levels);
+  return { states, exported: Math.max(0, whole(JOINED * points * levels) - states) };
 }
 
 /** Levels whose tokens are all encoded: RT-DETR's are not, Mask2Former's are all but the finest. */
@@ -233,6 +259,7 @@ function levelsOf(config: Json): number {
 function outputs(config: Json, size: Edges): number {
   if (positive(config['fusion_hidden_size']) || config['model_type'] === 'glpn') return cells(size, 1);
   const labels = isObject(config['id2label']) ? Object.keys(config['id2label']).length : 2;
+  if (isPyramid(config)) return labels * cells(size, 1);
   if (positive(config['decoder_hidden_size'])) return labels * cells(size, 4);
   const masks = ['mask_feature_size', 'fpn_feature_size', 'num_upscale_blocks'].some((name) =>
     positive(config[name]),

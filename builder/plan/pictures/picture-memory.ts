@@ -46,5 +46,5 @@ export function pictureMemory(config: Json, processing: Json): PictureMemory {
 const RUNS = 8;
 const UNCOLLECTED = 64 * 2 ** 20;
 
-/** Bytes of tensors of one kind: the trial and the first requests leave theirs behind. */
-const kept = (bytes: number): number => Math.min(RUNS * bytes, UNCOLLECTED + bytes);
+/** Bytes of tensors of one kind: the trial and the first requests leave theirs behind, at least one of them beside the next. */
+const kept = (bytes: number): number => Math.min(RUNS * bytes, Math.max(UNCOLLECTED, bytes) + bytes);

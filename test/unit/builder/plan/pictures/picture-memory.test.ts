@@ -23,6 +23,23 @@ const SEGFORMER: Json = {
 };
 const RESNET: Json = { model_type: 'resnet', embedding_size: 64, hidden_sizes: [256, 512, 1024, 2048] };
 
+const DEFORMABLE: Json = {
+  ...{ backbone_config: RESNET, d_model: 256, encoder_ffn_dim: 1024 },
+  ...{ num_feature_levels: 4, encoder_n_points: 4 },
+};
+const swin = (width: number, heads: number, window: number): Json => ({
+  ...{ embed_dim: width, depths: [2, 2, 6, 2], window_size: window, patch_size: 4 },
+  num_heads: [1, 2, 4, 8].map((times) => times * heads),
+});
+const [SWIN, SWIN_12] = [swin(96, 3, 7), swin(128, 4, 12)];
+const MASKS: Json = {
+  image_processor_type: 'MaskFormerImageProcessor',
+  size: { shortest_edge: 512, longest_edge: 2048 },
+};
+const HIERA: Json = {
+  ...{ embed_dim_per_stage: [96, 192, 384, 768], patch_stride: [4, 4], hidden_size: 96 },
+};
+
 const own = (config: Json, processing: Json): number => pictureMemory(config, processing).run.own;
 const times = (large: number, small: number): number => Math.round((large / small) * 10) / 10;
 
@@ -41,6 +58,31 @@ describe('a run with one picture', () => {
       expect(ratio).toBeGreaterThan(1);
       expect(ratio).toBeLessThan(1.3);
     }
+  });
+
+  test.each<[string, Json, Json, number]>([
+    // Peaks of networks of real size with random weights less weights and processes (bench/query-networks.py), in MB.
+    ['deformable levels are sampled one after the other', DEFORMABLE, DETR, 309],
+    ['the same with a wide feed-forward layer', { ...DEFORMABLE, ...SWIN, encoder_ffn_dim: 2048 }, DETR, 600],
+    ["windows' scores stand beside their bias", { ...SWIN_12, mask_feature_size: 256 }, MASKS, 430],
+    [
+      "UperNet's stages in the size of the finest",
+      { model_type: 'upernet', backbone_config: SWIN },
+      square(512),
+      380,
+    ],
+    ["Hiera's wide queries of fine cells", { backbone_config: HIERA }, square(1024), 790],
+  ])('%s', (_, config, processing, megabytes) => {
+    const ratio = own(config, processing) / (megabytes * MB);
+    expect(ratio).toBeGreaterThan(0.85);
+    expect(ratio).toBeLessThan(1.4);
+  });
+
+  test('exports sample all deformable levels together', () => {
+    const { run } = pictureMemory(DEFORMABLE, DETR);
+    expect(times(run.exported, run.own)).toBe(2.6);
+    const more = pictureMemory({ ...DEFORMABLE, encoder_n_points: 8 }, DETR).run;
+    expect(more.own).toBeGreaterThan(1.2 * run.own);
   });
 
   test('GLPN decodes to the size of the picture', () => {
@@ -143,6 +185,12 @@ describe('beside runs', () => {
     const segments = pictureMemory({ ...SEGFORMER, decoder_hidden_size: 256, id2label: labels }, square(512));
     expect(segments.tensors - pictureMemory(SEGFORMER, square(512)).tensors).toBe(
       2 ** 26 + 4 * 150 * 128 * 128,
+    );
+    // UperNet's scores have the picture's size: what was read stays beside the next, however large.
+    const upernet = { model_type: 'upernet', backbone_config: SWIN };
+    const without = pictureMemory(upernet, square(512)).tensors - 8 * 4 * 2 * 512 ** 2;
+    expect(pictureMemory({ ...upernet, id2label: labels }, square(512)).tensors - without).toBe(
+      2 * 4 * 150 * 512 ** 2,
     );
     const depths = pictureMemory({ ...VIT, fusion_hidden_size: 64 }, square(384));
     expect(depths.tensors - pictureMemory(VIT, square(384)).tensors).toBe(8 * 4 * 384 * 384);
