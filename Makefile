@@ -73,4 +73,4 @@ format: node_modules/.package-lock.json ## Format the sources
 	@npm run --silent format
 
 clean: ## Remove what builds have made
-	rm -rf dist coverage bench/results
+	rm -rf dist coverage bench/results .cache/fixtures

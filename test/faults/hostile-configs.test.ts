@@ -7,6 +7,7 @@ import { GraphError } from '../../runtime/graphs/errors.js';
 import { packedStorage } from '../../runtime/graphs/storage.js';
 import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
+import { graphModel, graphModels } from '../fakes/drawn-weights.js';
 import { randomOf } from './random.js';
 import { readFiles, sourceOf } from '../unit/weights/support.js';
 import { changedConfig, changedIndex, type Config } from '../unit/graphs/changes.js';
@@ -72,8 +73,8 @@ const isPacked = ({ dir }: Network): boolean => 'quantization_config' in json(di
 
 const inFolder = (folder: string): string[] => readdirSync(join(FIXTURES, folder)).sort();
 
-const alone: Network[] = inFolder('graph-models').map((name) => {
-  const dir = join(FIXTURES, 'graph-models', name);
+const alone: Network[] = graphModels().map((name) => {
+  const dir = graphModel(name);
   return { name, dir, head: json(dir, 'cases.json')['head'] as Head };
 });
 

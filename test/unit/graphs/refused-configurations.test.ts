@@ -6,15 +6,14 @@ import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { rangesOf } from '../../../runtime/store/source.js';
 import { readWeightIndex } from '../../../runtime/weights/index.js';
-
-const ROOT = join(import.meta.dirname, '../../fixtures/graph-models');
+import { graphModel } from '../../fakes/drawn-weights.js';
 
 const read = (name: string, file: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(ROOT, name, file), 'utf8')) as Record<string, unknown>;
+  JSON.parse(readFileSync(join(graphModel(name), file), 'utf8')) as Record<string, unknown>;
 
 /** Writes the graph of a small model whose configuration is changed. */
 async function write(name: string, changes: Record<string, unknown>): Promise<unknown> {
-  const source = folderSource(join(ROOT, name));
+  const source = folderSource(graphModel(name));
   const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
   const config = { ...read(name, 'config.json'), ...changes };
   return writeGraphs({ config, index, head: read(name, 'cases.json')['head'] as Head });

@@ -8,15 +8,14 @@ import type { Head } from '../../../../runtime/core/handles/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
 import { digestOf } from '../../../../runtime/store/digest.js';
 import ort from 'onnxruntime-node';
-
-const MODELS = path.join(import.meta.dirname, '../../../fixtures/graph-models');
+import { graphModel } from '../../../fakes/drawn-weights.js';
 
 let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'pack-'))));
 afterEach(() => rm(folder, { recursive: true }));
 
 async function write(name: string, bits: 4 | 8, head: Head): Promise<OwnGraphs> {
-  const source = folderSource(path.join(MODELS, name));
+  const source = folderSource(graphModel(name));
   const info = await source.info('zoo/m');
   const { model_type: modelType } = JSON.parse((await source.readText(info, 'config.json'))!) as Config;
   const found = await writeOwnGraphs({ source, info, head, modelType, bits });
@@ -31,7 +30,7 @@ interface Config {
 /** Makes the plan's file in the folder. @returns its name */
 async function make(model: OwnGraphs, name: string): Promise<string> {
   const { recipe } = model.toMake!;
-  await makeFile(path.join(folder, recipe.file), { from: path.join(MODELS, name), recipe });
+  await makeFile(path.join(folder, recipe.file), { from: graphModel(name), recipe });
   return recipe.file;
 }
 
@@ -40,7 +39,7 @@ const CLASSIFIERS = ['xlm-roberta-classifier', 'gpt2-classifier', 'llama-classif
 test.each(CLASSIFIERS)(
   '%s computes nearly the same with eight bits, whoever else is in its run',
   async (name) => {
-    const cases = JSON.parse(await readFile(path.join(MODELS, name, 'cases.json'), 'utf8')) as {
+    const cases = JSON.parse(await readFile(path.join(graphModel(name), 'cases.json'), 'utf8')) as {
       cases: { inputs: Record<string, number[][]>; outputs: Record<string, { data: string }> }[];
     };
     const { inputs, outputs } = cases.cases[0]!;
@@ -78,7 +77,7 @@ test('the same recipe gives the same bytes, from safetensors in shards and from 
     const file = path.join(folder, await make(model, name));
     const { size } = model.toMake!.recipe;
     const first = await digestOf(file, { path: 'x', size });
-    const again = await makeFile(file, { from: path.join(MODELS, name), recipe: model.toMake!.recipe });
+    const again = await makeFile(file, { from: graphModel(name), recipe: model.toMake!.recipe });
     expect(again).toBe(first);
   }
 });
@@ -88,7 +87,7 @@ test('who stops it gets the reason', async () => {
   const { recipe } = model.toMake!;
   const signal = AbortSignal.abort(new Error('enough'));
   const making = makeFile(path.join(folder, 'x'), {
-    from: path.join(MODELS, 'llama-classifier'),
+    from: graphModel('llama-classifier'),
     recipe,
     signal,
   });
@@ -98,8 +97,8 @@ test('who stops it gets the reason', async () => {
 test('a checkpoint that has become shorter is an error', async () => {
   const name = 'llama-classifier';
   const model = await write(name, 8, 'sequence-classification');
-  for (const file of await readdir(path.join(MODELS, name)))
-    await copyFile(path.join(MODELS, name, file), path.join(folder, file));
+  for (const file of await readdir(graphModel(name)))
+    await copyFile(path.join(graphModel(name), file), path.join(folder, file));
   const { recipe } = model.toMake!;
   const beyond = recipe.parts.map((part) => ({
     ...part,

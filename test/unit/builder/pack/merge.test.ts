@@ -8,6 +8,7 @@ import { type NoGraphs, type OwnGraphs, writeOwnGraphs } from '../../../../build
 import type { Head } from '../../../../runtime/core/handles/index.js';
 import { openSession } from '../../../../runtime/engines/sessions/session.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
+import { graphModel } from '../../../fakes/drawn-weights.js';
 
 const FIXTURES = path.join(import.meta.dirname, '../../../fixtures');
 
@@ -15,20 +16,16 @@ let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'merge-'))));
 afterEach(() => rm(folder, { recursive: true }));
 
-const readJson = async <T>(...names: string[]): Promise<T> =>
-  JSON.parse(await readFile(path.join(FIXTURES, ...names), 'utf8')) as T;
+const readJson = async <T>(folder: string, file: string): Promise<T> =>
+  JSON.parse(await readFile(path.join(folder, file), 'utf8')) as T;
+
+const adapterOf = (name: string): string => path.join(FIXTURES, 'adapters', name);
 
 /** The graphs of an adapter over the model of the same name. */
 async function write(name: string, head: Head): Promise<OwnGraphs | NoGraphs> {
-  const [own, base] = ['adapters', 'graph-models'].map((root) =>
-    folderSource(path.join(FIXTURES, root, name)),
-  );
-  const adapter = (await findBase(own!, base!, await own!.info('zoo/adapter')))!;
-  const { model_type: modelType } = await readJson<{ model_type: string }>(
-    'graph-models',
-    name,
-    'config.json',
-  );
+  const [own, base] = [folderSource(adapterOf(name)), folderSource(graphModel(name))];
+  const adapter = (await findBase(own, base, await own.info('zoo/adapter')))!;
+  const { model_type: modelType } = await readJson<{ model_type: string }>(graphModel(name), 'config.json');
   return writeOwnGraphs({ ...adapter, adapter, head, modelType });
 }
 
@@ -39,17 +36,15 @@ test.each([
 ])('%s computes what peft’s merged model computes, from %s', async (name, weights) => {
   const model = await write(name, 'sequence-classification');
   if (!('graphs' in model)) throw new Error(model.problem);
-  for (const root of ['adapters', 'graph-models'])
-    for (const file of await readdir(path.join(FIXTURES, root, name)))
-      await copyFile(path.join(FIXTURES, root, name, file), path.join(folder, file));
+  for (const from of [adapterOf(name), graphModel(name)])
+    for (const file of await readdir(from)) await copyFile(path.join(from, file), path.join(folder, file));
   const { recipe, sources } = model.toMake!;
   expect(sources.map((file) => file.path)).toEqual([weights, 'model.safetensors']);
   await makeFile(path.join(folder, recipe.file), { from: folder, recipe });
   const bytes = Buffer.from(model.written[0]!.content, 'base64');
   const session = await openSession({ bytes, weightsIn: folder }, { device: 'cpu', threads: 1 });
   const given = await readJson<{ cases: { inputs: Record<string, number[][]> }[] }>(
-    'graph-models',
-    name,
+    graphModel(name),
     'cases.json',
   );
   const tensors = session.inputNames.map((input) => {
@@ -58,7 +53,7 @@ test.each([
     return [input, new ort.Tensor('int64', values, [rows.length, rows[0]!.length])];
   });
   const found = await session.run(Object.fromEntries(tensors) as Record<string, ort.Tensor>);
-  const { logits } = await readJson<{ logits: number[] }>('adapters', name, 'cases.json');
+  const { logits } = await readJson<{ logits: number[] }>(adapterOf(name), 'cases.json');
   const computed = [...(found['logits']!.data as Float32Array)];
   expect(computed).toHaveLength(logits.length);
   logits.forEach((value, i) => expect(computed[i]).toBeCloseTo(value, 4));
@@ -72,11 +67,8 @@ test('a task that does not read what the adapter changes is refused', async () =
 });
 
 test('the adapter’s weights are not taken for those of a base without any', async () => {
-  const [own, base] = [path.join(FIXTURES, 'adapters/llama-classifier'), path.join(FIXTURES, 'adapters')];
-  await copyFile(
-    path.join(base, '../graph-models/llama-classifier/config.json'),
-    path.join(folder, 'config.json'),
-  );
+  const own = adapterOf('llama-classifier');
+  await copyFile(path.join(graphModel('llama-classifier'), 'config.json'), path.join(folder, 'config.json'));
   const [source, bases] = [folderSource(own), folderSource(folder)];
   const adapter = (await findBase(source, bases, await source.info('zoo/adapter')))!;
   const found = await writeOwnGraphs({ ...adapter, adapter, head: 'embedding', modelType: 'llama' });

@@ -7,9 +7,10 @@ import { type MatrixUse, packedStorage } from '../../../../runtime/graphs/storag
 import { createWeights } from '../../../../runtime/graphs/weights.js';
 import type { QuantizedBlocks } from '../../../../runtime/weights/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
+import { graphModel } from '../../../fakes/drawn-weights.js';
 import { folderWith } from '../../store/folders.js';
 
-const LLAMA = join(import.meta.dirname, '../../../fixtures/graph-models/llama-classifier');
+const LLAMA = graphModel('llama-classifier');
 const config = JSON.parse(await readFile(join(LLAMA, 'config.json'), 'utf8')) as Record<string, unknown>;
 const weights = await readFile(join(LLAMA, 'model.safetensors'));
 
@@ -74,8 +75,6 @@ test.each([
   await expect(plan({ quantization_config: settings }, checkpoint)).rejects.toThrow(detail);
 });
 
-const packed = (name: string) => join(import.meta.dirname, '../../../fixtures/graph-models', name);
-
 interface Packing {
   /** What becomes of config.json. */
   change?(this: void, config: object): object;
@@ -85,7 +84,7 @@ interface Packing {
 }
 
 async function planPacked(name: string, { change = (same) => same, others = {}, dtype }: Packing = {}) {
-  const read = async (file: string) => readFile(join(packed(name), file));
+  const read = async (file: string) => readFile(join(graphModel(name), file));
   const settings = JSON.parse(String(await read('config.json'))) as object;
   const folder = folderWith({
     ...others,

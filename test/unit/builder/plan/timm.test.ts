@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { planModel } from '../../../../builder/plan/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
+import { graphModel } from '../../../fakes/drawn-weights.js';
 import { folderWith } from '../../store/folders.js';
-
-const FIXTURES = join(import.meta.dirname, '../../../fixtures/graph-models');
 
 async function plan(
   change: object,
@@ -12,7 +11,7 @@ async function plan(
   fixture = 'timm-resnet',
 ) {
   const [config, weights] = await Promise.all(
-    ['config.json', 'model.safetensors'].map((name) => readFile(join(FIXTURES, fixture, name))),
+    ['config.json', 'model.safetensors'].map((name) => readFile(join(graphModel(fixture), name))),
   );
   const settings = { ...(JSON.parse(String(config)) as object), ...change };
   const folder = folderWith({ 'config.json': JSON.stringify(settings), 'model.safetensors': weights! });

@@ -7,8 +7,7 @@ import type { LoadRequest } from '../../../../../runtime/core/load-request.js';
 import { parsePythonJson } from '../../../../../runtime/core/python-json.js';
 import type { ModelSpec } from '../../../../../runtime/core/spec.js';
 import { folderSource } from '../../../../../runtime/store/folder.js';
-
-const MODELS = path.join(import.meta.dirname, '../../../../fixtures/graph-models');
+import { graphModel } from '../../../../fakes/drawn-weights.js';
 
 export interface OwnModel {
   request: LoadRequest;
@@ -25,7 +24,7 @@ interface OwnOptions {
 
 /** Graphs of ours over a checkpoint, or over weights of so many bits, which are made in the folder. */
 export async function ownModel(folder: string, { name, head, task, bits }: OwnOptions): Promise<OwnModel> {
-  const repo = path.join(MODELS, name);
+  const repo = graphModel(name);
   const config = parsePythonJson(await readFile(path.join(repo, 'config.json'), 'utf8'));
   const source = folderSource(repo);
   const info = await source.info('zoo/m');
