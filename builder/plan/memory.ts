@@ -214,7 +214,9 @@ function usualRunBytes(
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
   if (kind === 'media-chat')
-    return PICTURE_BYTES + GENERATION_BYTES + visionRunBytes(sizes) + FLOAT * PROMPT_TOKENS * 5 * wide;
+    return (
+      PICTURE_BYTES + GENERATION_BYTES + visionRunBytes({ spec, sizes }) + FLOAT * PROMPT_TOKENS * 5 * wide
+    );
   const sessions = kind === 'pool' ? 2 : 1;
   if (isPictured(kind, spec))
     return PICTURE_BYTES + picture.tensors + sessions * bytesForGraph(spec, picture.run);

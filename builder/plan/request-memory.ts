@@ -2,8 +2,7 @@ import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
-import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
-import { CACHE_COPIES, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
+import { CACHE_COPIES, mediaRunBytes, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
 import { bytesForGraph } from '../../runtime/core/picture-parts.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
@@ -31,11 +30,14 @@ const LEAST_RUN_BYTES = 16 * 2 ** 20;
 const VISION_PATCHES = 2048;
 
 /** Bytes of one run of the encoder of media of a model of chats. */
-export function visionRunBytes({ vision, audio }: NetworkSizes): number {
+export function visionRunBytes({
+  spec: { written },
+  sizes: { vision, audio },
+}: Pick<MemoryInput, 'spec' | 'sizes'>): number {
   const encoder = vision ?? audio;
   if (!encoder) return LEAST_RUN_BYTES;
   const tokens = encoder.patches || VISION_PATCHES;
-  return Math.max(LEAST_RUN_BYTES, runBytes(encoder, { tokens, attended: tokens }));
+  return Math.max(LEAST_RUN_BYTES, mediaRunBytes(encoder, tokens, Boolean(written)));
 }
 
 /** States of thirty seconds, fifty a second: Whisper's window, and as much as other networks hear at once by this reckoning. */
@@ -67,7 +69,7 @@ export function requestBytes(kind: SessionKind, input: MemoryInput): number {
   if (spec.engine === 'diffusion') return diffusionBytes(input);
   if (hears(spec.task)) return soundRequestBytes(kind, input);
   if (kind === 'media-chat') {
-    const run = visionRunBytes(sizes);
+    const run = visionRunBytes(input);
     // Half of the room at most is set aside for media (runtime/engines/generation/prompts/media/encoder-memory.ts).
     const decoded = 'audio_encoder' in spec.graphs ? SOUND_BYTES : pixelBytes();
     return Math.round(decoded + run + Math.max(run, decoderRequestBytes({ spec, sizes })));

@@ -22,7 +22,10 @@ export interface NetworkSizes {
 }
 
 /** Sizes of an encoder of media; `patches` is 0 where pictures keep their size, and the steps of a window of sound. */
-export type VisionSizes = Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads' | 'patches'>;
+export interface VisionSizes extends Pick<NetworkSizes, 'hidden' | 'intermediate' | 'heads' | 'patches'> {
+  /** Attention has a mask or a bias, or may have: with one, kernels hold all scores at a time. */
+  masked: boolean;
+}
 
 const NAMES: Record<
   Exclude<keyof NetworkSizes, 'keys' | 'keyLayers' | 'patches' | 'vision' | 'audio'>,
@@ -140,6 +143,11 @@ const VISION: Record<string, { hidden: number; intermediate: number; heads: numb
   mistral3: { hidden: 1024, intermediate: 4096, heads: 16 },
   internvl: { hidden: 1024, intermediate: 4096, heads: 16 },
 };
+/**
+ * Models whose pictures were measured to be read without all scores at a time, as nothing is added to those (bench/chat-networks.py);
+ * encoders that see windows do add a mask.
+ */
+const UNMASKED = new Set(['llava', 'mistral3', 'qwen3_vl', 'qwen3_vl_moe']);
 /** CLIP and SigLIP. */
 const USUAL = { hidden: 768, intermediate: 3072, heads: 12 };
 
@@ -158,6 +166,7 @@ function visionOf(config: Readonly<Record<string, unknown>>): { vision?: VisionS
       intermediate: find('intermediate_size') ?? (ratio ? ratio * hidden : usual.intermediate),
       heads: find('num_attention_heads', 'num_heads') ?? usual.heads,
       patches: patchesOf(find('image_size') ?? 0, find('patch_size') ?? 0),
+      masked: find('window_size') !== undefined || !UNMASKED.has(String(config['model_type'])),
     },
   };
 }
@@ -179,6 +188,7 @@ function audioOf(config: Readonly<Record<string, unknown>>): { audio?: VisionSiz
       intermediate: find('intermediate_size', 'encoder_ffn_dim') ?? WHISPER.intermediate,
       heads: find('num_attention_heads', 'encoder_attention_heads') ?? WHISPER.heads,
       patches: find('max_source_positions') ?? WHISPER.patches,
+      masked: true,
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { NetworkSizes } from './network-sizes.js';
+import type { NetworkSizes, VisionSizes } from './network-sizes.js';
 
 /**
  * Working memory of runs on a CPU, as held by ONNX Runtime's arena. Measured on Llama (130 million parameters, fp32, q8, q4)
@@ -28,6 +28,14 @@ export function runBytes(
   const states = (3 * intermediate + 6 * hidden) * (integers ? INTEGER_STATES : 1);
   return Math.round(GAPS * FLOAT * tokens * (states + SCORES * heads * attended));
 }
+
+/**
+ * Bytes of one run of an encoder of media. Our graphs leave scores to a kernel that has a block of them at a time, where nothing is
+ * added to them; exports hold all of them.
+ * @param isOwn of a graph of ours
+ */
+export const mediaRunBytes = (sizes: VisionSizes, tokens: number, isOwn: boolean): number =>
+  runBytes(sizes, { tokens, attended: isOwn && !sizes.masked ? 0 : tokens });
 
 /** How a decoder reads prompts. */
 export interface DecoderShape {

@@ -18,7 +18,7 @@ test('a configuration of texts of an unknown type has the sizes that it names', 
 test('an encoder of pictures may name its edges as height and width, and leave out what its class knows', () => {
   const vision_config = { image_size: [448, 448], patch_size: [14, 14], num_hidden_layers: 24 };
   expect(sizesOf({ model_type: 'internvl', vision_config }).vision).toEqual({
-    ...{ hidden: 1024, intermediate: 4096, heads: 16, patches: 1025 },
+    ...{ hidden: 1024, intermediate: 4096, heads: 16, patches: 1025, masked: true },
   });
 });
 

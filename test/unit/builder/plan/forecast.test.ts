@@ -158,6 +158,15 @@ describe('predicted memory', () => {
     // Twelve heads of 1025 x 1025 scores, twice, for a run and for what is set aside beside it.
     expect(finer).toBeGreaterThan(120);
     expect(limit({})).toBeGreaterThan(limit({ image_size: 512, patch_size: 16 }) + 400);
+    // Mistral 3's pictures of 1540 pixels over a graph of ours: 1.1 GB of states, and no scores.
+    const mistral3 = {
+      model_type: 'mistral3',
+      text_config: { hidden_size: 2048, intermediate_size: 6144, num_attention_heads: 16 },
+      vision_config: { image_size: 1540, patch_size: 14 },
+    };
+    const ours = { spec: { ...chat, written: [] }, sizes: sizesOf(mistral3), picture, workers: 2 };
+    expect(predictMemory(ours).peakBytes / MB).toBeLessThan(2300);
+    expect(predictMemory({ ...ours, spec: chat }).peakBytes / MB).toBeGreaterThan(20_000);
     const encoderDecoder = { ...chat, graphs: { ...chat.graphs, encoder_model: 'onnx/m.onnx' } };
     expect(sessionKind({ spec: encoderDecoder, workers: 2 })).toBe('encoder-decoder');
   });

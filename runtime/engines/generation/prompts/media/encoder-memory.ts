@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { VisionSizes } from '../../../../core/network-sizes.js';
-import { largestWithin, runBytes } from '../../../../core/run-memory.js';
+import { largestWithin, mediaRunBytes } from '../../../../core/run-memory.js';
 import { inMegabytes } from '../../../../memory.js';
 import { externalBytes } from '../../../../onnx/named-files.js';
 import { bytesReader } from '../../../../onnx/protobuf.js';
@@ -27,7 +27,7 @@ export function planEncoderMemory(
 ): EncoderMemory {
   const room = availableMemory(request.memory);
   if (room === Infinity || !sizes) return { reserved: 0, check: () => {} };
-  const bytesOf = (patches: number) => runBytes(sizes, { tokens: patches, attended: patches });
+  const bytesOf = (patches: number) => mediaRunBytes(sizes, patches, Boolean(request.spec.written));
   const share = Math.max(MIN_AVAILABLE, (room - decoderBytes(request)) / 2);
   const longest = largestWithin(share, mostPatches, bytesOf);
   return {

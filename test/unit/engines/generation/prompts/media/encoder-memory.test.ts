@@ -43,6 +43,23 @@ test('what the largest picture takes is set aside, and half of the room at most'
   expect(inMegabytes(memory!.bodies)).toBe(inMegabytes(large!.reserved));
 });
 
+test.each([
+  ['mistral3', {}, true],
+  ['qwen3_vl', {}, true],
+  ['qwen2_5_vl', { window_size: 112 }, false],
+  ['idefics3', {}, false],
+])('scores of graphs of ours for %s are held in part: %j %j', (model_type, vision, inPart) => {
+  const sizes = sizesOf({ model_type, vision_config: { hidden_size: 1024, ...vision } }).vision;
+  const own = request(8 * 2 ** 30);
+  const written = { ...own, spec: { ...own.spec, written: [] } };
+  // Sixteen heads of 12101 x 12101 scores, twice, would be 23 GB; states are 1.1 GB.
+  const [exported, ours] = [own, written].map((each) => planEncoderMemory(each, sizes, 12_101));
+  expect(() => exported!.check(12_101, 'picture')).toThrow(/there is room for \d+ patches: send a smaller/);
+  const tried = () => ours!.check(12_101, 'picture');
+  if (inPart) tried();
+  else expect(tried).toThrow(/there is room for/);
+});
+
 test('without a limit nothing is refused', () => {
   const plan = planEncoderMemory(request(), SIZES, Infinity);
   plan.check(1e6, 'picture');
