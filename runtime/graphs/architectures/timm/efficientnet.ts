@@ -24,21 +24,29 @@ interface Kind {
 
 const LONG = [1, 2, 2, 2, 1, 2, 1];
 
+/** Kinds by names without "tf_"; EfficientNet's own for others. */
+const KINDS: readonly (readonly [RegExp, Partial<Kind>])[] = [
+  [
+    /^mobilenetv3_/,
+    { act: 'hard_swish', squeezeAct: 'relu', gate: 'hard_sigmoid', poolsFirst: true, plainStages: 3 },
+  ],
+  [/^mobilenetv3_small_/, { strides: [2, 2, 2, 1, 2, 1], plainStages: 2 }],
+  [/^mobilenetv3_.*_minimal_/, { act: 'relu' }],
+  [/^mobilenetv2_|_lite\d$/, { act: 'relu6' }],
+  [/^(?:se)?mnasnet_|^spnasnet_|^fbnetc_/, { act: 'relu' }],
+  [/^efficientnet_e[sml]$/, { act: 'relu', strides: [1, 2, 2, 2, 1, 2] }],
+  [/^test_efficientnet$/, { strides: [1, 2, 2, 2, 2] }],
+];
+
 function kindOf({ architecture }: TimmConfig): Kind {
   const isTensorFlow = architecture.startsWith('tf_');
   const name = architecture.replace(/^tf_/, '');
-  if (name.startsWith('mobilenetv3_')) {
-    const isSmall = name.includes('_small_');
-    return {
-      ...{ isTensorFlow, act: 'hard_swish', squeezeAct: 'relu', gate: 'hard_sigmoid', poolsFirst: true },
-      ...{ strides: isSmall ? [2, 2, 2, 1, 2, 1] : LONG, plainStages: isSmall ? 2 : 3 },
-    };
-  }
-  const act = name.startsWith('mobilenetv2_') ? 'relu6' : 'silu';
-  return {
-    ...{ isTensorFlow, act, squeezeAct: act, gate: 'sigmoid', poolsFirst: false },
-    ...{ strides: LONG, plainStages: 0 },
-  };
+  const known = KINDS.filter(([names]) => names.test(name)).map(([, kind]) => kind);
+  const { act, ...kind }: Omit<Kind, 'squeezeAct'> = Object.assign(
+    { isTensorFlow, act: 'silu', strides: LONG, plainStages: 0, gate: 'sigmoid', poolsFirst: false },
+    ...known,
+  );
+  return { squeezeAct: act, act, ...kind };
 }
 
 interface Step {
@@ -132,7 +140,7 @@ function pool(g: GraphWriter, x: Value, c: TimmConfig): Value {
   return g.node('Flatten', [activation(g, found, act)]);
 }
 
-/** timm's efficientnet.py and mobilenetv3.py: EfficientNet of both versions, MobileNetV2 and MobileNetV3. */
+/** timm's efficientnet.py and mobilenetv3.py: EfficientNet of both versions and its small kin, MnasNet, FBNet-C, MobileNetV2 and MobileNetV3. */
 export const timmEfficientnet = defineArchitecture({
   modelTypes: ['timm_efficientnet'],
   config: timmConfig,

@@ -1,8 +1,10 @@
 import type { AnyArchitecture } from '../../architecture.js';
 import { timmBeit } from './beit.js';
 import { timmConvnext } from './convnext.js';
+import { timmDensenet } from './densenet.js';
 import { timmEfficientnet } from './efficientnet.js';
 import { timmEva } from './eva.js';
+import { timmRegnet } from './regnet.js';
 import { timmResnet } from './resnet.js';
 import { timmSwin } from './swin.js';
 import { timmVit } from './vit.js';
@@ -10,6 +12,8 @@ import { timmVit } from './vit.js';
 /** Networks of timm, which have names of their own for tensors. */
 export const TIMM: readonly AnyArchitecture[] = [
   timmResnet,
+  timmRegnet,
+  timmDensenet,
   timmVit,
   timmEfficientnet,
   timmConvnext,

@@ -2,6 +2,8 @@
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^(?:se|eca)?resnex?t(?:rs|aa)?\d+[cdst]?(?:_\d+x\d+d)?(?:_pruned)?$/, 'timm_resnet'],
   [/^(?:wide_resnet\d+_2|ecaresnetlight|senet154|test_resnet)$/, 'timm_resnet'],
+  [/^regnet[xy]_\d+(?:_tv)?$/, 'timm_regnet'],
+  [/^densenet(?:121|161|169|201)$/, 'timm_densenet'],
   [/^(?:vit|deit3?)_(?:tiny|small|medium|base|large|huge)_patch\d+_\d+$/, 'timm_vit'],
   [
     /^vit_(?:xsmall|medium|betwixt|base|large|huge|gigantic|giant)_patch\d+_clip(?:_quickgelu)?_\d+$/,
@@ -14,9 +16,11 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^vit_huge_patch14_gap_224$|^eva_large_patch14_\d+$|^test_vit2?$/, 'timm_vit'],
   [/^vit_(?:small|base|large)_patch14_(?:reg4_)?dinov2$/, 'timm_vit'],
-  [/^(?:tf_)?mobilenetv3_(?:large|small)_(?:050|075|100)$/, 'timm_efficientnet'],
+  [/^(?:tf_)?mobilenetv3_(?:large|small)_(?:minimal_)?(?:050|075|100)$/, 'timm_efficientnet'],
   [/^mobilenetv2_\d+d?$/, 'timm_efficientnet'],
-  [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl)$/, 'timm_efficientnet'],
+  [/^(?:tf_)?efficientnet(?:v2)?_(?:b\d|s|m|l|xl|l2|e[sml]|lite\d)$/, 'timm_efficientnet'],
+  [/^efficientnetv2_rw_[tsm]$|^tinynet_[a-e]$|^test_efficientnet$/, 'timm_efficientnet'],
+  [/^(?:se)?mnasnet_(?:\d+|small)$|^spnasnet_100$|^fbnetc_100$/, 'timm_efficientnet'],
   [/^convnext(?:v2)?_(?:atto|femto|pico|nano|tiny|small|base|large|xlarge|huge)(?:_ols)?$/, 'timm_convnext'],
   [/^eva02_(?:tiny|small|base|large)_patch14_\d+$|^eva_giant_patch14_(?:clip_)?\d+$/, 'timm_eva'],
   [/^eva02_(?:base|large)_patch\d+_clip_\d+$/, 'timm_eva'],

@@ -1,44 +1,21 @@
 import type { Attributes } from '../../attributes.js';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
-import { normedConvolution } from '../../blocks/convolution.js';
 import { pictureInput } from '../../blocks/pictures.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { channelScale } from './channel-scale.js';
 import {
   type Channels,
   countOf,
-  groupsOf,
   PICTURE,
   shapeOf,
   type TimmConfig,
   timmConfig,
   timmHeads,
 } from './config.js';
+import { normed } from './normed.js';
 
 const STAGES = 4;
-
-interface NormedStep {
-  convolution: string;
-  norm: string;
-  stride?: number;
-  /** False where no activation follows. */
-  active?: boolean;
-}
-
-/** A convolution of the size that its weight has, its norm and an activation. @param x of `from` channels */
-function normed(
-  g: GraphWriter,
-  { x, width: from }: Channels,
-  { convolution, norm, stride = 1, active = true }: NormedStep,
-): Channels {
-  const [to, each, kernel] = shapeOf(g, `${convolution}.weight`, 4);
-  const size = { from, to, kernel, stride, groups: groupsOf(from, each) };
-  return {
-    x: normedConvolution(g, x, { convolution, norm }, { ...size, act: active ? 'relu' : undefined }),
-    width: to,
-  };
-}
 
 /** Means of 2 x 2. */
 const means = (g: GraphWriter, x: Value, attributes: Attributes = {}): Value =>
