@@ -74,7 +74,9 @@ export interface Channels {
 /** Groups of a convolution whose weight reads so many channels each. @throws GraphError where it can't */
 export function groupsOf(from: number, each: number): number {
   if (from % each === 0) return from / each;
-  throw new GraphError(`a convolution over ${from} channels has a weight for ${each}`);
+  throw new GraphError(
+    `no graph can be written: a convolution over ${from} channels has a weight for ${each}`,
+  );
 }
 
 interface Network {

@@ -49,7 +49,9 @@ export function embedded(g: GraphWriter, c: TimmConfig): Embedded {
   if (places === cells) return { ...found, x: joined(placed(tokens)) };
   if (places === cells + learnt) return { ...found, x: placed(joined(tokens)) };
   const given = edges.join(' x ');
-  throw new GraphError(`pos_embed has ${places} places, but pictures of ${given} have ${cells} patches`);
+  throw new GraphError(
+    `pos_embed has ${places} places, but pictures of ${given}, as config.json has it, have ${cells} patches`,
+  );
 }
 
 /** What labels are told by: float32 [rows, width] of the first token or the mean of all patches, and the norm behind it. */

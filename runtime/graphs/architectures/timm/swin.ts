@@ -29,7 +29,9 @@ function windowOf(g: GraphWriter, name: string, edges: Edges): { edge: number; h
   const edge = (Math.sqrt(rows) + 1) / 2;
   const [lines, columns] = edges;
   if (Number.isInteger(edge) && lines === columns && lines % edge === 0) return { edge, heads };
-  throw new GraphError(`${name} has ${rows} rows, which are of no windows of ${edges.join(' x ')} tokens`);
+  throw new GraphError(
+    `no graph can be written: ${name} has ${rows} rows, which are of no windows of ${edges.join(' x ')} tokens`,
+  );
 }
 
 /** Tokens float32 [rows, tokens, width], which every second layer looks at through windows moved by half of their edge. */
