@@ -1,13 +1,14 @@
 /**
  * Graphs that the builder writes over PyTorch weights, beside ONNX exports of the same weights, and packed to eight and
- * four bits: node bench/own-graphs.mjs --help. docs/benchmarks.md says what the columns mean.
+ * four bits; with PEERS_PYTHON also beside llama.cpp: node bench/own-graphs.mjs --help. docs/benchmarks.md says what the columns
+ * mean.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { benchModel, startServer } from './lib.mjs';
 import { SAME_VECTOR } from './lib/agreement.mjs';
-import { NEW_TOKENS } from './lib/decoders.mjs';
+import { llamaCpp, NEW_TOKENS } from './lib/decoders.mjs';
 import { readOptions } from './lib/options.mjs';
 import { serverNode } from './lib/processes.mjs';
 import { report, rowsOf, runAlone, runRounds } from './lib/rounds.mjs';
@@ -50,6 +51,7 @@ const KINDS = {
     },
     parse: (body) => body,
     job: { tokens: NEW_TOKENS },
+    peers: ['fp32', 'q8', 'q4'].map((dtype) => ({ ...llamaCpp({ dtype }), name: `llama.cpp ${dtype}` })),
   },
 };
 
@@ -78,10 +80,10 @@ function fetched(kind, dir, variant) {
 }
 
 function contestants(kind) {
-  const { script, variants, request, parse } = KINDS[kind];
+  const { script, variants, request, parse, peers = [] } = KINDS[kind];
   const name = `${script.replace('.py', '')}_weights`;
   const dir = resolve(benchModel(script, { name, flags: ['--weights'] }));
-  return variants
+  const ours = variants
     .filter((variant) => chosen.includes(variant))
     .map((variant) => {
       const { root, spec } = fetched(kind, dir, variant);
@@ -92,6 +94,7 @@ function contestants(kind) {
         start: () => startServer({ dir: root, spec, node: serverNode() }),
       };
     });
+  return [...ours, ...peers.filter(({ missing }) => !missing)];
 }
 
 const results = [];
