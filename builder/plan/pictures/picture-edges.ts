@@ -1,4 +1,4 @@
-import { type Edges, type Json, positive } from '../../../runtime/core/picture-parts.js';
+import { type Edges, type Json, positive } from '../../../runtime/core/picture-fields.js';
 import { imageProcessorStem } from '../../../runtime/core/image-processors.js';
 
 /** A picture of usual size and proportions. */

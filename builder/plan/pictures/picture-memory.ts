@@ -1,7 +1,6 @@
+import type { Edges, Json } from '../../../runtime/core/picture-fields.js';
 import {
-  type Edges,
   framesOf,
-  type Json,
   networkParts,
   pictureRunBytes,
   type RunBytes,

@@ -1,4 +1,4 @@
-import type { Edges } from '../../core/picture-parts.js';
+import type { Edges } from '../../core/picture-fields.js';
 import { RunError } from '../../core/errors.js';
 import { largestWithin } from '../../core/run-memory.js';
 

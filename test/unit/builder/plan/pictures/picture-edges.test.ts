@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Edges, Json } from '../../../../../runtime/core/picture-parts.js';
+import type { Edges, Json } from '../../../../../runtime/core/picture-fields.js';
 import { processedEdges } from '../../../../../builder/plan/pictures/picture-edges.js';
 import { isImageProcessor, imageProcessorStem } from '../../../../../runtime/core/image-processors.js';
 import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
