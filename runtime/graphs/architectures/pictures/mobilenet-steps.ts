@@ -3,6 +3,7 @@ import { activation } from '../../blocks/activation.js';
 import { batchNorm, convolution } from '../../blocks/convolution.js';
 import { labelScores } from '../../blocks/picture-heads.js';
 import type { PictureModel } from '../../blocks/picture-model.js';
+import { channelMeans } from '../../blocks/pooling.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import { channels } from './config.js';
@@ -65,10 +66,9 @@ export function mobilenetModel(
   width: number,
   states: (g: GraphWriter) => Value,
 ): PictureModel {
-  const pool = (g: GraphWriter, x: Value) => g.node('Flatten', [g.node('GlobalAveragePool', [x])]);
   const sizes = { width, labels: labelCount(c) };
   return {
-    ...{ ...sizes, states, pool, shape: ['rows', width, 'lines', 'columns'] },
-    classify: (g, x) => labelScores(g, pool(g, x), sizes),
+    ...{ ...sizes, states, pool: channelMeans, shape: ['rows', width, 'lines', 'columns'] },
+    classify: (g, x) => labelScores(g, channelMeans(g, x), sizes),
   };
 }

@@ -1,5 +1,6 @@
 import { activation } from '../../blocks/activation.js';
 import { type NormedNames, type NormedSize, normedConvolution } from '../../blocks/convolution.js';
+import { halvedByLargest } from '../../blocks/pooling.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 
 /** The convolutions of ResNet, under the names that a library has for them. */
@@ -107,7 +108,7 @@ export function residualStages(
   names: ResidualNames,
 ): Value[] {
   const stem = stemOf(g, pixels, c, names);
-  const pooled = g.node('MaxPool', [stem], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] });
+  const pooled = halvedByLargest(g, stem);
   const found = [pooled];
   c.hidden_sizes.forEach((to, stage) => {
     let x = found.at(-1)!;

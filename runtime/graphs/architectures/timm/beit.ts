@@ -1,19 +1,15 @@
 import { defineArchitecture } from '../../architecture.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { Edges } from '../../blocks/pictures.js';
-import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
+import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { tokenDistances } from '../pictures/beit.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { fusedProjections } from './fused-projections.js';
+import { LAYER_NAMES } from './layer-names.js';
 import { embedded, pooledTokens } from './learnt-tokens.js';
 
 const EPSILON = 1e-6;
-const NAMES: PreNormNames = {
-  ...{ attentionNorm: 'norm1', query: 'attn.qkv', output: 'attn.proj' },
-  ...{ norm: 'norm2', wide: 'mlp.fc1', narrow: 'mlp.fc2' },
-};
-
 interface Place {
   at: (name: string) => string;
   width: number;
@@ -26,7 +22,7 @@ function layer(g: GraphWriter, x: Value, { at, width, grid }: Place): Value {
   const [inner] = shapeOf(g, at('mlp.fc1.weight'), 2);
   const size = { width, inner, heads, epsilon: EPSILON, act: 'gelu' };
   return preNormLayer(g, x, {
-    ...{ ...size, at, names: NAMES, bias: tokenDistances(g, table, { grid, heads }) },
+    ...{ ...size, at, names: LAYER_NAMES, bias: tokenDistances(g, table, { grid, heads }) },
     project: (_, read) => fusedProjections(g, read, at, size),
     scales: g.weights.has(at('gamma_1')) ? ['gamma_1', 'gamma_2'] : undefined,
   });

@@ -5,13 +5,13 @@ import type { GraphWriter, Value } from '../../graph-writer.js';
 import { type Channels, shapeOf } from './config.js';
 
 /** Channels scaled by what their means say: timm's SEModule, or its EcaModule, where only neighbours count. */
-export function channelScale(g: GraphWriter, { x, width }: Channels, name: string, act = 'relu'): Value {
+export function channelScale(g: GraphWriter, { x, width }: Channels, name: string): Value {
   if (g.weights.has(`${name}.conv.weight`)) return byNeighbours(g, x, `${name}.conv`);
   if (!g.weights.has(`${name}.fc1.weight`)) return x;
   if (g.weights.has(`${name}.bn.weight`))
     throw new GraphError(`no graph can be written for ${name}.bn, a norm that is not known here`);
   const [inner] = shapeOf(g, `${name}.fc1.weight`, 4);
-  return squeezeExcitation(g, x, { narrow: `${name}.fc1`, wide: `${name}.fc2`, width, inner, act });
+  return squeezeExcitation(g, x, { narrow: `${name}.fc1`, wide: `${name}.fc2`, width, inner, act: 'relu' });
 }
 
 function byNeighbours(g: GraphWriter, x: Value, name: string): Value {

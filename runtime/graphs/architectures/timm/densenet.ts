@@ -2,6 +2,7 @@ import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { batchNorm, convolution2d } from '../../blocks/convolution.js';
 import { pictureInput } from '../../blocks/pictures.js';
+import { channelMeans, halvedByLargest } from '../../blocks/pooling.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { type Channels, countOf, PICTURE, shapeOf, timmConfig, timmHeads } from './config.js';
 import { normed } from './normed.js';
@@ -36,8 +37,7 @@ function states(g: GraphWriter): Value {
   const [, from] = shapeOf(g, 'features.conv0.weight', 4);
   const pixels = { x: pictureInput(g, from), width: from };
   const first = normed(g, pixels, { convolution: 'features.conv0', norm: 'features.norm0', stride: 2 });
-  const pooling = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] };
-  let x = { ...first, x: g.node('MaxPool', [first.x], pooling) };
+  let x = { ...first, x: halvedByLargest(g, first.x) };
   const blocks = countOf(g, (place) => `features.denseblock${place + 1}.denselayer1.conv1.weight`);
   for (let block = 1; block <= blocks; block++) {
     x = dense(g, x, `features.denseblock${block}`);
@@ -57,7 +57,7 @@ export const timmDensenet = defineArchitecture({
   heads: timmHeads({
     shape: PICTURE,
     states,
-    pool: (g, x) => g.node('Flatten', [g.node('GlobalAveragePool', [x])]),
+    pool: channelMeans,
     head: 'classifier',
   }),
 });

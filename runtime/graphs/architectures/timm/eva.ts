@@ -5,21 +5,17 @@ import { centredTurns, referredTurns } from '../../blocks/grid-turns.js';
 import { headWidth } from '../../blocks/heads.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm } from '../../blocks/norm.js';
-import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
+import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import { rotate, type Rotary } from '../../blocks/rotary.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { fusedProjections } from './fused-projections.js';
+import { LAYER_NAMES } from './layer-names.js';
 import { type Embedded, embedded, pooledTokens } from './learnt-tokens.js';
 import { evaKind, type EvaKind } from './vit-kinds.js';
 
 /** Of projections that are apart, as larger ones are. */
 const APART = { query: 'attn.q_proj', key: 'attn.k_proj', value: 'attn.v_proj' };
-const NAMES: PreNormNames = {
-  ...{ attentionNorm: 'norm1', query: 'attn.qkv', output: 'attn.proj' },
-  ...{ norm: 'norm2', wide: 'mlp.fc1', narrow: 'mlp.fc2' },
-};
-
 interface EvaSize extends EvaKind {
   width: number;
   turnedBy: Rotary | undefined;
@@ -56,7 +52,7 @@ function layer(g: GraphWriter, x: Value, at: (name: string) => string, size: Eva
   const isFused = g.weights.has(at('attn.qkv.weight'));
   const has = (name: string) => g.weights.has(at(name));
   return preNormLayer(g, x, {
-    ...{ ...size, at, names: isFused ? NAMES : { ...NAMES, ...APART }, inner: 0, act: 'gelu' },
+    ...{ ...size, at, names: isFused ? LAYER_NAMES : { ...LAYER_NAMES, ...APART }, inner: 0, act: 'gelu' },
     biases: { key: false },
     project: isFused ? (_, read) => fusedProjections(g, read, at, size) : undefined,
     ...(turnedBy && { turn: (found) => rotate(g, found, turnedBy, ofHeads) }),

@@ -1,6 +1,7 @@
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { pictureInput } from '../../blocks/pictures.js';
+import { channelMeans } from '../../blocks/pooling.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { channelScale } from './channel-scale.js';
 import { type Channels, countOf, PICTURE, shapeOf, timmConfig, timmHeads } from './config.js';
@@ -38,7 +39,7 @@ export const timmRegnet = defineArchitecture({
   heads: timmHeads({
     shape: PICTURE,
     states,
-    pool: (g, x) => g.node('Flatten', [g.node('GlobalAveragePool', [x])]),
+    pool: channelMeans,
     head: 'head.fc',
   }),
 });

@@ -2,6 +2,7 @@ import type { Attributes } from '../../attributes.js';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { pictureInput } from '../../blocks/pictures.js';
+import { channelMeans, halvedByLargest } from '../../blocks/pooling.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { channelScale } from './channel-scale.js';
 import {
@@ -34,8 +35,7 @@ function halved(g: GraphWriter, found: Channels, byMeans: boolean): Channels {
   if (g.weights.has('maxpool.0.weight'))
     return normed(g, found, { convolution: 'maxpool.0', norm: 'maxpool.1', stride: 2 });
   if (byMeans) return { ...found, x: means(g, found.x) };
-  const pooling = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] };
-  return { ...found, x: g.node('MaxPool', [found.x], pooling) };
+  return { ...found, x: halvedByLargest(g, found.x) };
 }
 
 interface Place {
@@ -96,7 +96,7 @@ export const timmResnet = defineArchitecture({
   heads: timmHeads({
     shape: PICTURE,
     states,
-    pool: (g, x) => g.node('Flatten', [g.node('GlobalAveragePool', [x])]),
+    pool: channelMeans,
     head: 'fc',
   }),
 });

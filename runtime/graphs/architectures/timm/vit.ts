@@ -1,17 +1,13 @@
 import { defineArchitecture } from '../../architecture.js';
 import { layerNorm } from '../../blocks/norm.js';
 import { tokensFrom } from '../../blocks/pictures.js';
-import { preNormLayer, type PreNormNames } from '../../blocks/pre-norm-layer.js';
+import { preNormLayer } from '../../blocks/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { attentionPool } from './attention-pool.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
+import { LAYER_NAMES } from './layer-names.js';
 import { embedded, learntCount, pooledTokens } from './learnt-tokens.js';
 import { vitKind } from './vit-kinds.js';
-
-const NAMES: PreNormNames = {
-  ...{ attentionNorm: 'norm1', query: 'attn.qkv', output: 'attn.proj' },
-  ...{ norm: 'norm2', wide: 'mlp.fc1', narrow: 'mlp.fc2' },
-};
 
 function states(g: GraphWriter, c: TimmConfig): Value {
   const kind = vitKind(c.architecture);
@@ -25,7 +21,7 @@ function states(g: GraphWriter, c: TimmConfig): Value {
     const [inner] = shapeOf(g, at('mlp.fc1.weight'), 2);
     const scales = g.weights.has(at('ls1.gamma')) ? (['ls1.gamma', 'ls2.gamma'] as const) : undefined;
     const biases = { query: 'if present' } as const;
-    x = preNormLayer(g, x, { ...kind, width, inner, names: NAMES, at, scales, biases });
+    x = preNormLayer(g, x, { ...kind, width, inner, names: LAYER_NAMES, at, scales, biases });
   }
   return normOf(x, 'norm');
 }
