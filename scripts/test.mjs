@@ -1,5 +1,6 @@
 /**
- * Runs suites one after the other and ends with one line over all of them: "N passed, N failed, N skipped".
+ * Runs suites one after the other. Says what each of them and the slowest files took, and ends with one line over all of
+ * them: "N passed, N failed, N skipped".
  * Usage: node scripts/test.mjs check unit contract processes parity faults e2e manifests
  */
 import { spawn } from 'node:child_process';
@@ -7,10 +8,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDurations } from './durations.mjs';
 import { node24 } from './node-24.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-test-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
+const durations = createDurations();
 
 /** A command that is one test: it passes when it exits with 0. What it says comes in one piece. */
 async function step(name, command, args) {
@@ -25,6 +28,7 @@ async function step(name, command, args) {
   });
   process.stdout.write(said);
   total[passed ? 'passed' : 'failed']++;
+  durations.add(name, Date.now() - started);
   console.log(`${passed ? 'ok' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
 
@@ -64,22 +68,25 @@ async function runSuite(names, { node, name, only = [] }) {
     'node_modules/jest/bin/jest.js',
   ];
   const report = [...only, '--json', `--outputFile=${file}`, '--selectProjects', ...names];
+  const started = Date.now();
   const child = spawn(node, [...jest, ...report, workersFor(names[0])], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [status] = await once(child, 'close');
-  count(name, file, status);
+  count(name, { file, status, ms: Date.now() - started });
 }
 
-function count(name, file, status) {
+function count(name, { file, status, ms }) {
   let result;
   try {
     result = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     // Jest ended before it could report: that is a failure of its own.
     total.failed++;
+    durations.add(name, ms);
     return console.log(`FAILED: ${name} ended with status ${status} and no report`);
   }
+  durations.add(name, ms, result.testResults);
   total.passed += result.numPassedTests;
   total.skipped += result.numPendingTests + result.numTodoTests;
   // A suite that can't be loaded has no tests to count.
@@ -144,5 +151,6 @@ for (const name of alone) {
   else await suite(name);
 }
 rmSync(folder, { recursive: true, force: true });
+console.log(durations.table(join(import.meta.dirname, '..', '/')));
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
