@@ -42,7 +42,7 @@ check: dist/.built ## Types, lint, format, unit and contract tests, generated do
 e2e: dist/.built ## Images and containers on a real Docker Engine, which is started where it may be
 	@$(NODE) scripts/test.mjs e2e
 
-parity: dist/.built ## Answers beside those of the Python libraries, on this Node.js and on that of the images
+parity: dist/.built ## Answers beside those of the Python libraries, on the Node.js of images; on this one, one model of each head
 	@$(NODE) scripts/test.mjs parity
 
 faults: dist/.built ## Downloads that are killed, cut and starved of disk, and callers who leave at every step, by seeded schedules

@@ -6,11 +6,28 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { missingFor } from './ffmpeg.js';
 import { difference } from './difference.js';
-import { type ZooModel, zooModels } from './zoo.js';
+import { oneForEachHead } from './heads.js';
+import { ALL_ROOTS, modelAt, type ZooModel, zooPlaces } from './zoo.js';
 
-/** Tests of every second model, from `first` on: in two files, since a file keeps one core busy. */
-export async function compareEverySecond(first: 0 | 1): Promise<void> {
-  compareModels((await zooModels()).filter((_, i) => i % 2 === first));
+/** Files of the comparison: enough that no core waits for the last of them, few enough that loading the code is cheap. */
+const SHARES = 6;
+
+/** Two of each case are enough to meet in a run; four also wait for one another. */
+const COPIES = 2;
+const COPIES_FOR_HEADS = 4;
+
+const forHeads = oneForEachHead(await zooPlaces(ALL_ROOTS));
+
+/** Tests of the models in this share, from 1 to SHARES. Tasks and sizes are mixed, so that each takes as long. */
+export async function compareShare(share: number): Promise<void> {
+  const places = (await zooPlaces()).filter((_, i) => i % SHARES === share - 1);
+  compareModels(await Promise.all(places.map(modelAt)));
+}
+
+/** Tests of one model for each head; every second one of them, from the first or the second on. */
+export async function compareHeads(first: 1 | 2): Promise<void> {
+  const places = (await zooPlaces(ALL_ROOTS)).filter(({ dir }) => forHeads.has(dir));
+  compareModels(await Promise.all(places.filter((_, i) => i % 2 === first - 1).map(modelAt)));
 }
 
 /** Tests of these models, alone and all cases at once. */
@@ -46,9 +63,10 @@ export function compareModels(models: readonly ZooModel[]): void {
           }
         });
 
-        test('the same when all of them run at once, four times over', async () => {
+        const copies = forHeads.has(model.dir) ? COPIES_FOR_HEADS : COPIES;
+        test(`the same when all of them run at once, ${copies} times over`, async () => {
           const cases = model.cases.filter((zooCase) => !zooCase.expect_error);
-          const crowd = Array.from({ length: 4 }, () => cases).flat();
+          const crowd = Array.from({ length: copies }, () => cases).flat();
           const found = await Promise.all(
             crowd.map(async ({ request, expect: wanted, compare }) => {
               const { body } = await served.run(request);

@@ -16,6 +16,8 @@ export interface ZooCase {
 export interface ZooModel {
   task: string;
   name: string;
+  /** Its fixture. */
+  dir: string;
   /** Folder in hub layout. */
   repo: string;
   about: { id: string; pipeline_tag: string; library_name: string; tags: string[] };
@@ -30,16 +32,36 @@ const ROOTS = ['zoo', 'zoo-own'];
 /** Reference models whose repositories have PyTorch weights and no ONNX. */
 export const PYTORCH_ONLY = 'zoo-weights';
 
+export const ALL_ROOTS = [...ROOTS, PYTORCH_ONLY];
+
+/** Where a reference model lies. */
+export interface ModelPlace {
+  task: string;
+  name: string;
+  /** Folder of the fixtures that it is in. */
+  root: string;
+  dir: string;
+}
+
 /** Every reference model of the fixtures, by default those with ONNX exports. */
-export async function zooModels(roots: readonly string[] = ROOTS): Promise<ZooModel[]> {
-  const models: ZooModel[] = [];
+export async function zooPlaces(roots: readonly string[] = ROOTS): Promise<ModelPlace[]> {
+  const places: ModelPlace[] = [];
   for (const root of roots) {
     for (const task of (await readdir(join(FIXTURES, root))).sort()) {
-      for (const name of await zooNames(task, root)) models.push(await zooModel(task, name, root));
+      for (const name of await zooNames(task, root))
+        places.push({ task, name, root, dir: join(FIXTURES, root, task, name) });
     }
   }
-  return models;
+  return places;
 }
+
+/** The same with their cases. */
+export async function zooModels(roots: readonly string[] = ROOTS): Promise<ZooModel[]> {
+  return Promise.all((await zooPlaces(roots)).map(modelAt));
+}
+
+/** A reference model with its cases. */
+export const modelAt = ({ task, name, root }: ModelPlace): Promise<ZooModel> => zooModel(task, name, root);
 
 /** Names of a task's models, sorted. */
 export async function zooNames(task: string, root = 'zoo'): Promise<string[]> {
@@ -58,7 +80,8 @@ export async function zooModel(task: string, name: string, root = 'zoo'): Promis
       async (file) => new ExpectedMedia(await readFile(file)),
     );
   }
-  return { task, name, repo: join(dir, 'repo'), about: await json<ZooModel['about']>('about.json'), cases };
+  const about = await json<ZooModel['about']>('about.json');
+  return { task, name, dir, repo: join(dir, 'repo'), about, cases };
 }
 
 async function dataUrl(file: string): Promise<string> {

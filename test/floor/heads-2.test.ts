@@ -1,0 +1,3 @@
+import { compareHeads } from '../parity/compare-models.js';
+
+await compareHeads(2);

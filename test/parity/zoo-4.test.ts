@@ -1,0 +1,3 @@
+import { compareShare } from './compare-models.js';
+
+await compareShare(4);

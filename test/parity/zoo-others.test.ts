@@ -1,3 +1,0 @@
-import { compareEverySecond } from './compare-models.js';
-
-await compareEverySecond(1);
