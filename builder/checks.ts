@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { connectionProblem } from '../runtime/network/connection-problem.js';
+import { outgoingFetch } from '../runtime/network/outgoing-fetch.js';
 import { hubAddress } from '../runtime/store/hub-address.js';
 import { makeFolder } from '../runtime/store/make-folder.js';
 import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
+import { BuilderError } from './exit.js';
 import { megabytes } from './report.js';
 
 /** Result of one check. `warn` does not fail `builder doctor`, because only some commands need it. */
@@ -94,13 +97,19 @@ const CHECKS: Record<string, Check> = {
     try {
       const headers = new Headers(authorization === undefined ? {} : { authorization });
       const signal = AbortSignal.timeout(HUB_TIMEOUT_MS);
-      const answer = await fetch(`${url}/api/models?limit=1`, { headers, signal });
+      const answer = await outgoingFetch(config.outgoing())(`${url}/api/models?limit=1`, { headers, signal });
       await answer.body?.cancel();
       // Mirrors may lack the search; any answer below 500 shows that the hub is up.
       if (answer.status < 500) return ok(url);
       return warn(`${url} answers ${answer.status}`, 'try again later');
-    } catch {
-      return warn(`${url} does not answer`, 'check the network or HF_ENDPOINT; --from needs no hub');
+    } catch (error) {
+      if (error instanceof BuilderError) return fail(error.message, 'correct the variable, or unset it');
+      const problem = connectionProblem(error);
+      if (problem) return warn(`no connection to ${url} (${problem.fact})`, problem.remedy);
+      return warn(
+        `${url} does not answer`,
+        'check the network, its proxy (HTTPS_PROXY) or HF_ENDPOINT; --from needs no hub',
+      );
     }
   },
 

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { type Outgoing, readOutgoing } from '../runtime/network/certificates.js';
+import { proxyArguments } from '../runtime/network/outgoing-settings.js';
 import { readSecretFile } from '../runtime/store/secret-file.js';
 import { BuilderError } from './exit.js';
 
@@ -29,6 +31,13 @@ export interface BuilderConfig {
   key: string | undefined;
   /** False with NO_COLOR. */
   colour: boolean;
+  /**
+   * Proxies and certificate authorities of connections to the hub.
+   * @throws BuilderError `usage` when a variable is no proxy, or its file can't be read
+   */
+  outgoing(): Outgoing;
+  /** The variables of proxies as they are set. Engines know them as build arguments and keep them out of images. */
+  proxyArguments: Readonly<Record<string, string>>;
   /** Environment of servers started by `serve`: all but the hub's token and the passphrase. */
   serverEnvironment: NodeJS.ProcessEnv;
 }
@@ -46,6 +55,8 @@ export function readBuilderConfig(env: NodeJS.ProcessEnv = process.env): Builder
       env.SIGN_KEY_PASSPHRASE || readSecret('SIGN_KEY_PASSPHRASE_FILE', env.SIGN_KEY_PASSPHRASE_FILE),
     key: env.KEY?.trim() || undefined,
     colour: !env.NO_COLOR,
+    outgoing: () => readOutgoing(env, (message) => new BuilderError('usage', message)),
+    proxyArguments: proxyArguments(env),
     serverEnvironment: {
       ...env,
       ...{ HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },

@@ -119,8 +119,9 @@ export async function buildImage(
   const { docker } = deps;
   await docker.info();
   const dir = plan.baked ? await fetchWeights({ ...options, model }, deps) : undefined;
+  const buildArgs = { ...deps.config.proxyArguments, ...cudaArguments(flags) };
   const runtimeBuild = await report.step(`Runtime image ${runtime.name}`, (onLine) =>
-    ensureRuntimeImage(runtime, { docker, onLine, buildArgs: cudaArguments(flags) }),
+    ensureRuntimeImage(runtime, { docker, onLine, buildArgs }),
   );
   await writeFolders(prepared, deps);
   const weights = dir === undefined ? [] : weightEntries(plan.spec, dir);

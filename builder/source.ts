@@ -1,9 +1,12 @@
 import type { ModelSpec } from '../runtime/core/spec.js';
+import { outgoingFetch } from '../runtime/network/outgoing-fetch.js';
 import { folderSource } from '../runtime/store/folder.js';
 import { StoreError } from '../runtime/store/errors.js';
 import { hubAddress } from '../runtime/store/hub-address.js';
+import type { HubOptions } from '../runtime/store/hub-fetch.js';
 import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
+import type { BuilderConfig } from './config.js';
 import type { CommandDeps } from './deps.js';
 import type { SourceFlags } from './options.js';
 import { openLayered } from './plan/adapter/index.js';
@@ -44,7 +47,7 @@ export function planSource(flags: SourceFlags, deps: CommandDeps, note: (line: s
   const { config } = deps;
   const endpoint = hub ?? config.endpoint;
   const openHub = (patient: boolean) =>
-    hubSource({ endpoint, token: config.token(), ...(patient ? {} : IMPATIENT) });
+    hubSource({ ...hubOptions(endpoint, config), ...(patient ? {} : IMPATIENT) });
   const { offline } = config;
   return {
     source: keptSource({ hub: openHub, cache: cacheFolder(flags, deps), offline, note }),
@@ -72,12 +75,16 @@ export function fileSource(
 
 function ownFiles({ from, hub }: SourceFlags, { config }: CommandDeps): Pick<ModelSource, 'open'> {
   if (from !== undefined) return folderSource(from);
-  if (!config.offline) return hubSource({ endpoint: hub ?? config.endpoint, token: config.token() });
+  if (!config.offline) return hubSource(hubOptions(hub ?? config.endpoint, config));
   const open = async () => {
     const remedy = 'unset it, or give a --cache that holds them';
     throw new StoreError('network', 'files are missing in the cache and HF_HUB_OFFLINE is set', { remedy });
   };
   return { open };
+}
+
+function hubOptions(endpoint: string, config: BuilderConfig): HubOptions {
+  return { endpoint, token: config.token(), fetch: outgoingFetch(config.outgoing()) };
 }
 
 export function cacheFolder(flags: SourceFlags, { config }: CommandDeps): string {

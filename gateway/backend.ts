@@ -1,6 +1,9 @@
 import path from 'node:path';
 import type { Fleet } from '../builder/docker/fleet.js';
+import type { Dispatcher } from 'undici';
 import { LABEL } from '../builder/images/labels.js';
+import { createDispatcher } from '../runtime/network/dispatcher.js';
+import { isPlain } from '../runtime/network/outgoing-fetch.js';
 import { fixedCatalog, MIN_RAM_GB, measuredCatalog, mergedCatalog } from './catalog/entries.js';
 import type { Catalog } from './catalog/entry.js';
 import { fileCatalog } from './catalog/file.js';
@@ -10,6 +13,7 @@ import type { GatewayEnvironment } from './config.js';
 import { GatewayError } from './errors.js';
 import { openKubeApi } from './kubernetes/api.js';
 import { type KubeFlags, kubeSettings } from './kubernetes/settings.js';
+import { UPSTREAM_POOLS } from './http/proxy.js';
 import { PACKAGE } from './package.js';
 import { dockerLauncher } from './upstream/docker.js';
 import { kubernetesUpstream } from './upstream/kubernetes.js';
@@ -59,10 +63,16 @@ export async function openBackend(flags: BackendFlags, parts: BackendParts): Pro
     flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), parts.log);
   const kind = flags.upstream ?? (await detectUpstream(parts.log));
   if (kind !== 'docker') refuseDockerOptions(flags, kind);
-  if (kind === 'static') return { catalog: requireCatalog(file), upstream: staticUpstream() };
+  if (kind === 'static')
+    return { catalog: requireCatalog(file), upstream: staticUpstream(dispatcherFor(parts.environment)) };
   if (kind === 'kubernetes') return kubernetesBackend(flags, parts, file);
   if (kind === 'docker') return dockerBackend(flags, parts, file);
   return processBackend(flags, parts, file);
+}
+
+/** The way to servers of others: through proxies and with private authorities, where either is set. */
+function dispatcherFor({ outgoing }: GatewayEnvironment): Dispatcher | undefined {
+  return isPlain(outgoing) ? undefined : createDispatcher(outgoing, UPSTREAM_POOLS);
 }
 
 /** Ignoring them would let models reach hosts that the operator meant to block. */
@@ -106,7 +116,7 @@ async function dockerBackend(
   const images = await openImageCatalog(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
-    ...{ hub: environment.hub, body: environment.body, standby: flags.standby },
+    ...{ hub: environment.hub, proxies: environment.proxies, body: environment.body, standby: flags.standby },
   });
   return poolBackend(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }

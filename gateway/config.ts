@@ -1,4 +1,6 @@
 import { DEFAULTS } from '../runtime/core/limits.js';
+import { type Outgoing, readOutgoing } from '../runtime/network/certificates.js';
+import { exposedProxies, proxyArguments } from '../runtime/network/outgoing-settings.js';
 import { readSecretFile } from '../runtime/store/secret-file.js';
 import { GatewayError } from './errors.js';
 
@@ -12,6 +14,10 @@ export interface GatewayEnvironment {
   kubernetes: string | undefined;
   /** Environment of model processes. Its only secrets are the hub's. */
   server: NodeJS.ProcessEnv;
+  /** Proxies and certificate authorities of calls to servers that others run. */
+  outgoing: Outgoing;
+  /** Proxies for containers: those without a password. */
+  proxies: Readonly<Record<string, string>>;
   /** Limits of request bodies, the same as in model servers: MAX_BODY_BYTES, MAX_BODY_VALUES. */
   body: { maxBytes: number | undefined; maxValues: number | undefined };
   maxPendingBytes: number;
@@ -27,6 +33,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     redisUrl: redisUrl || undefined,
     kubernetes: apiServerOf(env),
     server,
+    outgoing: readOutgoing(env, (message) => new GatewayError(message)),
+    proxies: Object.fromEntries(
+      Object.entries(proxyArguments(env)).filter(([name]) => !exposedProxies(env).includes(name)),
+    ),
     body: {
       maxBytes: readPositiveInteger(env, 'MAX_BODY_BYTES'),
       maxValues: readPositiveInteger(env, 'MAX_BODY_VALUES'),

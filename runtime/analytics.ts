@@ -26,7 +26,7 @@ const PAUSE_MS = 1000;
 export function createAnalytics(
   url: string | undefined,
   key: string,
-  { pauseMs = PAUSE_MS } = {},
+  { pauseMs = PAUSE_MS, fetch: post = fetch } = {},
 ): Analytics {
   if (url === undefined) return { record: () => {} };
   const waiting: RunEvent[] = [];
@@ -40,7 +40,7 @@ export function createAnalytics(
       const headers = { 'content-type': 'application/json', authorization: `Key ${key}` };
       const signal = AbortSignal.timeout(5000);
       // Best effort: errors of the endpoint are ignored.
-      await fetch(url!, { method: 'POST', body, headers, signal })
+      await post(url!, { method: 'POST', body, headers, signal })
         .then((response) => response.body?.cancel())
         .catch(() => {});
       await delay(pauseMs, undefined, { ref: false });

@@ -13,10 +13,12 @@ export function commitWarning(
   // RUN_AS is set in images only.
   if (RUN_AS === undefined || exposed.length === 0 || !isOwnLayer(dir)) return undefined;
   const names = exposed.join(' and ');
-  const files = exposed.map((name) => `${name}_FILE`).join(' and ');
+  // Proxies have no variable for a file.
+  const files = exposed.filter((name) => !/_PROXY$/i.test(name)).map((name) => `${name}_FILE`);
+  const remedy = files.length === 0 ? '' : `give ${files.join(' and ')} instead, or `;
   return (
     `the weights go into this container's own layer: "docker commit" would keep them, and with them the value of ` +
-    `${names} from the environment; give ${files} instead, or make a sealed image with "builder snapshot"`
+    `${names} from the environment; ${remedy}make a sealed image with "builder snapshot"`
   );
 }
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { z } from 'zod';
+import { type Outgoing, readOutgoing } from './network/certificates.js';
+import { BUNDLE_VARIABLES, exposedProxies, PROXY_VARIABLES } from './network/outgoing-settings.js';
 import { hubEndpoint, settingsSchema } from './settings-schema.js';
 import { hubAddress } from './store/hub-address.js';
 import { readSecretFile } from './store/secret-file.js';
@@ -13,15 +15,19 @@ export const DEFAULT_ENDPOINT = 'https://huggingface.co';
 
 type Secret = 'KEY' | 'KEY_FILE' | 'HF_TOKEN' | 'HF_TOKEN_FILE' | 'HF_ENDPOINT' | 'HF_ENDPOINT_FILE';
 
+type Network = (typeof PROXY_VARIABLES)[number] | (typeof BUNDLE_VARIABLES)[number];
+
 /** All settings except the key, which only a server needs. */
 export type ServerSettings = Readonly<
-  Omit<z.output<typeof settingsSchema>, Secret | 'SEALED_MANIFEST'> & {
+  Omit<z.output<typeof settingsSchema>, Secret | Network | 'SEALED_MANIFEST'> & {
     HF_ENDPOINT: string;
     HF_TOKEN: string | undefined;
     /** The image holds all weights: no hub is contacted and no updates are checked. */
     sealed: boolean;
     /** Path of the sealed record, which may not exist. */
     sealedRecord: string;
+    /** Proxies and certificate authorities of connections to other machines. */
+    outgoing: Outgoing;
     /** Names of secrets in the environment, where `docker commit` would store them. */
     exposed: readonly string[];
   }
@@ -48,7 +54,7 @@ export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
     throw new ConfigError(`${issue.path.join('.')} ${issue.message}`);
   }
   const { KEY, KEY_FILE: _, HF_TOKEN, HF_TOKEN_FILE, HF_ENDPOINT, HF_ENDPOINT_FILE, ...others } = parsed.data;
-  const { SEALED_MANIFEST, ...rest } = others;
+  const { SEALED_MANIFEST, ...rest } = withoutNetwork(others);
   const sealed = existsSync(SEALED_MANIFEST);
   const isSecret = HF_ENDPOINT !== undefined && hubAddress(HF_ENDPOINT).authorization !== undefined;
   return Object.freeze({
@@ -56,14 +62,24 @@ export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
     ...(sealed ? { HF_HUB_OFFLINE: true, UPDATE_URL: undefined, VALIDATE_URL: undefined } : {}),
     sealed,
     sealedRecord: SEALED_MANIFEST,
-    exposed: Object.keys({
-      ...(KEY && { KEY }),
-      ...(HF_TOKEN && { HF_TOKEN }),
-      ...(isSecret && { HF_ENDPOINT }),
-    }),
+    exposed: [
+      ...Object.keys({
+        ...(KEY && { KEY }),
+        ...(HF_TOKEN && { HF_TOKEN }),
+        ...(isSecret && { HF_ENDPOINT }),
+      }),
+      ...exposedProxies(env),
+    ],
+    outgoing: readOutgoing(env, (message) => new ConfigError(message)),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
     HF_ENDPOINT: HF_ENDPOINT ?? endpointFrom(HF_ENDPOINT_FILE) ?? DEFAULT_ENDPOINT,
   });
+}
+
+function withoutNetwork<T extends object>(settings: T): Omit<T, Network> {
+  const names: readonly string[] = [...PROXY_VARIABLES, ...BUNDLE_VARIABLES];
+  const rest = Object.entries(settings).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(rest) as Omit<T, Network>;
 }
 
 function endpointFrom(file: string | undefined): string | undefined {

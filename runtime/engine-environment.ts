@@ -5,10 +5,10 @@
 export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
 
 /**
- * Names such as KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY; the hub's address may hold a
- * password.
+ * Names such as KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY; the addresses of the hub and of
+ * proxies may hold a password.
  */
-const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)|^HF_ENDPOINT/i;
+const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)|^HF_ENDPOINT|_PROXY$/i;
 
 /**
  * Environment of the engine process: everything except secrets.

@@ -3,6 +3,7 @@ import { DEFAULT_ENDPOINT, type ServerSettings } from './config.js';
 import type { ModelSpec } from './core/spec.js';
 import { commitWarning } from './commit-warning.js';
 import type { Logger } from './log.js';
+import { outgoingFetch } from './network/outgoing-fetch.js';
 import type { PreparationStatus } from './service.js';
 import { DEFAULT_MODEL_DIR } from './settings-schema.js';
 import { StoreError } from './store/errors.js';
@@ -68,7 +69,10 @@ async function findOrDownload({
       if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config);
       const warning = commitWarning(config, downloadRoot);
       if (warning) logger.warn(warning);
-      return hubSource({ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN });
+      return hubSource({
+        ...{ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN },
+        fetch: outgoingFetch(config.outgoing),
+      });
     },
     onProgress(progress) {
       preparation.progress = progress.doneBytes / progress.totalBytes;

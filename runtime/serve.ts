@@ -12,7 +12,8 @@ import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
 import { createLogger, type Logger } from './log.js';
 import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
-import { findNewerVersion, checkKeyStatus } from './notices.js';
+import { outgoingFetch } from './network/outgoing-fetch.js';
+import { type Asking, findNewerVersion, checkKeyStatus } from './notices.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
@@ -78,7 +79,9 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
   });
   const service = createService({ spec, task, scheduler, supervisor, preparation });
-  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY);
+  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY, {
+    fetch: outgoingFetch(config.outgoing),
+  });
   const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
   const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
   const budget = createByteBudget(pendingBytes);
@@ -157,6 +160,7 @@ async function resolverFor(config: ServerConfig, kind: Modality): Promise<Resolv
     allowPrivate: config.ALLOW_PRIVATE_URLS,
     maxBytes: config.MAX_MEDIA_BYTES,
     timeoutMs: config.MEDIA_TIMEOUT,
+    outgoing: config.outgoing,
   });
   return createResolveMedia({ fetchMedia, maxBytes: config.MAX_MEDIA_BYTES, kind });
 }
@@ -172,18 +176,26 @@ function logState(logger: Logger, state: EngineState): void {
   }
 }
 
-async function announceUpdate({ UPDATE_URL, KEY }: ServerConfig, logger: Logger): Promise<void> {
-  const version = UPDATE_URL && (await findNewerVersion(UPDATE_URL, VERSION, KEY));
+const askingOf = ({ KEY: key, outgoing }: ServerConfig): Asking => ({ key, fetch: outgoingFetch(outgoing) });
+
+async function announceUpdate(config: ServerConfig, logger: Logger): Promise<void> {
+  const { UPDATE_URL } = config;
+  const version = UPDATE_URL && (await findNewerVersion(UPDATE_URL, VERSION, askingOf(config)));
   if (version) logger.info(`version ${version} is out (this is ${VERSION})`);
 }
 
 async function announceStanding(
-  { VALIDATE_URL, KEY }: ServerConfig,
+  config: ServerConfig,
   { id, task }: ModelSpec,
   logger: Logger,
 ): Promise<void> {
+  const { VALIDATE_URL } = config;
   if (VALIDATE_URL === undefined) return;
-  const standing = await checkKeyStatus(VALIDATE_URL, KEY, { model: id, task, version: VERSION });
+  const standing = await checkKeyStatus(VALIDATE_URL, askingOf(config), {
+    model: id,
+    task,
+    version: VERSION,
+  });
   if (standing === 'accepted') logger.info('KEY is accepted where VALIDATE_URL asks');
   if (standing === 'refused')
     logger.warn('KEY is not accepted where VALIDATE_URL asks; models answer all the same');

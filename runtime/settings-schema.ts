@@ -64,6 +64,14 @@ export const settingsSchema = z.object({
   HF_ENDPOINT: hubEndpoint.optional(),
   HF_ENDPOINT_FILE: z.string().optional(),
   HF_HUB_OFFLINE: flag,
+  /** Read by network/outgoing-settings.ts, as are their names in lower case. */
+  HTTP_PROXY: z.string().optional(),
+  HTTPS_PROXY: z.string().optional(),
+  ALL_PROXY: z.string().optional(),
+  NO_PROXY: z.string().optional(),
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
+  SSL_CERT_FILE: z.string().optional(),
+  REQUESTS_CA_BUNDLE: z.string().optional(),
   MODEL_SPEC: z.string().default('/model.json'),
   /** Exists in sealed images only, which connect to nothing except addresses in requests. */
   SEALED_MANIFEST: z.string().default('/server/sealed/manifest.json'),

@@ -94,10 +94,8 @@ async function snapshot(
     planImages(withFigures(subject, choice), { ...choice, bake: true }, deps);
   const images = await planned(flags);
   const native = flags.platform === own.platform ? undefined : await planned(own);
-  const result = await sealModel(
-    { ...given, images, native, buildArgs: cudaArguments(flags), packageRoot },
-    docker,
-  );
+  const buildArgs = { ...deps.config.proxyArguments, ...cudaArguments(flags) };
+  const result = await sealModel({ ...given, images, native, buildArgs, packageRoot }, docker);
   const { id: model, commit, task } = subject.spec;
   const { platform } = images.plan;
   const { statement: _, ...fields } = result;

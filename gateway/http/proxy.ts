@@ -9,7 +9,9 @@ import { callContext } from './call-context.js';
 import { sumTokens, readUsageHeaders } from './usage-headers.js';
 
 /** No timeouts: a model may run for long, and the container has its own deadline. */
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connections: 256, pipelining: 1 });
+export const UPSTREAM_POOLS = { headersTimeout: 0, bodyTimeout: 0, connections: 256, pipelining: 1 } as const;
+
+const agent = new Agent(UPSTREAM_POOLS);
 
 /** Request headers passed on to the container. */
 const REQUEST_HEADERS = ['accept', 'lang'];
@@ -27,6 +29,7 @@ export function pendingRequests(): number {
 
 export interface Forward {
   url: string;
+  dispatcher?: Dispatcher | undefined;
   /** The JSON body, unchanged. */
   body: Buffer;
   signal: AbortSignal;
@@ -84,6 +87,8 @@ export interface ContainerRequest {
   body: Buffer | string;
   headers: Record<string, string>;
   signal: AbortSignal;
+  /** Instead of a direct connection. */
+  dispatcher?: Dispatcher | undefined;
 }
 
 /**
@@ -92,9 +97,9 @@ export interface ContainerRequest {
  */
 export async function requestContainer(
   url: string,
-  { body, headers, signal }: ContainerRequest,
+  { body, headers, signal, dispatcher = agent }: ContainerRequest,
 ): Promise<Dispatcher.ResponseData> {
-  const sent = agent.request({
+  const sent = dispatcher.request({
     ...splitUrl(url),
     ...{ method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
     ...{ body, signal },

@@ -27,8 +27,8 @@ export function runModel(parts: RunParts): RequestHandler {
       ...bodyFor([entry.task], parts.body),
       check: (json) => checkRequest(entry, json),
     });
-    await withModel(entry, response, parts, ({ url, signal, headers }) =>
-      forward(request, response, { url, body, signal, onHeaders: headers }),
+    await withModel(entry, response, parts, ({ headers, ...server }) =>
+      forward(request, response, { ...server, body, onHeaders: headers }),
     );
   };
 }

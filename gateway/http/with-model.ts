@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { abortControllerOf } from '../../runtime/wire/middleware.js';
 import type { ModelEntry } from '../catalog/entry.js';
@@ -19,6 +20,8 @@ export interface ModelParts {
 export interface ModelServer {
   /** Without a path. */
   url: string;
+  /** How it is connected to, where that is not directly. */
+  dispatcher?: Dispatcher | undefined;
   /** Aborted when the caller leaves or a time limit is exceeded. */
   signal: AbortSignal;
   /** Response headers with the cost so far; for a stream, the cost until its first chunk. */
@@ -48,7 +51,7 @@ export async function withModel(
     const lease = await acquire(entry, controller, parts);
     const deadline = setTimeout(() => controller.abort(callTimeout(parts.callMs)), parts.callMs);
     const started = performance.now();
-    const { url, cold } = lease;
+    const { url, dispatcher, cold } = lease;
     call.cold = cold;
     call.waitedMs = started - arrived;
     call.work = { started, perSecond: meter.perSecond };
@@ -57,7 +60,7 @@ export async function withModel(
       ...(cold ? { 'inference-cold-start': 'true' } : {}),
     });
     try {
-      return await use({ url, signal, headers });
+      return await use({ url, dispatcher, signal, headers });
     } catch (error) {
       if (isTimeout(signal.reason)) void lease.suspect?.();
       if (!isCrash(error)) throw error;

@@ -10,6 +10,8 @@ export interface ContainerOptions {
   /** Containers get no access to outside networks; their images hold all weights. */
   offline: boolean;
   hub: { token?: string | undefined; endpoint?: string | undefined };
+  /** Variables of proxies without passwords, which `docker inspect` would show. */
+  proxies: Readonly<Record<string, string>>;
   /** Limits of request bodies, where they differ from the servers' defaults. */
   body: { maxBytes: number | undefined; maxValues: number | undefined };
 }
@@ -50,7 +52,7 @@ export function secretsOf({ image }: ModelEntry, options: ContainerOptions): Sec
 export function serverOptions(entry: ModelEntry, options: ContainerOptions): Omit<ServerOptions, 'name'> {
   const { modelId, image, ramRequired, figures } = entry;
   if (!image) throw new Error(`there is no image of it on this engine; "builder build ${modelId}" makes one`);
-  const { name, hub, body } = options;
+  const { name, hub, body, offline, proxies } = options;
   const labels = { [GATEWAY_LABEL]: name };
   const volume = { name: `slipway-weights-${titleOf(entry)}`, path: '/server/model', labels };
   const files = Object.keys(secretsOf(entry, options)).map((secret) => [
@@ -62,6 +64,7 @@ export function serverOptions(entry: ModelEntry, options: ContainerOptions): Omi
     network: networkOf(name),
     env: {
       PORT: String(PORT),
+      ...(offline ? {} : proxies),
       ...(body.maxBytes === undefined ? {} : { MAX_BODY_BYTES: String(body.maxBytes) }),
       ...(body.maxValues === undefined ? {} : { MAX_BODY_VALUES: String(body.maxValues) }),
       ...(hub.endpoint === undefined || isSecretHub(options) ? {} : { HF_ENDPOINT: hub.endpoint }),

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { ModelEntry } from '../catalog/entry.js';
 
 /** Provides servers of models. */
@@ -35,6 +36,8 @@ export interface ModelEvent {
 export interface Lease {
   /** Without a path. */
   url: string;
+  /** How it is connected to, where that is not directly. */
+  dispatcher?: Dispatcher | undefined;
   /** The model had to be started for this call. */
   cold: boolean;
   release(): void;

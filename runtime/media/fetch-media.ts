@@ -1,9 +1,11 @@
-import { lookup as resolveHost, type LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector, interceptors, request } from 'undici';
+import type { lookup } from 'node:dns';
+import { Agent, interceptors, request } from 'undici';
 import { RunError } from '../core/errors.js';
-import { type AddressGuard, createAddressGuard } from './address-guard.js';
+import { connectionProblem } from '../network/connection-problem.js';
+import type { Outgoing } from '../network/certificates.js';
+import { createAddressGuard } from './address-guard.js';
 import { mediaTooLarge } from './base64.js';
+import { guardedConnector } from './guarded-connector.js';
 
 /**
  * Fetches the bytes behind a caller's URL.
@@ -20,19 +22,23 @@ export interface FetchMediaOptions {
   allowPrivate: readonly string[];
   maxBytes: number;
   timeoutMs: number;
+  /** Proxies and certificate authorities. */
+  outgoing: Outgoing;
+  /** The system's look-up of names unless given. */
+  resolve?: typeof lookup;
 }
 
 const MAX_REDIRECTS = 3;
 
 /**
  * Fetches foreign URLs without becoming a way into the operator's network: the address that is connected to, on every
- * redirect hop, has to be public or allowed. Checking the resolved address at connect time leaves no gap for DNS
- * rebinding; literal addresses skip the look-up, so they are checked by the connector.
+ * redirect hop, has to be public or allowed. Proxies are used, too, but not trusted with this: see guarded-connector.ts.
  */
-export function createFetchMedia({ allowPrivate, maxBytes, timeoutMs }: FetchMediaOptions): FetchMedia {
+export function createFetchMedia(options: FetchMediaOptions): FetchMedia {
+  const { allowPrivate, maxBytes, timeoutMs } = options;
   const guard = createAddressGuard(allowPrivate);
   const agent = new Agent({
-    connect: guardedConnector(guard, timeoutMs),
+    connect: guardedConnector(guard, options),
     maxResponseSize: maxBytes,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -78,33 +84,6 @@ async function readAll(
   return Buffer.concat(chunks);
 }
 
-class BlockedAddress extends Error {
-  override name = 'BlockedAddress';
-}
-
-function guardedConnector(guard: AddressGuard, timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: guardedLookup(guard) });
-  return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '');
-    const literal = /^[\d.]+$|:/.test(host);
-    if (literal && !guard.allows(host)) return callback(new BlockedAddress(host), null);
-    connect(options, callback);
-  };
-}
-
-/** Refuses a name when any of its addresses is not allowed: which one is connected to is not ours to choose. */
-function guardedLookup(guard: AddressGuard): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveHost(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error) return callback(error, [], 0);
-      const blocked = !guard.allowsHost(hostname) && addresses.find(({ address }) => !guard.allows(address));
-      if (blocked || addresses.length === 0) return callback(new BlockedAddress(hostname), [], 0);
-      if (options.all) callback(null, addresses);
-      else callback(null, addresses[0]!.address, addresses[0]!.family);
-    });
-  };
-}
-
 function asRunError(
   error: unknown,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
@@ -116,6 +95,17 @@ function asRunError(
       'unprocessable',
       'url: leads to a private, local or otherwise reserved address; the operator can allow it (ALLOW_PRIVATE_URLS)',
     );
+  }
+  if (name === 'UnresolvedName') {
+    return new RunError(
+      'unprocessable',
+      "url: this server can't resolve the name, which it checks before it asks its proxy; the operator can allow the host (ALLOW_PRIVATE_URLS)",
+    );
+  }
+  const problem = connectionProblem(error);
+  if (problem) {
+    const text = `url: can't be fetched (${problem.fact}); the operator can ${problem.remedy}`;
+    return new RunError('unprocessable', text, { cause: error });
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return mediaTooLarge(maxBytes);
   if (name === 'TimeoutError' || /TIMEOUT/.test(code ?? '')) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionProblem } from '../network/connection-problem.js';
 import { StoreError } from './errors.js';
 import { responseError } from './hub-errors.js';
 
@@ -78,10 +79,14 @@ async function withHeaderTimeout(
   }
 }
 
+const UNREACHABLE_REMEDY =
+  'check the network and its proxy (HTTPS_PROXY), or set HF_ENDPOINT to a hub that this machine reaches';
+
 /** The error of a failed connection, with the address. */
 export function unreachableEndpoint(endpoint: string, cause: unknown): StoreError {
-  return new StoreError('network', `no connection to ${endpoint} (${reasonOf(cause)})`, {
-    remedy: 'check the network, or set HF_ENDPOINT to a hub that this machine reaches',
+  const problem = connectionProblem(cause);
+  return new StoreError('network', `no connection to ${endpoint} (${problem?.fact ?? reasonOf(cause)})`, {
+    remedy: problem?.remedy ?? UNREACHABLE_REMEDY,
     cause,
   });
 }

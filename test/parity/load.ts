@@ -11,6 +11,7 @@ import { createServerApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';
+import { DIRECT } from '../../runtime/network/outgoing-settings.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
 import { openApiOf } from '../../runtime/openapi.js';
 import { createService } from '../../runtime/service.js';
@@ -50,7 +51,12 @@ export async function serveInline(spec: ModelSpec, dir: string, memory?: MemoryL
     sealed: false,
   };
   const service = createService({ spec, task, scheduler, supervisor, preparation });
-  const fetchMedia = createFetchMedia({ allowPrivate: [], maxBytes: 2 ** 25, timeoutMs: 5000 });
+  const fetchMedia = createFetchMedia({
+    allowPrivate: [],
+    maxBytes: 2 ** 25,
+    timeoutMs: 5000,
+    outgoing: DIRECT,
+  });
   const app = createServerApp({
     service,
     resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.blocks ?? task.modality }),

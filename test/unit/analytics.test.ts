@@ -94,11 +94,11 @@ test.each([
   ['<html>', undefined],
 ])('the update endpoint says %s', async (body, expected) => {
   const url = await serve((_request, response) => response.end(body));
-  expect(await findNewerVersion(url, '1.0.0', 'key')).toBe(expected);
+  expect(await findNewerVersion(url, '1.0.0', { key: 'key' })).toBe(expected);
 });
 
 test('an update endpoint that is away is no error', async () => {
-  expect(await findNewerVersion('http://127.0.0.1:1/', '1.0.0', 'key')).toBeUndefined();
+  expect(await findNewerVersion('http://127.0.0.1:1/', '1.0.0', { key: 'key' })).toBeUndefined();
 });
 
 test.each([
@@ -111,5 +111,7 @@ test.each([
     request.resume();
     response.writeHead(request.headers.authorization === 'Key key' ? status : 400).end('{}');
   });
-  expect(await checkKeyStatus(url, 'key', { model: 'a/b', task: 'chat', version: '1' })).toBe(standing);
+  expect(await checkKeyStatus(url, { key: 'key' }, { model: 'a/b', task: 'chat', version: '1' })).toBe(
+    standing,
+  );
 });

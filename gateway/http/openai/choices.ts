@@ -16,9 +16,12 @@ export interface CompletionAnswers {
 /** The answers to all prompts, in the order of the prompts. */
 export async function completePrompts(
   { bodies, echoes }: TextRequest,
-  { url, signal }: ModelServer,
+  server: ModelServer,
 ): Promise<CompletionAnswers> {
-  const all = await requestAll(url, bodies, { signal, concurrency: MAX_CONCURRENT });
+  const all = await requestAll(server, bodies, {
+    signal: server.signal,
+    concurrency: MAX_CONCURRENT,
+  });
   return {
     answers: all.flatMap(({ output, usage }, i) => readAnswers(output, usage, echoes[i])),
     tokens: sumTokens(all.map(({ usage }) => usage)),
@@ -47,7 +50,7 @@ async function streamAnswer(
   { bodies, echoes, shape }: TextRequest,
   server: ModelServer,
 ): Promise<ChoiceStream> {
-  const stream = await requestStream(server.url, { body: bodies[0]!, signal: server.signal });
+  const stream = await requestStream(server, { body: bodies[0]!, signal: server.signal });
   let usage: Usage | undefined;
   async function* choices(pieces: AsyncIterable<StreamPiece>): AsyncGenerator<object> {
     if (shape.begin) yield { index: 0, ...shape.begin() };

@@ -6,8 +6,11 @@ import pLimit from 'p-limit';
 import { type ErrorCode, RunError, STATUS } from '../../../runtime/core/errors.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { Envelope } from '../../../runtime/wire/respond.js';
-import { requestContainer } from '../proxy.js';
+import { type ContainerRequest, requestContainer } from '../proxy.js';
 import { readUsageHeaders } from '../usage-headers.js';
+
+/** Address of a container, and how it is connected to. */
+export type Target = Pick<ContainerRequest, 'dispatcher'> & { url: string };
 
 interface RunRequest {
   /** Body of POST /run. */
@@ -30,7 +33,7 @@ export interface ContainerAnswer {
  * @throws RunError with the container's status and message when it refuses
  */
 export async function requestAll(
-  url: string,
+  target: Target,
   bodies: readonly RunRequest['body'][],
   { signal, concurrency }: { signal: AbortSignal; concurrency: number },
 ): Promise<ContainerAnswer[]> {
@@ -38,7 +41,7 @@ export async function requestAll(
   const failed = new AbortController();
   const anySignal = AbortSignal.any([signal, failed.signal]);
   setMaxListeners(0, anySignal);
-  const work = bodies.map((body) => limit(() => requestAnswer(url, { body, signal: anySignal })));
+  const work = bodies.map((body) => limit(() => requestAnswer(target, { body, signal: anySignal })));
   try {
     return await Promise.all(work);
   } catch (error) {
@@ -48,8 +51,12 @@ export async function requestAll(
   }
 }
 
-async function requestAnswer(url: string, { body, signal }: RunRequest): Promise<ContainerAnswer> {
-  const answer = await requestContainer(url, { body: JSON.stringify(body), headers: {}, signal });
+async function requestAnswer(
+  { url, dispatcher }: Target,
+  { body, signal }: RunRequest,
+): Promise<ContainerAnswer> {
+  const text = JSON.stringify(body);
+  const answer = await requestContainer(url, { body: text, headers: {}, signal, dispatcher });
   const { error, output } = await envelopeOf(answer.body, signal);
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, error, answer.headers);
   return { output, usage: readUsageHeaders(answer.headers) };
@@ -60,14 +67,14 @@ async function requestAnswer(url: string, { body, signal }: RunRequest): Promise
  * @throws RunError as `requestAll` does; the iterator throws when the answer breaks off
  */
 export async function requestStream(
-  url: string,
+  { url, dispatcher }: Target,
   { body, signal }: RunRequest,
 ): Promise<AsyncIterable<StreamPiece>> {
   const text = JSON.stringify({ ...body, stream: true });
   const answer = await requestContainer(url, {
     body: text,
     headers: { accept: 'text/event-stream' },
-    signal,
+    ...{ signal, dispatcher },
   });
   if (answer.statusCode === 200) return readPieces(answer.body);
   const { error } = await envelopeOf(answer.body, signal);

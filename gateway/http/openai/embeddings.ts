@@ -55,7 +55,7 @@ export function embed(parts: RunParts): RequestHandler {
     const bodies = [input].flat().map((text) => ({ text, ...params }));
     await askModel({ entry, bodies }, response, parts, async (server) => {
       const options = { signal: server.signal, concurrency: MAX_CONCURRENT };
-      const all = await requestAll(server.url, bodies, options);
+      const all = await requestAll(server, bodies, options);
       const vectors = all.map(({ output }) => output as Vector);
       checkLength(vectors[0]!.length, dimensions);
       setHeaders(response, server);

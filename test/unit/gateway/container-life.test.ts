@@ -98,6 +98,7 @@ describe('what a container is started with', () => {
   });
   const options = {
     ...{ name: 'harbour', offline: false, hub: { token: 'hf_t' } },
+    proxies: {},
     body: { maxBytes: undefined, maxValues: undefined },
   };
 
@@ -105,6 +106,14 @@ describe('what a container is started with', () => {
     expect(secretsOf(model(), options)).toEqual({ KEY: expect.stringMatching(/^[0-9a-f]{32}$/) });
     expect(secretsOf(model({ baked: false }), options)).toMatchObject({ HF_TOKEN: 'hf_t' });
     expect(secretsOf(model({ baked: false }), { ...options, offline: true })).not.toHaveProperty('HF_TOKEN');
+  });
+
+  test('proxies, unless nothing outside may be reached', () => {
+    const proxies = { HTTPS_PROXY: 'http://proxy:3128' };
+    expect(serverOptions(model(), { ...options, proxies }).env).toMatchObject(proxies);
+    expect(serverOptions(model(), { ...options, proxies, offline: true }).env).not.toHaveProperty(
+      'HTTPS_PROXY',
+    );
   });
 
   test('a volume for weights that it has to download, and the limits of bodies that were asked for', () => {

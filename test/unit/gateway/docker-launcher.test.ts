@@ -56,7 +56,11 @@ function launcherOf(engine: ReturnType<typeof fakeEngine>, standby = 4) {
   const lines: string[] = [];
   const launcher = dockerLauncher({
     ...{ fleet: engine.fleet, name: 'harbour', offline: true, standby, hub: {} },
-    ...{ body: { maxBytes: undefined, maxValues: undefined }, log: (line) => void lines.push(line) },
+    ...{
+      proxies: {},
+      body: { maxBytes: undefined, maxValues: undefined },
+      log: (line) => void lines.push(line),
+    },
   });
   return { launcher, lines };
 }

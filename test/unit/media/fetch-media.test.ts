@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { RunError } from '../../../runtime/core/errors.js';
 import { createAddressGuard } from '../../../runtime/media/address-guard.js';
 import { createFetchMedia } from '../../../runtime/media/fetch-media.js';
+import { DIRECT } from '../../../runtime/network/outgoing-settings.js';
 
 const never = new AbortController().signal;
 
@@ -62,7 +63,7 @@ describe('fetching', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  const options = { allowPrivate: [] as string[], maxBytes: 1000, timeoutMs: 500 };
+  const options = { allowPrivate: [] as string[], maxBytes: 1000, timeoutMs: 500, outgoing: DIRECT };
   const fetchAny = createFetchMedia(options);
   const fetchLocal = createFetchMedia({ ...options, allowPrivate: ['127.0.0.1'] });
 
