@@ -1,11 +1,13 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import { isTaskId, TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
+import { architectureOf } from '../../runtime/graphs/registry.js';
 import { possibleTasks, taskOfModelType } from './architectures.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
+import { noExport } from './requirements.js';
 
 export interface DetectRequest {
-  info: Pick<ModelInfo, 'id' | 'pipelineTag' | 'tags' | 'libraryName'>;
+  info: Pick<ModelInfo, 'id' | 'pipelineTag' | 'tags' | 'libraryName' | 'files'>;
   facts: ModelFacts;
   /** The operator's choice; refused when the model can't do it. */
   task?: string | undefined;
@@ -64,6 +66,10 @@ function guess(request: DetectRequest): DetectedTask {
   if (byTags.length === 1) return { task: byTags[0]!, reason: `tag ${byTags[0]}` };
   const byType = taskOfModelType(facts);
   if (byType) return { task: byType, reason: `model_type ${facts.modelType}` };
+  // No task would help a model that nothing here computes.
+  const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
+  if (facts.modelType !== undefined && !hasExport && !architectureOf(facts.modelType))
+    throw noExport(info, facts, []);
   throw new Refusal(
     `nothing in ${info.id} tells its task`,
     `give it with --task, one of ${TASK_IDS.join(', ')}`,

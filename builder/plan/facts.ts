@@ -1,3 +1,4 @@
+import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
@@ -48,7 +49,7 @@ type Json = Record<string, unknown>;
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
   const read = async (path: string) => parseObject(path, await source.readText(info, path));
   const [config, tokenizer, index, sentences, processing] = await Promise.all([
-    read('config.json'),
+    read('config.json').then(normalizeConfig),
     read('tokenizer_config.json'),
     read('model_index.json'),
     read('config_sentence_transformers.json'),

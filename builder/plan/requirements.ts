@@ -24,7 +24,7 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
  * @param conversions ids of models that name it as their base
  */
 export function noExport(
-  { id, files }: ModelInfo,
+  { id, files }: Pick<ModelInfo, 'id' | 'files'>,
   { customCode, modelType = 'it' }: Pick<ModelFacts, 'customCode' | 'modelType'>,
   conversions: readonly string[],
 ): Refusal {

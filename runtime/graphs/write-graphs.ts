@@ -6,6 +6,8 @@ import { createGraphWriter } from './graph-writer.js';
 import { architectureOf } from './registry.js';
 import { inPlace, type Storage } from './storage.js';
 import { createWeights } from './weights.js';
+import { withHeadOfFile } from '../hub-config/head-of-file.js';
+import { normalizeConfig } from '../hub-config/normalize.js';
 
 export interface GraphsRequest {
   /** config.json */
@@ -44,7 +46,8 @@ export function hasWriter(modelType: string | undefined, head: Head): boolean {
  * @throws GraphError that says what does not fit
  */
 export function writeGraphs(request: GraphsRequest): WrittenGraphs {
-  const { config, index, head, storage = inPlace } = request;
+  const { index, head, storage = inPlace } = request;
+  const config = withHeadOfFile(normalizeConfig(request.config), index);
   const type = kindOf(config);
   if (type === undefined) throw new GraphError('config.json: model_type is no text');
   const architecture = architectureOf(type);

@@ -43,6 +43,9 @@ export interface ModelPlace {
   dir: string;
 }
 
+/** Reference models whose repositories transformers 5 wrote. */
+export const TRANSFORMERS_5 = 'zoo-v5';
+
 /** Every reference model of the fixtures, by default those with ONNX exports. */
 export async function zooPlaces(roots: readonly string[] = ROOTS): Promise<ModelPlace[]> {
   const places: ModelPlace[] = [];

@@ -23,6 +23,8 @@ export interface PromptRequest {
   options: GenerateOptions;
   /** Whether decoding joins punctuation where the request doesn't say; default true. */
   cleanUp?: boolean;
+  /** True: the answer is decoded by itself, without the tokens before it. */
+  decodesAlone?: boolean;
   signal: AbortSignal;
 }
 
@@ -58,7 +60,7 @@ function settingsOf(
  */
 export async function* generateFromPrompt(
   model: PromptModel,
-  { prompt, signal, ...given }: PromptRequest,
+  { prompt, signal, decodesAlone, ...given }: PromptRequest,
 ): AsyncGenerator<string, GeneratedText[]> {
   const { decoder, tokenizer } = model;
   const { length } = prompt.tokens;
@@ -72,7 +74,7 @@ export async function* generateFromPrompt(
     signal,
   };
   return yield* generate({
-    ...{ prompt, settings, tokenizer, signal },
+    ...{ prompt, settings, tokenizer, signal, decodesAlone },
     start: () => decoder.start(request),
   });
 }

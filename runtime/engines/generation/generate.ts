@@ -20,6 +20,8 @@ export interface GenerationInput {
   signal: AbortSignal;
   /** True: the text begins with the prompt, which is the start token of an encoder-decoder model. */
   echoesPrompt?: boolean;
+  /** True: the answer is decoded by itself, without the tokens before it. */
+  decodesAlone?: boolean | undefined;
   /** What the kind of model does to scores after all that the settings ask for. */
   rules?: readonly LogitsProcessor[] | undefined;
   /** True: answers tell their meanLogprob. */
@@ -150,6 +152,7 @@ function startTextStream({
   prompt: { tokens: prompt },
   settings,
   echoesPrompt,
+  decodesAlone = false,
 }: Run): PartialText {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
@@ -159,7 +162,7 @@ function startTextStream({
     openBytes,
     cleanUp,
     stops,
-    prompt: echoesPrompt ? [] : prompt,
+    prompt: echoesPrompt || decodesAlone ? [] : prompt,
   });
   const text = echoesPrompt ? prompt.map((id) => stream.push(id)).join('') : '';
   return { stream, text };

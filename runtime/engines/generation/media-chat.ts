@@ -7,7 +7,8 @@ import {
   loadProcessorTemplate,
 } from '../chat-templates/chat-template.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
-import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { readExtractorConfig } from '../sounds/sound-input.js';
 import { tokenText } from '../tokenizers/tokenizer-json.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -30,7 +31,7 @@ import { contextLimitOf } from './settings/answer-length.js';
 /** Language models that read pictures, sounds or videos among words. */
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const { dir } = request;
-  const config = await readJson(dir, 'config.json');
+  const config = await readModelConfig(dir);
   if (config['model_type'] === 'florence2') return loadFlorenceChat(request, config);
   const tokenizer = await loadTokenizer(dir);
   const families = await readFamilies(request, config, tokenizer);

@@ -1,7 +1,8 @@
 import type { LoadRequest } from '../../core/load-request.js';
 import { openPictureInput } from '../pictures/picture-input.js';
 import type { ProcessedImage } from '../processors/image/image-processor.js';
-import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { type OpenEncoder, openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import type { SourceModel } from './generate-from-source.js';
@@ -18,7 +19,7 @@ export async function openPictureSourceModel<Source>(
   openEncoder: OpenEncoder<Source>,
 ): Promise<PictureSourceModel<Source>> {
   const { dir } = request;
-  const config = await readJson(dir, 'config.json');
+  const config = await readModelConfig(dir);
   const [tokenizer, generation, pictures, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),

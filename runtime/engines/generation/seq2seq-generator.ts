@@ -1,7 +1,8 @@
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { readJson, readOptionalJson } from '../repository/model-folder.js';
+import { readOptionalJson } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openTextEncoder } from './decoding/encoder-decoder/text-encoder.js';
@@ -14,7 +15,7 @@ type Model = SourceModel<readonly number[]>;
 
 /** Encoder-decoder language models with a key-value cache (…ForConditionalGeneration, MarianMTModel). */
 export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2SeqGenerator> {
-  const config = await readJson(request.dir, 'config.json');
+  const config = await readModelConfig(request.dir);
   const [tokenizer, generation, decoder] = await Promise.all([
     loadTokenizer(request.dir),
     readOptionalJson(request.dir, 'generation_config.json'),

@@ -5,7 +5,8 @@ import type { SoundFeatures } from '../processors/audio/sound-features.js';
 import { createWhisperExtractor } from '../processors/audio/whisper.js';
 import { requireSteps } from '../sounds/steps-left.js';
 import { soundPieces } from '../sounds/sound-pieces.js';
-import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
@@ -16,7 +17,7 @@ import { createWhisper, type Transcribe } from './speech/whisper.js';
 /** WhisperForConditionalGeneration, MoonshineForConditionalGeneration, SpeechEncoderDecoderModel. */
 export async function loadSpeechRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
   const { dir } = request;
-  const config = await readJson(dir, 'config.json');
+  const config = await readModelConfig(dir);
   const [tokenizer, generation, sounds, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),

@@ -1,7 +1,8 @@
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { type Json, readJson, readOptionalJson } from '../repository/model-folder.js';
+import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { openDecoder } from './decoding/open-decoder.js';
@@ -10,7 +11,7 @@ import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
 
 /** Decoder-only language models with a key-value cache (…ForCausalLM). */
 export async function loadTextGenerator(request: LoadRequest): Promise<TextGenerator> {
-  const config = await readJson(request.dir, 'config.json');
+  const config = await readModelConfig(request.dir);
   const [tokenizer, generation, decoder] = await Promise.all([
     loadTokenizer(request.dir),
     readOptionalJson(request.dir, 'generation_config.json'),
@@ -70,7 +71,13 @@ interface Request extends Omit<PromptRequest, 'prompt'> {
 }
 
 function generateFrom(model: PromptModel, request: Request): AsyncGenerator<string, GeneratedText[]> {
-  return generateFromPrompt(model, { ...request, prompt: { tokens: truncatePrompt(model, request) } });
+  // Text generation of transformers 5 decodes an answer alone, that of 4 behind its prompt: a blank of a first word goes with it.
+  const decodesAlone = model.tokenizer.config['backend'] === 'tokenizers';
+  return generateFromPrompt(model, {
+    ...request,
+    prompt: { tokens: truncatePrompt(model, request) },
+    decodesAlone,
+  });
 }
 
 /**

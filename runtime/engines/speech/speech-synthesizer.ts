@@ -1,7 +1,8 @@
 import { RunError } from '../../core/errors.js';
 import type { SpeechSynthesizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { type Json, readJson } from '../repository/model-folder.js';
+import { type Json } from '../repository/model-folder.js';
+import { readModelConfig } from '../repository/model-config.js';
 import { openMusicgen } from './musicgen/musicgen.js';
 import { openSpeechT5 } from './speecht5/speecht5.js';
 import { openVits } from './vits/vits.js';
@@ -17,7 +18,7 @@ const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = {
 
 /** Models that make sounds of a text. @throws RunError `not_ready` for a family that is not known */
 export async function loadSpeechSynthesizer(request: LoadRequest): Promise<SpeechSynthesizer> {
-  const config = await readJson(request.dir, 'config.json');
+  const config = await readModelConfig(request.dir);
   const type = String(config['model_type']);
   const open = Object.hasOwn(FAMILIES, type) ? FAMILIES[type] : undefined;
   if (open) return open(request, config);

@@ -1,4 +1,5 @@
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readOptionalModelConfig } from '../repository/model-config.js';
 import { createDetokenizer, type Detokenizer } from './detokenize.js';
 import {
   NO_SPECIAL_TOKENS,
@@ -73,7 +74,7 @@ export async function loadTokenizer(
     readOptionalJson(dir, 'tokenizer.json'),
     readOptionalJson(dir, 'tokenizer_config.json'),
     readOptionalJson(dir, 'special_tokens_map.json'),
-    readOptionalJson(dir, 'config.json'),
+    readOptionalModelConfig(dir),
   ]);
   const settings = { config: config ?? {}, specialTokens, model };
   const made = json

@@ -12,6 +12,7 @@ import { firstToken, textHeads, type TextModel } from '../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../graph-writer.js';
 import { ELEMENTS } from '../tensors.js';
 import { epsilon, labelCount, labels, layers, size } from './config.js';
+import { windowConfig, windowOf } from './llama-like/config.js';
 
 const theta = z.number().positive();
 const config = z.object({
@@ -22,10 +23,11 @@ const config = z.object({
   max_position_embeddings: size.default(8192),
   norm_eps: epsilon.default(1e-5),
   norm_bias: z.boolean().default(false),
-  global_rope_theta: theta.default(160_000),
-  local_rope_theta: theta.nullable().default(10_000),
+  rope_theta: theta.default(160_000),
+  rope_local_base_freq: theta.nullable().default(10_000),
   attention_bias: z.boolean().default(false),
   global_attn_every_n_layers: z.int().min(1).default(3),
+  layer_types: windowConfig.layer_types,
   local_attention: z.int().min(1).default(128),
   mlp_bias: z.boolean().default(false),
   decoder_bias: z.boolean().default(true),
@@ -56,10 +58,10 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding, isGlobal }: Layer,
   const counts = { heads, keyHeads: heads, width: headWidth(width, heads) };
   const fused = linear(g, x, at('attn.Wqkv'), { from: width, to: 3 * width, bias });
   const { query, key, value } = splitRows(g, fused, counts);
-  const local = isGlobal ? null : c.local_rope_theta;
+  const local = isGlobal ? null : c.rope_local_base_freq;
   const positions = positionsOf(g, ids);
   const turn = {
-    rope_theta: local ?? c.global_rope_theta,
+    rope_theta: local ?? c.rope_theta,
     max_position_embeddings: c.max_position_embeddings,
   };
   const turned = (part: Value) => rotate(g, part, rotary(g, positions, turn, counts.width), counts);
@@ -101,9 +103,13 @@ function statesOf(g: GraphWriter, c: Config): Value {
     'model.embeddings.norm',
     normOf(c),
   );
+  const windowAt = windowOf(
+    { ...c, sliding_window: c.local_attention },
+    (layer) => layer % c.global_attn_every_n_layers !== 0,
+  );
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const at = (name: string) => `model.layers.${i}.${name}`;
-    const isGlobal = i % c.global_attn_every_n_layers === 0;
+    const isGlobal = windowAt(i) === undefined;
     const read = i === 0 ? x : layerNorm(g, x, at('attn_norm'), normOf(c));
     const middle = g.node('Add', [x, attend(g, read, { at, ids, padding, isGlobal }, c)]);
     const fed = feedForward(g, layerNorm(g, middle, at('mlp_norm'), normOf(c)), at, c);

@@ -1,6 +1,7 @@
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
-import { type Json, readJson } from '../../repository/model-folder.js';
+import { type Json } from '../../repository/model-folder.js';
+import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
@@ -35,7 +36,7 @@ export interface AudioModel {
  */
 export async function openAudioModel(request: LoadRequest, ...needed: string[]): Promise<AudioModel> {
   const [config, { inputs, outputs, sessions }] = await Promise.all([
-    readJson(request.dir, 'config.json'),
+    readModelConfig(request.dir),
     openSessionPool(request, graphSource(request, 'model')),
   ]);
   requireOutputs(outputs, needed);

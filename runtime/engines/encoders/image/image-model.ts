@@ -4,7 +4,8 @@ import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import { requirePictureRoom } from '../../pictures/picture-room.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
-import { type Json, readJson } from '../../repository/model-folder.js';
+import { type Json } from '../../repository/model-folder.js';
+import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
@@ -47,7 +48,7 @@ export async function openImageModel(
   beside: Tensors = {},
 ): Promise<ImageModel> {
   const [config, pool] = await Promise.all([
-    readJson(request.dir, 'config.json'),
+    readModelConfig(request.dir),
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
   const { inputs, outputs } = pool;

@@ -6,10 +6,10 @@ import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
 import { samplePicture } from '../image/sample-picture.js';
-import { type JointModel, openJointModel } from './joint-model.js';
+import { givesMask, type JointModel, openJointModel } from './joint-model.js';
 import { dot, embeddingsOf, findLogitScale, type LogitScale } from './text-embeddings.js';
 
-/** Tokens of every text of SigLIP, which was trained on rows of this length and takes no mask. */
+/** Tokens of every text of SigLIP, which was trained on rows of this length. */
 const SIGLIP_TOKENS = 64;
 /** Texts come again and again: labels of a camera, categories of a shop. */
 const CACHE_BYTES = 8 * 2 ** 20;
@@ -18,6 +18,7 @@ const CACHE_BYTES = 8 * 2 ** 20;
 export async function loadImageTextMatcher(request: LoadRequest): Promise<ImageTextMatcher> {
   const model = await openJointModel(request, 'logits_per_image');
   const isSiglip = String(model.config['model_type']).includes('siglip');
+  if (isSiglip) requireMaskInput(model);
   const texts: Texts = {
     encode: createTextEncode(model, isSiglip),
     width: isSiglip ? SIGLIP_TOKENS : 0,
@@ -27,6 +28,15 @@ export async function loadImageTextMatcher(request: LoadRequest): Promise<ImageT
     scoring: isSiglip ? 'sigmoid' : 'softmax',
     match: logitScale ? matchWithCache(model, texts, logitScale) : matchWhole(model, texts),
   };
+}
+
+/** Rows of SigLIP are padded: a graph that can't be told so gives other scores than Python does. */
+function requireMaskInput({ tokenizer, takesMask }: JointModel): void {
+  if (takesMask || !givesMask(tokenizer)) return;
+  throw new RunError(
+    'not_ready',
+    "the graph has no input attention_mask, which this tokenizer gives: model_input_names of tokenizer_config.json should be ['input_ids'] if the model was trained without a mask",
+  );
 }
 
 type Match = ImageTextMatcher['match'];

@@ -3,7 +3,8 @@ import type { Picture } from '../../../media/picture.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
-import { type Json, readJson } from '../../repository/model-folder.js';
+import { type Json } from '../../repository/model-folder.js';
+import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
@@ -17,6 +18,8 @@ export interface JointModel {
   /** config.json */
   config: Json;
   tokenizer: TextTokenizer;
+  /** True for a graph with the input attention_mask. */
+  takesMask: boolean;
   /** What the graph reads of decoded pixels. */
   process(picture: Picture): ProcessedImage;
   /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
@@ -54,7 +57,7 @@ const TOKENS = 1024;
  */
 export async function openJointModel(request: LoadRequest, ...needed: string[]): Promise<JointModel> {
   const [config, tokenizer, opened] = await Promise.all([
-    readJson(request.dir, 'config.json'),
+    readModelConfig(request.dir),
     loadTokenizer(request.dir),
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
@@ -65,9 +68,10 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   const forward = createSingleRuns(opened);
   const pictureInputs = inputs.filter(({ name }) => isImageInput(name));
   const textInputs = inputs.filter(({ name }) => !isImageInput(name));
+  const masks = givesMask(tokenizer);
   const pictureFeeds: JointModel['pictureFeeds'] = (picture) => imageRow(pictureInputs, picture);
   const textFeeds: JointModel['textFeeds'] = (rows, width = 0) =>
-    createFeeds(textInputs, padded(rows, width, tokenizer), padId(tokenizer));
+    createFeeds(textInputs, padded(rows, { width, tokenizer, masks }), padId(tokenizer));
   async function run(feeds: Tensors, signal: AbortSignal): Promise<Tensors> {
     const found = await forward(feeds, signal);
     pictures.hasRun();
@@ -75,6 +79,7 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   }
   return {
     ...{ config, tokenizer, pictureFeeds, textFeeds, run },
+    takesMask: textInputs.some(({ name }) => name === 'attention_mask'),
     process: pictures.process,
     readPicture: pictures.read,
     async *runTexts({ rows, picture, width = 0, most = Infinity, signal }) {
@@ -99,19 +104,34 @@ function textsPerRun(rows: readonly Encoding[], width: number): number {
 
 const padId = (tokenizer: TextTokenizer): number => tokenizer.namedId('pad_token') ?? 0;
 
-/** Padding that is part of a row, for graphs that take no mask. */
-function padded(rows: readonly Encoding[], width: number, tokenizer: TextTokenizer): readonly Encoding[] {
+/** `model_input_names` says whether the model gets a mask, as in Python; without that setting it does. */
+export function givesMask({ config }: TextTokenizer): boolean {
+  const names = config['model_input_names'];
+  return !Array.isArray(names) || names.includes('attention_mask');
+}
+
+interface Padding {
+  /** Tokens of every row; 0 for as many as the longest has. */
+  width: number;
+  tokenizer: TextTokenizer;
+  /** False: padding is seen like any other token. */
+  masks: boolean;
+}
+
+/** Rows whose padding is part of them, where they have a width of their own or the model gets no mask. */
+function padded(rows: readonly Encoding[], { width, tokenizer, masks }: Padding): readonly Encoding[] {
+  if (width === 0 && masks) return rows;
+  const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), width);
   const fill = (values: readonly number[], value: number) => [
     ...values,
-    ...new Array<number>(Math.max(0, width - values.length)).fill(value),
+    ...new Array<number>(longest - values.length).fill(value),
   ];
-  if (width === 0) return rows;
   return rows.map(({ ids, typeIds }) => ({
     ids: fill(ids, padId(tokenizer)),
     typeIds: fill(typeIds, 0),
     mask: fill(
       ids.map(() => 1),
-      0,
+      masks ? 0 : 1,
     ),
   }));
 }

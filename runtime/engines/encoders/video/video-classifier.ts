@@ -8,7 +8,8 @@ import { createImageProcessor, type ImageProcessor } from '../../processors/imag
 import { readProcessorConfig } from '../../processors/image/processor-config.js';
 import { evenly } from '../../processors/video/evenly.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
-import { firstNumber, readJson } from '../../repository/model-folder.js';
+import { firstNumber } from '../../repository/model-folder.js';
+import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
@@ -18,7 +19,7 @@ import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
 export async function loadVideoClassifier(request: LoadRequest): Promise<VideoClassifier> {
   const { dir } = request;
   await requireFfmpeg();
-  const config = await readJson(dir, 'config.json');
+  const config = await readModelConfig(dir);
   const [pool, settings] = await Promise.all([
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
     readProcessorConfig(dir, config),

@@ -12,6 +12,7 @@ const olmo3Config = z.object({
   sliding_window: z.int().min(1).nullable().default(4096),
   rms_norm_eps: epsilon.default(1e-5),
   pad_token_id: z.int().nullable().default(1),
+  rope_local_base_freq: z.number().positive().nullish(),
 });
 
 /** Only layers that see everything have scaled positions. modeling_olmo3.py */
@@ -21,10 +22,11 @@ export const olmo3 = defineArchitecture({
   ...llamaLike<z.output<typeof olmo3Config>>((c) => {
     const slides = (layer: number) =>
       c.layer_types ? c.layer_types[layer] === 'sliding_attention' : (layer + 1) % 4 !== 0;
+    const local = { ...c, rope_theta: c.rope_local_base_freq ?? c.rope_theta, rope_scaling: null };
     return {
       ...llamaSizes(c),
       ...{ norms: 'after', headNorms: 'whole', window: windowOf(c, slides) },
-      rotary: (layer) => (slides(layer) ? { ...c, rope_scaling: null } : c),
+      rotary: (layer) => (slides(layer) ? local : c),
     };
   }),
 });

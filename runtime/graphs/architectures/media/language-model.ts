@@ -35,7 +35,11 @@ const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 export const PARTS = {
   'model.': ['model.language_model.', 'language_model.model.'],
   'lm_head.': ['lm_head.', 'language_model.lm_head.'],
-  'vision_model.': ['model.vision_tower.vision_model.', 'vision_tower.vision_model.'],
+  'vision_model.': [
+    ...['model.vision_tower.vision_model.', 'vision_tower.vision_model.'],
+    // Towers that transformers 5 made from a configuration are saved without their own prefix.
+    ...['model.vision_tower.', 'vision_tower.'],
+  ],
   ...part('vision_tower.'),
   ...part('multi_modal_projector.'),
   ...part('image_newline'),

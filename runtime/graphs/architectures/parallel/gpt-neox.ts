@@ -12,8 +12,7 @@ const neoxConfig = z.object({
   ...rotaryConfig,
   intermediate_size: size,
   hidden_act: z.string().default('gelu'),
-  rotary_pct: z.number().positive().max(1).default(0.25),
-  rotary_emb_base: z.number().positive().default(10_000),
+  partial_rotary_factor: z.number().positive().max(1).default(0.25),
   layer_norm_eps: epsilon.default(1e-5),
   use_parallel_residual: z.boolean().default(true),
   attention_bias: z.boolean().default(true),
@@ -37,7 +36,7 @@ export const gptNeox = defineArchitecture({
       },
       names: { embed: 'embed_in', layers: 'layers', norm: 'final_layer_norm', output: 'embed_out' },
       norms: { attention: 'input_layernorm', feedForward: 'post_attention_layernorm' },
-      rotary: { ...c, rope_theta: c.rotary_emb_base, partial_rotary_factor: c.rotary_pct },
+      rotary: c,
       project: (g, x, at) =>
         splitGroups(
           g,

@@ -7,6 +7,7 @@ import { layerNorm } from '../../blocks/norm.js';
 import { labelScores, meanToken } from '../../blocks/picture-heads.js';
 import { firstToken } from '../../blocks/text-heads.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
+import { ELEMENTS } from '../../tensors.js';
 import { epsilon, labelCount, labels, size } from '../config.js';
 import {
   embeddedPatches,
@@ -49,10 +50,12 @@ const config = z
   .transform((c) => ({ labels: labelCount(c), text: c.text_config, picture: c.vision_config }));
 type Config = z.output<typeof config>;
 
-/** Vectors of texts, whose last token counts, be it padding. */
+/** Vectors of texts, whose last token counts, be it padding; the mask says whether tokens see that. */
 function textVectors(g: GraphWriter, c: TextConfig): Value {
   const ids = g.input('input_ids', 'int64', ['texts', 'tokens']);
-  const x = towerLayers(g, embeddedTexts(g, ids, c), c, { base: 'text_model' });
+  const mask = g.input('attention_mask', 'int64', ['texts', 'tokens']);
+  const padding = g.node('Cast', [mask], { to: ELEMENTS.int32 });
+  const x = towerLayers(g, embeddedTexts(g, ids, c), c, { base: 'text_model', padding });
   const last = g.node('Gather', [x, g.ints([-1], [])], { axis: 1 });
   const normed = layerNorm(g, last, 'text_model.final_layer_norm', towerSizes(c));
   return linear(g, normed, 'text_model.head', {

@@ -24,6 +24,7 @@ export const t5Config = z.object({
   layer_norm_epsilon: epsilon.default(1e-6),
   feed_forward_proj: z.string().default('relu'),
   tie_word_embeddings: z.boolean().default(true),
+  scale_decoder_outputs: z.boolean().nullish(),
   model_type: z.string(),
 });
 type Config = z.output<typeof t5Config>;
@@ -150,9 +151,9 @@ export function t5Model(given: Config): Seq2Seq {
     },
     decode: (g, ids, state) => decode(g, ids, state, c),
     scores(g, x) {
-      const tie = c.tie_word_embeddings;
+      const { tie_word_embeddings: tie, scale_decoder_outputs: isScaled } = c;
       const name = tie ? tableName(g, 'decoder') : 'lm_head.weight';
-      const scaled = tie ? g.node('Mul', [x, g.scalar(c.d_model ** -0.5)]) : x;
+      const scaled = (isScaled ?? tie) ? g.node('Mul', [x, g.scalar(c.d_model ** -0.5)]) : x;
       return multiplied(g, scaled, name, { rows: c.vocab_size, columns: c.d_model, isTable: true });
     },
   };

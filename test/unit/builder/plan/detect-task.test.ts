@@ -15,7 +15,7 @@ interface Given extends Partial<ModelFacts> {
 
 function request({ arch, tag, tags = [], library, task, ...facts }: Given): DetectRequest {
   return {
-    info: { id: 'org/m', pipelineTag: tag, tags, libraryName: library },
+    info: { id: 'org/m', pipelineTag: tag, tags, libraryName: library, files: [] },
     facts: {
       architectures: arch ? [arch] : [],
       customCode: false,

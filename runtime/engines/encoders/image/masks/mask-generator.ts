@@ -5,7 +5,7 @@ import { createSingleRuns } from '../../../batching/single-runs.js';
 import { openPictureInput } from '../../../pictures/picture-input.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import type { Edges } from '../../../processors/image/sizes.js';
-import { readJson } from '../../../repository/model-folder.js';
+import { readModelConfig } from '../../../repository/model-config.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSessionPoolOnDemand } from '../../../sessions/growing-pool.js';
 import { type TensorLike, type Tensors, toFloat32 } from '../../../sessions/tensors.js';
@@ -18,7 +18,7 @@ import { pointGrid } from './point-grid.js';
  * scores).
  */
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
-  const config = await readJson(request.dir, 'config.json');
+  const config = await readModelConfig(request.dir);
   const [encoder, decoder, pictures] = await Promise.all([
     openSessionPoolOnDemand(request, graphSource(request, 'vision_encoder')),
     openSessionPoolOnDemand(request, graphSource(request, 'prompt_encoder_mask_decoder')),

@@ -1,5 +1,5 @@
 import { RunError } from '../../../../core/errors.js';
-import { readJson } from '../../../repository/model-folder.js';
+import { readModelConfig } from '../../../repository/model-config.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import { loadTokenizer } from '../../../tokenizers/tokenizer.js';
 
@@ -12,7 +12,7 @@ const TOKENS = 77;
  * @throws RunError `not_ready` for a tokenizer without padding, or that makes more tokens of the texts than fit
  */
 export async function openTaskText(dir: string): Promise<(subtask?: string) => Tensors> {
-  const config = await readJson(dir, 'config.json');
+  const config = await readModelConfig(dir);
   if (config['model_type'] !== 'oneformer') return () => ({});
   const tokenizer = await loadTokenizer(dir);
   const padding = tokenizer.namedId('pad_token');

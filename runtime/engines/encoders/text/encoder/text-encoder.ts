@@ -1,6 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { firstNumber, type Json, readJson } from '../../../repository/model-folder.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { readModelConfig } from '../../../repository/model-config.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { requireOutputs } from '../../../sessions/require-outputs.js';
 import type { Port, Tensors } from '../../../sessions/tensors.js';
@@ -42,7 +43,7 @@ export interface TextModel {
  */
 export async function openTextModel(request: LoadRequest, ...needed: string[]): Promise<TextModel> {
   const [config, tokenizer, opened] = await Promise.all([
-    readJson(request.dir, 'config.json'),
+    readModelConfig(request.dir),
     loadTokenizer(request.dir),
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);

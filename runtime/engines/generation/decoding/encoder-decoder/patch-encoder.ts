@@ -3,7 +3,7 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import { readProcessorConfig } from '../../../processors/image/processor-config.js';
-import { readJson } from '../../../repository/model-folder.js';
+import { readModelConfig } from '../../../repository/model-config.js';
 import { integers, shapeOf } from '../../../sessions/tensors.js';
 import { checkGraphInputs } from './check-graphs.js';
 import type { Encoder } from './encoder.js';
@@ -23,7 +23,7 @@ export async function patchEncoder(
   const [output] = session.outputNames;
   const fixed = shapeOf(session, 'flattened_patches')[1];
   const lengthOf = ({ height }: ProcessedImage) => (typeof fixed === 'number' && fixed > 0 ? fixed : height);
-  const { max_patches } = await readProcessorConfig(dir, await readJson(dir, 'config.json'));
+  const { max_patches } = await readProcessorConfig(dir, await readModelConfig(dir));
   return {
     maxLength: typeof max_patches === 'number' ? max_patches : MOST_PATCHES,
     lengthOf,

@@ -1,0 +1,26 @@
+/**
+ * Fields of config.json that the two versions of transformers, or families, have several names for, by `model_type`:
+ * name -> the one that schemas read. Where a file has both, the name on the left counts.
+ */
+export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  qwen3_moe: { num_local_experts: 'num_experts' },
+  qwen3_vl_moe_text: { num_local_experts: 'num_experts' },
+  videomae: { qv_bias: 'qkv_bias' },
+  gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
+  modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
+};
+
+/** Types that parts of a model have in files of version 5: new -> old. */
+export const TYPES: Readonly<Record<string, string>> = {
+  qwen2_vl_vision: 'qwen2_vl',
+  qwen2_5_vl_vision: 'qwen2_5_vl',
+  qwen3_vl_vision: 'qwen3_vl',
+  qwen3_vl_moe_vision: 'qwen3_vl_moe',
+};
+
+/** Words of a list of kinds of layers: new -> old. */
+const STATE_LAYERS = { linear_attention: 'mamba', full_attention: 'attention' };
+export const LAYER_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  granitemoehybrid: STATE_LAYERS,
+  zamba2: STATE_LAYERS,
+};

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { quantizedIndex } from '../../builder/plan/quantized-index.js';
+import type { Head } from '../../runtime/core/handles/index.js';
+import { parsePythonJson } from '../../runtime/core/python-json.js';
+import { GraphError } from '../../runtime/graphs/errors.js';
+import { architectureOf } from '../../runtime/graphs/registry.js';
+import { packedStorage } from '../../runtime/graphs/storage.js';
+import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import { folderSource } from '../../runtime/store/folder.js';
+import { rangesOf } from '../../runtime/store/source.js';
+import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
+import { graphModel } from '../fakes/drawn-weights.js';
+
+type Config = Record<string, unknown>;
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+
+/** config.json of reference models as transformers 5 saves it (scripts/fixtures/config_v5.py). */
+const forms = parsePythonJson(readFileSync(join(FIXTURES, 'config-v5.json'), 'utf8')) as Record<
+  string,
+  Config
+>;
+
+const folderOf = (name: string): string => {
+  const [root, ...rest] = name.split('/');
+  return root === 'graph-models' ? graphModel(rest.join('/')) : join(FIXTURES, name, 'repo');
+};
+
+/** Digest of all graphs of a head, or what is in the way of them. */
+function written(config: Config, index: WeightIndex, head: Head): string {
+  const packed = quantizedIndex(index, config);
+  try {
+    const storage = packed && packedStorage('made.bin', undefined);
+    const { graphs } = writeGraphs({ config, index: packed?.index ?? index, head, storage });
+    const hash = createHash('sha256');
+    for (const [role, bytes] of Object.entries(graphs)) hash.update(role).update(bytes);
+    return hash.digest('hex');
+  } catch (error) {
+    if (error instanceof GraphError) return error.message;
+    throw error;
+  }
+}
+
+describe('config.json as transformers 5 writes it gives the graphs of the same file as transformers 4 wrote it', () => {
+  test.each(Object.keys(forms))('%s', async (name) => {
+    const dir = folderOf(name);
+    const source = folderSource(dir);
+    const index = await readWeightIndex(rangesOf(source, await source.info('config/form')));
+    const old = parsePythonJson(readFileSync(join(dir, 'config.json'), 'utf8'));
+    const heads = Object.keys(architectureOf(old['model_type'] as string)!.heads) as Head[];
+    const of = (config: Config) => heads.map((head) => [head, written(config, index, head)]);
+    expect(of(forms[name]!)).toEqual(of(old));
+  });
+});
