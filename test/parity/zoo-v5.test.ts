@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { planModel } from '../../builder/plan/index.js';
-import type { TaskId } from '../../runtime/core/task-ids.js';
 import { architectureOf } from '../../runtime/graphs/registry.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { compareModels } from './compare-models.js';
