@@ -31,7 +31,11 @@ export interface RunErrorOptions {
   cause?: unknown;
   /** Seconds for the Retry-After header; 1 by default for retryable codes. */
   retryAfter?: number;
+  reason?: ErrorReason | undefined;
 }
+
+/** Tells errors of one code apart, for metrics. `not_finite`: the model computed NaN or Infinity. */
+export type ErrorReason = 'not_finite';
 
 /**
  * The error for callers, also passed between the processes. The message names the field or the limit and never holds a
@@ -40,11 +44,13 @@ export interface RunErrorOptions {
 export class RunError extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
+  readonly reason: ErrorReason | undefined;
 
   constructor(code: ErrorCode, message: string, options: RunErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'RunError';
     this.code = code;
+    this.reason = options.reason;
     this.retryAfter = options.retryAfter ?? (RETRYABLE.has(code) ? 1 : undefined);
   }
 
@@ -57,20 +63,22 @@ export class RunError extends Error {
 export interface WireError {
   code: ErrorCode;
   message: string;
+  reason?: ErrorReason;
   /** For the log only, never for the caller. */
   detail?: string;
 }
 
 export function toWireError(error: unknown): WireError {
   if (error instanceof RunError) {
-    const detail = error.cause === undefined ? undefined : describe(error.cause);
-    return { code: error.code, message: error.message, ...(detail === undefined ? {} : { detail }) };
+    const { code, message, reason, cause } = error;
+    const detail = cause === undefined ? undefined : describe(cause);
+    return { code, message, ...(reason && { reason }), ...(detail === undefined ? {} : { detail }) };
   }
   return { code: 'engine_failed', message: 'the model failed on this request', detail: describe(error) };
 }
 
 export function fromWireError(error: WireError): RunError {
-  return new RunError(error.code, error.message, { cause: error.detail });
+  return new RunError(error.code, error.message, { cause: error.detail, reason: error.reason });
 }
 
 /** Text of any thrown value. */

@@ -30,6 +30,11 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
     labelNames: ['route', 'status', 'code'],
     ...base,
   });
+  const notFinite = new Counter({
+    name: 'slipway_not_finite_total',
+    help: 'Requests that failed because the model computed NaN or Infinity.',
+    ...base,
+  });
   const duration = new Histogram({
     name: 'slipway_run_duration_seconds',
     help: 'Time from the arrival of a /run request to the end of its answer.',
@@ -68,8 +73,9 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   }
 
   return {
-    count({ route = 'other', status, code = 'none', milliseconds }) {
+    count({ route = 'other', status, code = 'none', reason, milliseconds }) {
       requests.inc({ route, status: String(status), code });
+      if (reason === 'not_finite') notFinite.inc();
       if (route === '/run') duration.observe(milliseconds / 1000);
     },
     async handler(_request, response) {

@@ -15,7 +15,7 @@ const BYTES = Float32Array.BYTES_PER_ELEMENT;
  * what can be had, as in Python.
  *
  * @param rate samples per second
- * @throws RunError 413 too long, 422 no sound in it; the signal's reason
+ * @throws RunError 413 too long, 422 no sound in it, or samples that are not finite; the signal's reason
  */
 export async function decodeSound(
   bytes: Uint8Array,
@@ -43,8 +43,15 @@ export async function decodeSound(
     target.set(chunk.subarray(0, target.length - at), at);
     at += chunk.length;
   }
+  if (!samples.every((sample) => isFinite(sample))) throw notFinite();
   return samples;
 }
+
+const notFinite = (): RunError =>
+  new RunError(
+    'unprocessable',
+    'the sound has samples that are not finite (NaN or Infinity): send a file without them',
+  );
 
 /**
  * Python hands ffmpeg its sounds through a pipe. Of formats that can be read so the samples are the same, except those of an

@@ -4,7 +4,7 @@ import { params, TOKENIZER_FILES, tokenizerArguments } from './fragments.js';
 import { finite } from './scores.js';
 
 const row = z.object({
-  score: z.number().nullable(),
+  score: z.number(),
   token: z.number(),
   token_str: z.string(),
   sequence: z.string(),

@@ -13,7 +13,7 @@ export function params<S extends z.ZodRawShape>(shape: S) {
 /** `top_k` of the classification pipelines: how many rows; null or -1-free "all" as in Python. */
 export const topK = z.int().min(1).nullable().optional();
 
-export const labelScore = z.object({ label: z.string(), score: z.number().nullable() });
+export const labelScore = z.object({ label: z.string(), score: z.number() });
 
 /** How logits become scores; by default according to the training of the checkpoint. */
 export const functionToApply = anyCase(z.enum(['softmax', 'sigmoid', 'none'])).nullish();
@@ -81,4 +81,4 @@ export const tokenizerArguments = z
   })
   .nullish();
 
-export const embedding = z.array(z.number().nullable());
+export const embedding = z.array(z.number());

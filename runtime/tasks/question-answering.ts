@@ -6,7 +6,7 @@ import { finite } from './scores.js';
 const count = z.int().min(1).nullish();
 
 const answer = z.object({
-  score: z.number().nullable(),
+  score: z.number(),
   start: z.number(),
   end: z.number(),
   answer: z.string(),

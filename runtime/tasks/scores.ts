@@ -1,4 +1,5 @@
 import type { Classification } from '../core/handles/index.js';
+import { notFiniteError } from '../core/not-finite.js';
 
 export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
 
@@ -23,21 +24,22 @@ function scoresOf(logits: Float32Array, how: ScoreFunction): number[] {
   return Array.from(logits);
 }
 
-/** NaN and Infinity become null, since JSON has neither. */
-export function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
+/** A number for JSON, which has no other. @throws RunError engine_failed for NaN and the infinities */
+export function finite(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw notFiniteError();
 }
 
 /** A vector for JSON. Uses indexes, because Array.from(vector, …) with its iterator is six times as slow. */
-export function finiteList(vector: Float32Array): (number | null)[] {
-  const list = new Array<number | null>(vector.length);
+export function finiteList(vector: Float32Array): number[] {
+  const list = new Array<number>(vector.length);
   for (let i = 0; i < vector.length; i++) list[i] = finite(vector[i]!);
   return list;
 }
 
 export interface LabelScore {
   label: string;
-  score: number | null;
+  score: number;
 }
 
 /** Labels with scores, best first; ties keep the model's order, as a stable sort does in Python. */

@@ -5,7 +5,7 @@ import { defineTask } from './define.js';
 import { anyCase, params, TOKENIZER_FILES } from './fragments.js';
 import { finite } from './scores.js';
 
-const place = { score: z.number().nullable(), word: z.string(), start: z.number(), end: z.number() };
+const place = { score: z.number(), word: z.string(), start: z.number(), end: z.number() };
 const strategy = anyCase(z.enum(['none', 'simple', 'first', 'average', 'max']));
 
 export default defineTask({

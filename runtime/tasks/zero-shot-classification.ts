@@ -26,7 +26,7 @@ export default defineTask({
   output: z.object({
     sequence: z.string(),
     labels: z.array(z.string()),
-    scores: z.array(z.number().nullable()),
+    scores: z.array(z.number()),
   }),
   example: { text: 'The train leaves from platform seven.', candidate_labels: ['travel', 'cooking'] },
   engines: {

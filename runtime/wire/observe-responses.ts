@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express';
-import type { ErrorCode, RunError } from '../core/errors.js';
+import type { ErrorCode, ErrorReason, RunError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
 
 /** Facts about a finished response, for log, metrics and analytics. Of the caller's data it holds only the path. */
@@ -13,6 +13,7 @@ export interface ResponseSummary {
   status: number;
   /** Why it failed. `cancelled`: the caller left before the end. */
   code: ErrorCode | undefined;
+  reason?: ErrorReason | undefined;
   milliseconds: number;
   /** How far the work came, where it goes on in steps. */
   progress?: Progress | undefined;
@@ -33,6 +34,7 @@ export function observeResponses(
           ...{ method, path, route: routes.has(path) ? path : undefined },
           status: response.headersSent ? response.statusCode : 499,
           code: codeOf(response),
+          reason: (response.locals['error'] as RunError | undefined)?.reason,
           milliseconds: performance.now() - started,
           progress: response.locals['progress'] as Progress | undefined,
         },

@@ -55,11 +55,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
       collectGarbage();
     } catch (error) {
-      const isRunError = error instanceof RunError;
-      const failure = isRunError
-        ? error
-        : new RunError('not_ready', "the model can't be opened", { cause: error });
-      send({ type: 'load_failed', error: toWireError(failure) });
+      send({ type: 'load_failed', error: toWireError(loadFailure(error, request)) });
     }
   }
 
@@ -97,6 +93,19 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       else if (message.type === 'cancel') running.get(message.id)?.abort();
     },
   };
+}
+
+/** Why a model is not ready: for the caller, with what to do. */
+function loadFailure(error: unknown, { spec }: LoadRequest): RunError {
+  if (!(error instanceof RunError))
+    return new RunError('not_ready', "the model can't be opened", { cause: error });
+  if (error.reason !== 'not_finite') return error;
+  return new RunError(
+    'not_ready',
+    "the model's answer to its own example is not finite (NaN or Infinity): its weights are damaged, or numbers overflow " +
+      `at dtype ${spec.dtype}; download the weights again, or take another dtype`,
+    { reason: error.reason },
+  );
 }
 
 /** Loads the head that the task needs, with the engine that the spec names. */

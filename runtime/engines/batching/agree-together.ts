@@ -1,4 +1,4 @@
-import { type Tensors, toFloat32 } from '../sessions/tensors.js';
+import { type Tensors, rawFloats } from '../sessions/tensors.js';
 
 /** Computes rows in one run; gives their results in the same order. */
 export type Compute<Row> = (rows: Row[]) => Promise<Tensors[]>;
@@ -19,7 +19,7 @@ export async function agreeTogether<Row>(compute: Compute<Row>, rows: Row[]): Pr
 function near(one: Tensors[string], other: Tensors[string]): boolean {
   const tolerance = TOLERANCE[one.type];
   if (tolerance === undefined) return true;
-  const [a, b] = [toFloat32(one), toFloat32(other)];
+  const [a, b] = [rawFloats(one), rawFloats(other)];
   const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return a.length === b.length && a.every((value, i) => Math.abs(value - b[i]!) <= tolerance * largest);
 }

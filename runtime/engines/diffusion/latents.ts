@@ -26,7 +26,7 @@ export function startingNoise({ latents, seed }: PictureOptions, shape: readonly
 function flatten(value: unknown, rest: readonly number[], shape: readonly number[]): number[] {
   const [length, ...inner] = rest;
   if (length === undefined) {
-    if (typeof value === 'number' && Number.isFinite(value)) return [value];
+    if (typeof value === 'number' && Number.isFinite(Math.fround(value))) return [value];
   } else if (Array.isArray(value) && value.length === length) {
     return value.flatMap((item) => flatten(item, inner, shape));
   }

@@ -1,4 +1,5 @@
 import { eachRow } from '../../core/each-row.js';
+import { requireFinite } from '../../core/not-finite.js';
 import type { Picture } from '../../media/picture.js';
 
 export interface Planes {
@@ -9,9 +10,13 @@ export interface Planes {
   width: number;
 }
 
-/** Pixels of what a decoder gives, as VaeImageProcessor does: (v / 2 + 0.5), bounded, in 255 levels. */
+/**
+ * Pixels of what a decoder gives, as VaeImageProcessor does: (v / 2 + 0.5), bounded, in 255 levels.
+ * @throws RunError engine_failed for values that are not finite
+ */
 export async function toPicture(planes: Planes, signal: AbortSignal): Promise<Picture> {
   const { values, channels, height, width } = planes;
+  requireFinite(values);
   const data = Buffer.alloc(height * width * channels);
   const plane = height * width;
   await eachRow(height, signal, (y) => {

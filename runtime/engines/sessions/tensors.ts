@@ -2,6 +2,7 @@ import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import { halfBitsToNumber } from '../../core/half.js';
+import { requireFinite, requireLogits } from '../../core/not-finite.js';
 
 /** A tensor without its native side: it can cross threads. */
 export interface TensorLike {
@@ -65,8 +66,17 @@ export function shapeOf(session: InferenceSession, name: string): readonly (numb
   return input?.isTensor ? input.shape : [];
 }
 
-/** Values of a float32 or float16 tensor as float32. */
-export function toFloat32(tensor: TensorLike): Float32Array {
+/**
+ * What a graph gives for one request: values of a float32 or float16 tensor as float32.
+ * @throws RunError engine_failed for values that are not finite
+ */
+export const toFloat32 = (tensor: TensorLike): Float32Array => requireFinite(rawFloats(tensor));
+
+/** As toFloat32, for scores before a softmax or sigmoid, where -Infinity is a mask. */
+export const toLogits = (tensor: TensorLike): Float32Array => requireLogits(rawFloats(tensor));
+
+/** As toFloat32, unchecked: for rows of several requests, of which each is checked by itself. */
+export function rawFloats(tensor: TensorLike): Float32Array {
   if (tensor.type === 'float32') return tensor.data as Float32Array;
   if (tensor.type === 'float16') return halfToFloat(tensor.data);
   throw new RunError('engine_failed', `the graph answers ${tensor.type} where floats were expected`);

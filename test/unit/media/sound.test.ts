@@ -41,6 +41,35 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
     expect((await decode(tone.subarray(0, 44 + 500))).length).toBeGreaterThan(900);
   });
 
+  test.each([NaN, Infinity, -Infinity])('with a sample that is %d are refused', async (value) => {
+    const samples = new Float32Array(8000);
+    samples[4000] = value;
+    const header = Buffer.alloc(44);
+    header.write('RIFF');
+    header.writeUInt32LE(36 + samples.byteLength, 4);
+    header.write('WAVEfmt ', 8);
+    for (const [at, number] of [
+      [16, 16],
+      [24, 16_000],
+      [28, 64_000],
+      [40, samples.byteLength],
+    ] as const)
+      header.writeUInt32LE(number, at);
+    // IEEE floats of one channel.
+    for (const [at, number] of [
+      [20, 3],
+      [22, 1],
+      [32, 4],
+      [34, 32],
+    ] as const)
+      header.writeUInt16LE(number, at);
+    header.write('data', 36);
+    await expect(decode(Buffer.concat([header, new Uint8Array(samples.buffer)]))).rejects.toMatchObject({
+      code: 'unprocessable',
+      message: expect.stringContaining('not finite'),
+    });
+  });
+
   test.each([
     ['nothing', Buffer.alloc(0)],
     ['noise', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251))],

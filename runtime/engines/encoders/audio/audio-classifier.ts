@@ -1,7 +1,7 @@
 import type { AudioClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import { openAudioModel } from './audio-model.js';
 
 /** *ForSequenceClassification over sounds: input_values or input_features -> logits [1, labels]. */
@@ -10,7 +10,7 @@ export async function loadAudioClassifier(request: LoadRequest): Promise<AudioCl
   return {
     async classify(bytes, signal) {
       const outputs = await run(await samples(bytes, signal), signal);
-      const logits = toFloat32(outputs['logits']!);
+      const logits = toLogits(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem: problemOf(config) };
     },
   };

@@ -3,7 +3,7 @@ import { RunError } from '../../../core/errors.js';
 import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
+import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
@@ -60,7 +60,7 @@ function refuse(options: Record<string, unknown>): void {
 }
 
 function bestTokens(logits: TensorLike): number[] {
-  const scores = toFloat32(logits);
+  const scores = toLogits(logits);
   const size = logits.dims.at(-1)!;
   return Array.from({ length: scores.length / size }, (_, step) => {
     let best = 0;

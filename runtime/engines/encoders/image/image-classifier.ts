@@ -1,7 +1,7 @@
 import type { ImageClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import { openImageModel } from './image-model.js';
 
 /** *ForImageClassification: pixel_values [1, 3, h, w] -> logits [1, labels]. */
@@ -12,7 +12,7 @@ export async function loadImageClassifier(request: LoadRequest): Promise<ImageCl
   return {
     async classify(bytes, signal) {
       const { outputs } = await run(bytes, signal);
-      const logits = toFloat32(outputs['logits']!);
+      const logits = toLogits(outputs['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };

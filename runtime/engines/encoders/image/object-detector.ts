@@ -1,7 +1,7 @@
 import type { Detection, ObjectDetector } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { labelsOf } from '../../repository/labels.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toFloat32, toLogits } from '../../sessions/tensors.js';
 import { cornerBox, sigmoid } from '../boxes.js';
 import { probabilities } from '../probabilities.js';
 import { openImageModel } from './image-model.js';
@@ -37,7 +37,7 @@ export async function loadObjectDetector(request: LoadRequest): Promise<ObjectDe
       const labels = labelsOf(model.config, classes);
       const least = Math.fround(threshold);
       const rows: Detection[] = [];
-      for (const { query, label, score } of read(toFloat32(outputs['logits']!), classes)) {
+      for (const { query, label, score } of read(toLogits(outputs['logits']!), classes)) {
         if (score > least)
           rows.push({ score, label: labels[label]!, box: cornerBox(boxes, query, image.original) });
       }

@@ -3,7 +3,7 @@ import { RunError } from '../../../core/errors.js';
 import type { ImageTextMatcher } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
 import { samplePicture } from '../image/sample-picture.js';
 import { givesMask, type JointModel, openJointModel } from './joint-model.js';
@@ -78,7 +78,7 @@ function matchWhole(model: JointModel, { encode, width }: Texts): Match {
     const picture = await model.readPicture(image, signal);
     const logits: number[] = [];
     for await (const { outputs } of model.runTexts({ rows, picture, width, signal }))
-      logits.push(...toFloat32(outputs['logits_per_image']!));
+      logits.push(...toLogits(outputs['logits_per_image']!));
     return Float32Array.from(logits);
   };
 }

@@ -1,5 +1,5 @@
 import type { TensorLike, Tensors } from '../../sessions/tensors.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toFloat32, toLogits } from '../../sessions/tensors.js';
 
 /** How logits follow from the embeddings of a picture and of a text: scale times their dot product, plus bias. */
 export interface LogitScale {
@@ -18,7 +18,7 @@ export function findLogitScale(outputs: Tensors): LogitScale | undefined {
   const found = embeddingsOf(outputs);
   if (!found) return undefined;
   const { image, texts } = found;
-  const logits = toFloat32(outputs['logits_per_image']!);
+  const logits = toLogits(outputs['logits_per_image']!);
   const products = texts.map((text) => dot(image, text));
   const [low, high] = [products.indexOf(Math.min(...products)), products.indexOf(Math.max(...products))];
   const range = logits[high]! - logits[low]!;

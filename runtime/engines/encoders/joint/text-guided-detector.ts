@@ -3,7 +3,7 @@ import type { Detection, TextGuidedDetector } from '../../../core/handles/index.
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber } from '../../repository/model-folder.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
-import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
+import { type TensorLike, toFloat32, toLogits } from '../../sessions/tensors.js';
 import { cornerBox, type Scale, sigmoid } from '../boxes.js';
 import { openJointModel } from './joint-model.js';
 
@@ -41,7 +41,7 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
         const logits = byTokens ? bestTokens(outputs['logits']!) : outputs['logits']!;
         found.push(
           ...detections(logits.dims[2]!, {
-            logits: toFloat32(logits),
+            logits: toLogits(logits),
             boxes: toFloat32(outputs['pred_boxes']!),
             ...{ scale, threshold: Math.fround(threshold) },
             labels: labels.slice(first, first + count),
@@ -57,7 +57,7 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
 /** [1, queries, tokens] -> [1, queries, 1] */
 function bestTokens(logits: TensorLike): TensorLike {
   const [queries, tokens] = logits.dims.slice(-2) as [number, number];
-  const values = toFloat32(logits);
+  const values = toLogits(logits);
   const data = Float32Array.from({ length: queries }, (_, query) =>
     values
       .subarray(query * tokens, (query + 1) * tokens)

@@ -3,7 +3,7 @@ import type { VisualQuestionAnswerer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber } from '../../repository/model-folder.js';
 import { labelsOf } from '../../repository/labels.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import { openJointModel } from './joint-model.js';
 
 /** ViLT: input_ids, token_type_ids, pixel_values, pixel_mask -> logits [1, answers]. */
@@ -24,7 +24,7 @@ export async function loadVisualQuestionAnswerer(request: LoadRequest): Promise<
       const text = model.textFeeds([row]);
       const picture = await model.readPicture(image, signal);
       const outputs = await model.run({ ...text, ...model.pictureFeeds(picture) }, signal);
-      const logits = toFloat32(outputs['logits']!);
+      const logits = toLogits(outputs['logits']!);
       return { logits, labels: labelsOf(model.config, logits.length), problem: 'multi_label' };
     },
   };

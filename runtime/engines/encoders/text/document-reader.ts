@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { DocumentReader, DocumentSpan, SpanOptions, WordBox } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { mapInSlices } from '../../batching/row-slices.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import type { OffsetEncoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
 import { eachRow } from '../../../core/each-row.js';
 import { bestSpans, spanProbabilities } from './answer-spans.js';
@@ -101,8 +101,8 @@ async function readWindow(
   const outputs = await encoder.forward(row, signal);
   const cls = tokenizer.namedId('cls_token');
   const allowed = row.ids.map((id, i) => id === cls || row.sequences[i] === 1);
-  const start = spanProbabilities(toFloat32(outputs['start_logits']!), allowed);
-  const end = spanProbabilities(toFloat32(outputs['end_logits']!), allowed);
+  const start = spanProbabilities(toLogits(outputs['start_logits']!), allowed);
+  const end = spanProbabilities(toLogits(outputs['end_logits']!), allowed);
   const best = bestSpans({
     ...{ start, end, allowed },
     ...{ count: options.topK, longest: options.maxAnswerLength },

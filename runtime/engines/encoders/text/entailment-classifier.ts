@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Entailment, EntailmentClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import type { Encoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
 import { mapInSlices } from '../../batching/row-slices.js';
 import type { InputLimits } from './encoder/input-limits.js';
@@ -18,7 +18,7 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
       const found: Entailment[] = [];
       const judge = async (hypothesis: string) => {
         const row = pairOf(tokenizer, [tokens, tokenizer.tokenize(hypothesis)], limits);
-        return pick(toFloat32((await encoder.forward(row, signal))['logits']!));
+        return pick(toLogits((await encoder.forward(row, signal))['logits']!));
       };
       for await (const entailment of mapInSlices(hypotheses, judge)) found.push(entailment);
       return found;

@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { ExtractedAnswer, AnswerOptions, QuestionAnswerer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
 import type { TextTokenizer, OffsetEncoding } from '../../tokenizers/tokenizer.js';
 import { bestSpans, type AnswerSpan, spanProbabilities } from './answer-spans.js';
@@ -35,8 +35,8 @@ export async function loadQuestionAnswerer(request: LoadRequest): Promise<Questi
         // Where the context comes first, Python forbids no token.
         const free = sequence === 0;
         const allowed = row.ids.map((id, i) => free || id === cls || row.sequences[i] === sequence);
-        const start = spanProbabilities(toFloat32(outputs['start_logits']!), allowed);
-        const end = spanProbabilities(toFloat32(outputs['end_logits']!), allowed);
+        const start = spanProbabilities(toLogits(outputs['start_logits']!), allowed);
+        const end = spanProbabilities(toLogits(outputs['end_logits']!), allowed);
         const count = options.wholeWords ? options.topK * 2 + 10 : options.topK;
         const impossible = Math.fround(start[0]! * end[0]!);
         return {

@@ -1,6 +1,6 @@
 import type { SequenceClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toLogits } from '../../sessions/tensors.js';
 import { labelsOf, problemOf } from '../../repository/labels.js';
 import { lowerLimit } from './encoder/input-limits.js';
 import { padToLimit } from './encoder/pad-row.js';
@@ -14,7 +14,7 @@ export async function loadSequenceClassifier(request: LoadRequest): Promise<Sequ
     async classify(text, { maxLength, padded, signal, ...options } = {}) {
       const row = tokenizer.encode(text, { ...options, maxLength: lowerLimit(limits.text, maxLength) });
       const whole = padded ? padToLimit(tokenizer, row, { maxLength, limits }) : row;
-      const logits = toFloat32((await encoder.forward(whole, signal))['logits']!);
+      const logits = toLogits((await encoder.forward(whole, signal))['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };
     },
   };

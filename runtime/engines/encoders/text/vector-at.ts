@@ -1,8 +1,8 @@
-import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
+import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 
 /** Values [width] of one position of a tensor [1, positions, width], converted without the others. */
 export function vectorAt({ data, dims, type }: TensorLike, at: number): Float32Array {
   const width = dims[2]!;
   const part = (data as Float32Array).subarray(at * width, (at + 1) * width);
-  return toFloat32({ type, data: part, dims: [width] });
+  return toLogits({ type, data: part, dims: [width] });
 }

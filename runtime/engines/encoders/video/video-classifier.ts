@@ -13,7 +13,7 @@ import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPoolOnDemand } from '../../sessions/growing-pool.js';
-import { type TensorLike, toFloat32 } from '../../sessions/tensors.js';
+import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 
 /** *ForVideoClassification: pixel_values [1, frames, 3, h, w] -> logits [1, labels]. */
 export async function loadVideoClassifier(request: LoadRequest): Promise<VideoClassifier> {
@@ -36,7 +36,7 @@ export async function loadVideoClassifier(request: LoadRequest): Promise<VideoCl
       const clip = { frames, every };
       const pixels = await readClip(bytes, { clip, processor, limits: request, signal });
       const { logits } = await run({ pixel_values: pixels }, signal);
-      const scores = toFloat32(logits!);
+      const scores = toLogits(logits!);
       return { logits: scores, labels: labelsOf(config, scores.length), problem: problemOf(config) };
     },
   };

@@ -1,6 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { rawFloats } from '../../sessions/tensors.js';
 
 /** A tensor whose row i is row `from[i]` of the given one. */
 export function gatherRows(tensor: Tensor, from: readonly number[]): Tensor {
@@ -12,10 +12,10 @@ export function gatherRows(tensor: Tensor, from: readonly number[]): Tensor {
   return new ort.Tensor(tensor.type as 'float32', target, [from.length, ...rest]);
 }
 
-/** Scores [rows, tokens, vocabulary] after the last token, one array per row: views, which the caller may change. */
+/** Scores [rows, tokens, vocabulary] after the last token, unchecked, one array per row: views, which the caller may change. */
 export function lastScores(logits: Tensor): Float32Array[] {
   const [rows, tokens, vocabulary] = logits.dims as [number, number, number];
-  const values = toFloat32(logits);
+  const values = rawFloats(logits);
   return Array.from({ length: rows }, (_, row) => {
     const start = ((row + 1) * tokens - 1) * vocabulary;
     return values.subarray(start, start + vocabulary);

@@ -2,7 +2,7 @@ import ort from 'onnxruntime-node';
 import type { Tensor } from 'onnxruntime-node';
 import { createSampler } from '../../generation/search/sampling.js';
 import type { GenerationSettings } from '../../generation/settings/settings.js';
-import { toFloat32 } from '../../sessions/tensors.js';
+import { toFloat32, toLogits } from '../../sessions/tensors.js';
 import type { Step } from '../cached-decoder.js';
 import { delayPattern } from './delay-pattern.js';
 
@@ -37,7 +37,7 @@ export async function composeCodes(step: Step, piece: Piece): Promise<number[][]
     const ids = BigInt64Array.from(Array.from({ length: rows }, () => column).flat(), BigInt);
     const input_ids = new ort.Tensor('int64', ids, [ids.length, 1]);
     const { logits } = await step({ input_ids, ...source }, ['logits']);
-    const scores = guided(toFloat32(logits!), codebooks, guidanceScale);
+    const scores = guided(toLogits(logits!), codebooks, guidanceScale);
     column = samplers.map((sample, codebook) => {
       if (isForced(codebook, position)) return pad;
       const code = sample(scores[codebook]!);

@@ -7,7 +7,7 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import type { Plane } from '../../../processors/image/interpolate.js';
 import { labelsOf } from '../../../repository/labels.js';
 import type { Json } from '../../../repository/model-folder.js';
-import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
+import { type Tensors, toLogits } from '../../../sessions/tensors.js';
 import { openImageModel } from '../image-model.js';
 import { eomtMap } from './eomt.js';
 import { foregroundPicture } from './foreground.js';
@@ -104,7 +104,7 @@ async function partsOf(map: SegmentMap, config: Json, signal: AbortSignal): Prom
 function planesOf(outputs: Tensors): Plane[] {
   const logits = outputs['logits'] ?? Object.values(outputs)[0]!;
   const [classes, height, width] = [1, ...logits.dims].slice(-3) as [number, number, number];
-  const values = toFloat32(logits);
+  const values = toLogits(logits);
   return Array.from({ length: classes }, (_, label) => ({
     values: values.subarray(label * height * width, (label + 1) * height * width),
     ...{ height, width },

@@ -1,4 +1,4 @@
-import { type Tensors, toFloat32 } from '../../../sessions/tensors.js';
+import { type Tensors, toLogits } from '../../../sessions/tensors.js';
 import { bilinear, type Plane } from '../../../processors/image/interpolate.js';
 import { sigmoid } from '../../boxes.js';
 import { eachRow } from '../../../../core/each-row.js';
@@ -21,7 +21,7 @@ export function readQueries(outputs: Tensors): Queries | undefined {
   if (!logits || !found) return undefined;
   const [count, width] = logits.dims.slice(-2) as [number, number];
   const [height, columns] = found.dims.slice(-2) as [number, number];
-  const [scores, values] = [toFloat32(logits), toFloat32(found)];
+  const [scores, values] = [toLogits(logits), toLogits(found)];
   const rows = Array.from({ length: count }, (_, query) => query);
   const planes = rows.map((query) => ({
     values: values.subarray(query * height * columns, (query + 1) * height * columns),

@@ -119,16 +119,16 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
       step: (tokens) => step(sequence, tokens),
       reorder(from) {
         join(sequence);
-        sequence.branched ||= from.length > 1;
+        sequence.isUnkept ||= from.length > 1;
         const { rows, batch } = sequence;
         const { going, left } = continued(rows, from, batch!);
         sequence.rows = going;
         batches.leave(batch!, left);
       },
       end() {
-        const { reservation, batch, rows, branched, tokens } = sequence;
+        const { reservation, batch, rows, isUnkept, tokens } = sequence;
         reservation.release();
-        if (keepsPrefixes && batch && !branched) prefixes.insert(tokens, () => batch.extract(rows[0]!));
+        if (keepsPrefixes && batch && !isUnkept) prefixes.insert(tokens, () => batch.extract(rows[0]!));
         if (batch) batches.leave(batch, rows);
         Object.assign(sequence, { cache: undefined, batch: undefined, rows: [] });
       },
@@ -150,7 +150,7 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
       const reservation = await reserveCache(budget, bytes, request);
       const read = await readSource(source, reservation);
       const cache = { ...emptySequenceCache(layout), ...(read && { source: read }) };
-      const fresh = { batch: undefined, rows: [], tokens: [], prompt: { tokens: [] }, branched: false };
+      const fresh = { batch: undefined, rows: [], tokens: [], prompt: { tokens: [] }, isUnkept: false };
       return decodingOf({ ...fresh, cache, fixedBytes, reservation, request });
     },
   };

@@ -1,3 +1,4 @@
+import { requireLogits } from '../../../../core/not-finite.js';
 import type { Reservation } from '../cache/cache-budget.js';
 import { gatherRows } from '../gather-rows.js';
 import type { Batches } from './batches.js';
@@ -17,8 +18,8 @@ export interface Sequence {
   prompt: Prompt;
   /** Tokens that it has been fed, by their keys; those of the first row once there are several. */
   tokens: number[];
-  /** True once it has been more than one row. */
-  branched: boolean;
+  /** True where its tokens are not kept for others: it has been more than one row, or a run of it failed. */
+  isUnkept: boolean;
   /** Bytes of a row beside its tokens. */
   fixedBytes: number;
   reservation: Reservation;
@@ -36,7 +37,7 @@ export function createBatchRuns(
       sequence.request.signal.throwIfAborted();
       const { scores, ...fed } = await session.prefill(sequence.prompt, part.length, sequence.cache!);
       sequence.cache = appendTokens(session.layout, sequence.cache!, fed);
-      if (tokens.length === 0) resolve(scores);
+      if (tokens.length === 0) resolve(scores.map(requireLogits));
       return tokens.length > 0;
     } catch (error) {
       reject(error);
@@ -68,9 +69,19 @@ export function createBatchRuns(
       const { scores, ...fed } = await session.step(tokens, batch);
       const rows = jobs.flatMap(({ sequence }) => sequence.rows);
       batch.append(rows, fed);
-      for (const { sequence, resolve } of jobs) resolve(sequence.rows.map(({ index }) => scores[index]!));
+      for (const job of jobs) settle(job, scores);
     } catch (error) {
       for (const { reject } of jobs) reject(error);
+    }
+  }
+
+  /** Scores that are no numbers fail their own generation only. */
+  function settle({ sequence, resolve, reject }: StepJob<Sequence>, scores: readonly Float32Array[]): void {
+    try {
+      resolve(sequence.rows.map(({ index }) => requireLogits(scores[index]!)));
+    } catch (error) {
+      sequence.isUnkept = true;
+      reject(error);
     }
   }
 

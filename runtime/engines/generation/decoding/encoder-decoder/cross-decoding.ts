@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { requireLogits } from '../../../../core/not-finite.js';
 import { integers } from '../../../sessions/tensors.js';
 import { CACHE_INPUT, isCrossAttention, presentName } from './cross-cache.js';
 import type { Decoding } from '../decoder.js';
@@ -81,7 +82,7 @@ function decodingOf(graphs: DecoderGraphs, initial: CrossState): ForkableDecodin
     const outputs = await session.run(feeds, ['logits', ...kept.map(presentName)]);
     const presents = Object.fromEntries(kept.map((name) => [name, outputs[presentName(name)]!]));
     cache = { ...cache, ...presents };
-    return lastScores(outputs['logits']!);
+    return lastScores(outputs['logits']!).map(requireLogits);
   }
 
   return {

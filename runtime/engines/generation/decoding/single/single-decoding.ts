@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { requireLogits } from '../../../../core/not-finite.js';
 import { integers } from '../../../sessions/tensors.js';
 import { type CacheInput, emptyCacheTensors } from './cache-inputs.js';
 import type { Decoding } from '../decoder.js';
@@ -52,7 +53,7 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
     const { outputs, tokens } = await advance(graph, rows, newTokens);
     const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
     rows = { prompt: rows.prompt, tokens, tensors: Object.fromEntries(tensors) };
-    return lastScores(outputs['logits']!);
+    return lastScores(outputs['logits']!).map(requireLogits);
   }
 
   return {
