@@ -6,8 +6,18 @@ import type { Component } from './tokenizer-json.js';
 
 /** A stretch of text between added tokens, on its way to become words. */
 export interface PreToken extends AlignedText {
-  /** True where the stretch begins at the beginning of the input. */
+  /** True where the stretch begins at the beginning of the input, before it was normalised. */
   first: boolean;
+}
+
+/** True where a part of a piece, from `start` on, came from the beginning of the input. */
+const beginsInput = ({ first, origins, at }: PreToken, start: number): boolean =>
+  origins ? origins.starts[at + start] === 0 : first && start === 0;
+
+/** True where pre-tokenising asks what a text was before its normaliser, which only origins tell. */
+export function asksForOrigins(config: Component | null | undefined): boolean {
+  if (config?.type === 'Sequence') return (config['pretokenizers'] as Component[]).some(asksForOrigins);
+  return config?.type === 'Metaspace' && config['prepend_scheme'] === 'first';
 }
 
 export type PreTokenize = (pieces: PreToken[]) => PreToken[];
@@ -87,7 +97,7 @@ function splitter({ pattern, behavior, invert = false }: Split): PreTokenize {
         text: piece.text.slice(start, end),
         origins: piece.origins,
         at: piece.at + start,
-        first: piece.first && start === 0,
+        first: beginsInput(piece, start),
       })),
     );
 }

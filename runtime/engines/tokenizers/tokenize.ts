@@ -2,7 +2,7 @@ import { type SplitAtAddedTokens, addedTokenFinder } from './added-tokens.js';
 import { type AlignedText, alignText, originSpan } from './aligned-text.js';
 import { codePointsOf } from './code-points.js';
 import { createNormalizer, type Normalize } from './normalizers.js';
-import { createPreTokenizer, type PreTokenize } from './pre-tokenizers.js';
+import { asksForOrigins, createPreTokenizer, type PreTokenize } from './pre-tokenizers.js';
 import type { TokenModel } from './token-model.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 
@@ -50,9 +50,10 @@ const LONE_SURROGATE = /\p{Cs}/gu;
 /** Text to tokens without special tokens around it. */
 export function createTokenize({ json, model, splitSpecial }: TokenizeSettings): Tokenize {
   const wordsOf = createSplit(json, splitSpecial);
+  const aligns = json.normalizer != null && asksForOrigins(json.pre_tokenizer);
   return (text, { traces = false, enough = Infinity } = {}) => {
     const whole = text.replace(LONE_SURROGATE, '\ufffd');
-    const words = wordsOf(alignText(whole, traces));
+    const words = wordsOf(alignText(whole, traces || aligns));
     return traces ? traced(whole, words, model) : { ids: idsOf(words, model, enough) };
   };
 }
@@ -85,7 +86,7 @@ function split(value: AlignedText, { findRaw, findNormalized, normalize, preToke
       if (stretch.id !== undefined) out.push(stretch);
       else if (stretch.text !== '') {
         const { text, origins, at } = stretch;
-        const first = raw.start === 0 && stretch.start === 0;
+        const first = origins ? origins.starts[at] === 0 : raw.start === 0 && stretch.start === 0;
         for (const piece of preTokenize([{ text, origins, at, first }])) {
           if (piece.text !== '')
             out.push({ text: piece.text, origins: piece.origins, at: piece.at, id: undefined });
