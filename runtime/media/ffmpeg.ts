@@ -5,30 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RunError } from '../core/errors.js';
 import { scratchOf } from '../scratch.js';
-
-/**
- * The formats that are opened. None of them names other files or addresses, as playlists do; a container's references to
- * other files are off in ffmpeg unless they are asked for.
- */
-const DEMUXERS = [
-  ...[
-    'wav',
-    'w64',
-    'aiff',
-    'au',
-    'caf',
-    'mp3',
-    'aac',
-    'ogg',
-    'flac',
-    'amr',
-    'mov',
-    'mp4',
-    'matroska',
-    'webm',
-  ],
-  ...['avi', 'gif', 'mpegts', 'mpeg', 'flv', 'asf'],
-];
+import { DEMUXERS } from './formats.js';
 
 /** Largest single allocation. */
 const MAX_ALLOC = 512 * 2 ** 20;

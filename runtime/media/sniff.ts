@@ -1,27 +1,27 @@
 import { fileTypeFromBuffer } from 'file-type';
+import { formatBySignature, formatOfType, type MediaFormat } from './formats.js';
 
-/** Picture formats that we know by their signature but can't read, so that the answer can name them. */
-const UNREADABLE = new Set(['image/heic', 'image/heif', 'image/vnd.adobe.photoshop', 'image/jxl']);
-
-/** Media type by the bytes' own signature: what a client claims is not believed. Undefined where nothing is known. */
+/**
+ * Media type by the bytes' own signature: what a client claims is not believed. What is known and not read is named, with what
+ * to do instead. Undefined where nothing is known.
+ */
 export async function sniff(bytes: Uint8Array): Promise<string | undefined> {
   const found = (await fileTypeFromBuffer(bytes))?.mime;
-  if (found !== undefined && UNREADABLE.has(found)) return `${found.slice('image/'.length)} (not supported)`;
-  if (found === 'application/xml' || found === undefined) return signed(bytes) ?? markup(bytes) ?? found;
-  return found;
+  // Some signatures are more than the two bytes that `file-type` goes by.
+  const format = (isVague(found) && formatBySignature(bytes)) || (found && formatOfType(found)) || undefined;
+  if (format?.remedy !== undefined) return refusal(format);
+  if (found !== undefined && !isVague(found)) return found;
+  return format?.types[0] ?? markup(bytes) ?? found;
 }
 
-/** Sounds that ffmpeg reads and `file-type` does not know, by the four letters that they begin with. */
-const SIGNATURES: Readonly<Record<string, string>> = { '.snd': 'audio/basic', caff: 'audio/x-caf' };
+const isVague = (type: string | undefined): boolean =>
+  type === undefined || type === 'application/xml' || type === 'image/x-icon';
 
-function signed(bytes: Uint8Array): string | undefined {
-  const letters = String.fromCharCode(...bytes.subarray(0, 4));
-  return Object.hasOwn(SIGNATURES, letters) ? SIGNATURES[letters] : undefined;
-}
+const refusal = ({ name, remedy }: MediaFormat): string => `${name} (not supported: ${remedy})`;
 
 /** SVG is text; it is named so that the refusal is clear. */
 function markup(bytes: Uint8Array): string | undefined {
   const start = new TextDecoder().decode(bytes.subarray(0, 1024));
-  if (/<svg[\s>]/i.test(start)) return 'SVG (not supported)';
+  if (/<svg[\s>]/i.test(start)) return 'SVG (not supported: send it as PNG, JPEG or WebP)';
   return /^\s*<(!doctype|html)/i.test(start) ? 'an HTML page' : undefined;
 }

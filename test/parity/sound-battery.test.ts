@@ -63,6 +63,10 @@ const FILES: [kind: string, settings: Parameters<typeof encoded>[1], slack: numb
   ['wav', { codec: ['-c:a', 'adpcm_ima_wav'] }, 800],
   ['aiff', {}, 1],
   ['caf', {}, 1],
+  ['w64', {}, 1],
+  ['wav', { codec: ['-rf64', 'always'] }, 1],
+  ['ac3', {}, 1600],
+  ['eac3', {}, 1600],
   ['au', {}, 1],
   ['flac', {}, 1],
   ['mp3', {}, 1200],
@@ -98,6 +102,14 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0;
     if ((settings.channels ?? 1) === 1) expect(Math.abs(height - HEIGHT)).toBeLessThan(0.03);
     const python = asPython(file);
     if (python.length > 0) expect(digest(samples)).toBe(digest(python));
+  });
+
+  test('BW64 is RF64 by another name', async () => {
+    const file = encoded('wav', { codec: ['-rf64', 'always'] })!;
+    const samples = await decode(file);
+    file.write('BW64');
+    expect(await sniff(file)).toBe('audio/wav');
+    expect(digest(await decode(file))).toBe(digest(samples));
   });
 
   test('one sample is a sound', async () => {
