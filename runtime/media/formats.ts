@@ -1,3 +1,5 @@
+/* eslint-disable no-control-regex -- signatures are bytes, and bytes below 32 are control characters */
+
 /** The remedies of what is not read. */
 const AS_PICTURE = 'send it as PNG, JPEG or WebP';
 const AS_AUDIO = 'send it as WAV, FLAC, MP3 or Ogg';
