@@ -3,8 +3,9 @@ import { RunError } from '../core/errors.js';
 import { DEFAULTS } from '../core/limits.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { AnyTask } from './define.js';
+import { paramNames } from './param-names.js';
 
-/** Keys of the request body that tasks use. All others are ignored. */
+/** Keys of the request body that tasks use. All others are ignored, but names of parameters, which are refused. */
 const KEYS = [
   ...['text', 'messages', 'url', 'base64', 'question', 'context', 'candidate_labels', 'image'],
   ...['stream', 'json', 'params'],
@@ -32,7 +33,9 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new RunError('invalid_input', 'the body must be a JSON object');
   }
-  const body = knownKeys(withShorthand(task, json as Record<string, unknown>));
+  const given = json as Record<string, unknown>;
+  const body = knownKeys(withShorthand(task, given));
+  refuseMisplaced(task, given);
   const { stream = false, json: jsonFlag } = body;
   if (typeof stream !== 'boolean') throw new RunError('invalid_input', 'stream: must be true or false');
   if (jsonFlag !== undefined && typeof jsonFlag !== 'boolean')
@@ -68,6 +71,26 @@ function knownKeys(source: Record<string, unknown>): Body {
   return Object.fromEntries(
     KEYS.filter((key) => Object.hasOwn(source, key) && source[key] !== null).map((key) => [key, source[key]]),
   );
+}
+
+/** Keys that a body itself may have. */
+const OWN: ReadonlySet<string> = new Set([...KEYS, 'input']);
+
+/**
+ * Parameters beside `params`, or in the `input` shorthand, would be ignored like any other key.
+ * @throws RunError 400 that names the first
+ */
+function refuseMisplaced(task: AnyTask, given: Record<string, unknown>): void {
+  const { input } = given;
+  const spread = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
+  const strangers = Object.entries({ ...spread, ...given }).filter(
+    ([name, value]) => !OWN.has(name) && value !== null,
+  );
+  if (strangers.length === 0) return;
+  const names = paramNames(task);
+  const [misplaced] = strangers.find(([name]) => names.has(name)) ?? [];
+  if (misplaced === undefined) return;
+  throw new RunError('invalid_input', `${misplaced}: belongs in params, {"params": {"${misplaced}": …}}`);
 }
 
 function deeperThan(levels: number, value: unknown): boolean {
