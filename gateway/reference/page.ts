@@ -87,8 +87,9 @@ function notes(): string[] {
     'Fields that are not supported are refused with a 400 that names them. A stream with `logprobs`, `n` above 1 or ' +
       'several prompts is sent only when it is complete. Errors have OpenAI’s shape, with the statuses above; if a stream ' +
       'breaks off, the client’s iterator throws.',
-    '`dimensions` keeps the first numbers, at most as many as the model gives. The content of a message may be a list of parts; models that read ' +
-      'only text refuse images. A request to the wrong endpoint is refused with the right one.',
+    '`dimensions` keeps the first numbers, at most as many as the model gives, scaled to length 1 again where the ' +
+      'model’s vectors are. The content of a message may be a list of parts; models that read only text ' +
+      'refuse images. A request to the wrong endpoint is refused with the right one.',
   ];
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { embedding, maxLength, params, tokenizerArguments, truncation } from './fragments.js';
+import { cutOf, cuts, embedding, maxLength, params, tokenizerArguments, truncation } from './fragments.js';
 import { finiteList } from './scores.js';
 
 /** Files from which pooling, normalisation, prompts and lengths are read. */
@@ -36,7 +36,7 @@ export default defineTask({
         .optional()
         .describe('pool the hidden states so, whatever modules the repository has'),
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
-      truncate_dim: z.int().min(1).nullish().describe('keep the first numbers only'),
+      ...cuts,
       max_length: maxLength,
       truncation,
       tokenize_kwargs: tokenizerArguments,
@@ -50,11 +50,11 @@ export default defineTask({
       graphs: ['model'],
       files: EMBEDDING_FILES,
       async run(handle, { text, params }, context) {
-        const { pooling, normalize, truncate_dim, max_length, tokenize_kwargs } = params;
+        const { pooling, normalize, max_length, tokenize_kwargs } = params;
         const options = {
           pooling,
           normalize,
-          truncateDim: truncate_dim ?? undefined,
+          ...cutOf(params),
           maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
           specialTokens: tokenize_kwargs?.add_special_tokens ?? true,
           signal: context.signal,

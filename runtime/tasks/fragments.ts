@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RunError } from '../core/errors.js';
 
 /** Names that are accepted in any case, as in Python. */
 export function anyCase<T extends z.ZodEnum>(names: T) {
@@ -82,3 +83,20 @@ export const tokenizerArguments = z
   .nullish();
 
 export const embedding = z.array(z.number());
+
+const firstNumbers = z.int().min(1).nullish();
+
+/** How many numbers of a vector are kept. */
+export const cuts = {
+  truncate_dim: firstNumbers.describe('keep the first numbers only'),
+  dimensions: firstNumbers.describe(
+    'keep the first numbers only, and scale them to length 1 again where the model’s vectors have it, as OpenAI does',
+  ),
+};
+
+/** @throws RunError 400 where both are given */
+export function cutOf({ truncate_dim, dimensions }: Partial<Record<keyof typeof cuts, number | null>>) {
+  if (truncate_dim != null && dimensions != null)
+    throw new RunError('invalid_input', 'params.dimensions: give it or truncate_dim');
+  return { truncateDim: dimensions ?? truncate_dim ?? undefined, renormalize: dimensions != null };
+}

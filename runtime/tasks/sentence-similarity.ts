@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
 import { EMBEDDING_FILES } from './feature-extraction.js';
-import { embedding, params } from './fragments.js';
+import { cutOf, cuts, embedding, params } from './fragments.js';
 import { finiteList } from './scores.js';
 
 export default defineTask({
@@ -17,7 +17,7 @@ export default defineTask({
       prompt: z.string().nullish().describe('put before the text'),
       prompt_name: z.string().nullish().describe('name of a prompt in config_sentence_transformers.json'),
       normalize_embeddings: z.boolean().nullish(),
-      truncate_dim: z.int().min(1).nullish().describe('keep the first numbers only'),
+      ...cuts,
     }),
   }),
   output: embedding,
@@ -28,12 +28,12 @@ export default defineTask({
       graphs: ['model'],
       files: EMBEDDING_FILES,
       async run(handle, { text, params }, { signal, count }) {
-        const { prompt, prompt_name, normalize_embeddings, truncate_dim } = params;
+        const { prompt, prompt_name, normalize_embeddings } = params;
         const options = {
           prompt: prompt ?? undefined,
           promptName: prompt_name ?? undefined,
           normalize: normalize_embeddings ?? undefined,
-          truncateDim: truncate_dim ?? undefined,
+          ...cutOf(params),
           signal,
           onTokens: (tokensIn: number) => count({ tokensIn }),
         };

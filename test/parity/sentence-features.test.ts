@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
@@ -37,5 +37,28 @@ describe.each(models)('feature-extraction of $about.id', ({ about, repo, cases }
     const [{ request, expect: wanted, compare }] = plain as [(typeof plain)[number]];
     const { body } = await served.run({ ...request, params: { truncate_dim: 3 } });
     expect(await difference(body.output, (wanted as number[]).slice(0, 3), compare)).toBeNull();
+  });
+
+  test('dimensions does so, too, and the rest has length 1 again where Normalize is the last module', async () => {
+    const [{ request, expect: wanted, compare }] = plain as [(typeof plain)[number]];
+    const { body } = await served.run({ ...request, params: { dimensions: 3 } });
+    const modules = JSON.parse(await readFile(join(repo, 'modules.json'), 'utf8')) as { type: string }[];
+    const kept = (wanted as number[]).slice(0, 3);
+    const length = modules.at(-1)!.type.endsWith('Normalize') ? Math.hypot(...kept) : 1;
+    expect(
+      await difference(
+        body.output,
+        kept.map((value) => value / length),
+        compare,
+      ),
+    ).toBeNull();
+    const both = await served.run({ ...request, params: { dimensions: 3, truncate_dim: 3 } });
+    expect([both.status, both.body.error]).toEqual([400, 'params.dimensions: give it or truncate_dim']);
+  });
+
+  test('all dimensions are the vector itself', async () => {
+    const [{ request, expect: wanted }] = plain as [(typeof plain)[number]];
+    const { body } = await served.run({ ...request, params: { dimensions: (wanted as number[]).length } });
+    expect(body.output).toEqual((await served.run(request)).body.output);
   });
 });

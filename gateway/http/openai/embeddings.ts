@@ -40,7 +40,9 @@ export const embeddingBody = z.strictObject({
     .int()
     .min(1)
     .nullish()
-    .describe('keep the first numbers only, at most as many as the model gives'),
+    .describe(
+      'keep the first numbers only, at most as many as the model gives; of length 1 again where the model’s vectors are',
+    ),
   user: z.string().nullish().describe('changes nothing'),
 });
 
@@ -51,7 +53,7 @@ export function embed(parts: RunParts): RequestHandler {
     const { json } = await readJsonBody(request, response, bodyOptions);
     const { model, input, encoding_format, dimensions } = readFields(embeddingBody, json);
     const entry = findModel('/embeddings', model, parts.catalog);
-    const params = dimensions == null ? {} : { params: { truncate_dim: dimensions } };
+    const params = dimensions == null ? {} : { params: { dimensions } };
     const bodies = [input].flat().map((text) => ({ text, ...params }));
     await askModel({ entry, bodies }, response, parts, async (server) => {
       const options = { signal: server.signal, concurrency: MAX_CONCURRENT };

@@ -171,6 +171,8 @@ export interface EmbedOptions {
   /** Scale to length 1. */
   normalize?: boolean | undefined;
   truncateDim?: number | undefined;
+  /** After the cut, scale to length 1 again if the repository's last module did. */
+  renormalize?: boolean | undefined;
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
@@ -185,6 +187,8 @@ export interface EncodeOptions {
   promptName?: string | undefined;
   normalize?: boolean | undefined;
   truncateDim?: number | undefined;
+  /** After the cut, scale to length 1 again if the repository's last module did. */
+  renormalize?: boolean | undefined;
   /** Tokens; what the modules set holds where it is less. */
   maxLength?: number | undefined;
   /** False: nothing around the text. */

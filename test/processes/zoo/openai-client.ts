@@ -260,7 +260,10 @@ export function openAiClient(zooOf: () => ZooGateway): void {
       const asked = { model, input: 'A cat', encoding_format: 'float', dimensions: known.length } as const;
       expect((await client.embeddings.create(asked)).data[0]!.embedding).toEqual(known);
       const short = await client.embeddings.create({ ...asked, dimensions: 3 });
-      expect(short.data[0]!.embedding).toEqual(known.slice(0, 3));
+      const kept = known.slice(0, 3);
+      const expected = kept.map((value) => value / Math.hypot(...kept));
+      // As OpenAI cuts: of length 1 again.
+      short.data[0]!.embedding.forEach((value, i) => expect(value).toBeCloseTo(expected[i]!, 6));
       const other = client.embeddings.create({ ...asked, dimensions: known.length + 1 });
       await expect(other).rejects.toMatchObject({ status: 400, param: 'dimensions' });
     });

@@ -12,6 +12,8 @@ export interface SentenceModules {
   includePrompt: boolean;
   /** Dense layers and normalisation, in order. */
   steps: VectorStep[];
+  /** The last of them is Normalize: vectors have length 1. */
+  normalizes: boolean;
   /** By name; null is an empty one. */
   prompts: Record<string, string | null>;
   defaultPrompt: string | undefined;
@@ -52,6 +54,7 @@ export async function readSentenceModules(dir: string): Promise<SentenceModules>
     pooling: undefined,
     includePrompt: true,
     steps: [],
+    normalizes: false,
     prompts: { query: '', document: '', ...(named['prompts'] as Record<string, string | null> | undefined) },
     defaultPrompt: (named['default_prompt_name'] ?? undefined) as string | undefined,
     truncateDim: (named['truncate_dim'] ?? undefined) as number | undefined,
@@ -93,6 +96,7 @@ async function readModule(dir: string, module: { type?: string; path?: string },
   const path = module.path ?? '';
   // The graph is what these compute.
   if (kind === 'Transformer' || kind === 'StaticEmbedding' || kind === 'Dropout') return;
+  into.normalizes = kind === 'Normalize';
   if (kind === 'Normalize') into.steps.push(normalizeVector);
   else if (kind === 'Pooling') readPooling(await readJson(dir, `${path}/config.json`), into);
   else if (kind === 'Dense') into.steps.push(await readDense(dir, path));

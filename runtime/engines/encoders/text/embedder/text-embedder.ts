@@ -53,7 +53,9 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     // A graph that pools itself leaves out no prompt.
     const pooled = from === 0 ? sentenceVector(outputs) : undefined;
     const vector = pooled ?? applySteps(applyPoolings(hiddenStates(outputs, from), sentencePooling), modules);
-    return finished(vector, { ...options, truncateDim: options.truncateDim ?? modules.truncateDim });
+    const truncateDim = options.truncateDim ?? modules.truncateDim;
+    const renormalize = options.renormalize && modules.normalizes;
+    return finished(vector, { ...options, truncateDim, renormalize });
   };
 
   const embed: TextEmbedder['embed'] = async (text, options = {}) => {
@@ -64,7 +66,8 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, signal);
     const pooled = pooling ? undefined : onlyVector(outputs);
-    return finished(pooled ?? applyPoolings(hiddenStates(outputs, 0), [pooling ?? 'mean']), options);
+    const vector = pooled ?? applyPoolings(hiddenStates(outputs, 0), [pooling ?? 'mean']);
+    return finished(vector, { ...options, renormalize: false });
   };
 
   return { embed, encode };
@@ -95,10 +98,10 @@ function applySteps(pooled: Float32Array, modules: SentenceModules): Float32Arra
 
 function finished(
   vector: Float32Array,
-  { truncateDim, normalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize'>,
+  { truncateDim, normalize, renormalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize' | 'renormalize'>,
 ): Float32Array {
   const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
-  return normalize ? normalizeVector(kept) : kept;
+  return normalize || (renormalize && kept.length < vector.length) ? normalizeVector(kept) : kept;
 }
 
 function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOptions): string {
