@@ -117,7 +117,7 @@ describe('errors have OpenAI’s shape', () => {
     ['chat/completions', { ...chat, temperature: 3 }, 'temperature'],
     ['chat/completions', { ...chat, temperature: 0, n: 2 }, 'n'],
     ['chat/completions', { ...chat, stop: [''] }, 'stop.0'],
-    ['chat/completions', { ...chat, seed: -1 }, 'seed'],
+    ['chat/completions', { ...chat, seed: -2 }, 'seed'],
     ['chat/completions', { ...chat, logit_bias: { a: 1 } }, 'logit_bias.a'],
     ['chat/completions', { ...chat, stream_options: { include_usage: true } }, 'stream_options'],
     ['chat/completions', { ...chat, no_such: 1 }, 'no_such'],

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../../catalog/entry.js';
 import { callContext } from '../call-context.js';
+import { type FieldNames, inCallersWords } from './errors.js';
 import { checkRequest, type RunParts } from '../run.js';
 import { type ModelServer, withModel } from '../with-model.js';
 
@@ -8,6 +9,8 @@ export interface ModelRequest {
   entry: ModelEntry;
   /** Bodies of POST /run. */
   bodies: readonly Record<string, unknown>[];
+  /** How the caller calls the fields of the bodies, where it is not as they do. */
+  names: FieldNames;
 }
 
 /**
@@ -15,12 +18,16 @@ export interface ModelRequest {
  * @throws RunError for a body that the task does not accept, before any model is started; whatever `withModel` throws
  */
 export async function askModel(
-  { entry, bodies }: ModelRequest,
+  { entry, bodies, names }: ModelRequest,
   response: Response,
   parts: RunParts,
   use: (server: ModelServer) => Promise<void>,
 ): Promise<void> {
-  for (const body of bodies) checkRequest(entry, body);
-  callContext(response).model = entry;
-  await withModel(entry, response, parts, use);
+  try {
+    for (const body of bodies) checkRequest(entry, body);
+    callContext(response).model = entry;
+    await withModel(entry, response, parts, use);
+  } catch (error) {
+    throw inCallersWords(error, names);
+  }
 }

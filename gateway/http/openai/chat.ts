@@ -88,6 +88,10 @@ export function readChat(json: unknown, catalog: Catalog): TextRequest {
   return {
     entry,
     bodies: [{ messages, params }],
+    names: {
+      num_return_sequences: 'n',
+      max_new_tokens: given.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens',
+    },
     echoes: [''],
     stream: given.stream ?? false,
     includeUsage: given.stream_options?.include_usage ?? false,

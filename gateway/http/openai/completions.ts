@@ -2,7 +2,14 @@ import * as z from 'zod';
 import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { Catalog } from '../../catalog/entry.js';
 import { RunError } from '../../../runtime/core/errors.js';
-import { generationOf, ignoredFields, readFields, unsupportedField, samplingFields } from './fields.js';
+import {
+  generationOf,
+  ignoredFields,
+  readFields,
+  samplingFields,
+  textOrTexts,
+  unsupportedField,
+} from './fields.js';
 import { findModel } from './models.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
@@ -13,18 +20,7 @@ const NO_TOKENS = 'must be a text or several: prompts of token ids are not suppo
 /** POST completions. */
 export const completionBody = z.strictObject({
   model: z.string(),
-  prompt: z.union(
-    [
-      z.string(),
-      z
-        .array(z.string({ error: NO_TOKENS }))
-        .min(1)
-        .max(MAX_PROMPTS),
-    ],
-    {
-      error: NO_TOKENS,
-    },
-  ),
+  prompt: textOrTexts(MAX_PROMPTS, NO_TOKENS),
   ...samplingFields,
   logprobs: z.int().min(0).max(20).nullish(),
   echo: z.boolean().nullish(),
@@ -53,6 +49,7 @@ export function readCompletion(json: unknown, catalog: Catalog): TextRequest {
   return {
     entry,
     bodies: prompts.map((text) => ({ text, params })),
+    names: { text: 'prompt', num_return_sequences: 'n', max_new_tokens: 'max_tokens' },
     echoes: prompts.map((text) => (given.echo ? text : '')),
     stream: given.stream ?? false,
     includeUsage: given.stream_options?.include_usage ?? false,

@@ -12,29 +12,21 @@ import { sumTokens } from '../usage-headers.js';
 import { setHeaders } from './text-endpoint.js';
 import { requestAll } from './container-requests.js';
 import { askModel } from './ask-model.js';
-import { readFields } from './fields.js';
+import { readFields, textOrTexts } from './fields.js';
 import { ENDPOINTS, findModel } from './models.js';
 
 /** Texts of one request that are sent to the model at the same time, so that it can batch rows of similar length. */
 const MAX_CONCURRENT = 16;
+
+/** As many as OpenAI takes. */
+const MAX_INPUTS = 2048;
 
 const NO_TOKENS = 'must be a text or several: token ids are not supported';
 
 /** POST embeddings. */
 export const embeddingBody = z.strictObject({
   model: z.string(),
-  input: z.union(
-    [
-      z.string(),
-      z
-        .array(z.string({ error: NO_TOKENS }))
-        .min(1)
-        .max(2048),
-    ],
-    {
-      error: NO_TOKENS,
-    },
-  ),
+  input: textOrTexts(MAX_INPUTS, NO_TOKENS),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z
     .int()
@@ -55,7 +47,7 @@ export function embed(parts: RunParts): RequestHandler {
     const entry = findModel('/embeddings', model, parts.catalog);
     const params = dimensions == null ? {} : { params: { dimensions } };
     const bodies = [input].flat().map((text) => ({ text, ...params }));
-    await askModel({ entry, bodies }, response, parts, async (server) => {
+    await askModel({ entry, bodies, names: { text: 'input' } }, response, parts, async (server) => {
       const options = { signal: server.signal, concurrency: MAX_CONCURRENT };
       const all = await requestAll(server, bodies, options);
       const vectors = all.map(({ output }) => output as Vector);

@@ -20,6 +20,18 @@ export const ignoredFields = {
   prompt_cache_retention: z.string().nullish(),
 };
 
+/** A text, or a list of them. @param notText error where something is no text */
+export function textOrTexts(most: number, notText: string) {
+  const many = z
+    .array(z.string({ error: notText }), { error: notText })
+    .min(1, 'must have a text at least')
+    .max(most, {
+      error: ({ input }) => `takes ${most} texts at most, and there are ${(input as []).length}`,
+    });
+  // The list first: of two branches that fail at the same depth, the first one's error is told.
+  return z.union([many, z.string({ error: notText })]);
+}
+
 const probability = z.number().min(0).max(1).nullish();
 const stopString = z.string().min(1);
 
@@ -34,7 +46,7 @@ export const samplingFields = {
   top_p: probability.describe('below 1, tokens are sampled'),
   max_tokens: z.int().min(1).nullish().describe('default: the repository’s limit, else 256'),
   stop: z.union([stopString, z.array(stopString).max(16)]).nullish(),
-  seed: z.int().min(0).nullish(),
+  seed: z.int().min(-1).nullish().describe('-1: none'),
   n: z.int().min(1).max(16).nullish().describe('above 1, tokens are sampled'),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
@@ -74,7 +86,7 @@ export function generationOf(given: Sampling): Record<string, unknown> {
   return dropNullish({
     do_sample: temperature == null ? needsSampling || undefined : temperature > 0,
     temperature: temperature || undefined,
-    ...{ top_p, seed, stop, top_k, min_p, repetition_penalty },
+    ...{ top_p, seed: seed === -1 ? undefined : seed, stop, top_k, min_p, repetition_penalty },
     ...{ presence_penalty, frequency_penalty, logit_bias },
     max_new_tokens: max_tokens,
     num_return_sequences: isMultiple ? n : undefined,

@@ -1,6 +1,7 @@
 import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
 import type { ModelEntry } from '../../catalog/entry.js';
+import type { FieldNames } from './errors.js';
 
 /** One answer of a container, the same for all text tasks. */
 export interface TextAnswer {
@@ -16,6 +17,8 @@ export interface TextRequest {
   entry: ModelEntry;
   /** Bodies of POST /run, one for each prompt. */
   bodies: readonly Record<string, unknown>[];
+  /** How the caller calls the fields of the bodies. */
+  names: FieldNames;
   /** What to put before the answers of each prompt; may be empty. */
   echoes: readonly string[];
   stream: boolean;

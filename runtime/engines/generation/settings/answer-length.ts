@@ -1,3 +1,4 @@
+import { contextTooLong } from '../../../core/context-length.js';
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
@@ -35,13 +36,7 @@ export function maxNewTokensOf({
 }: LengthInput): number {
   const room = context - promptLength;
   const counted = promptLength - prefixLength;
-  if (room < 1) {
-    throw new RunError(
-      'unprocessable',
-      `the prompt has ${promptLength} tokens, ${1 - room} too many: this model takes ${context} with at least one ` +
-        'token of answer',
-    );
-  }
+  if (room < 1) throw contextTooLong({ subject: 'the prompt has', tokens: promptLength, context });
   return Math.min(
     hardLimit ? room : Infinity,
     request.max_new_tokens ?? fromLength(request.max_length, counted) ?? repositoryLimit(),
