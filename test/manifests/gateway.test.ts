@@ -18,6 +18,8 @@ import {
 } from './support/cluster.js';
 
 const { namespace: NAMESPACE } = ACCOUNT;
+/** A port for the model's, which each run has another of. */
+const STAND_IN = '61234';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A container of a model, as far as the gateway asks it. */
@@ -40,8 +42,8 @@ describeWithKubernetes('the gateway beside a real API server', (tools) => {
   let model: Awaited<ReturnType<typeof startModel>>;
   const running: ReturnType<typeof spawn>[] = [];
   beforeAll(async () => {
-    cluster = await startCluster(tools);
     model = await startModel();
+    cluster = await startCluster(tools, { name: 'gateway', standIns: [[String(model.port), STAND_IN]] });
     folder = await mkdtemp(path.join(tmpdir(), 'slipway-kube-'));
     await writeFile(path.join(folder, 'token'), cluster.accountToken);
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

@@ -24,7 +24,7 @@ const IMAGES: [name: string, labels: Record<string, string>, flags: Partial<Mani
 describeWithKubernetes('a real API server of Kubernetes', (tools) => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await startCluster(tools);
+    cluster = await startCluster(tools, { name: 'judged' });
     await cluster.create({
       apiVersion: 'v1',
       kind: 'Namespace',

@@ -1,4 +1,4 @@
-import { createDurations } from '../../../scripts/durations.mjs';
+import { createDurations } from '../../../scripts/testing/durations.mjs';
 
 const file = (name: string, startTime: number, endTime: number) => ({
   name: `/repo/${name}`,
