@@ -3,6 +3,7 @@ import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { timmKind } from '../../runtime/graphs/architectures/timm/kinds.js';
+import { refuseMark } from './json-files.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
 import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
@@ -101,12 +102,13 @@ async function processingOf(own: Json, read: (path: string) => Promise<Json>): P
   return typeof inner === 'object' && inner !== null ? (inner as Json) : combined;
 }
 
-/** @throws Refusal for what is no JSON object; none is an empty one */
+/** @throws Refusal for what is no JSON object, or begins with a byte order mark; none is an empty one */
 export function parseObject(path: string, text: string | undefined): Json {
   if (text === undefined) return {};
+  refuseMark(path, text);
   let value: unknown;
   try {
-    value = parsePythonJson(text.replace(/^\uFEFF/, ''));
+    value = parsePythonJson(text);
   } catch {
     value = undefined;
   }

@@ -22,6 +22,7 @@ import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { detectTask } from './detect-task.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import { type ModelFacts, readFacts } from './facts.js';
+import { refuseMarkedFiles, requireConfig } from './json-files.js';
 import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
@@ -65,6 +66,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const listed = await request.source.info(request.id, request.revision);
   const adapter = await findBase(request.source, request.bases ?? request.source, listed);
   const { source, info } = adapter ?? { source: request.source, info: listed };
+  requireConfig(info);
   const facts = await readFacts(source, info);
   const detected = detectTask({ info, facts, task: request.task });
   const task = taskOf(detected.task);
@@ -78,6 +80,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   );
   const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
   const formats = [spec!, ...rest];
+  await refuseMarkedFiles(source, info, spec!.files);
   return {
     ...{ info, facts, formats },
     spec: spec!,

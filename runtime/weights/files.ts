@@ -30,7 +30,7 @@ const FORMATS = [
 /**
  * The checkpoint of a repository that transformers would take: safetensors before .bin, one file before shards. For
  * pipelines of diffusers, `{ folder: 'unet', stem: 'diffusion_pytorch_model' }`.
- * @throws WeightsError no-weights, adapter-only
+ * @throws WeightsError no-weights, shard-missing (the index of shards), adapter-only
  */
 export function findCheckpoint(
   files: readonly WeightFile[],
@@ -48,6 +48,12 @@ export function findCheckpoint(
   throw nothingFound(byPath, folder, stem);
 }
 
+const SHARD = /-\d{5}-of-\d{5}\.(safetensors|bin)$/;
+
+const isShard = (path: string, folder: string, stem: string | undefined): boolean =>
+  SHARD.test(path) &&
+  FORMATS.some((format) => path.replace(SHARD, '') === inFolder(folder, stem ?? format.stem));
+
 function nothingFound(
   files: ReadonlyMap<string, WeightFile>,
   folder: string,
@@ -59,6 +65,14 @@ function nothingFound(
       code: 'adapter-only',
       what: 'holds the weights of an adapter (LoRA), not of a model',
       remedy: 'take a repository with the merged model',
+    });
+  }
+  const shard = [...files.keys()].find((path) => isShard(path, folder, stem));
+  if (shard !== undefined) {
+    return new WeightsError(where, {
+      code: 'shard-missing',
+      what: `holds ${shard} but no ${shard.replace(SHARD, '.$1.index.json')}, which says where each tensor lies`,
+      remedy: 'the upload is incomplete: take another revision or another repository',
     });
   }
   const names = FORMATS.map((format) => `${stem ?? format.stem}.${format.extension}`).join(' nor ');
