@@ -65,6 +65,7 @@ async function findOrDownload({
     rehash,
     roots: [config.MODEL_DIR, ...(config.HF_HOME ? [config.HF_HOME] : [])],
     downloadRoot,
+    manifests: config.MODEL_MANIFESTS,
     source() {
       if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config);
       const warning = commitWarning(config, downloadRoot);

@@ -117,4 +117,6 @@ export const settingsSchema = z.object({
   INLINE: flag,
   /** Set by `builder serve`: end when stdin closes, that is, when the parent ends. */
   UNTIL_STDIN_ENDS: flag,
+  /** Set by `builder serve`: MODEL_DIR is a folder of others, whose manifest is kept in this one. */
+  MODEL_MANIFESTS: z.string().optional(),
 });

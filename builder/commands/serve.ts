@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { MANIFESTS } from '../../runtime/store/paths.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import { curlLines } from '../curl.js';
 import { type CommandDeps, reportOf } from '../deps.js';
@@ -17,7 +18,9 @@ import {
   type SourceFlags,
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
+import { cacheFolder } from '../source.js';
 import { decideModel } from '../pack/decide-model.js';
+import { requireMediaTools } from '../plan/media-tools.js';
 import { waitForHealth } from '../wait-for-health.js';
 
 interface ServerFlags {
@@ -69,6 +72,7 @@ async function serveModel(given: string | undefined, flags: ServeFlags, deps: Co
   const report = reportOf(deps, flags);
   const options = { id, flags: { ...flags, ...source }, report };
   const model = await decideModel(options, deps);
+  await requireMediaTools(id, model.spec.task);
   const dir = await fetchWeights({ ...options, model }, deps);
   const server = startServer({ flags, deps, spec: formatSpec(model.spec), dir });
   await attend(server, { flags, deps, task: model.spec.task, id });
@@ -107,6 +111,7 @@ function startServer({ flags, deps, spec, dir }: StartOptions): Server {
     ...config.serverEnvironment,
     MODEL_SPEC: `/dev/fd/${SPEC_FD}`,
     MODEL_DIR: dir,
+    ...manifestsOf(dir, path.join(cacheFolder(flags, deps), 'models')),
     UNTIL_STDIN_ENDS: '1',
     KEY: config.key ?? LOCAL_KEY,
     PORT: String(flags.port),
@@ -127,6 +132,12 @@ function startServer({ flags, deps, spec, dir }: StartOptions): Server {
     stop: (signal) => void child.kill(signal),
   };
 }
+
+/** Of a folder that is not in the cache the server keeps what it has verified there, as the builder does. */
+const manifestsOf = (dir: string, models: string): Record<string, string> =>
+  path.resolve(dir).startsWith(path.resolve(models) + path.sep)
+    ? {}
+    : { MODEL_MANIFESTS: path.join(models, MANIFESTS) };
 
 interface Attended {
   flags: ServeFlags;

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepoFile } from '../core/spec.js';
-import { checkFile, type Manifest, readManifest, writeManifest } from './manifest.js';
+import { checkFile, keepManifest, knownFiles, type Manifest, writeManifest } from './manifest.js';
 
 export interface CandidateOptions {
   files: readonly RepoFile[];
@@ -9,6 +9,8 @@ export interface CandidateOptions {
   signal?: AbortSignal | undefined;
   /** Hash every file, even if its timestamp says that it was verified. */
   rehash?: boolean | undefined;
+  /** Where the manifest goes of a folder that is not ours, into which nothing is written; absent: it is ours. */
+  kept?: string | undefined;
 }
 
 export interface FolderCheck {
@@ -21,7 +23,7 @@ export interface FolderCheck {
 
 /**
  * True when the folder holds all files with verified content. Cheap if sizes already differ or the manifest is up to
- * date; else the files are hashed once and, if the folder is writable, a manifest is written.
+ * date; else the files are hashed once and, if its place is writable, a manifest is written.
  * @param options.explain log why a folder that has some of the weights is not used
  */
 export async function isCompleteFolder(
@@ -42,9 +44,9 @@ export async function isCompleteFolder(
 /** Checks every file and updates the manifest. */
 export async function checkFolder(
   dir: string,
-  { files, log, signal, rehash = false }: CandidateOptions,
+  { files, log, signal, rehash = false, kept }: CandidateOptions,
 ): Promise<FolderCheck> {
-  const known = (await readManifest(dir)).files;
+  const known = await knownFiles(dir, kept);
   const check: FolderCheck = { complete: true, valid: {}, invalid: new Map() };
   let hashed = 0;
   const beforeHash = () => {
@@ -57,7 +59,7 @@ export async function checkFolder(
     else check.complete = false;
     if (result.state === 'invalid') check.invalid.set(file.path, result.reason);
   }
-  if (hashed > 0) await writeManifestIfPossible(dir, { ...known, ...check.valid });
+  if (hashed > 0) await writeManifestIfPossible(dir, kept, { ...known, ...check.valid });
   return check;
 }
 
@@ -77,8 +79,13 @@ async function findMismatch(
   return reason === undefined ? undefined : { reason, hasWeights };
 }
 
-async function writeManifestIfPossible(dir: string, entries: Manifest['files']): Promise<void> {
+async function writeManifestIfPossible(
+  dir: string,
+  kept: string | undefined,
+  entries: Manifest['files'],
+): Promise<void> {
   try {
+    if (kept !== undefined) return await keepManifest(kept, dir, entries);
     await access(dir, constants.W_OK);
     await writeManifest(dir, entries);
   } catch {

@@ -58,7 +58,7 @@ function missingPath(path: string): StoreError {
 
 async function listFolder(root: string): Promise<RepoFile[]> {
   if (!(await stat(root).catch(() => undefined))?.isDirectory()) throw missingPath(root);
-  const found = await walk(await realpath(root), root, '');
+  const found = await walk(await linkedFolders(root), root, '');
   if (found.length === 0) throw new StoreError('not_found', `${root} holds no files`);
   // Two at a time, since hashing takes a core each.
   const limit = pLimit(2);
@@ -70,26 +70,36 @@ async function describe(root: string, { path, size }: RepoFile): Promise<RepoFil
   return { path, size, sha256: await digestOf(join(root, ...path.split('/')), { path, size }) };
 }
 
+/** A snapshot in the cache of the hub's Python client. */
+const SNAPSHOT = /[/\\](?:models|datasets|spaces)--[^/\\]+[/\\]snapshots[/\\][^/\\]+$/;
+
+/** Where links of a folder may lead: into itself, and from a snapshot into the blobs of the same repository. */
+async function linkedFolders(root: string): Promise<readonly string[]> {
+  const real = await realpath(root);
+  return SNAPSHOT.test(real) ? [real, join(real, '..', '..', 'blobs')] : [real];
+}
+
 /** @throws StoreError for a link that leads out of the folder */
-async function walk(realRoot: string, root: string, prefix: string): Promise<RepoFile[]> {
+async function walk(allowed: readonly string[], root: string, prefix: string): Promise<RepoFile[]> {
   const files: RepoFile[] = [];
   for (const entry of await readdir(join(root, prefix), { withFileTypes: true })) {
     const path = prefix ? `${prefix}/${entry.name}` : entry.name;
     if (entry.name.startsWith('.') || !isSafePath(path)) continue;
-    const real = entry.isSymbolicLink() ? await resolveInside(realRoot, join(root, path)) : undefined;
+    const real = entry.isSymbolicLink() ? await resolveInside(allowed, join(root, path)) : undefined;
     const found = real ? await stat(real) : entry;
     // Links to folders are not followed, because they could lead back to a parent.
-    if (entry.isDirectory()) files.push(...(await walk(realRoot, root, path)));
+    if (entry.isDirectory()) files.push(...(await walk(allowed, root, path)));
     else if (found.isFile()) files.push({ path, size: (await stat(join(root, path))).size });
   }
   return files;
 }
 
-async function resolveInside(realRoot: string, path: string): Promise<string> {
+async function resolveInside(allowed: readonly string[], path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
-  if (real?.startsWith(realRoot + sep)) return real;
+  if (real !== undefined && allowed.some((folder) => real.startsWith(folder + sep))) return real;
   throw new StoreError('invalid', `${path} is a link that leads out of the folder`, {
-    remedy: 'replace the link by the file itself',
+    remedy:
+      'replace the link by the file itself; links into blobs are followed in models--org--name/snapshots/COMMIT',
   });
 }
 

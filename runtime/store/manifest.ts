@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import type { RepoFile } from '../core/spec.js';
 import { digestOf, expectedDigest } from './digest.js';
 import { isSafePath, OWN_PREFIX } from './paths.js';
+import { makeFolder } from './make-folder.js';
 import { replaceFile } from './replace-file.js';
 
 export const MANIFEST_NAME = `${OWN_PREFIX}.json`;
@@ -17,12 +19,34 @@ export type ManifestEntry = z.output<typeof entry>;
 export type Manifest = z.output<typeof manifest>;
 
 /** The manifest of a folder; empty if there is none or it can't be read. */
-export async function readManifest(dir: string): Promise<Manifest> {
+export function readManifest(dir: string): Promise<Manifest> {
+  return readManifestFile(join(dir, MANIFEST_NAME));
+}
+
+async function readManifestFile(file: string): Promise<Manifest> {
   try {
-    return manifest.parse(JSON.parse(await readFile(join(dir, MANIFEST_NAME), 'utf8')));
+    return manifest.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
     return { version: 1, files: {} };
   }
+}
+
+/** Where manifests of folders lie that are not ours: in a folder of ours, under the hash of their path. */
+const keptFile = (kept: string, dir: string): string =>
+  join(kept, `${createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 32)}.json`);
+
+/** What is known of a folder, by its own manifest and by that which is kept for it elsewhere. */
+export async function knownFiles(dir: string, kept: string | undefined): Promise<Manifest['files']> {
+  const own = await readManifest(dir);
+  return kept === undefined
+    ? own.files
+    : { ...own.files, ...(await readManifestFile(keptFile(kept, dir))).files };
+}
+
+/** Keeps the manifest of a folder that is not ours. @throws errors of the file system */
+export async function keepManifest(kept: string, dir: string, entries: Manifest['files']): Promise<void> {
+  await makeFolder(kept);
+  await replaceFile(keptFile(kept, dir), formatManifest(entries));
 }
 
 /** Replaces the manifest of a folder atomically. @throws errors of the file system */

@@ -4,6 +4,9 @@ import type { RepoRef } from './source.js';
 /** Prefix of our own files in a model's folder; repository files may not have it. */
 export const OWN_PREFIX = '.slipway';
 
+/** Folder of the manifests of folders that are not ours. */
+export const MANIFESTS = `${OWN_PREFIX}-manifests`;
+
 /** Suffix of an unfinished download. */
 export const PART_SUFFIX = '.part';
 

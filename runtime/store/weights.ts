@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
 import { type ModelSpec, type RepoFile, totalBytes } from '../core/spec.js';
 import { isCompleteFolder, checkFolder } from './candidate.js';
@@ -9,7 +9,7 @@ import { acquireLock, type Lock, LockLost, type LockOptions } from './lock.js';
 import { makeFolder } from './make-folder.js';
 import { readManifest, removeLeftovers, writeManifest } from './manifest.js';
 import { removeTarget } from './part-file.js';
-import { candidateDirs, downloadDir, OWN_PREFIX } from './paths.js';
+import { candidateDirs, downloadDir, MANIFESTS, OWN_PREFIX } from './paths.js';
 import type { ModelSource } from './source.js';
 
 export interface WeightsOptions {
@@ -18,6 +18,11 @@ export interface WeightsOptions {
   roots: readonly string[];
   /** Downloads go to `<org>/<name>/<commit>` under this folder. */
   downloadRoot: string;
+  /**
+   * Where manifests go of folders that are not ours, which are those outside of `downloadRoot`; by default a folder in it. Given:
+   * `downloadRoot` may be such a folder itself.
+   */
+  manifests?: string | undefined;
   /** Called only if something must be downloaded. May throw. */
   source: () => Pick<ModelSource, 'open'>;
   /** Hash every file, even if its timestamp says that it was verified. */
@@ -60,16 +65,31 @@ export async function ensureWeights(options: WeightsOptions): Promise<Weights> {
 
 /** The first folder that holds all files, verified; undefined if there is none. Makes no request. */
 export async function findWeights(
-  options: Pick<WeightsOptions, 'spec' | 'roots' | 'downloadRoot' | 'rehash' | 'signal' | 'log'>,
+  options: Pick<
+    WeightsOptions,
+    'spec' | 'roots' | 'downloadRoot' | 'manifests' | 'rehash' | 'signal' | 'log'
+  >,
 ): Promise<string | undefined> {
   const { spec, roots, rehash, signal, log = () => undefined } = options;
   const target = downloadDir(options.downloadRoot, spec);
   for (const dir of new Set([...roots.flatMap((root) => candidateDirs(root, spec)), target])) {
     // The download folder needs no explanation, because it is repaired.
     const explain = dir !== target;
-    if (await isCompleteFolder(dir, { files: spec.files, explain, log, signal, rehash })) return dir;
+    const kept = keptElsewhere(dir, options);
+    if (await isCompleteFolder(dir, { files: spec.files, explain, log, signal, rehash, kept })) return dir;
   }
   return undefined;
+}
+
+/** Where the manifest of a folder is kept; undefined for one of ours, which holds it itself. */
+function keptElsewhere(
+  dir: string,
+  { downloadRoot, manifests }: Pick<WeightsOptions, 'downloadRoot' | 'manifests'>,
+): string | undefined {
+  if (manifests !== undefined) return manifests;
+  const root = resolve(downloadRoot);
+  const isOurs = resolve(dir) === root || resolve(dir).startsWith(root + sep);
+  return isOurs ? undefined : join(root, MANIFESTS);
 }
 
 /** Downloads, or waits for another process that does. @returns bytes received; undefined if another process did it */

@@ -1,4 +1,14 @@
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../../../builder/cli.js';
@@ -128,4 +138,61 @@ test('a folder that cannot be one names the flag', async () => {
   const finished = await fetchCli('org/name', '--to', to);
   expect(finished).toMatchObject({ code: 1, stdout: '' });
   expect(finished.stderr).toMatch(/a file lies where a folder belongs/);
+});
+
+/** A snapshot as the hub's Python client lays it out. */
+function snapshot(): { root: string; folder: string; outside: string } {
+  const root = folderWith({ 'outside/secret': 'x' });
+  const repository = path.join(root, 'models--org--name');
+  const folder = path.join(repository, 'snapshots', 'a'.repeat(40));
+  const entries = readdirSync(REPO, { recursive: true, withFileTypes: true }).filter(
+    (one) => one.isFile() && !one.name.startsWith('.'),
+  );
+  entries.forEach((entry, i) => {
+    const from = path.join(entry.parentPath, entry.name);
+    const blob = path.join(repository, 'blobs', `${i}`.padStart(40, '0'));
+    const link = path.join(folder, path.relative(REPO, from));
+    for (const dir of [blob, link].map((one) => path.dirname(one))) mkdirSync(dir, { recursive: true });
+    copyFileSync(from, blob);
+    symlinkSync(path.relative(path.dirname(link), blob), link);
+  });
+  return { root, folder, outside: path.join(root, 'outside/secret') };
+}
+
+const everything = (dir: string) =>
+  (readdirSync(dir, { recursive: true }) as string[]).map((name) => {
+    const { size, mtimeMs } = lstatSync(path.join(dir, name));
+    return { name, size, mtimeMs };
+  });
+
+describe('a snapshot of the hub client’s cache', () => {
+  test('is served from where it lies, and nothing is written into it', async () => {
+    const { root, folder } = snapshot();
+    const before = everything(root);
+    const { code, stdout, stderr } = await fetchCli('org/name', '--from', folder);
+    expect([code, stdout]).toEqual([0, `${folder}\n`]);
+    expect(stderr).toContain('verifies the files');
+    expect(everything(root)).toEqual(before);
+    // What was verified is known the next time.
+    const again = await fetchCli('org/name', '--from', folder);
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining('verifies the files')]);
+    expect(everything(root)).toEqual(before);
+  });
+
+  test('may not lead out of its repository', async () => {
+    const { folder, outside } = snapshot();
+    symlinkSync(outside, path.join(folder, 'other.json'));
+    const { code, stderr } = await fetchCli('org/name', '--from', folder);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/other\.json is a link that leads out of the folder/);
+  });
+
+  test('links into blobs are followed nowhere else', async () => {
+    const { root, folder } = snapshot();
+    const elsewhere = path.join(root, 'models--org--name', 'copies', 'x');
+    mkdirSync(elsewhere, { recursive: true });
+    symlinkSync(realpathSync(path.join(folder, 'config.json')), path.join(elsewhere, 'config.json'));
+    const { stderr } = await fetchCli('org/name', '--from', elsewhere);
+    expect(stderr).toMatch(/config\.json is a link that leads out of the folder/);
+  });
 });
