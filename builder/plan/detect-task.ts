@@ -30,6 +30,12 @@ const ALIASES: Record<string, TaskId> = {
   'audio-to-text': 'automatic-speech-recognition',
 };
 
+/** What rerankers are tagged with: classifiers of a question and a passage (cross-encoders), nearly all of one label. */
+const RANKING = 'text-ranking';
+const AS_PAIRS =
+  'a cross-encoder scores pairs: the question is text, the passage params.text_pair; ' +
+  'params.function_to_apply none gives the logit instead of its sigmoid';
+
 /**
  * Chooses the task of a model from the facts of its repository. Pure.
  * @throws Refusal when the facts don't say, or contradict the choice
@@ -54,6 +60,8 @@ function guess(request: DetectRequest): DetectedTask {
   const tag = info.pipelineTag;
   const tagged = tag === undefined ? undefined : taskNamed(tag);
   if (tagged) return { task: tagged, reason: `pipeline_tag ${tag}` };
+  if (tag === RANKING && possibleTasks(facts)?.includes('text-classification'))
+    return { task: 'text-classification', reason: `pipeline_tag ${RANKING}, ${AS_PAIRS}` };
   if (tag !== undefined) throw foreignTask(tag, request);
   const possible = possibleTasks(facts);
   const encodes = possible?.includes('sentence-similarity') ?? true;

@@ -32,6 +32,15 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
 
 const detect = (given: Given) => detectTask(request(given)).task;
 
+test('a reranker: how pairs are asked is said, and what ranks in another way is refused', () => {
+  const tag = 'text-ranking';
+  const { reason } = detectTask(request({ tag, arch: 'XLMRobertaForSequenceClassification' }));
+  expect(reason).toMatch(/pipeline_tag text-ranking, a cross-encoder scores pairs: .*params\.text_pair/);
+  for (const arch of ['Qwen3ForCausalLM', 'BertModel'])
+    expect(() => detect({ tag, arch })).toThrow(/is made for text-ranking, which is not one of the tasks/);
+  expect(() => detect({ tag })).toThrow(/is made for text-ranking/);
+});
+
 test('pipeline_tag decides, for every task of ours', () => {
   for (const id of TASK_IDS.filter((task) => task !== 'chat')) expect(detect({ tag: id })).toBe(id);
 });
@@ -45,6 +54,7 @@ test.each<[string, Given, string]>([
     { tag: 'text-classification', hasChatTemplate: true },
     'text-classification',
   ],
+  ['a reranker', { tag: 'text-ranking', arch: 'BertForSequenceClassification' }, 'text-classification'],
   ['a network that removes backgrounds', { arch: 'BiRefNet', customCode: true }, 'image-segmentation'],
   ['its tag elsewhere', { tag: 'background-removal' }, 'image-segmentation'],
   ['texts are looked for', { arch: 'MMGroundingDinoForObjectDetection' }, 'zero-shot-object-detection'],
