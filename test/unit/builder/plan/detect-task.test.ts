@@ -208,8 +208,8 @@ test.each<[string, Given, RegExp]>([
   ],
   [
     'a task of the hub that is not ours',
-    { tag: 'text-ranking', arch: 'BertForSequenceClassification' },
-    /made for text-ranking.*--task text-classification/,
+    { tag: 'tabular-classification', arch: 'BertForSequenceClassification' },
+    /made for tabular-classification.*--task text-classification/,
   ],
   ['a foreign task with no help', { tag: 'robotics' }, /made for robotics.*name it with --task/],
   [
