@@ -8,6 +8,7 @@ import { checkDevice, chooseDevice } from './engines/sessions/device.js';
 import { createServerApp } from './http/app.js';
 import { createByteBudget } from './wire/byte-budget.js';
 import { createServerMetrics } from './http/metrics.js';
+import { followConnections } from './wire/connections.js';
 import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
 import { createLogger, type Logger } from './log.js';
@@ -109,9 +110,10 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   });
 
   const server = createHttpServer(app);
+  const connections = followConnections(server);
   await listen(server, config);
   logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
-  stopOnSignals({ server, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  stopOnSignals({ server, connections, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
   if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
   // After listening, since opening a GPU takes seconds. If a required device is not available, the server ends.
   const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));

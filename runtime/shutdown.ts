@@ -1,10 +1,12 @@
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from './log.js';
+import type { Connections } from './wire/connections.js';
 import type { Supervisor } from './worker/supervisor.js';
 
 export interface Stoppable {
   server: Server;
+  connections: Connections;
   service: { drain(): Promise<void> };
   supervisor: Supervisor;
   graceMs: number;
@@ -12,8 +14,9 @@ export interface Stoppable {
 }
 
 /**
- * On SIGTERM or SIGINT: reports unhealthy, refuses new requests, lets running ones finish within the grace time, then ends
- * the process. A second signal ends it at once.
+ * On SIGTERM or SIGINT: reports unhealthy, ends each connection with its answer, refuses what has not begun, lets running
+ * requests finish within the grace time, then ends the process. Idle connections stay open until then: a request that is
+ * on its way on one of them gets a refusal, not a reset. A second signal ends the process at once.
  */
 export function stopOnSignals(parts: Stoppable): void {
   let stopping = false;
@@ -27,12 +30,14 @@ export function stopOnSignals(parts: Stoppable): void {
 }
 
 async function stop(
-  { server, service, supervisor, graceMs, logger }: Stoppable,
+  { server, connections, service, supervisor, graceMs, logger }: Stoppable,
   signal: string,
 ): Promise<void> {
   logger.info(`${signal}: stops when the requests under way are done, in ${graceMs / 1000} s at the latest`);
   const grace = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), graceMs));
-  const late = (await Promise.race([service.drain(), grace])) === 'late';
+  connections.end();
+  const done = service.drain().then(() => connections.settled());
+  const late = (await Promise.race([done, grace])) === 'late';
   if (late) logger.warn('some requests did not finish within SHUTDOWN_GRACE');
   // Downloads release their locks, and answers just written are sent.
   const stopped = supervisor.stop();

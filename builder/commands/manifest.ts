@@ -40,7 +40,11 @@ export function manifestCommand(program: Command, deps: CommandDeps): void {
     .option('--namespace <name>', 'namespace of the cluster', dnsLabel)
     .option('--image <reference>', 'image reference in the manifest (default: as given)', parseImageReference)
     .option('--replicas <number>', 'number of containers; with knative the maximum', wholeNumber, 1)
-    .option('--cpus <number>', 'cores of each container', coreCount, 2)
+    .option(
+      '--cpus <number>',
+      'cores that each container asks for, and its threads (default: from the labels, 2 at most; 2 threads)',
+      coreCount,
+    )
     .option('--memory <size>', 'memory limit, e.g. 2g (default: from the labels)', parseByteSize)
     .option('--secret <name>', 'secret with the files key and hf-token', dnsLabel, 'slipway')
     .option('--hf-token', 'mount hf-token for the download of a gated model')

@@ -149,14 +149,16 @@ function resources({ cpus, memoryBytes, device }: ManifestSettings): JsonObject 
 }
 
 const PERIOD_SECONDS = 5;
+/** A caller may wait for the start, and a small model is ready after one. */
+const START_PERIOD_SECONDS = 1;
 
 function probes(startSeconds: number, port: { port?: string }): JsonObject {
   const get = (path: string) => ({ httpGet: { path, ...port }, timeoutSeconds: 4 });
   return {
     startupProbe: {
       ...get('/health'),
-      periodSeconds: PERIOD_SECONDS,
-      failureThreshold: Math.ceil(startSeconds / PERIOD_SECONDS),
+      periodSeconds: START_PERIOD_SECONDS,
+      failureThreshold: Math.ceil(startSeconds / START_PERIOD_SECONDS),
     },
     readinessProbe: { ...get('/health'), periodSeconds: PERIOD_SECONDS, failureThreshold: 2 },
     // Independent of the model: a slow load is no reason for a restart.

@@ -16,14 +16,14 @@ export const DOWNLOAD_SECONDS = 1800;
 
 /** Variables of the server. They hold no secrets, which are files. */
 export function environment(
-  { cpus, device, env }: ManifestSettings,
+  { threads, device, env }: ManifestSettings,
   keyFile: string,
 ): Record<string, string> {
   return {
     KEY_FILE: keyFile,
     PORT: String(PORT),
     // Without a CPU quota the server would use all cores of the node.
-    THREADS: String(Math.ceil(cpus)),
+    THREADS: String(threads),
     SHUTDOWN_GRACE: String(DRAIN_SECONDS),
     ...(device === 'cuda' ? { DEVICE: 'cuda' } : {}),
     ...env,

@@ -13,7 +13,8 @@ export interface ManifestFlags {
   namespace?: string;
   image?: string;
   replicas: number;
-  cpus: number;
+  /** Cores; by default from the labels. */
+  cpus?: number;
   /** Bytes. */
   memory?: number;
   secret: string;
@@ -31,7 +32,10 @@ export interface ManifestSettings extends ManifestSubject {
   name: string;
   namespace: string | undefined;
   replicas: number;
+  /** Cores that it asks for. */
   cpus: number;
+  /** Threads of the model. */
+  threads: number;
   /** Memory limit in bytes; undefined when not known. */
   memoryBytes: number | undefined;
   /** Longest time of a start in seconds, without downloads. */
@@ -75,10 +79,12 @@ export function manifestSettings(subject: ManifestSubject, flags: ManifestFlags)
     throw usage('the image holds its weights: it takes neither --claim nor --hf-token');
   if (format === 'quadlet' && flags.replicas > 1)
     throw usage('a unit is one container: --replicas is for the other formats');
-  const { namespace, replicas, cpus, secret, claim, host, publish, env } = flags;
+  const { namespace, replicas, secret, claim, host, publish, env } = flags;
   return {
     ...subject,
-    ...{ image, name, namespace, replicas, cpus, secret, claim, host, publish, env },
+    ...{ image, name, namespace, replicas, secret, claim, host, publish, env },
+    cpus: flags.cpus ?? coresOf(subject),
+    threads: Math.ceil(flags.cpus ?? MOST_CORES),
     memoryBytes: memory ?? limitOf(subject),
     startSeconds: startBudget(subject),
     hfToken: hfToken ?? false,
@@ -89,6 +95,20 @@ export function manifestSettings(subject: ManifestSubject, flags: ManifestFlags)
 const usage = (message: string) => new BuilderError('usage', message);
 
 const dashed = (flag: string) => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** What a model asks for unless told otherwise, at most: where one core is idle, two threads still use it. */
+const MOST_CORES = 2;
+const LEAST_CORES = 0.1;
+
+/** Parameters that keep a core busy: at this size one short request takes some tens of milliseconds of it. */
+const PARAMETERS_OF_A_CORE = 250e6;
+
+/** Cores to ask for, by the parameters that the labels say; a request is a share under contention, not a limit. */
+function coresOf({ figures }: ManifestSubject): number {
+  if (figures?.parameters === undefined) return MOST_CORES;
+  const cores = Math.ceil((figures.parameters / PARAMETERS_OF_A_CORE) * 10) / 10;
+  return Math.min(MOST_CORES, Math.max(LEAST_CORES, cores));
+}
 
 const STEP = 2 ** 24;
 

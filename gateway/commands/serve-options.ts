@@ -28,6 +28,12 @@ function addListening(command: Command): void {
     .optionsGroup('Where it listens:')
     .option('--port <port>', 'port to listen on', parsePort, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(
+      parsedOption('--grace <time>', 'longest time for the calls under way after SIGTERM', {
+        parse: parseDuration,
+        defaultText: '50s',
+      }),
+    )
     .option(
       '--metrics <[host:]port>',
       'Prometheus metrics for operators, on 127.0.0.1 without a host',

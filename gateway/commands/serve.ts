@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { createLogger } from '../../runtime/log.js';
+import { followConnections } from '../../runtime/wire/connections.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import { readEnvironment } from '../config.js';
 import { listenOnAddress, type ListenAddress, stopGatewayOnSignals, checkAddressFree } from '../listen.js';
@@ -41,6 +42,8 @@ export function serveCommand(program: Command): void {
 interface ListenFlags {
   port: number;
   host: string;
+  /** Milliseconds. */
+  grace: number;
   metrics?: { port: number; host: string };
 }
 
@@ -52,13 +55,14 @@ async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
   for (const address of [callAddress, metrics]) if (address) await checkAddressFree(address);
   const gateway = await composeGateway(flags, environment, logger);
   const server = createHttpServer(createGatewayApp(gateway.app));
+  const connections = followConnections(server);
   await listenOnAddress(server, callAddress);
   const admin = createHttpServer(adminApp(gateway.metrics));
   if (metrics) await listenOnAddress(admin, metrics);
   const { port: boundPort } = server.address() as AddressInfo;
   const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
   process.stdout.write(`http://${host}:${boundPort}${BASE}\n`);
-  await stopGatewayOnSignals(server, logger);
+  await stopGatewayOnSignals({ server, connections, graceMs: flags.grace, logger });
   await gateway.close();
   admin.close();
   admin.closeAllConnections();

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { Agent, type Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
-import { JSON_TYPE } from '../../runtime/wire/respond.js';
+import { JSON_TYPE, NOT_BEGUN } from '../../runtime/wire/respond.js';
 import { callContext } from './call-context.js';
 import { sumTokens, readUsageHeaders } from './usage-headers.js';
 
@@ -12,6 +12,16 @@ import { sumTokens, readUsageHeaders } from './usage-headers.js';
 export const UPSTREAM_POOLS = { headersTimeout: 0, bodyTimeout: 0, connections: 256, pipelining: 1 } as const;
 
 const agent = new Agent(UPSTREAM_POOLS);
+
+const unkept = new Agent(UPSTREAM_POOLS);
+
+/** Each request on a connection of its own. */
+export const newConnections: Dispatcher = unkept.compose(
+  (dispatch) => (options, handler) => dispatch({ ...options, reset: true }, handler),
+);
+
+/** Message of a call that no server has answered. */
+export const NO_ANSWER = 'the model does not answer; try again';
 
 /** Request headers passed on to the container. */
 const REQUEST_HEADERS = ['accept', 'lang'];
@@ -24,7 +34,8 @@ const RESPONSE_HEADERS = [
 
 /** Requests to containers whose response is not complete. */
 export function pendingRequests(): number {
-  return Object.values(agent.stats).reduce((sum, { running, pending }) => sum + running + pending, 0);
+  const stats = [...Object.values(agent.stats), ...Object.values(unkept.stats)];
+  return stats.reduce((sum, { running, pending }) => sum + running + pending, 0);
 }
 
 export interface Forward {
@@ -93,7 +104,8 @@ export interface ContainerRequest {
 
 /**
  * Sends a body to POST /run of a container.
- * @throws RunError `engine_crashed` when no model answers, or the signal's reason
+ * @throws RunError `engine_crashed` when no model answers, `stopping` when the server stops and has not begun, or the
+ * signal's reason
  */
 export async function requestContainer(
   url: string,
@@ -106,12 +118,14 @@ export async function requestContainer(
   });
   const answer = await sent.catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new RunError('engine_crashed', 'the model does not answer; try again', { cause: error });
+    throw new RunError('engine_crashed', NO_ANSWER, { cause: error });
   });
-  if (isModelAnswer(answer)) return answer;
+  const hasNotBegun = answer.headers[NOT_BEGUN.name] === NOT_BEGUN.value;
+  if (isModelAnswer(answer) && !hasNotBegun) return answer;
   void answer.body.dump().catch(() => undefined);
+  if (hasNotBegun) throw new RunError('stopping', 'the server is stopping; try again', { retryAfter: 5 });
   const cause = `${url} answers ${answer.statusCode} with ${String(answer.headers['content-type'])}`;
-  throw new RunError('engine_crashed', 'the model does not answer; try again', { cause });
+  throw new RunError('engine_crashed', NO_ANSWER, { cause });
 }
 
 /** Splits the address by hand: cheaper for every call than undici's parser. @param url may have a path, but no query */

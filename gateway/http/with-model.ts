@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
 import type { Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
@@ -6,6 +7,8 @@ import type { ModelEntry } from '../catalog/entry.js';
 import { type Meter, meterOf, type Tier } from '../meters.js';
 import type { Lease, Upstream } from '../upstream/upstream.js';
 import { callContext } from './call-context.js';
+import { newConnections } from './proxy.js';
+import { createTryAgain, isRefusal } from './try-again.js';
 
 export interface ModelParts {
   upstream: Upstream;
@@ -28,12 +31,9 @@ export interface ModelServer {
   headers(): Record<string, string>;
 }
 
-/** Servers tried in turn when one can't be reached. */
-const MAX_TRIES = 3;
-
 /**
- * Leases a server of the model for `use`, and records the cost in the call's context. When a server can't be reached,
- * the next one is tried.
+ * Leases a server of the model for `use`, and records the cost in the call's context. When a server stops and has not begun
+ * with the call, can't be reached, or breaks off before its answer, another one is tried.
  * @throws RunError `not_ready` when the model has not started in time, or what the upstream or `use` throws
  */
 export async function withModel(
@@ -47,11 +47,13 @@ export async function withModel(
   const controller = abortControllerOf(response);
   const { signal } = controller;
   const meter = meterOf(entry, parts.tiers);
-  for (let tries = 1; ; tries++) {
+  const again = createTryAgain();
+  for (let isFirst = true; ; isFirst = false) {
     const lease = await acquire(entry, controller, parts);
     const deadline = setTimeout(() => controller.abort(callTimeout(parts.callMs)), parts.callMs);
     const started = performance.now();
-    const { url, dispatcher, cold } = lease;
+    // Behind the address of a Service a new connection finds another pod; one that is kept leads to the same again.
+    const { url, cold, dispatcher = isFirst ? undefined : newConnections } = lease;
     call.cold = cold;
     call.waitedMs = started - arrived;
     call.work = { started, perSecond: meter.perSecond };
@@ -59,18 +61,22 @@ export async function withModel(
       ...costHeaders(meter, (performance.now() - started) / 1000),
       ...(cold ? { 'inference-cold-start': 'true' } : {}),
     });
+    let failed: unknown;
     try {
       return await use({ url, dispatcher, signal, headers });
     } catch (error) {
       if (isTimeout(signal.reason)) void lease.suspect?.();
-      if (!isCrash(error)) throw error;
+      if (isRefusal(error)) lease.stops?.();
       // Before the caller gets the error, so that its next call does not go to the same server.
-      await lease.suspect?.();
-      if (!isConnectError(error) || response.headersSent || tries === MAX_TRIES) throw error;
+      else if (isCrash(error)) await lease.suspect?.();
+      failed = error;
     } finally {
       clearTimeout(deadline);
       lease.release();
     }
+    const pauseMs = response.headersSent ? undefined : again.pauseAfter(failed);
+    if (pauseMs === undefined) throw failed;
+    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
@@ -82,15 +88,8 @@ function isTimeout(error: unknown): boolean {
   return error instanceof RunError && error.code === 'timeout';
 }
 
-function isCrash(error: unknown): error is RunError {
+function isCrash(error: unknown): boolean {
   return error instanceof RunError && error.code === 'engine_crashed';
-}
-
-/** Errors of connections that were never established, so the request can safely go to another server. */
-const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
-
-function isConnectError({ cause }: RunError): boolean {
-  return CONNECT_ERRORS.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
 function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): Record<string, string> {

@@ -62,7 +62,9 @@ export function kubernetesUpstream({
         // A running pod answers its probe at once; a slower answer means a cold start.
         cold = performance.now() - since > probeEveryMs;
       }
-      return { url, cold, release: () => {} };
+      // The Service has other pods, or is probed until it has one.
+      const suspect = async () => void readyUntil.delete(url);
+      return { url, cold, release: () => {}, suspect };
     },
     close: () => agent.destroy(),
   };

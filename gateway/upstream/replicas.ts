@@ -98,7 +98,9 @@ export function createReplicas({ idleMs, probeMs, log, onEvent, onChange }: Repl
       scheduleIdleStop(replica);
       onChange();
     };
-    return { url: replica.instance!.url, cold, release, suspect: () => suspect(replica) };
+    const { url } = replica.instance!;
+    const stops = () => drain(replica, 'it is being stopped');
+    return { url, cold, release, stops, suspect: () => suspect(replica) };
   }
 
   async function suspect(replica: Replica): Promise<void> {

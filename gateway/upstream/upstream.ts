@@ -45,6 +45,8 @@ export interface Lease {
    * Call it when the server did not answer. Resolves after a probe; if that fails, the server gets no more calls.
    */
   suspect?(): Promise<void>;
+  /** Call it when the server refused because it stops: it gets no more calls. */
+  stops?(): void;
 }
 
 /** A running server of one model. */

@@ -9,6 +9,8 @@ export const STATUS = {
   unprocessable: 422,
   rate_limited: 429,
   engine_failed: 500,
+  /** The server stops and has not begun with this request: it may go to another one. */
+  stopping: 503,
   engine_crashed: 503,
   not_ready: 503,
   overloaded: 503,
@@ -22,6 +24,7 @@ export type ErrorCode = keyof typeof STATUS;
 /** Codes whose answers have Retry-After. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
+  'stopping',
   'engine_crashed',
   'not_ready',
   'overloaded',

@@ -58,6 +58,9 @@ export function asRunError(error: unknown): RunError {
   return error instanceof RunError ? error : fromWireError(toWireError(error));
 }
 
+/** Header of a refusal by a server that stops and has not begun with the request; a gateway asks another server then. */
+export const NOT_BEGUN = { name: 'x-slipway-not-begun', value: 'stopping' } as const;
+
 /** Sets Retry-After in whole seconds. */
 export function setRetryAfter(response: Response, { retryAfter }: RunError): void {
   if (retryAfter !== undefined) response.setHeader('Retry-After', String(Math.ceil(retryAfter)));
@@ -65,6 +68,7 @@ export function setRetryAfter(response: Response, { retryAfter }: RunError): voi
 
 export function sendError(response: Response, error: RunError, requestId: string): void {
   setRetryAfter(response, error);
+  if (error.code === 'stopping') response.setHeader(NOT_BEGUN.name, NOT_BEGUN.value);
   const hint = error.code === 'engine_failed' ? ` (request ${requestId})` : '';
   sendEnvelope(response, error.status, { error: error.message + hint, output: null });
 }

@@ -53,7 +53,7 @@ export function keepState(onState: (state: EngineState) => void): StateKeeper {
       for (;;) {
         if (state.name === 'ready') return;
         if (state.name === 'failed') throw notLoaded(state);
-        if (state.name === 'stopped') throw new RunError('not_ready', 'the server is stopping');
+        if (state.name === 'stopped') throw new RunError('stopping', 'the server is stopping');
         signal.throwIfAborted();
         await nextChange(waiting, signal);
       }

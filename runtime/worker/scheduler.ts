@@ -26,13 +26,15 @@ export interface Scheduler {
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   readonly running: number;
   readonly queued: number;
-  /** Refuses new requests; resolves when all others have ended. */
+  /** Refuses new requests and those that the engine has not begun with; resolves when all others have ended. */
   drain(): Promise<void>;
 }
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { supervisor, concurrency, maxQueue, timeoutMs, cancelGraceMs, onKill } = options;
   const queue: (() => void)[] = [];
+  /** Requests that the engine has not begun with. */
+  const waiting = new Set<AbortController>();
   let running = 0;
   let draining = false;
   let onEmpty: () => void = () => {};
@@ -69,7 +71,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function admit(): void {
-    if (draining) throw new RunError('not_ready', 'the server is stopping', { retryAfter: 5 });
+    if (draining) throw stoppingError();
     if (queue.length < maxQueue || running < concurrency) return;
     throw new RunError('overloaded', `${queue.length} requests are waiting already (MAX_QUEUE)`, {
       retryAfter: 2,
@@ -77,11 +79,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   /** Runs on the engine. When the caller leaves, the slot stays taken until the engine has ended the run. */
-  async function runOnEngine(input: Resolved<unknown>, { signal, ...callbacks }: RunOptions) {
+  async function runOnEngine(
+    input: Resolved<unknown>,
+    { signal, onBegin, ...callbacks }: RunOptions & { onBegin(): void },
+  ) {
     const engine = await supervisor.ready(signal).catch((error: unknown) => {
       release();
       throw error;
     });
+    onBegin();
     const work = engine.run(input, { signal, ...callbacks });
     let killTimer: NodeJS.Timeout | undefined;
     const startKillTimer = () => {
@@ -108,32 +114,49 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     async run(input, { signal, ...callbacks }) {
       admit();
-      const deadline = new AbortController();
-      const timer = setTimeout(() => {
-        const seconds = Math.round(timeoutMs / 1000);
-        deadline.abort(new RunError('timeout', `not finished within ${seconds} s (REQUEST_TIMEOUT)`));
-      }, timeoutMs);
-      const onAbort = () => deadline.abort(new RunError('cancelled', 'the caller went away'));
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
+      const { deadline, close } = openDeadline(signal, timeoutMs);
+      waiting.add(deadline);
+      const onBegin = () => waiting.delete(deadline);
       try {
         await acquire(deadline.signal);
-        return await runOnEngine(input, { signal: deadline.signal, ...callbacks });
+        return await runOnEngine(input, { signal: deadline.signal, onBegin, ...callbacks });
       } catch (error) {
         throw deadline.signal.aborted ? (deadline.signal.reason as RunError) : error;
       } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
+        waiting.delete(deadline);
+        close();
       }
     },
     drain() {
       draining = true;
+      for (const request of waiting) request.abort(stoppingError());
       return new Promise((resolve) => {
         onEmpty = resolve;
         if (running === 0 && queue.length === 0) resolve();
       });
     },
   };
+}
+
+/** Aborts when the caller leaves or the time is over, until it is closed. */
+function openDeadline(signal: AbortSignal, timeoutMs: number) {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => {
+    const seconds = Math.round(timeoutMs / 1000);
+    deadline.abort(new RunError('timeout', `not finished within ${seconds} s (REQUEST_TIMEOUT)`));
+  }, timeoutMs);
+  const onAbort = () => deadline.abort(new RunError('cancelled', 'the caller went away'));
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const close = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
+  return { deadline, close };
+}
+
+function stoppingError(): RunError {
+  return new RunError('stopping', 'the server is stopping', { retryAfter: 5 });
 }
 
 /** Rejects with the abort reason when the signal aborts. */

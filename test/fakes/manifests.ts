@@ -19,7 +19,7 @@ export const LABELS: Record<string, string> = {
   [LABEL.figures]: 'measured',
 };
 
-export const DEFAULT_FLAGS = { replicas: 1, cpus: 2, secret: 'slipway', env: {} };
+export const DEFAULT_FLAGS = { replicas: 1, secret: 'slipway', env: {} };
 
 /** The manifest of an image with these labels. */
 export async function manifestOf(

@@ -24,6 +24,24 @@ test('static addresses are asked in turn, and none is ever started for a call', 
   expect(leases.map(({ cold }) => cold)).toEqual([false, false, false, false]);
 });
 
+test('an address that stops or does not answer is passed over; of several the one that failed first is asked', async () => {
+  const upstream = staticUpstream();
+  const row = { ...entry('m/a'), addresses: ['http://a', 'http://b', 'http://c'] };
+  const next = () => upstream.acquire(row, never);
+  (await next()).stops!();
+  expect([(await next()).url, (await next()).url, (await next()).url]).toEqual([
+    'http://b',
+    'http://c',
+    'http://b',
+  ]);
+  await (
+    await next()
+  ).suspect!();
+  expect([(await next()).url, (await next()).url]).toEqual(['http://c', 'http://c']);
+  (await next()).stops!();
+  expect((await next()).url).toBe('http://a');
+});
+
 test('callers count as waiting until they have a server, or none', async () => {
   let answer!: () => void;
   const held = new Promise<void>((resolve) => (answer = resolve));

@@ -145,9 +145,35 @@ test('draining refuses new requests and waits for the old ones', async () => {
   await tick();
   let drained = false;
   const done = created.drain().then(() => (drained = true));
-  await expect(created.run(input, { signal: never })).rejects.toMatchObject({ code: 'not_ready' });
+  await expect(created.run(input, { signal: never })).rejects.toMatchObject({ code: 'stopping' });
   expect(drained).toBe(false);
   engine.say({ type: 'done', id: 1, output: 1 });
   await Promise.all([first, done]);
   expect(drained).toBe(true);
+});
+
+test('draining refuses what waits for a slot or for the model, since another server may take it', async () => {
+  const { created, engine } = await scheduler({ concurrency: 1 });
+  const begun = created.run(input, { signal: never });
+  await tick();
+  const waits = created.run(input, { signal: never });
+  const done = created.drain();
+  await expect(waits).rejects.toMatchObject({ code: 'stopping', retryAfter: 5 });
+  engine.say({ type: 'done', id: 1, output: 1 });
+  expect(await begun).toBe(1);
+  await done;
+  expect([runs(engine).length, created.running, created.queued]).toEqual([1, 0, 0]);
+});
+
+test('draining while the model loads refuses its callers', async () => {
+  const { open } = fakeEngines(() => {});
+  const supervisor = createSupervisor({ open, onState: () => {} });
+  supervisor.start(async () => ({}) as LoadRequest);
+  const { created } = await scheduler({ supervisor });
+  const waits = created.run(input, { signal: never });
+  await tick();
+  await Promise.all([
+    created.drain(),
+    expect(waits).rejects.toMatchObject({ code: 'stopping', message: 'the server is stopping' }),
+  ]);
 });

@@ -34,11 +34,24 @@ describe('a manifest', () => {
   test('takes memory and the time to start from the figures', async () => {
     const { containers } = await podOf('kubernetes');
     const { resources, startupProbe } = containers[0]!;
-    // 700 MB and 5 %, in steps of 16 MiB; 30.5 s three times, in steps of 5.
-    expect(resources.requests).toEqual({ cpu: '2', memory: '704Mi' });
+    // 700 MB and 5 %, in steps of 16 MiB; 30.5 s three times, asked every second; 67 million parameters.
+    expect(resources.requests).toEqual({ cpu: '0.3', memory: '704Mi' });
     expect(resources.limits).toEqual({ memory: '704Mi' });
-    expect(startupProbe.failureThreshold * startupProbe.periodSeconds).toBe(95);
+    expect([startupProbe.failureThreshold, startupProbe.periodSeconds]).toEqual([92, 1]);
     expect(containers[0]!.env).toContainEqual({ name: 'THREADS', value: '2' });
+  });
+
+  test.each([
+    ['34000', '0.1'],
+    ['110000000', '0.5'],
+    ['500000000', '2'],
+    ['7000000000', '2'],
+  ])('a model of %s parameters asks for %s cores, unless told otherwise', async (parameters, cpu) => {
+    const labels = { ...LABELS, [LABEL.parameters]: parameters };
+    expect((await podOf('kubernetes', {}, labels)).containers[0]!.resources.requests['cpu']).toBe(cpu);
+    const { resources, env } = (await podOf('kubernetes', { cpus: 3.5 }, labels)).containers[0]!;
+    expect(resources.requests['cpu']).toBe('3.5');
+    expect(env).toContainEqual({ name: 'THREADS', value: '4' });
   });
 
   test('without figures sets no limit and says so', async () => {
@@ -63,7 +76,7 @@ describe('a manifest', () => {
     const { containers, initContainers } = await podOf('knative', {}, UNBAKED);
     expect(initContainers).toBeUndefined();
     const { startupProbe, env } = containers[0]!;
-    expect(startupProbe.failureThreshold * startupProbe.periodSeconds).toBe(1895);
+    expect(startupProbe.failureThreshold * startupProbe.periodSeconds).toBe(1892);
     expect(env.map(({ name }) => name)).not.toContain('PORT');
   });
 
