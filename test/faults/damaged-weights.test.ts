@@ -4,9 +4,9 @@ import {
   readWeightIndex,
   type StoredTensor,
   type WeightIndex,
-} from '../../../runtime/weights/index.js';
-import { type Random, randomOf } from '../../faults/random.js';
-import { type Files, FIXTURES, readFiles, safetensors, sourceOf } from './support.js';
+} from '../../runtime/weights/index.js';
+import { type Random, randomOf } from './random.js';
+import { type Files, FIXTURES, readFiles, safetensors, sourceOf } from '../unit/weights/support.js';
 
 /** Rounds of each kind; a failing one names its seed. */
 const ROUNDS = 2000;
