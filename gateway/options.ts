@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { parseOrigins } from '../runtime/wire/origins.js';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
@@ -71,4 +72,11 @@ export function parseDnsLabel(text: string): string {
 export function parseGatewayName(text: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(text)) return text;
   throw new InvalidArgumentError('expected small letters, digits and hyphens');
+}
+
+/** Origins of pages, separated by commas. */
+export function parseAllowedOrigins(text: string): string[] {
+  const origins = parseOrigins(text);
+  if (origins !== undefined) return origins;
+  throw new InvalidArgumentError('expected origins such as https://app.example, or *');
 }

@@ -25,6 +25,7 @@ export interface ServeFlags extends BackendFlags {
   callTimeout: number;
   usage?: string;
   audit?: string;
+  allowOrigins?: readonly string[];
 }
 
 /** The gateway, composed but not listening. */
@@ -66,6 +67,7 @@ export async function composeGateway(
   const app: AppParts = {
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
     onCall: records.call,
+    origins: flags.allowOrigins,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
     body: { ...environment.body, budget },
   };

@@ -99,6 +99,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
       pendingBytes: () => budget.held,
     }),
     openapi: openApiOf(spec, VERSION),
+    origins: config.ALLOW_ORIGINS,
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {
       maxBytes: maxBodyBytes,

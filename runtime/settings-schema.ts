@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { DEFAULTS } from './core/limits.js';
 import { PRECISIONS } from './core/load-request.js';
+import { parseOrigins } from './wire/origins.js';
 
 /** Folder for weights in images. */
 export const DEFAULT_MODEL_DIR = '/server/model';
@@ -88,6 +89,12 @@ export const settingsSchema = z.object({
       (entries) => entries.every(isHostOrNetwork),
       'takes host names, addresses and networks like 10.0.0.0/8',
     ),
+  /** Of pages that may call from a browser. */
+  ALLOW_ORIGINS: z
+    .string()
+    .default('')
+    .refine((value) => parseOrigins(value) !== undefined, 'takes origins like https://app.example, or *')
+    .transform((value) => parseOrigins(value)!),
   ANALYTICS_URL: address,
   UPDATE_URL: address,
   VALIDATE_URL: address,

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { UPSTREAMS } from '../backend.js';
 import {
   parseAddress,
+  parseAllowedOrigins,
   parseCount,
   parseWhole,
   parseDnsLabel,
@@ -28,6 +29,11 @@ function addListening(command: Command): void {
     .optionsGroup('Where it listens:')
     .option('--port <port>', 'port to listen on', parsePort, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--allow-origins <origins>',
+      'pages that may call from a browser: origins, separated by commas, or * for all',
+      parseAllowedOrigins,
+    )
     .addOption(
       parsedOption('--grace <time>', 'longest time for the calls under way after SIGTERM', {
         parse: parseDuration,

@@ -4,6 +4,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { observeResponses } from '../../runtime/wire/observe-responses.js';
 import { bareApplication } from '../../runtime/wire/application.js';
+import { withCors } from '../../runtime/wire/cors.js';
 import { routeDirectly } from '../../runtime/wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
@@ -22,6 +23,8 @@ export interface AppParts extends RunParts {
   keys: Keys;
   limits: RateLimits;
   logger: Logger;
+  /** Origins of pages that may call from a browser (--allow-origins); none if absent. */
+  origins?: readonly string[] | undefined;
   /** Called once for every call that has ended, successful or not. */
   onCall(call: FinishedCall): void;
   /** Routes for containers; left out when absent. */
@@ -65,13 +68,14 @@ export function createGatewayApp(parts: AppParts): RequestListener {
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));
   const handleError = errorHandler(logger);
   app.use(notFound, handleError);
-  return routeDirectly({
+  const routed = routeDirectly({
     matches: ({ method, url }) => method === 'POST' && MODEL.test(url!),
     ...{ baseUrl: BASE, onError: handleError },
     handlers: [...observed, authorized, run],
     fallback: (request, response) =>
       app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
+  return withCors(routed, { origins: parts.origins ?? [], setting: '--allow-origins ' });
 }
 
 function sendText(output: string): RequestHandler {

@@ -8,6 +8,7 @@ import { authorize } from './authorize.js';
 import { healthRoutes } from './health.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
+import { withCors } from '../wire/cors.js';
 import { routeDirectly } from '../wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
@@ -17,6 +18,8 @@ export interface AppDependencies extends RunDependencies {
   metrics: Metrics;
   /** OpenAPI document of this model. */
   openapi: object;
+  /** Origins of pages that may call from a browser (ALLOW_ORIGINS); none if absent. */
+  origins?: readonly string[];
   /** Key required on /run. */
   requiredKey: string | undefined;
   /** Called after each /run, for analytics. */
@@ -40,12 +43,13 @@ export function createServerApp(dependencies: AppDependencies): RequestListener 
   app.post('/run', ...run);
   const fail = errorHandler(logger);
   app.use(notFound, fail);
-  return routeDirectly({
+  const routed = routeDirectly({
     matches: ({ method, url }) => method === 'POST' && /^\/run(?:\?|$)/.test(url!),
     ...{ baseUrl: '', handlers: [...observed, ...run], onError: fail },
     fallback: (request, response) =>
       app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
+  return withCors(routed, { origins: dependencies.origins ?? [], setting: 'ALLOW_ORIGINS=' });
 }
 
 function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: ResponseSummary) => void {

@@ -15,6 +15,7 @@ export interface FakeAppOptions {
   run?: ModelService['run'];
   status?: ModelService['status'];
   requiredKey?: string;
+  origins?: readonly string[];
   maxBodyBytes?: number;
   maxPendingBytes?: number;
   maxMediaBytes?: number;
@@ -71,6 +72,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     logger: options.logger ?? createLogger('json', 'silent'),
     openapi: openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
+    ...(options.origins ? { origins: options.origins } : {}),
     body: {
       maxBytes: options.maxBodyBytes ?? 2 ** 20,
       setting: 'MAX_BODY_BYTES',
