@@ -49,10 +49,11 @@ export function callGlobal({ name }: Global, { items }: Tuple): Value | undefine
   return MAKERS.get(name)?.(items);
 }
 
-/** The storage that torch's persistent id names: ('storage', class, key, location, number of elements). */
+/** The storage that torch's persistent id names: ('storage', class, key, location, elements[, view, which is none any more]). */
 export function storageOf(id: Value): Storage | undefined {
-  if (!(id instanceof Tuple) || id.items.length !== 5) return undefined;
-  const [kind, storage, key, location, count] = id.items;
+  if (!(id instanceof Tuple) || id.items.length < 5 || id.items.length > 6) return undefined;
+  const [kind, storage, key, location, count, view = null] = id.items;
+  if (view !== null) return undefined;
   if (kind !== 'storage' || !(storage instanceof Global) || !STORAGES.has(storage.name)) return undefined;
   if (typeof key !== 'string' || typeof location !== 'string' || !isCount(count)) return undefined;
   return new Storage(key, STORAGES.get(storage.name), count);

@@ -8,7 +8,17 @@ export class PickleBytes {
   private at = 0;
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-  constructor(private readonly bytes: Buffer) {}
+  constructor(
+    private readonly bytes: Buffer,
+    from = 0,
+  ) {
+    this.at = from;
+  }
+
+  /** Of the next byte. */
+  get position(): number {
+    return this.at;
+  }
 
   get atEnd(): boolean {
     return this.at === this.bytes.length;

@@ -21,13 +21,24 @@ const TURN = 8192;
 export async function unpickle(path: string, bytes: Buffer): Promise<Value> {
   if (bytes.length > MAX_PICKLE_BYTES)
     throw limit(path, `an index of ${bytes.length} bytes, beyond ${MAX_PICKLE_BYTES}`);
-  const machine = new Machine(path, new PickleBytes(bytes));
+  const pickle = new PickleBytes(bytes);
   try {
-    for (let steps = 1; machine.step(); steps++) if (steps % TURN === 0) await pause();
-    return machine.result();
+    const value = await unpickleNext(path, pickle);
+    if (pickle.atEnd) return value;
+    throw damaged(path, 'does not end as it should');
   } catch (error) {
     throw error instanceof PickleEnd ? damaged(path, 'ends in the middle') : error;
   }
+}
+
+/**
+ * As unpickle, for the next of several pickles.
+ * @throws PickleEnd where the bytes end before it
+ */
+export async function unpickleNext(path: string, pickle: PickleBytes): Promise<Value> {
+  const machine = new Machine(path, pickle);
+  for (let steps = 1; machine.step(); steps++) if (steps % TURN === 0) await pause();
+  return machine.result();
 }
 
 class Machine {
@@ -53,8 +64,7 @@ class Machine {
   }
 
   result(): Value {
-    if (this.stack.length !== 1 || this.marks.length > 0 || !this.bytes.atEnd)
-      throw this.damaged('does not end as it should');
+    if (this.stack.length !== 1 || this.marks.length > 0) throw this.damaged('does not end as it should');
     return this.stack[0]!;
   }
 
