@@ -17,11 +17,8 @@ const fields = z.object({
     .int()
     .min(0)
     .max(2 ** 20),
-  // Settings that make another network of the name.
-  model_args: z
-    .record(z.string(), z.unknown())
-    .refine((own) => Object.keys(own).length === 0, 'sizes of its own are not known')
-    .nullish(),
+  // timm 1.0 repeats here what is known; what makes another network of the name is refused.
+  model_args: z.record(z.string().max(200), z.unknown()).nullish(),
   label_names: z.array(z.string()).nullish(),
   pretrained_cfg: z.object({ input_size: z.tuple([edge, edge, edge]).nullish() }),
 });
@@ -29,11 +26,33 @@ const fields = z.object({
 /** Numbers of classes that mean one of ImageNet's larger sets to timm, whose names are not kept here. */
 const LARGER_SETS = new Set([11_221, 11_821, 21_841, 21_842, 21_843]);
 
-export const timmConfig = fields.refine(
-  ({ num_classes, label_names }) => label_names || !LARGER_SETS.has(num_classes),
-  { path: ['label_names'], message: 'the names of so many classes of ImageNet are not known' },
-);
+export const timmConfig = fields
+  .refine(({ num_classes, label_names }) => label_names || !LARGER_SETS.has(num_classes), {
+    path: ['label_names'],
+    message: 'the names of so many classes of ImageNet are not known',
+  })
+  .superRefine((config, context) => {
+    for (const [name, value] of Object.entries(config.model_args ?? {})) {
+      if (repeats(config, name, value)) continue;
+      const message = 'it makes another network of the name, which is not known';
+      context.addIssue({ code: 'custom', path: ['model_args', name], message });
+    }
+  });
 export type TimmConfig = z.output<typeof timmConfig>;
+
+/** True for an argument that says what the other fields say; how features are pooled is compared with the network (timmHeads). */
+function repeats(config: z.output<typeof fields>, name: string, value: unknown): boolean {
+  const [channels, ...edges] = config.pretrained_cfg.input_size ?? [3, 224, 224];
+  if (name === 'num_classes') return value === config.num_classes;
+  if (name === 'in_chans') return value === channels;
+  if (name === 'img_size')
+    return [value].flat().every((edge, i) => edge === edges[i]) && isEdges(value, edges);
+  return name === 'global_pool' && typeof value === 'string';
+}
+
+/** One number stands for both edges of a square. */
+const isEdges = (value: unknown, [height, width]: readonly number[]): boolean =>
+  Array.isArray(value) ? value.length === 2 : height === width;
 
 /** What pictures are cut to before networks of one size. */
 export function inputEdges({ pretrained_cfg: { input_size: size } }: TimmConfig): Edges {
@@ -85,6 +104,8 @@ interface Network {
   shape: Shape;
   /** float32 [rows, width]: what labels are told by, and timm's forward_head gives where there are none. */
   pool(g: GraphWriter, states: Value, c: TimmConfig): Value;
+  /** What timm calls `pool`; `avg` if absent. */
+  poolName?(g: GraphWriter, c: TimmConfig): string;
   /** Name of the last layer. */
   head: string;
 }
@@ -93,7 +114,15 @@ interface Network {
 export const PICTURE: Shape = ['rows', 'channels', 'lines', 'columns'];
 
 /** Labels, or states and what is pooled of them. */
-export function timmHeads({ states, shape, pool, head }: Network): Architecture<TimmConfig>['heads'] {
+export function timmHeads(network: Network): Architecture<TimmConfig>['heads'] {
+  const { states, shape, head, poolName = () => 'avg' } = network;
+  const pool: Network['pool'] = (g, x, c) => {
+    const [asked, own] = [c.model_args?.['global_pool'], poolName(g, c)];
+    if (asked === undefined || asked === own) return network.pool(g, x, c);
+    throw new GraphError(
+      `config.json: model_args.global_pool: features are pooled by ${own} here, not ${String(asked)}`,
+    );
+  };
   return {
     'image-classification': {
       model(g, c) {

@@ -82,6 +82,7 @@ export const timmEva = defineArchitecture({
     states,
     shape: ['rows', 'tokens', 'width'],
     pool: (g, x, c) => pooledTokens(g, x, evaKind(c.architecture)),
+    poolName: (_, c) => (evaKind(c.architecture).isMean ? 'avg' : 'token'),
     head: 'head',
   }),
 });

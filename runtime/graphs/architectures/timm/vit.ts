@@ -32,10 +32,15 @@ function pool(g: GraphWriter, x: Value, c: TimmConfig): Value {
   return pooledTokens(g, x, { ...kind, isMean: kind.isMean || g.weights.has('fc_norm.weight') });
 }
 
+function poolName(g: GraphWriter, { architecture }: TimmConfig): string {
+  if (g.weights.has('attn_pool.latent')) return 'map';
+  return vitKind(architecture).isMean || g.weights.has('fc_norm.weight') ? 'avg' : 'token';
+}
+
 /** timm's vision_transformer.py and deit.py: ViT, DeiT, DINO v2, towers of CLIP and SigLIP. */
 export const timmVit = defineArchitecture({
   modelTypes: ['timm_vit'],
   config: timmConfig,
   prefixes: ['timm_model.'],
-  heads: timmHeads({ states, shape: ['rows', 'tokens', 'width'], pool, head: 'head' }),
+  heads: timmHeads({ states, shape: ['rows', 'tokens', 'width'], pool, poolName, head: 'head' }),
 });
