@@ -25,6 +25,7 @@ import { type ModelFacts, readFacts } from './facts.js';
 import { refuseMarkedFiles, requireConfig } from './json-files.js';
 import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
+import { packingNote } from './packing-note.js';
 import { Refusal } from './refusal.js';
 import { requireAbility } from './ability.js';
 import { noExport, requireFiles, requirePipeline, withVocabulary } from './requirements.js';
@@ -80,11 +81,16 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   );
   const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
   const formats = [spec!, ...rest];
+  // By GPTQ or AWQ: eight bits would change nothing.
+  const cameInFourBits = toMake !== undefined && toMake.plain === undefined && !adapter;
   await refuseMarkedFiles(source, info, spec!.files);
   return {
     ...{ info, facts, formats },
     spec: spec!,
-    reasons: [detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
+    reasons: [
+      ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
+      ...(cameInFourBits ? [] : packingNote(request.dtype, parameters)),
+    ],
     ...{ parameters, toMake },
   };
 }
