@@ -55,6 +55,7 @@ async function inputOf(
   const { json, media, release } = await readJsonBody(request, response, {
     ...body,
     mediaApart: task.profile !== 'text',
+    pythonNumbers: task.modality === 'messages',
   });
   const read = readBody(spec.task, task, json);
   const { input } = read;

@@ -18,6 +18,8 @@ export interface JsonBodyOptions {
   budget: ByteBudget;
   /** Keep long Base64 media as bytes, since strings would take as much memory again. */
   mediaApart?: boolean;
+  /** Tell numbers apart as Python does, where chat templates see them (python-numbers.ts). */
+  pythonNumbers?: boolean;
 }
 
 /** A JSON body's value. */
@@ -127,7 +129,7 @@ async function parse(
 ): Promise<{ json: unknown; cost: number }> {
   if (bytes.length <= Math.min(SHORT_BYTES, maxValues)) {
     hold(bytes.length);
-    return { json: parseShort(bytes), cost: bytes.length };
+    return { json: parseShort(bytes, how.pythonNumbers), cost: bytes.length };
   }
   return inTurns(response, async (pause) => {
     const scanned = await scanJson(bytes, { maxValues }, pause);

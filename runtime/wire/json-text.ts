@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../core/errors.js';
 import type { JsonScan, StringSpan } from './json-scan.js';
+import { parseNumbers } from './python-numbers.js';
 import type { YieldTurn } from './turns.js';
 
 const PIECE = 2 ** 20;
@@ -22,6 +23,8 @@ export interface ParseOptions {
   cut?: boolean;
   /** Replace long media by placeholders, and add the media here. */
   media?: Map<string, LongText>;
+  /** Tell numbers apart as Python does, where chat templates see them. */
+  pythonNumbers?: boolean | undefined;
 }
 
 /**
@@ -32,11 +35,11 @@ export interface ParseOptions {
 export async function parseScanned(
   bytes: Buffer,
   { long }: JsonScan,
-  { pause, cut = false, media }: ParseOptions,
+  { pause, cut = false, media, pythonNumbers }: ParseOptions,
 ): Promise<unknown> {
-  if (long.length === 0) return parseShort(bytes);
+  if (long.length === 0) return parseShort(bytes, pythonNumbers);
   const mark = `${randomUUID()}-`;
-  const value = parseShort(withMarks(bytes, long, mark));
+  const value = parseShort(withMarks(bytes, long, mark), pythonNumbers);
   const kept = media ? mediaMarks(value, mark) : new Set();
   const texts = new Map<string, string>();
   for (const [i, span] of long.entries()) {
@@ -70,15 +73,19 @@ function blocksOf(messages: unknown): Record<string, unknown>[] {
 }
 
 /** Parses at once; skips a byte order mark. @throws RunError 400 for invalid UTF-8 or JSON */
-export function parseShort(bytes: Buffer): unknown {
-  return withJsonError(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+export function parseShort(bytes: Buffer, pythonNumbers = false): unknown {
+  return withJsonError(() => {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return pythonNumbers ? parseNumbers(text) : JSON.parse(text);
+  });
 }
 
 /** Replaces the parser's error, which quotes the text. */
 function withJsonError<T>(read: () => T): T {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (error instanceof RunError) throw error;
     throw new RunError('invalid_input', 'the body is not valid JSON in UTF-8');
   }
 }

@@ -5,6 +5,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import pLimit from 'p-limit';
 import { type ErrorCode, RunError, STATUS } from '../../../runtime/core/errors.js';
 import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
+import { stringifyNumbers } from '../../../runtime/wire/python-numbers.js';
 import type { Envelope } from '../../../runtime/wire/respond.js';
 import { type ContainerRequest, requestContainer } from '../proxy.js';
 import { readUsageHeaders } from '../usage-headers.js';
@@ -55,7 +56,7 @@ async function requestAnswer(
   { url, dispatcher }: Target,
   { body, signal }: RunRequest,
 ): Promise<ContainerAnswer> {
-  const text = JSON.stringify(body);
+  const text = stringifyNumbers(body);
   const answer = await requestContainer(url, { body: text, headers: {}, signal, dispatcher });
   const { error, output } = await envelopeOf(answer.body, signal);
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, error, answer.headers);
@@ -70,7 +71,7 @@ export async function requestStream(
   { url, dispatcher }: Target,
   { body, signal }: RunRequest,
 ): Promise<AsyncIterable<StreamPiece>> {
-  const text = JSON.stringify({ ...body, stream: true });
+  const text = stringifyNumbers({ ...body, stream: true });
   const answer = await requestContainer(url, {
     body: text,
     headers: { accept: 'text/event-stream' },

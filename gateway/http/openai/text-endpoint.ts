@@ -22,7 +22,10 @@ export function textEndpoint(
 ): RequestHandler {
   const body = bodyFor(ENDPOINTS[endpoint], parts.body);
   return async (request, response) => {
-    const { json } = await readJsonBody(request, response, body);
+    const { json } = await readJsonBody(request, response, {
+      ...body,
+      pythonNumbers: endpoint === '/chat/completions',
+    });
     const textRequest = read(json, parts.catalog);
     await askModel(textRequest, response, parts, (server) =>
       textRequest.stream

@@ -1,6 +1,10 @@
 import { fail, isTuple, iterate, numberOf, textOf, typeName, type Value } from './values.js';
 
-const atom = (value: Value): Value => numberOf(value) ?? textOf(value) ?? value;
+const atom = (value: Value): Value =>
+  typeof value === 'bigint' ? value : (numberOf(value) ?? textOf(value) ?? value);
+
+const isNumeric = (value: Value): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
 
 /** Python's ==. */
 export function equal(one: Value, other: Value): boolean {
@@ -13,13 +17,14 @@ export function equal(one: Value, other: Value): boolean {
   if (a instanceof Map && b instanceof Map) {
     return a.size === b.size && [...a].every(([key, item]) => b.has(key) && equal(item, b.get(key)));
   }
+  if (isNumeric(a) && isNumeric(b)) return a <= b && a >= b;
   return a === b;
 }
 
 /** Less than 0 where the first stands before the second. @throws Error for values without an order */
 export function compare(one: Value, other: Value): number {
   const [a, b] = [atom(one), atom(other)];
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : Number(a > b);
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   if (Array.isArray(a) && Array.isArray(b)) {
     const at = a.findIndex((item, index) => index >= b.length || !equal(item, b[index]));

@@ -15,6 +15,7 @@ export function dumps(value: Value, options: JsonOptions, level = ''): string {
   const text = textOf(value);
   if (text !== undefined) return quoted(text, options);
   if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'bigint') return str(value);
   if (typeof value === 'number' || isFloat(value)) return numeral(value);
   const inner = level + (options.indent ?? '');
   if (Array.isArray(value)) {

@@ -86,17 +86,39 @@ const COUNTED: Record<string, (a: number, b: number) => number> = {
   '**': (a, b) => a ** b,
 };
 
+const isWhole = (value: Value): value is number | bigint | boolean =>
+  isInteger(value) || typeof value === 'boolean';
+
+const floored = (a: bigint, b: bigint): bigint => a / b - BigInt(a % b !== 0n && a < 0n !== b < 0n);
+
+/** For integers beyond 2^53. */
+const EXACT: Record<string, (a: bigint, b: bigint) => bigint> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '//': floored,
+  '%': (a, b) => a - floored(a, b) * b,
+};
+
+const narrowed = (size: bigint): Value => (Number.isSafeInteger(Number(size)) ? Number(size) : size);
+
 /** Integers stay integers, but for what a division or a negative power gives. */
 function arithmetic(operator: string, left: Value, right: Value): Value {
+  const exact = EXACT[operator];
+  if (exact && isWhole(left) && isWhole(right) && [left, right].some((value) => typeof value === 'bigint')) {
+    if (!right && operator !== '-' && operator !== '+' && operator !== '*') fail('division by zero');
+    return narrowed(exact(BigInt(left), BigInt(right)));
+  }
   const [a, b] = [numberOf(left), numberOf(right)];
   if (a === undefined || b === undefined) return refuse(operator, left, right);
   if (b === 0 && /[/%]/.test(operator)) fail('division by zero');
   const result = COUNTED[operator]!(a, b);
-  const whole = [left, right].every((value) => isInteger(value) || typeof value === 'boolean');
+  const whole = [left, right].every(isWhole);
   return whole && operator !== '/' && !(operator === '**' && b < 0) ? result : float(result);
 }
 
 export function negated(value: Value): Value {
+  if (typeof value === 'bigint') return narrowed(-value);
   const size = numberOf(value) ?? fail(`bad operand type for unary -: '${typeName(value)}'`);
   return typeof value === 'object' ? float(-size) : -size;
 }

@@ -11,6 +11,7 @@ export function repr(value: Value): string {
   if (value === undefined) return 'Undefined';
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isInteger(value) ? integer(value) : floatText(value);
   if (typeof value === 'string') return quoted(value);
   if (isFloat(value)) return floatText(value.float);

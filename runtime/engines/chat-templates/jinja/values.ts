@@ -1,9 +1,12 @@
-/** Values of templates, as Python has them: None is null, and undefined is Jinja's Undefined. */
+import { types } from 'node:util';
+
+/** Values of templates, as Python has them: None is null, undefined is Jinja's Undefined, integers beyond 2^53 are bigints. */
 export type Value =
   | undefined
   | null
   | boolean
   | number
+  | bigint
   | string
   | Value[]
   | Map<Value, Value>
@@ -55,14 +58,17 @@ export function tuple(items: Value[], names: readonly string[] = []): Value[] {
 /** A tuple's item by its name. */
 export const field = (items: Value[], name: string): Value => items[tuples.get(items)?.indexOf(name) ?? -1];
 
-const isObject = (value: Value): value is Exclude<Value, undefined | null | boolean | number | string> =>
+const isObject = (
+  value: Value,
+): value is Exclude<Value, undefined | null | boolean | number | bigint | string> =>
   typeof value === 'object' && value !== null;
 export const isFloat = (value: Value): value is Float => isObject(value) && 'float' in value;
 export const isMarkup = (value: Value): value is Markup => isObject(value) && 'markup' in value;
 export const isJinjaObject = (value: Value): value is JinjaObject => isObject(value) && 'read' in value;
 
-/** What JSON holds, dictionaries as maps. */
+/** What JSON holds, dictionaries as maps. A Number object is a float without a fraction. */
 export function fromJson(value: unknown): Value {
+  if (types.isNumberObject(value)) return float(Number(value));
   if (Array.isArray(value)) return value.map(fromJson);
   if (typeof value !== 'object' || value === null) return value as Value;
   return new Map(Object.entries(value).map(([key, item]) => [key, fromJson(item)]));
@@ -72,15 +78,17 @@ export function fromJson(value: unknown): Value {
 export const textOf = (value: Value): string | undefined =>
   typeof value === 'string' ? value : isMarkup(value) ? value.markup : undefined;
 
-/** A number, which True and False are, too; undefined for other values. */
+/** A number, which True and False are, too; undefined for other values. Integers beyond 2^53 are rounded. */
 export function numberOf(value: Value): number | undefined {
+  if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
   return isFloat(value) ? value.float : undefined;
 }
 
 /** Infinity and NaN are floats, as they are in Python. */
-export const isInteger = (value: Value): boolean => typeof value === 'number' && Number.isInteger(value);
+export const isInteger = (value: Value): value is number | bigint =>
+  typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 
 /** The float of that size. */
 export const float = (size: number): Value => (Number.isInteger(size) ? { float: size } : size);
@@ -92,7 +100,12 @@ export function typeName(value: Value): string {
   if (value instanceof Map) return 'dict';
   if (isMarkup(value)) return 'Markup';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  const names: Record<string, string> = { string: 'str', boolean: 'bool', function: 'function' };
+  const names: Record<string, string> = {
+    string: 'str',
+    boolean: 'bool',
+    bigint: 'int',
+    function: 'function',
+  };
   return isFloat(value) ? 'float' : (names[typeof value] ?? 'object');
 }
 
