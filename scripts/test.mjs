@@ -1,7 +1,7 @@
 /**
  * Runs suites one after the other. Says what each of them and the slowest files took, and ends with one line over all of
  * them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract processes parity faults e2e manifests
+ * Usage: node scripts/test.mjs check unit contract processes parity faults e2e memory manifests
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { node24 } from './node-24.mjs';
 import { createResults } from './testing/results.mjs';
 import { provide, runJest, runStep } from './testing/run.mjs';
+import { buildSharedImages } from './testing/shared-images.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-test-'));
 const results = createResults();
@@ -29,6 +30,7 @@ const WORKERS = {
   parity: Math.min(cores, MOST_PARITY_FILES),
   floor: Math.min(cores, MOST_PARITY_FILES),
   faults: Math.min(cores, MOST_E2E_FILES),
+  e2e: Math.min(cores, MOST_E2E_FILES),
 };
 
 const runSuite = async (name, options = {}) =>
@@ -81,14 +83,18 @@ async function manifests(name) {
   results.addSuite(kept);
 }
 
-const RUN = {
-  parity,
-  manifests,
-  async e2e(name) {
+let removeSharedImages;
+
+/** For suites with containers: the engine, and the runtime images that their files share. */
+async function containers(name) {
+  if (!removeSharedImages) {
     await need('Docker Engine', 'docker-engine.sh', 'REQUIRE_DOCKER', 'inherit');
-    await runSuite(name);
-  },
-};
+    removeSharedImages = buildSharedImages();
+  }
+  await runSuite(name);
+}
+
+const RUN = { parity, manifests, e2e: containers, memory: containers };
 
 // Images are built over them.
 if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
@@ -108,6 +114,7 @@ try {
     if (name !== 'check' && !together.includes(name)) await (RUN[name] ?? runSuite)(name);
   }
 } finally {
+  removeSharedImages?.();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = results.finish(join(import.meta.dirname, '..', '/')) ? 0 : 1;

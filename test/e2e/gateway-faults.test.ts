@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -17,7 +17,11 @@ async function makeImages(given: [task: string, name: string][]) {
   const namespace = `slipway-${name}`;
   const models = await Promise.all(given.map(([task, model]) => zooModel(task, model)));
   for (const { about, repo, task } of models) {
-    const from = ['--from', repo, '--task', task, '--bake'];
+    // Of a commit of its own: its image is none of a file that runs at the same time.
+    const copy = path.join(folder, 'models', about.id);
+    await cp(repo, copy, { recursive: true });
+    await writeFile(path.join(copy, 'stamp.txt'), namespace);
+    const from = ['--from', copy, '--task', task, '--bake'];
     const where = ['--namespace', namespace, '--out', path.join(folder, 'images')];
     const { code, stderr } = await builder(['build', about.id, ...from, ...where]);
     if (code !== 0) throw new Error(stderr);

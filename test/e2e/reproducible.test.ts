@@ -1,18 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { stampedBase } from './support/base.js';
 import { describeWithDocker } from './support/engine.js';
-import { docker, run } from './support/process.js';
+import { docker } from './support/process.js';
 import { openWorkshop } from './support/workshop.js';
-
-const BASE = process.env.BASE_IMAGE ?? 'node:24-bookworm-slim';
-
-/** The base image with a stamp in its configuration: nothing built on it can come from the engine's cache. */
-async function stampedBase(name: string, stamp: string): Promise<void> {
-  const { code, stderr } = await run('sh', [
-    '-c',
-    `printf 'FROM ${BASE}\nLABEL stamp=${stamp}\n' | docker build --quiet --tag ${name} -`,
-  ]);
-  if (code !== 0) throw new Error(stderr);
-}
 
 interface Built {
   layers: string[];
@@ -21,10 +11,9 @@ interface Built {
 
 /** Builds from nothing, in a folder of its own, and removes all of it. */
 async function buildOnce(): Promise<Built> {
-  const workshop = await openWorkshop();
-  const base = `${workshop.namespace}/base:test`;
+  const workshop = await openWorkshop({ ownCommits: false });
   try {
-    await stampedBase(base, workshop.namespace);
+    const base = await stampedBase(workshop.namespace);
     const { id } = workshop.hub.models.image.about;
     const image = await workshop.build(id, '--bake', '--base-image', base);
     const [details] = JSON.parse(await docker('inspect', image)) as [

@@ -25,10 +25,14 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
-export async function openWorkshop(): Promise<Workshop> {
-  const hub = await startZooHub();
+/**
+ * @param options.ownCommits false: the hub's models have the commits that they have in every workshop. By default they have
+ * others, so that no image of a model is one of a file that runs at the same time; runtime images are the same.
+ */
+export async function openWorkshop({ ownCommits = true } = {}): Promise<Workshop> {
   const folder = await mkdtemp(path.join(tmpdir(), 'slipway-e2e-'));
   const namespace = `slipway-e2e-${path.basename(folder).slice(-6).toLowerCase()}`;
+  const hub = await startZooHub(ownCommits ? namespace : undefined);
   const containers: TestContainer[] = [];
   const common = ['--cache', path.join(folder, 'cache'), '--hub', `http://127.0.0.1:${hub.port}`];
   const image = ['--namespace', namespace, '--out', path.join(folder, 'images')];

@@ -26,8 +26,9 @@ export const NOTICES = { 'LICENSE.txt': 'May be used by anyone.\n', 'README.md':
 /**
  * A hub with one model that reads texts, one that reads pictures, one that streams, one of half precision, and
  * one with PyTorch weights only; and a real network where its weights could be fetched.
+ * @param stamp of a file that each of them has beside what it is, for a commit of its own
  */
-export async function startZooHub(): Promise<ZooHub> {
+export async function startZooHub(stamp?: string): Promise<ZooHub> {
   const models = {
     text: await zooModel('text-classification', 'distilbert'),
     image: await zooModel('image-classification', 'vit-tiny'),
@@ -38,9 +39,13 @@ export async function startZooHub(): Promise<ZooHub> {
   const listed = Object.values(models).map(({ about, repo }): [string, HubModel] => {
     const { id, pipeline_tag, library_name } = about;
     const license = about === models.image.about ? HOSTILE_LICENSE : 'apache-2.0';
-    const more = about === models.text.about ? { added: NOTICES, revisions: ['v2'] } : {};
+    const more = about === models.text.about ? { revisions: ['v2'] } : {};
+    const added = {
+      ...(about === models.text.about ? NOTICES : {}),
+      ...(stamp === undefined ? {} : { 'stamp.txt': stamp }),
+    };
     const tags = [...about.tags, `license:${license}`];
-    return [id, { dir: repo, pipeline_tag, library_name, tags, ...more }];
+    return [id, { dir: repo, pipeline_tag, library_name, tags, added, ...more }];
   });
   if (existsSync(REAL.dir))
     listed.push([

@@ -2,9 +2,9 @@ import sharp from 'sharp';
 import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { zooModel, zooNames } from '../parity/zoo.js';
-import { describeWithDocker } from './support/engine.js';
-import { docker } from './support/process.js';
-import { openWorkshop, type Workshop } from './support/workshop.js';
+import { describeWithDocker } from '../e2e/support/engine.js';
+import { docker } from '../e2e/support/process.js';
+import { openWorkshop, type Workshop } from '../e2e/support/workshop.js';
 
 const TASKS = TASK_IDS.filter((id) => {
   const { modality, blocks, profile } = taskOf(id);

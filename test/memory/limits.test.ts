@@ -1,8 +1,8 @@
 import sharp from 'sharp';
-import { describeWithDocker } from './support/engine.js';
-import type { TestContainer } from './support/container.js';
-import { docker } from './support/process.js';
-import { openWorkshop, type Workshop } from './support/workshop.js';
+import { describeWithDocker } from '../e2e/support/engine.js';
+import type { TestContainer } from '../e2e/support/container.js';
+import { docker } from '../e2e/support/process.js';
+import { openWorkshop, type Workshop } from '../e2e/support/workshop.js';
 import type { ZooModel } from '../parity/zoo.js';
 
 /** Nobody was killed: neither the container nor its model process. */
