@@ -70,6 +70,26 @@ test('a server that does not answer gets no more calls; one that does keeps them
   expect((await upstream.acquire(entry('m/a'), never)).cold).toBe(true);
 });
 
+test('a server that refuses because it stops gets no more calls, and its work ends before it does', async () => {
+  const fake = fakeLauncher();
+  const upstream = pool(fake.launcher);
+  const [busy, refused] = [
+    await upstream.acquire(entry('m/a'), never),
+    await upstream.acquire(entry('m/a'), never),
+  ];
+  refused.stops!();
+  refused.release();
+  const next = await upstream.acquire(entry('m/a'), never);
+  expect(next.cold).toBe(true);
+  expect(upstream.status!().map(({ state, leases }) => [state, leases])).toEqual([
+    ['draining', 1],
+    ['ready', 1],
+  ]);
+  busy.release();
+  await delay(1);
+  expect(upstream.status!().map(({ state }) => state)).toEqual(['ready']);
+});
+
 test('who waits for room too long gets that of a busy model, once its work is done', async () => {
   const fake = fakeLauncher();
   const upstream = pool(fake.launcher, { memoryGb: 1, patienceMs: 20 });
