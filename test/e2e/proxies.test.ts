@@ -58,12 +58,11 @@ describeWithDocker('a container behind a proxy and a private certificate authori
     },
   );
 
-  test('without the bundle /health names the variables', async () => {
+  test('without the bundle the log names the variables', async () => {
     const container = await workshop.start(image, flags);
-    await expect(container.ready(20_000)).rejects.toThrow(/not trusted here/);
-    const { error } = (await (await container.request('/health')).json()) as { error: string };
-    expect(error).toMatch(
-      /SSL_CERT_FILE \(or REQUESTS_CA_BUNDLE, NODE_EXTRA_CA_CERTS\); in a container, mount it/,
+    // The error has the log, with what /health says while it waits for the next try.
+    await expect(container.ready(20_000)).rejects.toThrow(
+      /not trusted here[^]*SSL_CERT_FILE \(or REQUESTS_CA_BUNDLE, NODE_EXTRA_CA_CERTS\); in a container, mount it/,
     );
   });
 });

@@ -46,12 +46,9 @@ test('a server process that stands still is replaced, and nothing of it is left'
     const [engine] = await childrenOf(server!);
     process.kill(server!, 'SIGSTOP');
     const held = await ask();
-    expect([held.status, await held.json()]).toEqual([
-      503,
-      { error: 'the model does not answer; try again', output: null },
-    ]);
-    const next = await ask();
-    expect([next.status, next.headers.get('inference-cold-start')]).toEqual([200, 'true']);
+    // Its connection broke before a byte of the answer, so it was asked of the next server.
+    expect([held.status, held.headers.get('inference-cold-start')]).toEqual([200, 'true']);
+    expect((await ask()).status).toBe(200);
     const gone = async (pid: number) => !(await readdir('/proc')).includes(String(pid));
     for (const pid of [serve!, server!, engine!]) await waitFor(() => gone(pid));
   } finally {
