@@ -19,6 +19,7 @@ export interface SourceFlags {
   revision?: string;
   dtype?: Dtype;
   weights?: WeightsChoice;
+  ignoreConfig?: string[];
   cache?: string;
   hub?: string;
   from?: string;
@@ -57,6 +58,11 @@ export function addSourceOptions(command: Command): Command {
         '--weights <kind>',
         "own: the repository's PyTorch weights under a graph of ours; onnx: its ONNX export (default: own where it can be)",
       ).choices(['own', 'onnx']),
+    )
+    .option(
+      '--ignore-config <field>',
+      'serve the model although nothing reads this field of config.json; may be given again',
+      (field: string, others: string[] | undefined) => [...(others ?? []), field],
     )
     .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
       path.resolve(text),

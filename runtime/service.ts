@@ -87,6 +87,7 @@ function detailsOf({
     task: spec.task,
     engine: spec.engine,
     dtype: spec.dtype,
+    ignored_config: spec.ignoredConfig ?? [],
     device: preparation.device,
     offline: preparation.offline,
     sealed: preparation.sealed,

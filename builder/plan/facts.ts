@@ -3,6 +3,7 @@ import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { timmKind } from '../../runtime/graphs/architectures/timm/kinds.js';
+import { versionNote } from './config/require-read.js';
 import { refuseMark } from './json-files.js';
 import { Refusal } from './refusal.js';
 import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
@@ -34,6 +35,8 @@ export interface ModelFacts {
   picture: PictureMemory;
   /** Bytes of a run with a sound of usual length; 0 where configurations say too little. */
   sound?: number;
+  /** What an operator should know of the files, one sentence each. */
+  notes: string[];
   /** Bytes of the runs that make a picture of usual size out of noise, for pipelines of diffusers. */
   noise?: RunBytes;
 }
@@ -68,6 +71,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     processor: string(processing.image_processor_type) ?? string(processing.feature_extractor_type),
     hasTimmSettings: typeof config.pretrained_cfg === 'object' && config.pretrained_cfg !== null,
     pipelineClass: string(index._class_name),
+    notes: [versionNote(config)].filter((note) => note !== undefined),
     sizes: sizesOf(config),
     picture: pictureMemory(config, await processingOf(processing, read)),
     sound: soundRunBytes(config, SOUND_SAMPLES),

@@ -5,6 +5,7 @@ import { packedStorage, type Recipe, type Storage } from '../../runtime/graphs/s
 import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/graphs/write-graphs.js';
 import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
+import { UnreadFieldsError } from './config/require-read.js';
 import { MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
 import { checkpointOf, type FoundNetwork, pipelineNetworks } from './pipeline-networks.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
@@ -23,6 +24,8 @@ export interface OwnGraphs {
   /** Numbers in the tensors that they read. */
   parameters: number;
   reason: string;
+  /** Fields of config.json that nothing reads and that the operator had ignored. */
+  ignored: string[];
 }
 
 /** A file of weights that is made of those of the repository. */
@@ -88,11 +91,14 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
         : { files: sources }),
       dtype: ready ? (`q${ready.bits}` as const) : bits ? (`q${bits}` as const) : dtypeOf(types),
       parameters: numbersIn(used),
+      ignored: [...new Set(networks.flatMap(({ ignored }) => ignored))],
       reason: `graph: written for ${name} over ${weightsText(networks, types, { bits, adapter, share })}`,
     };
   } catch (error) {
     if (error instanceof QuantizedError)
       return { problem: error.message, remedy: unquantizedRemedy(info), tried: true };
+    if (error instanceof UnreadFieldsError)
+      return { problem: error.message, remedy: error.remedy, tried: true };
     if (error instanceof GraphError) return { problem: error.message, tried: true };
     if (error instanceof WeightsError)
       return {

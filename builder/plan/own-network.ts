@@ -1,8 +1,10 @@
 import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
 import type { Head } from '../../runtime/core/handles/index.js';
+import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
 import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
+import { requireRead } from './config/require-read.js';
 import { parseObject } from './facts.js';
 import type { FoundNetwork, Pipeline } from './pipeline-networks.js';
 import { QuantizedError, withQuantization } from './quantized.js';
@@ -21,6 +23,8 @@ export interface OwnRequest {
   bits?: 4 | 8 | undefined;
   /** What is merged into the weights. */
   adapter?: FoundAdapter | undefined;
+  /** Fields of config.json that the operator wants ignored where nothing reads them. */
+  ignoreConfig?: readonly string[] | undefined;
 }
 
 /** The only network of a model. */
@@ -33,13 +37,15 @@ export interface Network extends FoundNetwork {
   index: WeightIndex;
   head: Head;
   merged?: MergedIndex | undefined;
+  /** Fields that nothing reads and that the operator had ignored. */
+  ignored: string[];
   /** The method that its matrices are packed by. */
   packed?: { method: string; bits: 4 | 8 } | undefined;
 }
 
 export async function readNetwork(
   found: FoundNetwork,
-  { source, info, head, adapter }: OwnRequest,
+  { source, info, head, adapter, ignoreConfig }: OwnRequest,
 ): Promise<Network> {
   const files = rangesOf(source, info);
   const [text, index, additions] = await Promise.all([
@@ -47,15 +53,17 @@ export async function readNetwork(
     readWeightIndex(files, found),
     adapter && readWeightIndex(files, { stem: 'adapter_model' }),
   ]);
-  const settings = await withQuantization(parseObject(found.config, text), async (path) =>
+  const given = normalizeConfig(parseObject(found.config, text));
+  const ignored = requireRead(found.config, given, ignoreConfig);
+  const settings = await withQuantization(given, async (path) =>
     info.files.some((file) => file.path === path)
       ? parseObject(path, await source.readText(info, path))
       : undefined,
   );
   const packed = quantizedIndex(index, settings);
-  if (!adapter || !additions) return { ...found, settings, index: packed?.index ?? index, head, packed };
+  if (!adapter || !additions) return { ...found, settings, index: packed?.index ?? index, head, ignored, packed };
   if (packed) throw new QuantizedError(packed.method, 'no adapter can be merged into what is packed');
   const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
   const merged = mergeIndex(toMerge);
-  return { ...found, settings, index: merged.index, head, merged };
+  return { ...found, settings, index: merged.index, head, ignored, merged };
 }

@@ -42,6 +42,8 @@ export interface PlanRequest {
   dtype?: Dtype | undefined;
   /** Which weights to take, where there are both. */
   weights?: 'own' | 'onnx' | undefined;
+  /** Fields of config.json, as paths, that are ignored where nothing reads them; recorded in the spec. */
+  ignoreConfig?: readonly string[] | undefined;
 }
 
 export interface ModelPlan {
@@ -90,10 +92,15 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
     reasons: [
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits ? [] : packingNote(request.dtype, parameters)),
+      ...ignoredNote(spec!),
+      ...facts.notes,
     ],
     ...{ parameters, toMake },
   };
 }
+
+const ignoredNote = ({ ignoredConfig = [] }: ModelSpec): string[] =>
+  ignoredConfig.length === 0 ? [] : [`config.json: ignored as asked: ${ignoredConfig.join(', ')}`];
 
 interface ChosenWeights {
   choice: Choice;
@@ -150,7 +157,7 @@ async function conversionsOf(source: ModelSource, id: string): Promise<string[]>
 
 /** What is in the way says the reason why not. */
 async function ownWeights(
-  { source, weights, dtype }: PlanRequest,
+  { source, weights, dtype, ignoreConfig }: PlanRequest,
   { info, facts, binding, adapter }: ToChoose,
 ): Promise<OwnGraphs | NoGraphs> {
   if (weights === 'onnx') {
@@ -166,7 +173,9 @@ async function ownWeights(
   const pipeline = name === undefined ? undefined : { name, graphs: [graphs, ...(otherGraphs ?? [])] };
   const { head } = binding;
   const { modelType } = facts;
-  const own = await writeOwnGraphs({ source, info, head, modelType, pipeline, dtype, bits, adapter });
+  const own = await writeOwnGraphs({
+    ...{ source, info, head, modelType, pipeline, dtype, bits, adapter, ignoreConfig },
+  });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);
   if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))
@@ -231,7 +240,8 @@ interface Decided {
   adapter: FoundAdapter | undefined;
 }
 
-type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> & Pick<ModelSpec, 'written'>;
+type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> &
+  Pick<ModelSpec, 'written'> & { ignored?: readonly string[] };
 
 function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided): ModelSpec {
   const spec: ModelSpec = {
@@ -250,6 +260,7 @@ function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided
     files: choice.files,
     ...(adapter && { base: adapter.base }),
     ...(choice.written && { written: choice.written }),
+    ...(choice.ignored?.length && { ignoredConfig: [...choice.ignored] }),
   };
   return parseSpec(formatSpec(spec));
 }

@@ -65,6 +65,8 @@ export interface ModelSpec {
   base?: BaseModel;
   /** Graphs that the builder wrote, over weights in `files`. */
   written?: WrittenGraph[];
+  /** Fields of config.json, as paths, that nothing reads and that the operator had ignored. */
+  ignoredConfig?: string[];
   /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
   likeness?: number;
 }

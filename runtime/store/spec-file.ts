@@ -51,6 +51,7 @@ const schema = z
       .object({ id: modelId, revision: z.string().min(1), commit, files: z.array(path).min(1) })
       .optional(),
     written: z.array(writtenGraph).min(1).optional(),
+    ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),
   })
   .refine(

@@ -22,6 +22,7 @@ const config = z.object({
   num_key_value_heads: size.nullable().default(8),
   head_dim: size.nullable().default(64),
   sliding_window: z.int().min(1).nullable().default(128),
+  attention_bias: z.boolean().default(true),
   rope_theta: z.number().positive().default(150_000),
   rope_scaling: z.record(z.string(), z.unknown()).nullable().default(YARN),
   max_position_embeddings: size.default(131_072),
@@ -87,7 +88,7 @@ export const gptOss = defineArchitecture({
   config,
   ...llamaLike<Config>((c) => ({
     ...llamaSizes(c),
-    bias: { projections: true, output: true },
+    bias: { projections: c.attention_bias, output: c.attention_bias },
     sinks: true,
     window: windowOf(c, (layer) => layer % 2 === 0),
     feedForward: (g, x, at) => mixture(g, x, (name) => at(`mlp.${name}`), c),

@@ -36,7 +36,7 @@ export const bamba = defineArchitecture({
     const sizes = { ...mambaSizes(c), epsilon: c.rms_norm_eps, act: c.hidden_act };
     return {
       ...llamaSizes(c),
-      ...{ names: NAMES, bias: {}, rotary: () => ({ ...c, partial_rotary_factor: 0.5 }) },
+      ...{ names: NAMES, rotary: () => ({ ...c, partial_rotary_factor: c.partial_rotary_factor ?? 0.5 }) },
       attend: (g, x, inputs, { layer, at }) =>
         c.attn_layer_indices?.includes(layer)
           ? undefined
@@ -110,7 +110,7 @@ export const falconH1 = defineArchitecture({
     const sizes = falconState(c);
     return {
       ...llamaSizes(c),
-      ...{ names: NAMES, bias: {}, embedScale: c.embedding_multiplier, scoresScale: c.lm_head_multiplier },
+      ...{ names: NAMES, embedScale: c.embedding_multiplier, scoresScale: c.lm_head_multiplier },
       attentionFactors: {
         ...{ input: c.attention_in_multiplier, keys: c.key_multiplier, output: c.attention_out_multiplier },
       },

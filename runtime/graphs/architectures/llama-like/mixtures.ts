@@ -5,7 +5,7 @@ import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
 import { linear } from '../../blocks/linear.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
-import { llamaConfig, llamaSizes, usualSizes } from './config.js';
+import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
 import { llamaLike } from './llama-like.js';
 
 /** Mixtures of experts under the names that Qwen and OLMoE have for them. */
@@ -76,6 +76,7 @@ const qwen2MoeConfig = qwen3MoeConfig.extend({
   num_experts_per_tok: z.int().min(1).max(1024).default(4),
   moe_intermediate_size: size.default(1408),
   shared_expert_intermediate_size: size.default(5632),
+  layer_types: windowConfig.layer_types,
   qkv_bias: z.boolean().default(true),
 });
 
@@ -101,7 +102,7 @@ export const qwen2Moe = defineArchitecture({
     return {
       ...llamaSizes(c),
       bias: { projections: c.qkv_bias },
-      window: () => (c.use_sliding_window ? (c.sliding_window ?? undefined) : undefined),
+      window: windowOf({ ...c, sliding_window: c.use_sliding_window ? c.sliding_window : null }, () => true),
       feedForward: (g, x, at, layer) =>
         isMixed(c, layer) ? g.node('Add', [mixed(g, x, at), sharedExpert(g, x, at, c)]) : undefined,
     };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { markChoice } from '../../fields.js';
 
 /**
  * The configuration of a model inside of another one's, which its type says how to read.
@@ -9,8 +10,8 @@ import * as z from 'zod';
 export const innerConfig = <T>(
   schemaOf: (type: string) => z.ZodType<T> | undefined,
   { usual, absent = {} }: { usual: string; absent?: Readonly<Record<string, unknown>> },
-) =>
-  z
+) => {
+  const schema = z
     .record(z.string(), z.unknown())
     .nullish()
     .transform((given, context): T => {
@@ -29,3 +30,5 @@ export const innerConfig = <T>(
       const [{ message, path }] = parsed.error.issues as [z.core.$ZodIssue];
       return refused(message, path);
     });
+  return markChoice(schema, { schemaOf, usual });
+};

@@ -66,6 +66,7 @@ const FACTS = {
   hasChatTemplate: false,
   sentenceModules: false,
   hasTimmSettings: false,
+  notes: [],
   sizes: sizesOf({}),
   picture: pictureMemory({}, {}),
 };

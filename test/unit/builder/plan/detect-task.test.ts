@@ -22,6 +22,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       hasChatTemplate: false,
       sentenceModules: false,
       hasTimmSettings: false,
+      notes: [],
       sizes: sizesOf({}),
       picture: pictureMemory({}, {}),
       ...facts,
