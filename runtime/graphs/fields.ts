@@ -33,6 +33,7 @@ export function fieldsOf(schema: Schema, value: unknown): Fields | true {
   const { def } = schema._zod as unknown as { def: Definition };
   if (def.type === 'object') return objectFields(def.shape, value);
   if (def.type === 'union') return unionFields(def.options, value);
+  if (def.type === 'intersection') return bothFields(fieldsOf(def.left, value), fieldsOf(def.right, value));
   if (def.type === 'pipe') return fieldsOf(isOpaque(def.in) ? def.out : def.in, value);
   return 'innerType' in def && def.innerType ? fieldsOf(def.innerType, value) : true;
 }
@@ -40,11 +41,15 @@ export function fieldsOf(schema: Schema, value: unknown): Fields | true {
 type Definition =
   | { type: 'object'; shape: Readonly<Record<string, Schema>> }
   | { type: 'union'; options: readonly Schema[] }
+  | { type: 'intersection'; left: Schema; right: Schema }
   | { type: 'pipe'; in: Schema; out: Schema }
   | {
       type: 'default' | 'prefault' | 'optional' | 'nullable' | 'readonly' | 'nonoptional';
       innerType: Schema;
     };
+
+const bothFields = (left: Fields | true, right: Fields | true): Fields | true =>
+  left === true || right === true ? true : { ...left, ...right };
 
 /** What z.preprocess puts before a schema. */
 const isOpaque = (schema: Schema): boolean => schema._zod.def.type === 'transform';

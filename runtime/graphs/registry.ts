@@ -32,7 +32,7 @@ import { phi } from './architectures/parallel/phi.js';
 import { stablelm } from './architectures/parallel/stablelm.js';
 import { PICTURES } from './architectures/pictures/index.js';
 import { bart, blenderbot, m2m100, marian, mbart, pegasus } from './architectures/seq2seq/bart.js';
-import { t5 } from './architectures/seq2seq/t5.js';
+import { mt5, t5, umt5 } from './architectures/seq2seq/t5.js';
 import { SOUNDS } from './architectures/sounds/index.js';
 import { TIMM } from './architectures/timm/index.js';
 import { SPEECH } from './architectures/speech/index.js';
@@ -43,7 +43,7 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
   ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
   ...LLAMA_LIKE,
-  ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5],
+  ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,

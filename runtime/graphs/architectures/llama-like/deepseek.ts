@@ -6,7 +6,7 @@ import { linear } from '../../blocks/linear.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { size } from '../config.js';
-import { llamaConfig, llamaSizes } from './config.js';
+import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { type LlamaLike, llamaLike } from './llama-like.js';
 import {
   type At,
@@ -98,6 +98,9 @@ export const deepseekV2 = defineArchitecture({
 
 const v3Config = z.object({
   ...deepseekConfig,
+  ...usualSizes({ vocabulary: 129_280, width: 7168, inner: 18_432, layers: 61, heads: 128 }),
+  num_key_value_heads: size.nullable().default(128),
+  max_position_embeddings: size.default(4096),
   n_shared_experts: count.default(1),
   n_routed_experts: count.default(256),
   moe_intermediate_size: size.default(2048),

@@ -7,6 +7,7 @@ import { type LlamaLike, llamaLike } from './llama-like.js';
 const gemmaConfig = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 256_000, width: 3072, inner: 24_576, layers: 28, heads: 16 }),
+  max_position_embeddings: size.default(8192),
   num_key_value_heads: size.nullable().default(16),
   head_dim: z.int().min(1).default(256),
   hidden_act: z.string().default('gelu_pytorch_tanh'),

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
-import { epsilon } from '../config.js';
-import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
+import { epsilon, size } from '../config.js';
+import { llamaConfig, llamaSizes, windowConfig, windowOf, usualSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
 /** Decoders with norms behind attention and feed-forward whose layers see a window or everything: OLMo 3, EXAONE 4. */
 
 const olmo3Config = z.object({
   ...llamaConfig,
+  vocab_size: size.default(50_304),
   ...windowConfig,
   sliding_window: z.int().min(1).nullable().default(4096),
   rms_norm_eps: epsilon.default(1e-5),
@@ -33,6 +34,8 @@ export const olmo3 = defineArchitecture({
 
 const exaoneConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 102_400, width: 4096, inner: 16_384, layers: 32, heads: 32 }),
+  num_key_value_heads: size.nullable().default(32),
   ...windowConfig,
   sliding_window: z.int().min(1).nullable().default(4096),
   sliding_window_pattern: z.int().min(1).nullable().default(4),

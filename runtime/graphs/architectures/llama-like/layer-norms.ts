@@ -5,14 +5,15 @@ import { activation } from '../../blocks/activation.js';
 import { linear } from '../../blocks/linear.js';
 import { layerNorm, type NormOptions } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { epsilon } from '../config.js';
-import { llamaConfig, llamaSizes } from './config.js';
+import { epsilon, size } from '../config.js';
+import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
 /** Decoders with Llama's attention and LayerNorms: OLMo, StarCoder2, Nemotron. */
 
 const olmoConfig = z.object({
   ...llamaConfig,
+  vocab_size: size.default(50_304),
   pad_token_id: z.int().nullable().default(1),
   clip_qkv: z.number().positive().nullish(),
 });
@@ -52,6 +53,8 @@ export const twoLayers =
 
 const starcoderConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 49_152, width: 3072, inner: 12_288, layers: 30, heads: 24 }),
+  max_position_embeddings: size.default(4096),
   norm_epsilon: epsilon.default(1e-5),
   num_key_value_heads: z.int().min(1).nullable().default(2),
   hidden_act: z.string().default('gelu_pytorch_tanh'),
@@ -76,6 +79,8 @@ export const starcoder2 = defineArchitecture({
 
 const nemotronConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 256_000, width: 6144, inner: 24_576, layers: 32, heads: 48 }),
+  max_position_embeddings: size.default(4096),
   norm_eps: epsilon.default(1e-5),
   hidden_act: z.string().default('relu2'),
   partial_rotary_factor: z.number().positive().max(1).default(0.5),

@@ -8,8 +8,9 @@ import { llamaLike } from './llama-like.js';
 const mistralConfig = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 32_000, width: 4096, inner: 14_336, layers: 32, heads: 32 }),
+  max_position_embeddings: size.default(131_072),
   num_key_value_heads: size.nullable().default(8),
-  sliding_window: z.int().min(1).nullish(),
+  sliding_window: z.int().min(1).nullable().default(4096),
 });
 
 /** All layers see a window. modeling_mistral.py */
@@ -24,6 +25,7 @@ export const mistral = defineArchitecture({
 });
 
 const mixtralConfig = mistralConfig.extend({
+  sliding_window: z.int().min(1).nullish(),
   rope_theta: z.number().positive().default(1e6),
   rms_norm_eps: epsilon.default(1e-5),
   num_experts_per_tok: z.int().min(1).max(256).default(2),

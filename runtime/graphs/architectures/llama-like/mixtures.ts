@@ -42,6 +42,8 @@ const mixture =
 
 const qwen3MoeConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 151_936, width: 2048, inner: 6144, layers: 24, heads: 32 }),
+  max_position_embeddings: size.default(32_768),
   ...mixtureConfig,
   num_key_value_heads: size.default(4),
   ...mixedLayers,
@@ -71,6 +73,7 @@ export const qwen3Moe = defineArchitecture({
 });
 
 const qwen2MoeConfig = qwen3MoeConfig.extend({
+  ...usualSizes({ vocabulary: 151_936, width: 2048, inner: 5632, layers: 24, heads: 16 }),
   num_key_value_heads: size.default(16),
   num_experts: count.default(60),
   num_experts_per_tok: z.int().min(1).max(1024).default(4),
@@ -111,6 +114,8 @@ export const qwen2Moe = defineArchitecture({
 
 const olmoeConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 50_304, width: 2048, inner: 2048, layers: 16, heads: 16 }),
+  max_position_embeddings: size.default(4096),
   ...mixtureConfig,
   rms_norm_eps: epsilon.default(1e-5),
   pad_token_id: z.int().nullable().default(1),

@@ -4,13 +4,16 @@ import { gatedFeedForward } from '../../blocks/gated-feed-forward.js';
 import { layerNorm } from '../../blocks/norm.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, size } from '../config.js';
-import { llamaConfig, llamaSizes, windowConfig, windowOf } from './config.js';
+import { llamaConfig, llamaSizes, windowConfig, windowOf, usualSizes } from './config.js';
 import { type LlamaLike, llamaLike } from './llama-like.js';
 
 /** Decoders whose heads turn neighbours as pairs: Helium, GLM, ERNIE, Cohere. */
 
 const heliumConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 48_000, width: 2560, inner: 7040, layers: 24, heads: 20 }),
+  max_position_embeddings: size.default(4096),
+  num_key_value_heads: size.nullable().default(20),
   rope_theta: z.number().positive().default(100_000),
   rms_norm_eps: epsilon.default(1e-8),
   head_dim: size.default(128),
@@ -31,6 +34,8 @@ export const helium = defineArchitecture({
 
 export const ernieConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 103_424, width: 1024, inner: 3072, layers: 18, heads: 16 }),
+  max_position_embeddings: size.default(131_072),
   rope_theta: z.number().positive().default(500_000),
   rms_norm_eps: epsilon.default(1e-5),
   num_key_value_heads: size.nullable().default(2),
@@ -57,6 +62,8 @@ export const ernie = defineArchitecture({
 
 const glmConfig = z.object({
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 151_552, width: 4096, inner: 13_696, layers: 40, heads: 32 }),
+  max_position_embeddings: size.default(131_072),
   partial_rotary_factor: z.number().positive().max(1).default(0.5),
   rms_norm_eps: epsilon.default(1.5625e-7),
   num_key_value_heads: size.nullable().default(2),
@@ -97,6 +104,8 @@ export const glm4 = defineArchitecture({
 
 const cohereConfig = {
   ...llamaConfig,
+  ...usualSizes({ vocabulary: 256_000, width: 8192, inner: 22_528, layers: 40, heads: 64 }),
+  max_position_embeddings: size.default(8192),
   layer_norm_eps: epsilon.default(1e-5),
   logit_scale: z.number().default(0.0625),
   tie_word_embeddings: z.boolean().default(true),

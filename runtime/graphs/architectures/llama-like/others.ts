@@ -25,6 +25,7 @@ export const olmo2 = defineArchitecture({
 const smolConfig = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 128_256, width: 2048, inner: 11_008, layers: 36, heads: 16 }),
+  max_position_embeddings: size.default(32_768),
   ...windowConfig,
   rope_theta: z.number().positive().default(2e6),
   num_key_value_heads: z.int().min(1).nullable().default(4),

@@ -7,6 +7,7 @@ import { llamaLike } from './llama-like.js';
 const config = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 151_936, width: 4096, inner: 22_016, layers: 32, heads: 32 }),
+  max_position_embeddings: size.default(32_768),
   num_key_value_heads: size.nullable().default(32),
   ...windowConfig,
   use_sliding_window: z.boolean().nullish(),

@@ -11,16 +11,22 @@ import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon } from '../config.js';
 import { gridSize, vitConfig, vitSizes } from './config.js';
 
+const fields = {
+  ...vitConfig,
+  layer_norm_eps: epsilon.default(1e-6),
+  mlp_ratio: z.number().min(0.01).max(64).default(4),
+  use_swiglu_ffn: z.boolean().default(false),
+};
+
+const isSquare = (c: { image_size: readonly [number, number] }): boolean =>
+  c.image_size[0] === c.image_size[1];
+const NO_SQUARE = {
+  ...{ message: 'positions of pictures that are no squares are not known', path: ['image_size'] },
+};
+
 export const dinov2Config = z
-  .object({
-    ...vitConfig,
-    layer_norm_eps: epsilon.default(1e-6),
-    mlp_ratio: z.number().min(0.01).max(64).default(4),
-    use_swiglu_ffn: z.boolean().default(false),
-  })
-  .refine((c) => c.image_size[0] === c.image_size[1], {
-    ...{ message: 'positions of pictures that are no squares are not known', path: ['image_size'] },
-  });
+  .object({ ...fields, patch_size: vitConfig.patch_size.unwrap().default([14, 14]) })
+  .refine(isSquare, NO_SQUARE);
 export type Dinov2Config = z.output<typeof dinov2Config>;
 
 const NAMES: PreNormNames = {
@@ -126,9 +132,9 @@ export const dinov2 = defineArchitecture({
   heads: pictureHeads<Dinov2Config>((c) => modelOf(c)),
 });
 
-const registersConfig = dinov2Config.and(
-  z.object({ num_register_tokens: z.int().min(0).max(4096).default(4) }),
-);
+const registersConfig = z
+  .object({ ...fields, num_register_tokens: z.int().min(0).max(4096).default(4) })
+  .refine(isSquare, NO_SQUARE);
 
 /** modeling_dinov2_with_registers.py */
 export const dinov2WithRegisters = defineArchitecture({

@@ -22,6 +22,7 @@ import { VIT_NAMES } from './vit.js';
 
 const config = z.object({
   ...{ ...vitConfig, ...neckConfig },
+  image_size: vitConfig.image_size.unwrap().default([384, 384]),
   is_hybrid: z.literal(false).default(false),
   backbone: z.null('backbones by their names are not known').default(null),
   backbone_config: dinov2BackboneConfig.nullish(),

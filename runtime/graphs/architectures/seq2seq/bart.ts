@@ -58,7 +58,10 @@ export const blenderbot = defineArchitecture({
   ),
 });
 
-const pegasusConfig = config.extend({ pad_token_id: z.int().min(0).default(0) });
+const pegasusConfig = config.extend({
+  pad_token_id: z.int().min(0).default(0),
+  eos_token_id: z.int().min(0).default(1),
+});
 
 /** modeling_pegasus.py */
 export const pegasus = defineArchitecture({
@@ -74,7 +77,11 @@ export const pegasus = defineArchitecture({
   ),
 });
 
-const marianConfig = config.extend({ decoder_vocab_size: size.nullish() });
+const marianConfig = config.extend({
+  decoder_vocab_size: size.nullish(),
+  pad_token_id: z.int().min(0).default(58_100),
+  eos_token_id: z.int().min(0).default(0),
+});
 
 /** modeling_marian.py */
 export const marian = defineArchitecture({

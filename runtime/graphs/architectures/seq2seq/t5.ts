@@ -165,13 +165,28 @@ function writePrompts(g: GraphWriter, c: Config): void {
   g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.d_model]);
 }
 
-/** Relative positions, no scale of scores, no biases. modeling_t5.py, modeling_mt5.py, modeling_umt5.py */
-export const t5 = defineArchitecture({
-  modelTypes: ['t5', 'mt5', 'umt5'],
-  config: t5Config,
-  prefixes: [],
-  heads: {
-    ...seq2seqHeads(t5Model),
-    'text-to-image': { text_encoder_2: writePrompts, text_encoder_3: writePrompts },
-  },
-});
+/** Relative positions, no scale of scores, no biases. */
+const t5Of = (modelType: string, config: typeof t5Config) =>
+  defineArchitecture({
+    modelTypes: [modelType],
+    config,
+    prefixes: [],
+    heads: {
+      ...seq2seqHeads(t5Model),
+      'text-to-image': { text_encoder_2: writePrompts, text_encoder_3: writePrompts },
+    },
+  });
+
+const gated = { feed_forward_proj: z.string().default('gated-gelu') };
+
+/** modeling_t5.py */
+export const t5 = t5Of('t5', t5Config);
+
+/** modeling_mt5.py */
+export const mt5 = t5Of(
+  'mt5',
+  t5Config.extend({ ...gated, tie_word_embeddings: z.boolean().default(false) }),
+);
+
+/** modeling_umt5.py */
+export const umt5 = t5Of('umt5', t5Config.extend(gated));
