@@ -88,11 +88,8 @@ function canonical(value: unknown): string {
     return parts.length === 2 && first === parts[1] ? first! : `[${parts.join()}]`;
   }
   if (!isObject(value)) return String(value);
-  return JSON.stringify(
-    Object.entries(value)
-      .map(([name, item]) => [name, canonical(item)])
-      .sort(),
-  );
+  const sorted = Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
+  return JSON.stringify(sorted.map((name) => [name, canonical(value[name])]));
 }
 
 function differences(schema: Schema, usual: Record<string, unknown>, path: string): string[] {
