@@ -61,7 +61,8 @@ export async function readNetwork(
       : undefined,
   );
   const packed = quantizedIndex(index, settings);
-  if (!adapter || !additions) return { ...found, settings, index: packed?.index ?? index, head, ignored, packed };
+  if (!adapter || !additions)
+    return { ...found, settings, index: packed?.index ?? index, head, ignored, packed };
   if (packed) throw new QuantizedError(packed.method, 'no adapter can be merged into what is packed');
   const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
   const merged = mergeIndex(toMerge);
