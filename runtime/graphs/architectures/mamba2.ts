@@ -5,7 +5,7 @@ import type { Decoder } from '../blocks/decoder-model.js';
 import { embedding, tableScores } from '../blocks/linear.js';
 import { rmsNorm } from '../blocks/norm.js';
 import { mambaSizes, stateSpace } from '../blocks/state-space.js';
-import { epsilon, labelCount, labels, layers, size } from './config.js';
+import { epsilon, isOfVersion5, labelCount, labels, layers, library, size } from './config.js';
 
 const count = z.int().min(1).max(65536);
 
@@ -13,6 +13,7 @@ const bound = z.union([z.number(), z.literal(Infinity)]);
 
 const config = z.object({
   ...labels,
+  ...library,
   vocab_size: size.default(32_768),
   hidden_size: size.default(4096),
   num_hidden_layers: layers.default(64),
@@ -55,6 +56,7 @@ function model(c: Config): Decoder {
       const read = rmsNorm(g, x, at('norm'), { width, epsilon });
       const found = stateSpace(g, read, inputs, {
         ...{ ...sizes, layer, epsilon, act: c.hidden_act, limits: c.time_step_limit },
+        normGroups: isOfVersion5(c) ? c.n_groups : 1,
         at: (name) => at(`mixer.${name}`),
       });
       return g.node('Add', [x, found]);
@@ -72,7 +74,7 @@ function model(c: Config): Decoder {
 
 const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Config>(model);
 
-/** All layers keep a state, none attends. modeling_mamba2.py */
+/** All layers keep a state, none attends. In version 5 groups are normed by themselves. modeling_mamba2.py */
 export const mamba2 = defineArchitecture({
   modelTypes: ['mamba2'],
   config,

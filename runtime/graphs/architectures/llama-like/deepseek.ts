@@ -5,7 +5,7 @@ import { latentAttention, latentConfig, latentHeadWidth } from '../../blocks/lat
 import { linear } from '../../blocks/linear.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { size } from '../config.js';
+import { isOfVersion5, library, size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { type LlamaLike, llamaLike } from './llama-like.js';
 import {
@@ -57,6 +57,7 @@ function deepseekModel(c: Deepseek, family: Family): LlamaLike {
 
 const v2Config = z.object({
   ...deepseekConfig,
+  ...library,
   n_shared_experts: count.default(2),
   n_routed_experts: count.default(64),
   moe_intermediate_size: size.default(1407),
@@ -84,13 +85,20 @@ function chooseBySoftmax(g: GraphWriter, tokens: Value, at: At, c: V2): Choices 
   return { experts, which, weights: times(g, weights, factor) };
 }
 
-/** modeling_deepseek_v2.py */
+/** What long texts do to scores beside the angles of their positions ("yarn"). */
+function longScale({ rope_scaling: scaling }: Deepseek): number {
+  const [all, factor] = [scaling?.['mscale_all_dim'], scaling?.['factor']].map(Number) as [number, number];
+  if (!all || !(factor > 1)) return 1;
+  return (0.1 * all * Math.log(factor) + 1) ** 2;
+}
+
+/** Long texts change scores in version 5, and don't in version 4. modeling_deepseek_v2.py */
 export const deepseekV2 = defineArchitecture({
   modelTypes: ['deepseek_v2'],
   config: v2Config,
   ...llamaLike<V2>((c) =>
     deepseekModel(c, {
-      ...{ scale: 1, interleaved: true, feedForwardBias: c.mlp_bias },
+      ...{ scale: isOfVersion5(c) ? longScale(c) : 1, interleaved: true, feedForwardBias: c.mlp_bias },
       choose: (g, tokens, at) => chooseBySoftmax(g, tokens, at, c),
     }),
   ),
@@ -112,13 +120,6 @@ const v3Config = z.object({
   rope_interleave: z.boolean().default(true),
 });
 type V3 = z.output<typeof v3Config>;
-
-/** What long texts do to scores beside the angles of their positions ("yarn"). */
-function longScale({ rope_scaling: scaling }: V3): number {
-  const [all, factor] = [scaling?.['mscale_all_dim'], scaling?.['factor']].map(Number) as [number, number];
-  if (!all || !(factor > 1)) return 1;
-  return (0.1 * all * Math.log(factor) + 1) ** 2;
-}
 
 /** modeling_deepseek_v3.py */
 export const deepseekV3 = defineArchitecture({

@@ -5,6 +5,7 @@ import { gated, gatedHalves } from '../../blocks/gated-feed-forward.js';
 import { multiplied } from '../../blocks/linear.js';
 import { mambaConfig, mambaSizes, stateSpace } from '../../blocks/state-space.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
+import { isOfVersion5, library } from '../config.js';
 import { llamaConfig, llamaSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
@@ -42,7 +43,7 @@ const mixtureConfig = z.object({
   ...factors,
   head_dim: z.null('heads of other widths than hidden_size / num_attention_heads are not known').optional(),
   num_local_experts: z.int().min(0).max(1024).default(8),
-  num_experts_per_tok: z.int().min(1).max(1024).default(2),
+  num_experts_per_tok: z.int().min(0).max(1024).default(2),
   shared_intermediate_size: z.int().min(0).max(65536).default(0),
   position_embedding_type: z.string().nullable().default('rope'),
 });
@@ -86,7 +87,12 @@ const hasExperts = {
   ...{ message: 'a mixture without experts is not known', path: ['num_local_experts'] },
 };
 
-const expertConfig = mixtureConfig.refine((c) => c.num_local_experts > 0, hasExperts);
+const choosesExperts = (c: Mixture) => c.num_local_experts === 0 || c.num_experts_per_tok > 0;
+const hasChoices = { ...{ message: 'no expert is chosen', path: ['num_experts_per_tok'] } };
+
+const expertConfig = mixtureConfig
+  .refine((c) => c.num_local_experts > 0, hasExperts)
+  .refine(choosesExperts, hasChoices);
 
 /** modeling_granitemoeshared.py */
 export const graniteMoeShared = defineArchitecture({
@@ -105,16 +111,18 @@ export const graniteMoe = defineArchitecture({
 const hybridConfig = mixtureConfig
   .extend({
     ...mambaConfig,
+    ...library,
     shared_intermediate_size: z.int().min(1).max(65536).default(1024),
     position_embedding_type: z.string().nullable().default(null),
     layer_types: z.array(z.enum(['attention', 'mamba'])).nullish(),
   })
   .refine((c) => (c.layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
     ...{ message: 'leaves out layers', path: ['layer_types'] },
-  });
+  })
+  .refine(choosesExperts, hasChoices);
 type Hybrid = z.output<typeof hybridConfig>;
 
-/** Granite 4: most layers keep a state, few attend. modeling_granitemoehybrid.py */
+/** Granite 4: most layers keep a state, few attend. In version 5 groups are normed by themselves. modeling_granitemoehybrid.py */
 export const graniteMoeHybrid = defineArchitecture({
   modelTypes: ['granitemoehybrid'],
   config: hybridConfig,
@@ -125,6 +133,7 @@ export const graniteMoeHybrid = defineArchitecture({
         ? undefined
         : stateSpace(g, x, inputs, {
             ...{ ...mambaSizes(c), epsilon: c.rms_norm_eps, act: c.hidden_act, layer },
+            normGroups: isOfVersion5(c) ? c.mamba_n_groups : 1,
             at: (name) => at(`mamba.${name}`),
           }),
   })),

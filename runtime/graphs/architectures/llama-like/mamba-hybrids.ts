@@ -4,7 +4,7 @@ import { activation } from '../../blocks/activation.js';
 import { linear } from '../../blocks/linear.js';
 import { mambaConfig, mambaSizes, type StateSpace, stateSpace } from '../../blocks/state-space.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { epsilon, size } from '../config.js';
+import { epsilon, isOfVersion5, library, size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
@@ -18,6 +18,7 @@ const NAMES = {
 
 const bambaConfig = z.object({
   ...llamaConfig,
+  ...library,
   ...usualSizes({ vocabulary: 128_000, width: 4096, inner: 14_336, layers: 32, heads: 32 }),
   ...mambaConfig,
   num_key_value_heads: size.nullable().default(8),
@@ -28,12 +29,15 @@ const bambaConfig = z.object({
 });
 type Bamba = z.output<typeof bambaConfig>;
 
-/** Few layers attend, by half of their heads' places. modeling_bamba.py */
+/** Few layers attend, by half of their heads' places. In version 5 groups are normed by themselves. modeling_bamba.py */
 export const bamba = defineArchitecture({
   modelTypes: ['bamba'],
   config: bambaConfig,
   ...llamaLike<Bamba>((c) => {
-    const sizes = { ...mambaSizes(c), epsilon: c.rms_norm_eps, act: c.hidden_act };
+    const sizes = {
+      ...{ ...mambaSizes(c), epsilon: c.rms_norm_eps, act: c.hidden_act },
+      normGroups: isOfVersion5(c) ? c.mamba_n_groups : 1,
+    };
     return {
       ...llamaSizes(c),
       ...{ names: NAMES, rotary: () => ({ ...c, partial_rotary_factor: c.partial_rotary_factor ?? 0.5 }) },
