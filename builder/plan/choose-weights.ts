@@ -1,0 +1,169 @@
+import { type Dtype, DTYPES, type ModelInfo, type ModelSpec } from '../../runtime/core/spec.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import {
+  type FileSelection,
+  chooseFiles,
+  type ChooseRequest,
+  withExtra,
+} from '../../runtime/store/choose-files.js';
+import { StoreError } from '../../runtime/store/errors.js';
+import type { ModelSource } from '../../runtime/store/source.js';
+import { taskOf } from '../../runtime/tasks/registry.js';
+import { requireAbility } from './ability.js';
+import { type FoundAdapter, MERGE_REMEDY } from './adapter/index.js';
+import { possibleTasks } from './architectures.js';
+import { type AnyBinding, chooseEngine } from './choose-engine.js';
+import { type GraphNotes, readGraphNotes } from './external.js';
+import type { ModelFacts } from './facts.js';
+import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
+import { parametersOf } from './parameters.js';
+import { Refusal } from './refusal.js';
+import { noExport, requireFiles } from './requirements.js';
+
+/** What an operator asks for. */
+export interface WeightsRequest {
+  source: ModelSource;
+  dtype?: Dtype | undefined;
+  /** Which weights to take, where there are both. */
+  weights?: 'own' | 'onnx' | undefined;
+  /** Fields of config.json, as paths, that are ignored where nothing reads them; recorded in the spec. */
+  ignoreConfig?: readonly string[] | undefined;
+}
+
+/** What has been decided before. */
+export interface ToChoose {
+  info: ModelInfo;
+  facts: ModelFacts;
+  task: TaskId;
+  binding: AnyBinding;
+  adapter: FoundAdapter | undefined;
+}
+
+export type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> &
+  Pick<ModelSpec, 'written'> & { ignored?: readonly string[] };
+
+export interface ChosenWeights {
+  choice: Choice;
+  /** In other weight formats. */
+  others: Choice[];
+  /** Undefined where they were not counted. */
+  parameters: number | undefined;
+  reasons: string[];
+  toMake?: ToMake | undefined;
+}
+
+/** Graphs of our own where they can be written, else the repository's ONNX export. */
+export async function chooseWeights(request: WeightsRequest, model: ToChoose): Promise<ChosenWeights> {
+  const { source, weights } = request;
+  const { info, facts, binding, task, adapter } = model;
+  const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
+  const own = await ownWeights(request, model);
+  if ('graphs' in own) {
+    requireFiles(info, taskOf(task), binding, facts);
+    const files = withExtra(own.files, { info, extra: binding.files });
+    const { parameters, reason, toMake } = own;
+    return { choice: { ...own, files }, others: [], parameters, reasons: [reason], toMake };
+  }
+  if (adapter) throw cantMerge(info.id, adapter, own);
+  if (weights === 'own' || (!hasExport && own.tried))
+    throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
+  if (!hasExport) throw noExport(info, facts, await conversionsOf(source, info.id));
+  requireFiles(info, taskOf(task), binding, facts);
+  const { graphs, otherGraphs, files: extra } = binding;
+  const wanted = { info, graphs, otherGraphs, extra };
+  const ends = !isUsual(facts, binding);
+  const { choice, notes } = await choose(source, { ...wanted, dtype: request.dtype, ends });
+  requireAbility({ id: info.id, head: binding.head, task, graphs: choice.graphs, notes });
+  const others = otherFormats(wanted, choice.dtype);
+  const formats = [choice, ...others];
+  const instead = own.tried ? [`graph: the ONNX export, since ${own.problem}`] : [];
+  return { choice, others, parameters: parametersOf(formats, notes), reasons: [...instead, choice.reason] };
+}
+
+/** An adapter is served over graphs of our own alone. */
+function cantMerge(id: string, { base }: FoundAdapter, { problem, remedy }: NoGraphs): Refusal {
+  return new Refusal(`${id} is an adapter of ${base.id}: ${problem}`, remedy ?? MERGE_REMEDY);
+}
+
+/** Weight formats that are made of a repository's PyTorch weights. */
+const PACKED_BITS: Partial<Record<Dtype, 4 | 8>> = { q8: 8, q4: 4 };
+
+/** A hint for a refusal, which must come all the same where the hub does not answer. */
+async function conversionsOf(source: ModelSource, id: string): Promise<string[]> {
+  return (await source.conversions?.(id).catch(() => [])) ?? [];
+}
+
+/** What is in the way says the reason why not. */
+async function ownWeights(
+  { source, weights, dtype, ignoreConfig }: WeightsRequest,
+  { info, facts, binding, adapter }: ToChoose,
+): Promise<OwnGraphs | NoGraphs> {
+  if (weights === 'onnx') {
+    const remedy = adapter && 'an adapter is merged into PyTorch weights: leave out --weights onnx';
+    return { problem: 'asked for the ONNX export', remedy, tried: false };
+  }
+  const bits = dtype && PACKED_BITS[dtype];
+  const { graphs, otherGraphs, files: extra } = binding;
+  // Weights that are packed here are on no hub: an image could not fetch them.
+  const exported = bits && weights !== 'own' && exportOf({ info, graphs, otherGraphs, extra, dtype });
+  if (exported) return { problem: `an export of ${dtype} is there`, tried: false };
+  const name = facts.pipelineClass;
+  const pipeline = name === undefined ? undefined : { name, graphs: [graphs, ...(otherGraphs ?? [])] };
+  const { head } = binding;
+  const { modelType } = facts;
+  const own = await writeOwnGraphs({
+    ...{ source, info, head, modelType, pipeline, dtype, bits, adapter, ignoreConfig },
+  });
+  if (!('graphs' in own)) return own;
+  const roles = Object.keys(own.graphs);
+  if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))
+    return {
+      problem: `the graphs of ${facts.modelType} are ${roles.join(', ')}, not ${graphs.join(', ')}`,
+      tried: false,
+    };
+  if (dtype === undefined || dtype === own.dtype) return own;
+  return {
+    problem: `its weights are ${own.dtype}, not ${dtype}`,
+    remedy: `take --dtype ${own.dtype}`,
+    tried: true,
+  };
+}
+
+/** True if the usual export of this architecture has the head. */
+function isUsual(facts: ModelFacts, { head }: AnyBinding): boolean {
+  const usual = possibleTasks(facts)?.[0];
+  const task = usual && taskOf(usual);
+  return task !== undefined && chooseEngine(task, facts.modelType).binding.head === head;
+}
+
+/** Chooses files by name, then again with the external files that the chosen graphs name. */
+async function choose(
+  source: ModelSource,
+  { ends, ...request }: ChooseRequest & { info: ModelInfo; ends: boolean },
+): Promise<{ choice: FileSelection; notes: GraphNotes }> {
+  try {
+    const first = chooseFiles(request);
+    const { info: ref } = request;
+    const graphs = Object.values(first.graphs);
+    const notes = await readGraphNotes({ source, ref, files: ref.files, graphs, ends });
+    return { choice: chooseFiles({ ...request, external: notes.external }), notes };
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'not_found') throw new Refusal(error.message);
+    throw error;
+  }
+}
+
+/** Complete exports in other weight formats, by name only. */
+function otherFormats(request: ChooseRequest, chosen: Dtype): FileSelection[] {
+  return DTYPES.filter((dtype) => dtype !== chosen).flatMap((dtype) => exportOf({ ...request, dtype }) ?? []);
+}
+
+/** The complete export in a weight format, by name only; undefined where there is none. */
+function exportOf(request: ChooseRequest): FileSelection | undefined {
+  try {
+    return chooseFiles(request);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
