@@ -3,7 +3,7 @@
  * starts and what a runtime image holds, so both run the same bytes. Native packages stay outside of it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -12,6 +12,7 @@ rmSync('dist', { recursive: true, force: true });
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });
+copyFileSync('builder/plan/config/library-defaults.json', 'dist/builder/plan/config/library-defaults.json');
 for (const bin of ['builder', 'gateway']) chmodSync(`dist/${bin}/main.js`, 0o755);
 
 const { metafile } = await build({

@@ -7,6 +7,11 @@ const DETECTORS = /detr|^d_fine|^yolos|table-transformer|grounding-dino|former$/
 /** Fields that change no answer of some types or parts, each group with its reason. */
 export const INERT_BY_TYPE: readonly Inert[] = [
   {
+    fields: named('sinusoidal_pos_embds'),
+    types: /^distilbert$/,
+    reason: 'what the table of positions begins with; the checkpoint holds it',
+  },
+  {
     fields: /^auxiliary_|^use_auxiliary_head$|^output_auxiliary_logits$|^add_fpn$|^pool_scales$/,
     types:
       /^(?:beit|upernet|dpt|maskformer|mask2former|deformable_detr|yolos|rt_detr|rt_detr_v2|d_fine|data2vec-vision|segformer)$/,

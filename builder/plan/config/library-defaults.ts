@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { normalizeConfig } from '../../../runtime/hub-config/normalize.js';
-import { ownPackage } from '../../../runtime/own-package.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -16,13 +15,14 @@ interface Table {
   types: Readonly<Record<string, { 4?: Json; 5?: Json }>>;
 }
 
-const FILE = 'builder/plan/config/library-defaults.json';
+/** Beside this file, in the checkout and in what scripts/build.mjs makes of it. */
+const FILE = join(import.meta.dirname, 'library-defaults.json');
 
 let table: Table | undefined;
 
 /** What scripts/config-defaults/ found in both libraries. */
 function load(): Table {
-  table ??= JSON.parse(readFileSync(join(ownPackage(import.meta.dirname).folder, FILE), 'utf8')) as Table;
+  table ??= JSON.parse(readFileSync(FILE, 'utf8')) as Table;
   return table;
 }
 

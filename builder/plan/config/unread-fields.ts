@@ -50,9 +50,23 @@ function unreadIn(config: Json, level: Level): UnreadField[] {
   if (fields === true) return [];
   return Object.entries(config).flatMap(([name, value]) => {
     const read = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (isObject(value) && name.endsWith(DICTIONARY)) return overridden(config, name, level);
     if (read === undefined) return unread(config, name, level);
     return isObject(value) && read !== true ? unreadIn(value, partOf(level, name, value, read)) : [];
   });
+}
+
+/** Ending of fields whose entries override those of the part that they are called after, as CLIP's class has it. */
+const DICTIONARY = '_dict';
+
+/** Entries that say something else than the part, of which that is read. */
+function overridden(config: Json, name: string, { path, fields }: Level): UnreadField[] {
+  const of = name.slice(0, -DICTIONARY.length);
+  const part = isObject(config[of]) ? config[of] : {};
+  const read = fields === true ? true : (fields[of] ?? {});
+  return Object.entries(config[name] as Json)
+    .filter(([field, value]) => (read === true || Object.hasOwn(read, field)) && !same(value, part[field]))
+    .map(([field, value]) => ({ path: `${path}${name}.${field}`, value, usual: part[field] ?? null }));
 }
 
 /** A part has the defaults of the type that it names, or those that the whole has for it. */

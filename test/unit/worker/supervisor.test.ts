@@ -126,7 +126,7 @@ test('who waits leaves when the signal aborts or the server stops', async () => 
   await expect(waiting).rejects.toThrow('left');
   const other = supervisor.ready(never);
   await supervisor.stop();
-  await expect(other).rejects.toMatchObject({ code: 'not_ready' });
+  await expect(other).rejects.toMatchObject({ code: 'stopping' });
 });
 
 test('who asks while the next attempt is some way off is told when', async () => {
