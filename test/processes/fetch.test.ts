@@ -123,7 +123,7 @@ test('stopped by SIGTERM: its exit code, the lock is given back, and the next on
 
 test('builder fetch stopped by Ctrl-C: exit 130, the lock is given back, and the next call goes on', async () => {
   // The planner does not read this one.
-  const file = 'tokenizer.json';
+  const file = 'special_tokens_map.json';
   hub.fault({ path: file, stallAfter: 100 });
   const to = folderWith();
   const start = () => {
