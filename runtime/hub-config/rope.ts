@@ -45,11 +45,13 @@ interface Rope {
 function readRope(rope: Json, config: Json): Rope {
   const { rope_theta: theta, partial_rotary_factor: partial, rope_type: own, type, ...others } = rope;
   const kind = own ?? type ?? 'default';
-  const scaling = { rope_type: kind, ...others, ...originalLength(String(kind), others, config) };
+  const share = kind === 'proportional' ? defined({ partial_rotary_factor: partial }) : {};
+  const scaling = { rope_type: kind, ...others, ...share, ...originalLength(String(kind), others, config) };
   const isPlain = kind === 'default' && Object.keys(others).length === 0;
   return {
     theta: theta ?? config['rope_theta'],
-    partial: partial ?? config['partial_rotary_factor'],
+    // Proportional heads turn whole: the share is one of their frequencies.
+    partial: kind === 'proportional' ? undefined : (partial ?? config['partial_rotary_factor']),
     scaling: isPlain ? null : scaling,
   };
 }

@@ -47,6 +47,11 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'derived from feed_forward_proj, whatever the file says',
   },
   {
+    fields: named('sinusoidal_pos_embds'),
+    types: /^distilbert$/,
+    reason: 'what the table of positions begins with; the checkpoint holds it',
+  },
+  {
     fields: named('attention_layers'),
     types: /^gpt_neo$/,
     reason: 'derived from attention_types',

@@ -4,7 +4,6 @@ import { GraphError } from '../errors.js';
 /** What rotary positions are made of; names and defaults as in transformers' configurations. */
 export const rotaryConfig = {
   rope_theta: z.number().positive().default(10_000),
-  partial_rotary_factor: z.number().positive().max(1).nullish(),
   max_position_embeddings: z
     .int()
     .min(1)
@@ -14,7 +13,10 @@ export const rotaryConfig = {
   rope_scaling: z.record(z.string(), z.unknown()).nullish(),
 };
 
-type AllRotaryFields = z.output<z.ZodObject<typeof rotaryConfig>>;
+/** Of families whose heads may turn in part: those of the others turn whole, whatever a file says. */
+export const partialRotaryConfig = { partial_rotary_factor: z.number().positive().max(1).nullish() };
+
+type AllRotaryFields = z.output<z.ZodObject<typeof rotaryConfig & typeof partialRotaryConfig>>;
 
 export type RotaryConfig = Pick<AllRotaryFields, 'rope_theta' | 'max_position_embeddings'> &
   Partial<AllRotaryFields> & {
@@ -28,6 +30,8 @@ export interface Frequencies {
   scale: number;
   /** Other ones for rows that are longer than so many tokens. */
   beyond?: { length: number; values: readonly number[] } | undefined;
+  /** Powers, one for each value, of how much longer than so many tokens a row is, times the factor; they multiply the values. */
+  growth?: { length: number; factor: number; powers: readonly number[] } | undefined;
 }
 
 const positive = z.number().positive();
@@ -41,11 +45,11 @@ const MOST_DIMENSIONS = 1024;
  * @throws GraphError for a kind of scaling that is not known, and where no frequencies follow
  */
 export function rotaryFrequencies(config: RotaryConfig, headWidth: number): Frequencies {
-  const width = Math.floor(headWidth * (config.partial_rotary_factor ?? 1));
+  const width = rotaryWidth(config, headWidth);
   if (width < 2 || width > MOST_DIMENSIONS || width % 2 !== 0)
     throw new GraphError(`config.json: ${width} rotary dimensions of a head can't be parted into pairs`);
   const scaling = config.rope_scaling ?? {};
-  const kind = scaling['rope_type'] ?? scaling['type'] ?? 'default';
+  const kind = kindOf(config);
   if (typeof kind !== 'string') throw new GraphError('config.json: the type of rope_scaling is no text');
   const scale = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (!scale) throw new GraphError(`config.json: rope_scaling of the type ${kind} is not known`);
@@ -54,6 +58,13 @@ export function rotaryFrequencies(config: RotaryConfig, headWidth: number): Freq
   if (numbers.every((value) => Number.isFinite(Math.fround(value)))) return found;
   throw new GraphError('config.json: rope_theta and rope_scaling lead to frequencies that are no numbers');
 }
+
+const kindOf = ({ rope_scaling: scaling }: RotaryConfig): unknown =>
+  scaling?.['rope_type'] ?? scaling?.['type'] ?? 'default';
+
+/** Proportional frequencies are those of the whole head; the last of them are zero. */
+const rotaryWidth = (config: RotaryConfig, headWidth: number): number =>
+  kindOf(config) === 'proportional' ? headWidth : Math.floor(headWidth * (config.partial_rotary_factor ?? 1));
 
 interface Scaling {
   config: RotaryConfig;
@@ -69,6 +80,8 @@ const KINDS: Readonly<Record<string, (request: Scaling) => Frequencies>> = {
     const factor = numberOf(scaling, 'factor');
     return { values: plain(base, width).map((value) => Math.fround(value / factor)), scale: 1 };
   },
+  dynamic,
+  proportional,
   llama3,
   yarn,
   longrope,
@@ -81,6 +94,24 @@ function plain(base: number, width: number, factors?: readonly number[]): number
     const power = Math.fround(base ** Math.fround((2 * i) / width));
     return Math.fround(1 / (factors ? Math.fround(Math.fround(factors[i]!) * power) : power));
   });
+}
+
+/** The base grows with a text beyond the length that the model was trained for. */
+function dynamic({ base, width, scaling, config }: Scaling): Frequencies {
+  const factor = numberOf(scaling, 'factor');
+  if (width < 4) throw new GraphError('config.json: rope_scaling of the type dynamic needs wider heads');
+  const powers = Array.from({ length: width / 2 }, (_, i) => (-2 * i) / (width - 2));
+  const growth = { length: config.max_position_embeddings, factor, powers };
+  return { values: plain(base, width), scale: 1, growth };
+}
+
+/** The powers of the base count on the whole head; what is not turned has the frequency 0. */
+function proportional({ base, width, scaling, config }: Scaling): Frequencies {
+  const share = optional(scaling, 'partial_rotary_factor') ?? config.partial_rotary_factor ?? 1;
+  const turned = Math.floor(Math.floor(Math.min(share, 1) * width) / 2);
+  const factor = optional(scaling, 'factor') ?? 1;
+  const values = plain(base, width).map((value, i) => (i < turned ? Math.fround(value / factor) : 0));
+  return { values, scale: 1 };
 }
 
 /** Long waves are stretched, short ones kept, those between blended. */

@@ -28,17 +28,22 @@ export function rotary(g: GraphWriter, positions: Value, config: RotaryConfig, h
 function rotaryAngles(
   g: GraphWriter,
   positions: Value,
-  { values, scale, beyond }: Frequencies,
+  { values, scale, beyond, growth }: Frequencies,
   axes: readonly number[] | undefined,
 ): Rotary {
   const half = values.length;
   const own = g.floats(values, [1, 1, half]);
   const numbers = g.node('Cast', [positions], { to: ELEMENTS.float32 });
   if (axes) {
-    if (beyond) throw new GraphError('config.json: rope_scaling by length is for positions on one axis');
+    if (beyond || growth)
+      throw new GraphError('config.json: rope_scaling by length is for positions on one axis');
     return turns(g, placesByAxis(g, numbers, axes), { frequencies: own, half, scale });
   }
-  const frequencies = beyond ? chosenByLength(g, positions, { own, beyond, half }) : own;
+  const frequencies = beyond
+    ? chosenByLength(g, positions, { own, beyond, half })
+    : growth
+      ? grown(g, positions, own, growth)
+      : own;
   return turns(g, g.node('Unsqueeze', [numbers, g.ints([2])]), { frequencies, half, scale });
 }
 
@@ -84,6 +89,21 @@ function chosenByLength(g: GraphWriter, positions: Value, { own, beyond, half }:
   const long = g.node('GreaterOrEqual', [last, g.ints([beyond.length])]);
   const others = g.floats(beyond.values, [1, 1, half]);
   return g.node('Where', [g.node('Unsqueeze', [long, g.ints([2])]), others, own]);
+}
+
+/** float32 [rows, 1, width / 2]: slower the further a row goes on beyond the length. _compute_dynamic_ntk_parameters */
+function grown(
+  g: GraphWriter,
+  positions: Value,
+  own: Value,
+  { length, factor, powers }: NonNullable<Frequencies['growth']>,
+): Value {
+  const last = g.node('ReduceMax', [positions, g.ints([1])], { keepdims: 1 });
+  const tokens = g.node('Add', [g.node('Cast', [last], { to: ELEMENTS.float32 }), g.scalar(1)]);
+  const share = g.node('Mul', [tokens, g.scalar(factor / length)]);
+  const ratio = g.node('Max', [g.node('Sub', [share, g.scalar(factor - 1)]), g.scalar(1)]);
+  const rows = g.node('Unsqueeze', [ratio, g.ints([2])]);
+  return g.node('Mul', [own, g.node('Pow', [rows, g.floats(powers, [1, 1, powers.length])])]);
 }
 
 export interface RotaryHeads {

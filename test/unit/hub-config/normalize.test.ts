@@ -42,6 +42,13 @@ describe('rotary settings', () => {
     expect(normalized({ rope_type: 'default' }, { rope_theta: 7 })).toMatchObject({ rope_theta: 7 });
   });
 
+  test('the share of proportional ones is one of frequencies: heads turn whole', () => {
+    const rope = { rope_type: 'proportional', partial_rotary_factor: 0.25, rope_theta: 3 };
+    const found = normalized(rope);
+    expect(found['rope_scaling']).toEqual({ rope_type: 'proportional', partial_rotary_factor: 0.25 });
+    expect(found).not.toHaveProperty('partial_rotary_factor');
+  });
+
   test('kinds of layers have a base each', () => {
     const rope = {
       full_attention: { rope_theta: 1e6, rope_type: 'linear', factor: 8 },

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { activation } from '../../blocks/activation.js';
 import { linear } from '../../blocks/linear.js';
+import { partialRotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { mambaConfig, mambaSizes, type StateSpace, stateSpace } from '../../blocks/state-space.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
 import { epsilon, isOfVersion5, library, size } from '../config.js';
@@ -18,6 +19,7 @@ const NAMES = {
 
 const bambaConfig = z.object({
   ...llamaConfig,
+  ...partialRotaryConfig,
   ...library,
   ...usualSizes({ vocabulary: 128_000, width: 4096, inner: 14_336, layers: 32, heads: 32 }),
   ...mambaConfig,

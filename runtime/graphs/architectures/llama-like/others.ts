@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineArchitecture } from '../../architecture.js';
 import { epsilon, size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes, windowConfig, windowOf } from './config.js';
+import { partialRotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { llamaLike } from './llama-like.js';
 
 const olmo2Config = z.object({
@@ -59,6 +60,7 @@ export const smollm3 = defineArchitecture({
 
 const phi3Config = z.object({
   ...llamaConfig,
+  ...partialRotaryConfig,
   ...usualSizes({ vocabulary: 32_064, width: 3072, inner: 8192, layers: 32, heads: 32 }),
   rms_norm_eps: epsilon.default(1e-5),
   max_position_embeddings: z.int().min(1).default(4096),
