@@ -28,9 +28,9 @@ const folderOf = (name: string): string => {
   return root === 'graph-models' ? graphModel(rest.join('/')) : join(FIXTURES, name, 'repo');
 };
 
-/** Networks that version 5 computes in another way than version 4: scores of long texts, norms of groups. */
+/** Networks that version 5 computes in another way than version 4: scores and positions of long texts, norms of groups. */
 const COMPUTED_ANEW = new Set(
-  ['deepseek-v2-groups', 'bamba', 'mamba2', 'granite-mamba', 'granite-mamba-states'].map(
+  ['deepseek-v2-groups', 'bamba', 'mamba2', 'granite-mamba', 'granite-mamba-states', 'phimoe'].map(
     (name) => `graph-models/${name}`,
   ),
 );

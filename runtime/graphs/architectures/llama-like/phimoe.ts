@@ -7,12 +7,13 @@ import { layerNorm } from '../../blocks/norm.js';
 import type { RotaryConfig } from '../../blocks/rotary-frequencies.js';
 import { GraphError } from '../../errors.js';
 import type { GraphWriter, Value } from '../../graph-writer.js';
-import { epsilon, size } from '../config.js';
+import { epsilon, isOfVersion5, library, size } from '../config.js';
 import { llamaConfig, llamaSizes, usualSizes } from './config.js';
 import { llamaLike } from './llama-like.js';
 
 const config = z.object({
   ...llamaConfig,
+  ...library,
   ...usualSizes({ vocabulary: 32_064, width: 4096, inner: 6400, layers: 32, heads: 32 }),
   num_key_value_heads: size.nullable().default(8),
   max_position_embeddings: size.default(131_072),
@@ -54,6 +55,9 @@ function choose(g: GraphWriter, tokens: Value, router: string, c: Config): Choic
   return { experts, which, weights: g.node('Concat', shares, { axis: 1 }) };
 }
 
+/** Version 5 asks for frequencies without the length of the text: all texts have those of short ones. */
+const shortOnly = ({ short_factor: factors }: Record<string, unknown>) => ({ long_factor: factors });
+
 /** Longer texts have factors of their own for cosine and sine, in place of what follows from their length. */
 function turns(c: Config): RotaryConfig {
   const { short_mscale: short, long_mscale: long } = c.rope_scaling ?? {};
@@ -64,7 +68,11 @@ function turns(c: Config): RotaryConfig {
   return {
     ...c,
     ...(typeof original === 'number' && { original_max_position_embeddings: original }),
-    rope_scaling: { ...c.rope_scaling, attention_factor: short },
+    rope_scaling: {
+      ...c.rope_scaling,
+      attention_factor: short,
+      ...(isOfVersion5(c) && shortOnly(c.rope_scaling)),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
-import { createBatches } from './batches.js';
+import { RunError } from '../../../../core/errors.js';
+import { type Batches, createBatches } from './batches.js';
 import { createCacheBudget, type Reservation } from '../cache/cache-budget.js';
 import { createBatchRuns, type Sequence } from './batch-runs.js';
 import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js';
@@ -6,6 +7,7 @@ import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding, DecodingRequest } from '../decoder.js';
 import { isFeature } from '../prompt.js';
 import {
+  type CacheLayout,
   copyPrefix,
   emptySequenceCache,
   type KeysValues,
@@ -27,6 +29,8 @@ export interface BatchDecoderOptions {
   memory: DecoderMemory;
   /** Most tokens of a prompt to feed in one run. */
   chunk: number;
+  /** A text that grows beyond so many tokens is computed again from its beginning; none is if absent. */
+  switchLength?: number;
   /** False where a prompt has to be fed in one run. */
   chunkedPrefill: boolean;
   /** False where generations must not share a run: they take turns. */
@@ -88,8 +92,11 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
   }
 
   async function step(sequence: Sequence, tokens: readonly number[]): Promise<Float32Array[]> {
-    join(sequence);
-    const scores = await loop.step(sequence, tokens);
+    const again = sequence.tokens.length === options.switchLength;
+    if (!again) join(sequence);
+    const scores = again
+      ? await loop.prefill(sequence, restarted(sequence, tokens, batches, layout))
+      : await loop.step(sequence, tokens);
     noteFed(sequence, tokens.slice(0, 1));
     return scores;
   }
@@ -155,6 +162,31 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
     },
   };
 }
+
+/**
+ * Takes a generation of one row back to its beginning. @returns all of its tokens, to be fed again
+ * @throws RunError 422 for several rows
+ */
+function restarted(
+  sequence: Sequence,
+  tokens: readonly number[],
+  batches: Batches,
+  layout: CacheLayout,
+): number[] {
+  const { rows, batch, prompt } = sequence;
+  if (rows.length > 1 || tokens.length > 1) throw switchesRows(sequence.tokens.length);
+  if (batch) batches.leave(batch, rows);
+  const whole = [...sequence.tokens, ...tokens];
+  const fresh = { rows: [], batch: undefined, cache: emptySequenceCache(layout) };
+  Object.assign(sequence, { ...fresh, prompt: { ...prompt, tokens: whole, keys: whole } });
+  return whole;
+}
+
+const switchesRows = (length: number): RunError =>
+  new RunError(
+    'unprocessable',
+    `this model counts positions anew beyond ${length} tokens, which beams can't: ask for fewer tokens, or for num_beams 1`,
+  );
 
 async function readSource(
   source: Source | undefined,

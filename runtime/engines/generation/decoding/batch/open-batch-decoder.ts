@@ -10,7 +10,7 @@ import { kvBytesPerToken, stateBytes } from '../cache/kv-cache.js';
 import type { Decoder, DecoderFile } from '../decoder.js';
 import { EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
 import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
-import { cacheLayoutOf, maxPositionsOf } from '../graph/decoder-layout.js';
+import { cacheLayoutOf, maxPositionsOf, ownSwitchLength, turnsByLength } from '../graph/decoder-layout.js';
 import { withScalesPerRow } from '../graph/row-scales.js';
 import { prefillChunkOf } from '../prefill-chunk.js';
 import { GROUPS_INPUT } from '../prompt.js';
@@ -38,7 +38,7 @@ export async function openBatchDecoder(
     const native = await openForm({ bytes: writeGraph(form), weightsIn }, options);
     if (!native) continue;
     const stepper = createStepSession(native, layout, embedder);
-    const abilities = isOwn(graph) ? ownAbilities(graph) : await tryDecoder(stepper, config);
+    const abilities = isOwn(graph) ? ownAbilities(graph, config) : await tryDecoder(stepper, config);
     if (abilities) {
       const opened = { native, session: stepper };
       const { session, native: chosen } = await withFastProducts(request, opened, {
@@ -58,7 +58,7 @@ export async function openBatchDecoder(
         ...{ session, ...abilities },
         inputNames: chosen.inputNames,
         maxPositions: maxPositionsOf(graph, config),
-        ...{ contextLength, chunk, memory },
+        ...{ contextLength, chunk, memory, switchLength: ownSwitchLength(graph, config) },
       });
     }
     await native.release();
@@ -70,10 +70,10 @@ export async function openBatchDecoder(
  * Of our own graphs, whose tokens know their places wherever they lie in a cache. A trial could not show it of packed
  * weights: sums over a longer cache differ in their last digits, and rounded activations make that a step.
  */
-const ownAbilities = ({ inputs }: Graph): DecoderAbilities => ({
+const ownAbilities = ({ inputs }: Graph, config: Json): DecoderAbilities => ({
   sharesRuns: true,
   // Tokens of a group see each other in one run only.
-  chunkedPrefill: !inputs.some(({ name }) => name === GROUPS_INPUT),
+  chunkedPrefill: !inputs.some(({ name }) => name === GROUPS_INPUT) && !turnsByLength(config),
 });
 
 /** Undefined where ONNX Runtime refuses the changed graph. An error in the file itself shows when it is opened unchanged. */

@@ -24,6 +24,24 @@ export function ropeSwitchLength(graph: Graph, config: Json): number {
   return (hasBranches(graph) ? (firstNumber(text, name) ?? firstNumber(own, name)) : undefined) ?? Infinity;
 }
 
+/** True where the positions of all tokens depend on how long their text is: it has to be fed in one run. */
+export function turnsByLength(config: Json): boolean {
+  const rope = (textConfig(config)['rope_scaling'] ?? {}) as Json;
+  return ['longrope', 'su'].includes(String(rope['rope_type'] ?? rope['type']));
+}
+
+/** Types whose texts transformers computes again from the beginning once they are longer than those of the short positions. */
+const RECOMPUTED = new Set(['phi3', 'phimoe']);
+
+/** Longest text, in tokens, that a graph of ours goes on with as ropeSwitchLength says; Infinity where it always does. */
+export function ownSwitchLength(graph: Graph, config: Json): number {
+  const text = textConfig(config);
+  if (!isOwn(graph) || !turnsByLength(config) || !RECOMPUTED.has(String(text['model_type']))) return Infinity;
+  const rope = text['rope_scaling'] as Json;
+  const name = 'original_max_position_embeddings';
+  return firstNumber(text, name) ?? firstNumber(rope, name) ?? Infinity;
+}
+
 /** Operators that look rotary positions up, and which of their inputs is the table. */
 const TABLE_INPUTS = new Map([
   ['GroupQueryAttention', 7],
