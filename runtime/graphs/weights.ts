@@ -61,6 +61,26 @@ function memberOf<T extends StoredTensor>(stack: T, place: number): T | undefine
   return blocks?.layout === 'mxfp4' ? { ...part, blocks: { ...blocks, scales: scales! } } : part;
 }
 
+/** Matrices of one expert, as files of transformers 4 name them. */
+const EXPERT = /^(.+\.experts)\.(\d+)\.(gate_proj|up_proj|down_proj|w[123])\.weight$/;
+
+/** Where a matrix lies in the stacks of all experts: `gate_up_proj` has the rows of the gate before the others. */
+const IN_STACK: Readonly<Record<string, { stack: string; half?: 0 | 1 }>> = {
+  ...{ gate_proj: { stack: 'gate_up_proj', half: 0 }, w1: { stack: 'gate_up_proj', half: 0 } },
+  ...{ up_proj: { stack: 'gate_up_proj', half: 1 }, w3: { stack: 'gate_up_proj', half: 1 } },
+  ...{ down_proj: { stack: 'down_proj' }, w2: { stack: 'down_proj' } },
+};
+
+/** The first or the second half of a matrix's rows. */
+function halfOf(matrix: Found, half: 0 | 1): Found | undefined {
+  const { shape, offset, length, name, blocks } = matrix;
+  const [rows = 0, ...rest] = shape;
+  if (rows % 2 !== 0 || blocks) return undefined;
+  const each = length / 2;
+  const place = { offset: offset + half * each, length: each, shape: [rows / 2, ...rest] };
+  return { ...matrix, ...place, name: `${name}[half ${half}]` };
+}
+
 export function createWeights(
   index: WeightIndex,
   { prefixes = [], older = {}, parts = {} }: TensorNames = {},
@@ -91,13 +111,22 @@ export function createWeights(
     }
     return undefined;
   };
-  const find = (name: string): Found | undefined => {
+  const named = (name: string): Found | undefined => {
     const [, stack, place] = MEMBER.exec(name) ?? [];
     const found = whole(stack ?? name);
     if (!found || place === undefined) return found && { ...found, stored: found.name };
     const member = memberOf(found, Number(place));
     return member && { ...member, name: `${found.name}[${place}]`, stored: found.name };
   };
+
+  /** Tools that write what version 5 has in memory leave the experts of a layer in one stack. */
+  const inStack = (name: string): Found | undefined => {
+    const [, experts, place, part] = EXPERT.exec(name) ?? [];
+    const { stack, half } = IN_STACK[part ?? ''] ?? {};
+    const matrix = stack && named(`${experts}.${stack}[${place}]`);
+    return matrix && half !== undefined ? halfOf(matrix, half) : matrix || undefined;
+  };
+  const find = (name: string): Found | undefined => named(name) ?? inStack(name);
 
   return {
     has: (name) => find(name) !== undefined,

@@ -71,3 +71,21 @@ test('messages are short and printable, whatever a checkpoint holds', () => {
   expect(messageOf(() => weights.take('a', [2]))).toHaveLength(401);
   expect(messageOf(() => weights.take('b', [2]))).toBe('b is stored as \\u{1b}[2J');
 });
+
+test('matrices of one expert may lie in the stacks of all of them, the gate before the others', () => {
+  const index = indexOf({
+    'mlp.experts.gate_up_proj': { offset: 100, length: 3 * 4 * 5 * 4, shape: [3, 4, 5] },
+    'mlp.experts.down_proj': { offset: 1000, length: 3 * 5 * 2 * 4, shape: [3, 5, 2] },
+  });
+  const weights = createWeights(index);
+  const place = (name: string, shape: number[]) => {
+    const { offset, length } = weights.take(`mlp.experts.${name}.weight`, shape);
+    return [offset, length];
+  };
+  expect(place('1.gate_proj', [2, 5])).toEqual([100 + 80, 40]);
+  expect(place('1.up_proj', [2, 5])).toEqual([100 + 120, 40]);
+  expect(place('2.w3', [2, 5])).toEqual([100 + 200, 40]);
+  expect(place('2.down_proj', [5, 2])).toEqual([1000 + 80, 40]);
+  expect(weights.has('mlp.experts.3.down_proj.weight')).toBe(false);
+  expect(weights.used()).toEqual(['mlp.experts.gate_up_proj', 'mlp.experts.down_proj']);
+});

@@ -67,6 +67,7 @@ function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
 export const ernieMoe = defineArchitecture({
   modelTypes: ['ernie4_5_moe'],
   config,
+  older: { 'mlp.moe_statics.e_score_correction_bias': 'mlp.gate.moe_statics.e_score_correction_bias' },
   ...llamaLike<Config>((c) => {
     const last = c.moe_layer_end_index === -1 ? c.num_hidden_layers - 1 : c.moe_layer_end_index;
     const isMixed = (layer: number) =>

@@ -36,6 +36,12 @@ const mixtralConfig = mistralConfig.extend({
 export const mixtral = defineArchitecture({
   modelTypes: ['mixtral'],
   config: mixtralConfig,
+  // In memory, version 5 calls the same `mlp`.
+  older: {
+    'block_sparse_moe.gate.weight': 'mlp.gate.weight',
+    'block_sparse_moe.experts.gate_up_proj': 'mlp.experts.gate_up_proj',
+    'block_sparse_moe.experts.down_proj': 'mlp.experts.down_proj',
+  },
   ...llamaLike<z.output<typeof mixtralConfig>>((c) => ({
     ...llamaSizes(c),
     bias: {},

@@ -92,6 +92,12 @@ function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: Conf
 export const phimoe = defineArchitecture({
   modelTypes: ['phimoe'],
   config,
+  // In memory, version 5 calls the same `mlp`.
+  older: {
+    'block_sparse_moe.gate.weight': 'mlp.router.weight',
+    'block_sparse_moe.experts.gate_up_proj': 'mlp.experts.gate_up_proj',
+    'block_sparse_moe.experts.down_proj': 'mlp.experts.down_proj',
+  },
   ...llamaLike<Config>((c) => {
     const rotary = turns(c);
     return {
