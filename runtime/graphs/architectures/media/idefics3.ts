@@ -104,9 +104,9 @@ export const idefics3 = defineArchitecture({
   config,
   prefixes: [],
   parts: {
-    'model.': ['model.text_model.'],
-    'vision_model.': ['model.vision_model.'],
-    'connector.': ['model.connector.'],
+    'model.': ['model.text_model.', 'text_model.'],
+    'vision_model.': ['model.vision_model.', 'vision_model.'],
+    'connector.': ['model.connector.', 'connector.'],
   },
   heads: {
     'media-chat': {

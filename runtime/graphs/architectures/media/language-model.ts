@@ -30,10 +30,10 @@ const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 
 /**
  * Names of the parts of LLaVA and its kin, as checkpoints are saved since transformers 4.52 and as before: all of a model under
- * `model.` but what scores, or its parts side by side.
+ * `model.` but what scores, or its parts side by side; base models are saved without any of these beginnings.
  */
 export const PARTS = {
-  'model.': ['model.language_model.', 'language_model.model.'],
+  'model.': ['model.language_model.', 'language_model.model.', 'language_model.'],
   'lm_head.': ['lm_head.', 'language_model.lm_head.'],
   'vision_model.': [
     ...['model.vision_tower.vision_model.', 'vision_tower.vision_model.'],
@@ -47,7 +47,8 @@ export const PARTS = {
 
 /** Of models that read sounds through Whisper's encoder. */
 export const SOUND_PARTS = {
-  'model.encoder.': ['audio_tower.'],
-  'model.': ['language_model.model.'],
-  'lm_head.': ['language_model.lm_head.'],
+  'model.encoder.': ['audio_tower.', 'model.audio_tower.'],
+  'model.': ['language_model.model.', 'model.language_model.', 'language_model.'],
+  'lm_head.': ['language_model.lm_head.', 'lm_head.'],
+  ...part('multi_modal_projector.'),
 };

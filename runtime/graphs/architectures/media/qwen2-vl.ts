@@ -80,7 +80,7 @@ interface Config<V> {
 export const AXES = 3;
 
 export const QWEN_PARTS = {
-  'model.': ['model.language_model.', 'model.'],
+  'model.': ['model.language_model.', 'model.', 'language_model.'],
   'visual.': ['model.visual.', 'visual.'],
 };
 
