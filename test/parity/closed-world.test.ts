@@ -1,19 +1,14 @@
-import { createHash } from 'node:crypto';
 import { aliasedField, baseDefaults, classDefaults } from '../../builder/plan/config/library-defaults.js';
 import { inertReason } from '../../builder/plan/config/inert-fields.js';
 import { isServerField } from '../../builder/plan/config/server-fields.js';
 import { unreadFields } from '../../builder/plan/config/unread-fields.js';
-import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
 import { architectureOf } from '../../runtime/graphs/registry.js';
-import { packedStorage } from '../../runtime/graphs/storage.js';
-import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
-import { type ConfigFixture, configFixtures } from './config-fixtures.js';
+import { type ConfigFixture, configFixtures, graphsDigest } from './config-fixtures.js';
 
 /** Fields that are read where another one asks for them, which no reference model does; each with what asks. */
 const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
@@ -101,17 +96,8 @@ function withField(config: Config, [name, ...rest]: Path, value: unknown): Confi
 
 /** Digest of the graphs of a head; undefined where it is refused. */
 function written(config: Config, index: WeightIndex, head: Head): string | undefined {
-  const packed = quantizedIndex(index, config);
-  try {
-    const storage = packed && packedStorage('made.bin', undefined);
-    const { graphs } = writeGraphs({ config, index: packed?.index ?? index, head, storage });
-    const hash = createHash('sha256');
-    for (const [role, bytes] of Object.entries(graphs)) hash.update(role).update(bytes);
-    return hash.digest('hex');
-  } catch (error) {
-    if (error instanceof GraphError) return undefined;
-    throw error;
-  }
+  const found = graphsDigest(config, index, head);
+  return typeof found === 'string' ? found : undefined;
 }
 
 /** The type of the part that a field belongs to, and whether its class has the field. */

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { quantizedIndex } from '../../builder/plan/quantized-index.js';
+import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
+import { GraphError } from '../../runtime/graphs/errors.js';
 import { architectureOf } from '../../runtime/graphs/registry.js';
+import { packedStorage } from '../../runtime/graphs/storage.js';
+import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import type { WeightIndex } from '../../runtime/weights/index.js';
 import { graphModel, graphModels } from '../fakes/drawn-weights.js';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
@@ -36,4 +43,23 @@ export function configFixtures(): ConfigFixture[] {
     const config = parsePythonJson(text);
     return architectureOf(config['model_type'] as string) ? [{ name, dir, config }] : [];
   });
+}
+
+/** Digest of all graphs of a head, or the error that says what is in the way of them. */
+export function graphsDigest(
+  config: Record<string, unknown>,
+  index: WeightIndex,
+  head: Head,
+): string | GraphError {
+  const packed = quantizedIndex(index, config);
+  try {
+    const storage = packed && packedStorage('made.bin', undefined);
+    const { graphs } = writeGraphs({ config, index: packed?.index ?? index, head, storage });
+    const hash = createHash('sha256');
+    for (const [role, bytes] of Object.entries(graphs)) hash.update(role).update(bytes);
+    return hash.digest('hex');
+  } catch (error) {
+    if (error instanceof GraphError) return error;
+    throw error;
+  }
 }

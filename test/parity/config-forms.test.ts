@@ -1,17 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
 import { architectureOf } from '../../runtime/graphs/registry.js';
-import { packedStorage } from '../../runtime/graphs/storage.js';
-import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
 import { graphModel } from '../fakes/drawn-weights.js';
+import { graphsDigest } from './config-fixtures.js';
 
 type Config = Record<string, unknown>;
 
@@ -37,17 +33,8 @@ const COMPUTED_ANEW = new Set(
 
 /** Digest of all graphs of a head, or what is in the way of them. */
 function written(config: Config, index: WeightIndex, head: Head): string {
-  const packed = quantizedIndex(index, config);
-  try {
-    const storage = packed && packedStorage('made.bin', undefined);
-    const { graphs } = writeGraphs({ config, index: packed?.index ?? index, head, storage });
-    const hash = createHash('sha256');
-    for (const [role, bytes] of Object.entries(graphs)) hash.update(role).update(bytes);
-    return hash.digest('hex');
-  } catch (error) {
-    if (error instanceof GraphError) return error.message;
-    throw error;
-  }
+  const found = graphsDigest(config, index, head);
+  return typeof found === 'string' ? found : found.message;
 }
 
 /** Graphs of a reference model by head: of its own configuration, of one that version 5 saved, and of that one with another number. */
