@@ -27,7 +27,8 @@ export function markChoice<S extends Schema>(schema: S, choice: Choice): S {
 export function fieldsOf(schema: Schema, value: unknown): Fields | true {
   const choice = choices.get(schema);
   if (choice) {
-    const chosen = choice.schemaOf(String(fieldOf(value, 'model_type') ?? choice.usual));
+    const type = fieldOf(value, 'model_type') ?? choice.usual;
+    const chosen = typeof type === 'string' ? choice.schemaOf(type) : undefined;
     return chosen ? fieldsOf(chosen, value) : true;
   }
   const { def } = schema._zod as unknown as { def: Definition };

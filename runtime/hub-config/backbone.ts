@@ -9,7 +9,13 @@ const DETECTORS = new Set(['detr', 'table-transformer', 'conditional_detr', 'def
  */
 export function withBackboneName(config: Json): Json {
   const { model_type: type, backbone_config: own, use_timm_backbone: flag, ...rest } = config;
-  if (!DETECTORS.has(String(type)) || flag !== undefined || typeof own !== 'object' || own === null)
+  if (
+    typeof type !== 'string' ||
+    !DETECTORS.has(type) ||
+    flag !== undefined ||
+    typeof own !== 'object' ||
+    own === null
+  )
     return config;
   const backbone = own as Json;
   if (backbone['model_type'] !== 'timm_backbone') return { ...config, use_timm_backbone: false };

@@ -46,7 +46,7 @@ function readRope(rope: Json, config: Json): Rope {
   const { rope_theta: theta, partial_rotary_factor: partial, rope_type: own, type, ...others } = rope;
   const kind = own ?? type ?? 'default';
   const share = kind === 'proportional' ? defined({ partial_rotary_factor: partial }) : {};
-  const scaling = { rope_type: kind, ...others, ...share, ...originalLength(String(kind), others, config) };
+  const scaling = { rope_type: kind, ...others, ...share, ...originalLength(kind, others, config) };
   const isPlain = kind === 'default' && Object.keys(others).length === 0;
   return {
     theta: theta ?? config['rope_theta'],
@@ -56,17 +56,19 @@ function readRope(rope: Json, config: Json): Rope {
   };
 }
 
-function originalLength(kind: string, rope: Json, config: Json): Json {
-  if (!WITH_ORIGINAL_LENGTH.has(kind)) return {};
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : NaN);
+
+function originalLength(kind: unknown, rope: Json, config: Json): Json {
+  if (typeof kind !== 'string' || !WITH_ORIGINAL_LENGTH.has(kind)) return {};
   const length =
     config['original_max_position_embeddings'] ??
     rope['original_max_position_embeddings'] ??
     config['max_position_embeddings'];
   return {
     ...(length === undefined ? {} : { original_max_position_embeddings: length }),
-    ...(kind === 'longrope' ? attentionFactor(rope, Number(length)) : {}),
+    ...(kind === 'longrope' ? attentionFactor(rope, numberOf(length)) : {}),
     ...(kind === 'yarn' && rope['factor'] === null
-      ? { factor: Number(config['max_position_embeddings']) / Number(length) }
+      ? { factor: numberOf(config['max_position_embeddings']) / numberOf(length) }
       : {}),
   };
 }

@@ -35,7 +35,8 @@ function sentence({ path, value, usual }: UnreadField): string {
  * @throws UnreadFieldsError
  */
 export function requireRead(file: string, config: Json, ignored: readonly string[] = []): string[] {
-  const unread = unreadFields(config, String(config['model_type']));
+  const { model_type: type } = config;
+  const unread = typeof type === 'string' ? unreadFields(config, type) : [];
   const refused = unread.filter(({ path }) => !ignored.includes(path));
   if (refused.length > 0) throw new UnreadFieldsError(file, refused);
   return unread.map(({ path }) => path);

@@ -137,6 +137,22 @@ test('a hostile file is no end of work, and its keys are its own', () => {
     });
 });
 
+test.each([
+  'transformers_version',
+  'model_type',
+  'max_position_embeddings',
+  'original_max_position_embeddings',
+])('%s may be an object that is no text and no number', (name) => {
+  const hostile = { toString: 0, valueOf: 0 };
+  const rope_parameters = { rope_type: 'longrope', factor: 2, type: hostile };
+  const config = { model_type: 'detr', backbone_config: {}, rope_parameters, [name]: hostile };
+  expect(() => withHeadOfFile(normalizeConfig(config), new Map())).not.toThrow();
+  expect(() => normalizeConfig({ ...config, rope_parameters: { rope_type: hostile } })).not.toThrow();
+  expect(() =>
+    normalizeConfig({ ...config, rope_parameters: { rope_type: 'yarn', factor: null } }),
+  ).not.toThrow();
+});
+
 describe('the head that a checkpoint holds', () => {
   const place = (offset: number) => ({ file: 'm.safetensors', offset });
   const names = new Map([
