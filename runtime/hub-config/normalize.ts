@@ -1,12 +1,10 @@
 import { withBackboneName } from './backbone.js';
+import { isObject } from './json.js';
 import { FIELDS, LAYER_WORDS, TYPES } from './renames.js';
 import { withPlainRope } from './rope.js';
 import { transformersMajor } from './version.js';
 
 type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Hostile files nest for ever; configurations of parts have parts of their own at most twice. */
 const MOST_LEVELS = 8;

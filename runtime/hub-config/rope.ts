@@ -5,13 +5,12 @@
  * Source: modeling_rope_utils.py of transformers 5.24 (convert_rope_params_to_dict, standardize_rope_params).
  */
 
+import { isObject } from './json.js';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** The keys that tell whether frequencies are stretched beyond a length that the model was trained for. */
 const WITH_ORIGINAL_LENGTH = new Set(['llama3', 'yarn', 'longrope']);
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns config without `rope_parameters`, or with what of them the first form has no words for */
 export function withPlainRope(config: Json): Json {

@@ -1,6 +1,7 @@
 import { type Fields, fieldsOf } from '../../../runtime/graphs/fields.js';
 import { architectureOf } from '../../../runtime/graphs/registry.js';
 import { transformersMajor } from '../../../runtime/hub-config/version.js';
+import { isObject } from '../../../runtime/hub-config/json.js';
 import { aliasedField, baseDefaults, classDefaults, type Json } from './library-defaults.js';
 import { inertReason } from './inert-fields.js';
 import { isServerField } from './server-fields.js';
@@ -41,9 +42,6 @@ interface Level {
 
 const defaultsOf = (type: string, majors: readonly number[]): Json[] =>
   majors.map((major) => classDefaults(type, major)).filter((found) => found !== undefined);
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function unreadIn(config: Json, level: Level): UnreadField[] {
   const { fields } = level;
