@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { dialectPaths } from './dialects/openapi.js';
 import { STATUS } from './core/errors.js';
 import type { ModelSpec } from './core/spec.js';
 import type { TaskId } from './core/task-ids.js';
@@ -78,6 +79,7 @@ export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, versi
           responses: { 200: { description: 'text', content: { 'text/plain': {} } } },
         },
       },
+      ...dialectPaths(spec.task),
     },
     components: {
       schemas: { Error: envelope({ type: 'string' }, { type: 'null' }) },

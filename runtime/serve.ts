@@ -98,7 +98,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
       graphRuns: () => supervisor.graphRuns,
       pendingBytes: () => budget.held,
     }),
-    openapi: openApiOf(spec, VERSION),
+    openapi: () => openApiOf(spec, VERSION),
     origins: config.ALLOW_ORIGINS,
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {

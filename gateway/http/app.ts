@@ -3,6 +3,9 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { observeResponses } from '../../runtime/wire/observe-responses.js';
+import { dialectRouter } from '../../runtime/dialects/dialect.js';
+import { DIALECTS } from '../../runtime/dialects/registry.js';
+import { openAi } from '../../runtime/dialects/openai/routes.js';
 import { bareApplication } from '../../runtime/wire/application.js';
 import { withCors } from '../../runtime/wire/cors.js';
 import { routeDirectly } from '../../runtime/wire/direct-route.js';
@@ -15,7 +18,7 @@ import { requireKey } from './require-key.js';
 import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { allowOnly } from './allow-only.js';
-import { openAiRoutes } from './openai/routes.js';
+import { catalogHost, modelHost } from './dialect-host.js';
 import { referenceRoutes } from './reference.js';
 import { runModel, type RunParts } from './run.js';
 
@@ -38,7 +41,7 @@ export const CONTAINERS = '/container/v1';
 export const BASE = '/models/v2';
 
 /** Paths of models: all but the gateway's own. An organisation can't be called `list` or `openai`. */
-const MODEL = new RegExp(`^${BASE}/(?!(?:list|openai)(?:[/?]|$))`);
+const MODEL = new RegExp(`^${BASE}/(?!(?:list|openai)/)[^/?]+/[^/?]+(?:\\?|$)`);
 
 /** Builds the application of the hosted interface. The caller makes it listen. */
 export function createGatewayApp(parts: AppParts): RequestListener {
@@ -55,7 +58,11 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   const models = Router({ caseSensitive: true, strict: true });
   const authorized = requireKey(keys, limits);
   // First, because its errors have another shape.
-  models.use('/openai', openAiRoutes(authorized, parts));
+  const host = catalogHost(`${BASE}/openai`, parts);
+  models.use('/openai', dialectRouter(openAi, { hostOf: () => host, authorize: authorized, logger }));
+  const hostOf = ({ baseUrl }: Request) => modelHost(baseUrl, parts);
+  for (const dialect of DIALECTS)
+    models.use('/:org/:name', dialectRouter(dialect, { hostOf, authorize: authorized, logger }));
   models.use(authorized);
   models.route('/list/models').get(listModels(catalog, tiers)).all(allowOnly('GET'));
   models.route('/list/tasks').get(listTasks).all(allowOnly('GET'));
@@ -63,6 +70,9 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   const run = runModel(parts);
   models.route('/{*model}').post(run).all(allowOnly('POST'));
   app.use(BASE, models);
+  const all = catalogHost('', parts);
+  for (const dialect of DIALECTS)
+    app.use(dialectRouter(dialect, { hostOf: () => all, authorize: authorized, logger }));
   const { containers } = parts;
   if (containers)
     app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { ModelEntry } from '../catalog/entry.js';
 import type { StoredKey } from '../keys/key-file.js';
-import type { TokenCounts } from './usage-headers.js';
+import type { TokenCounts } from '../../runtime/dialects/host.js';
 
 /** What the handlers know of a call, for logs and counts when it has ended. Never holds a key or a body. */
 export interface CallContext {

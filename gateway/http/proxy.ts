@@ -6,7 +6,8 @@ import { RunError } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { JSON_TYPE, NOT_BEGUN } from '../../runtime/wire/respond.js';
 import { callContext } from './call-context.js';
-import { sumTokens, readUsageHeaders } from './usage-headers.js';
+import { sumTokens } from '../../runtime/dialects/ask.js';
+import { readUsageHeaders } from './usage-headers.js';
 
 /** No timeouts: a model may run for long, and the container has its own deadline. */
 export const UPSTREAM_POOLS = { headersTimeout: 0, bodyTimeout: 0, connections: 256, pipelining: 1 } as const;

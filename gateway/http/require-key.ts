@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
-import { readBearerKey } from '../../runtime/wire/key.js';
+import { keyOf } from '../../runtime/wire/key.js';
 import { releaseOnClose } from '../../runtime/wire/lifetime.js';
 import { hashKey, type Keys } from '../keys/key-store.js';
 import type { RateLimits } from '../limits/limits.js';
@@ -15,7 +15,7 @@ export function requireKey(keys: Keys, limits: RateLimits): RequestHandler {
     // After the connection has ended, its address is not known any more.
     const call = callContext(response);
     call.address = request.socket.remoteAddress;
-    const secret = readBearerKey(request.headers.authorization);
+    const secret = keyOf(request.headers);
     const key = keys.find(secret);
     if (!key) {
       if (secret !== '') call.refusedKey = hashKey(secret).slice(0, 12);

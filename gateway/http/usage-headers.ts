@@ -17,20 +17,3 @@ export function readUsageHeaders(headers: IncomingHttpHeaders): Usage | undefine
 function numberIn(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
-
-/** Tokens of one call. */
-export interface TokenCounts {
-  in: number;
-  out: number;
-}
-
-/** Sums the tokens of several answers; undefined if one of them has no count. */
-export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | undefined {
-  const tokens = { in: 0, out: 0 };
-  for (const usage of all) {
-    if (!usage) return undefined;
-    tokens.in += usage.tokensIn;
-    tokens.out += usage.tokensOut ?? 0;
-  }
-  return tokens;
-}

@@ -2,10 +2,10 @@ import type { Response } from 'express';
 import type { ResponseSummary } from '../../runtime/wire/observe-responses.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { callContext } from '../http/call-context.js';
-import type { TokenCounts } from '../http/usage-headers.js';
+import type { TokenCounts } from '../../runtime/dialects/host.js';
 
 /** A finished call, for the log, the metrics, the usage and the audit log. Never holds a key or a body. */
-export interface FinishedCall extends ResponseSummary {
+export interface FinishedCall extends Omit<ResponseSummary, 'ranModel'> {
   /** IP address of the client. */
   address: string;
   keyId: string | undefined;

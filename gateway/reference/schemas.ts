@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { outputSchema, requestSchema } from '../../runtime/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
-import { chatBody } from '../http/openai/chat.js';
-import { completionBody } from '../http/openai/completions.js';
-import { embeddingBody } from '../http/openai/embeddings.js';
+import { chatBody } from '../../runtime/dialects/openai/chat.js';
+import { completionBody } from '../../runtime/dialects/openai/completions.js';
+import { embeddingBody } from '../../runtime/dialects/openai/embeddings.js';
 
 /** JSON Schema, draft 2020-12. */
 export type Schema = Record<string, unknown>;

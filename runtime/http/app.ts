@@ -1,10 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RunError } from '../core/errors.js';
+import { dialectRouter } from '../dialects/dialect.js';
+import { DIALECTS } from '../dialects/registry.js';
 import { recordLater } from '../core/outbox.js';
 import type { Logger } from '../log.js';
 import { type ResponseSummary, observeResponses } from '../wire/observe-responses.js';
 import { authorize } from './authorize.js';
+import { containerHost } from './dialect-host.js';
 import { healthRoutes } from './health.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
@@ -16,8 +19,8 @@ import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
   metrics: Metrics;
-  /** OpenAPI document of this model. */
-  openapi: object;
+  /** Makes the OpenAPI document of this model, when it is first asked for: starts are not to wait for it. */
+  openapi(): object;
   /** Origins of pages that may call from a browser (ALLOW_ORIGINS); none if absent. */
   origins?: readonly string[];
   /** Key required on /run. */
@@ -29,18 +32,22 @@ export interface AppDependencies extends RunDependencies {
 /** Builds the application that serves one model. The caller makes it listen. */
 export function createServerApp(dependencies: AppDependencies): RequestListener {
   const { service, metrics, logger, requiredKey } = dependencies;
-  const openapi = JSON.stringify(dependencies.openapi);
+  let openapi: string | undefined;
   const app = bareApplication();
-  const observed = [assignRequestId, observeResponses(new Set(Object.keys(ALLOWED)), tellAll(dependencies))];
+  const observed = [assignRequestId, observeResponses(ROUTES, tellAll(dependencies))];
   app.use(...observed, methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
   app.get('/openapi.json', (_request, response) => {
-    sendJson(response, 200, openapi);
+    sendJson(response, 200, (openapi ??= JSON.stringify(dependencies.openapi())));
   });
-  const run = [...(requiredKey === undefined ? [] : [authorize(requiredKey)]), runHandler(dependencies)];
+  const authorized = requiredKey === undefined ? undefined : authorize(requiredKey);
+  const run = [...(authorized ? [authorized] : []), runHandler(dependencies)];
   // For requests that the direct route does not match: a proxy may send an absolute URL instead of a path.
   app.post('/run', ...run);
+  const host = containerHost(dependencies);
+  for (const dialect of DIALECTS)
+    app.use(dialectRouter(dialect, { hostOf: () => host, authorize: authorized, logger }));
   const fail = errorHandler(logger);
   app.use(notFound, fail);
   const routed = routeDirectly({
@@ -57,16 +64,16 @@ function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Response
     metrics.count(answer);
     log(logger, answer);
     const milliseconds = Math.round(answer.milliseconds);
-    if (answer.route === '/run') onRun?.({ status: answer.status, milliseconds });
+    if (answer.ranModel) onRun?.({ status: answer.status, milliseconds });
   }).put;
 }
 
 /** Logs method, route, status and time of each answer; health checks at debug level. Never bodies or headers. */
 function log(
   logger: Logger,
-  { requestId, method, route, path, status, code, milliseconds, progress }: ResponseSummary,
+  { requestId, method, ranModel, path, status, code, milliseconds, progress }: ResponseSummary,
 ): void {
-  const level = route === '/run' ? 'info' : 'debug';
+  const level = ranModel ? 'info' : 'debug';
   const ms = Math.round(milliseconds);
   logger[level]({ requestId, status, code, ms, ...progress }, `${method} ${path.slice(0, 100)}`);
 }
@@ -77,6 +84,12 @@ const ALLOWED: Record<string, readonly string[]> = {
     ['/health', '/livez', '/status', '/metrics', '/openapi.json'].map((path) => [path, ['GET', 'HEAD']]),
   ),
 };
+
+/** Labels of metrics. */
+const ROUTES: ReadonlySet<string> = new Set([
+  ...Object.keys(ALLOWED),
+  ...DIALECTS.flatMap(({ routes }) => routes.map(({ path }) => path)),
+]);
 
 const methods: RequestHandler = ({ method, path }, response, next) => {
   const allowed = Object.hasOwn(ALLOWED, path) ? ALLOWED[path] : undefined;

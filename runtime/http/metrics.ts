@@ -37,7 +37,7 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   });
   const duration = new Histogram({
     name: 'slipway_run_duration_seconds',
-    help: 'Time from the arrival of a /run request to the end of its answer.',
+    help: 'Time from the arrival of a request to the model to the end of its answer.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
     ...base,
   });
@@ -73,10 +73,10 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   }
 
   return {
-    count({ route = 'other', status, code = 'none', reason, milliseconds }) {
+    count({ route = 'other', ranModel, status, code = 'none', reason, milliseconds }) {
       requests.inc({ route, status: String(status), code });
       if (reason === 'not_finite') notFinite.inc();
-      if (route === '/run') duration.observe(milliseconds / 1000);
+      if (ranModel) duration.observe(milliseconds / 1000);
     },
     async handler(_request, response) {
       response.setHeader('Content-Type', registry.contentType);

@@ -9,6 +9,8 @@ export interface ResponseSummary {
   /** One of our routes, exactly. */
   route: string | undefined;
   path: string;
+  /** The model was asked, or would have been with a valid body. */
+  ranModel: boolean;
   /** 499 when the caller left before the status line. */
   status: number;
   /** Why it failed. `cancelled`: the caller left before the end. */
@@ -32,6 +34,7 @@ export function observeResponses(
         {
           requestId: response.locals['requestId'] as string,
           ...{ method, path, route: routes.has(path) ? path : undefined },
+          ranModel: path === '/run' || response.locals['ranModel'] === true,
           status: response.headersSent ? response.statusCode : 499,
           code: codeOf(response),
           reason: (response.locals['error'] as RunError | undefined)?.reason,

@@ -85,8 +85,8 @@ describe('errors have OpenAI’s shape', () => {
   test.each([
     ['POST', 'nothing', 404, null],
     ['GET', 'chat/completions', 405, 'POST'],
-    ['POST', 'models', 405, 'GET'],
-    ['DELETE', 'models/org/chat', 405, 'GET'],
+    ['POST', 'models', 405, 'GET, HEAD'],
+    ['DELETE', 'models/org/chat', 405, 'GET, HEAD'],
     ['GET', 'models/org%2F%2E%2E', 404, null],
     ['GET', 'models/org%2fchat%2fmore', 404, null],
   ])('%s %s is a %d', async (method, path, status, allow) => {

@@ -70,7 +70,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     }),
     metrics: idleMetrics(),
     logger: options.logger ?? createLogger('json', 'silent'),
-    openapi: openApiOf(spec, 'test'),
+    openapi: () => openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
     ...(options.origins ? { origins: options.origins } : {}),
     body: {

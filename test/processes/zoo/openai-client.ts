@@ -1,5 +1,5 @@
 import OpenAI, { BadRequestError, NotFoundError } from 'openai';
-import { ENDPOINTS } from '../../../gateway/http/openai/models.js';
+import { ENDPOINTS } from '../../../runtime/dialects/openai/models.js';
 import { secret as KEY } from '../../fakes/gateway.js';
 import { misfitOf } from '../../fakes/hosted-document.js';
 import type { ZooGateway } from '../../fakes/zoo-gateway.js';

@@ -1,5 +1,5 @@
-import { blockOf } from '../../../gateway/http/openai/chat.js';
-import { generationOf } from '../../../gateway/http/openai/fields.js';
+import { blockOf } from '../../../runtime/dialects/openai/chat.js';
+import { generationOf } from '../../../runtime/dialects/fields.js';
 
 test.each([
   ['http://host/a.png', { type: 'image', url: 'http://host/a.png' }],

@@ -1,15 +1,16 @@
 import * as z from 'zod';
-import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
-import type { Catalog } from '../../catalog/entry.js';
-import { RunError } from '../../../runtime/core/errors.js';
+import type { TokenLogprob } from '../../core/handles/index.js';
+import { RunError } from '../../core/errors.js';
 import {
   generationOf,
   ignoredFields,
+  modelField,
   readFields,
   samplingFields,
   textOrTexts,
   unsupportedField,
-} from './fields.js';
+} from '../fields.js';
+import type { DialectHost } from '../host.js';
 import { findModel } from './models.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
@@ -19,7 +20,7 @@ const NO_TOKENS = 'must be a text or several: prompts of token ids are not suppo
 
 /** POST completions. */
 export const completionBody = z.strictObject({
-  model: z.string(),
+  model: modelField,
   prompt: textOrTexts(MAX_PROMPTS, NO_TOKENS),
   ...samplingFields,
   logprobs: z.int().min(0).max(20).nullish(),
@@ -30,9 +31,9 @@ export const completionBody = z.strictObject({
 });
 
 /** @throws RunError that names the field */
-export function readCompletion(json: unknown, catalog: Catalog): TextRequest {
+export function readCompletion(json: unknown, host: DialectHost): TextRequest {
   const given = readFields(completionBody, json);
-  const entry = findModel('/completions', given.model, catalog);
+  const model = findModel('/completions', given.model ?? undefined, host);
   if (given.best_of != null && given.best_of !== (given.n ?? 1))
     throw new RunError('invalid_input', 'best_of: is not supported but for as many as n');
   if (given.echo && given.logprobs != null)
@@ -43,11 +44,11 @@ export function readCompletion(json: unknown, catalog: Catalog): TextRequest {
   const params = {
     ...generationOf(given),
     ...(given.logprobs == null ? {} : { logprobs: given.logprobs }),
-    ...(entry.task === 'text-generation' ? { return_full_text: false } : {}),
+    ...(model.task === 'text-generation' ? { return_full_text: false } : {}),
   };
   const prompts = [given.prompt].flat();
   return {
-    entry,
+    model,
     bodies: prompts.map((text) => ({ text, params })),
     names: { text: 'prompt', num_return_sequences: 'n', max_new_tokens: 'max_tokens' },
     echoes: prompts.map((text) => (given.echo ? text : '')),

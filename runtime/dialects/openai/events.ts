@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import { writeChunk } from '../../../runtime/wire/lifetime.js';
-import { asRunError } from '../../../runtime/wire/respond.js';
+import { writeChunk } from '../../wire/lifetime.js';
+import { asRunError } from '../../wire/respond.js';
 import { openAiError } from './errors.js';
 
 /**

@@ -1,15 +1,16 @@
 import * as z from 'zod';
-import { RunError } from '../../../runtime/core/errors.js';
-import type { TaskId } from '../../../runtime/core/task-ids.js';
-import type { Catalog, ModelEntry } from '../../catalog/entry.js';
+import { RunError } from '../../core/errors.js';
+import type { TaskId } from '../../core/task-ids.js';
 import {
   generationOf,
   ignoredFields,
+  modelField,
   readFields,
   unsupportedField,
   samplingFields,
   dropNullish,
-} from './fields.js';
+} from '../fields.js';
+import type { DialectHost, ServedModel } from '../host.js';
 import { findModel } from './models.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
@@ -51,7 +52,7 @@ const message = z.looseObject({
 
 /** POST chat/completions. */
 export const chatBody = z.strictObject({
-  model: z.string(),
+  model: modelField,
   messages: z.array(message).min(1),
   ...samplingFields,
   max_completion_tokens: z.int().min(1).nullish().describe('the same as max_tokens'),
@@ -75,10 +76,10 @@ export const chatBody = z.strictObject({
 type ChatBody = z.output<typeof chatBody>;
 
 /** @throws RunError that names the field */
-export function readChat(json: unknown, catalog: Catalog): TextRequest {
+export function readChat(json: unknown, host: DialectHost): TextRequest {
   const given = readFields(chatBody, json);
-  const entry = findModel('/chat/completions', given.model, catalog);
-  const messages = given.messages.map((message, i) => messageOf(entry, message, `messages.${i}`));
+  const model = findModel('/chat/completions', given.model ?? undefined, host);
+  const messages = given.messages.map((message, i) => messageOf(model, message, `messages.${i}`));
   const params = {
     ...generationOf({ ...given, max_tokens: lengthOf(given) }),
     ...(given.logprobs ? { logprobs: given.top_logprobs ?? 0 } : {}),
@@ -86,7 +87,7 @@ export function readChat(json: unknown, catalog: Catalog): TextRequest {
     continue_final_message: false,
   };
   return {
-    entry,
+    model,
     bodies: [{ messages, params }],
     names: {
       num_return_sequences: 'n',
@@ -123,7 +124,7 @@ const KINDS: Readonly<Partial<Record<TaskId, readonly string[]>>> = {
 
 /** OpenAI's role `developer` is called `system` in chat templates. */
 function messageOf(
-  { modelId, task }: ModelEntry,
+  { modelId, task }: ServedModel,
   { role, content, ...rest }: ChatBody['messages'][number],
   path: string,
 ): Record<string, unknown> {

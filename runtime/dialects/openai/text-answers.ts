@@ -1,7 +1,7 @@
-import type { TokenLogprob } from '../../../runtime/core/handles/index.js';
-import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
-import type { ModelEntry } from '../../catalog/entry.js';
-import type { FieldNames } from './errors.js';
+import type { TokenLogprob } from '../../core/handles/index.js';
+import type { FinishReason, Usage } from '../../core/usage.js';
+import type { FieldNames } from '../field-names.js';
+import type { ServedModel } from '../host.js';
 
 /** One answer of a container, the same for all text tasks. */
 export interface TextAnswer {
@@ -14,7 +14,7 @@ export interface TextAnswer {
 
 /** A parsed request of a text endpoint. */
 export interface TextRequest {
-  entry: ModelEntry;
+  model: ServedModel;
   /** Bodies of POST /run, one for each prompt. */
   bodies: readonly Record<string, unknown>[];
   /** How the caller calls the fields of the bodies. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { RunError } from '../../../runtime/core/errors.js';
-import { deepest } from '../../../runtime/tasks/body.js';
+import { RunError } from '../core/errors.js';
+import { deepest } from '../tasks/body.js';
 
 /** A field of OpenAI's interface that is not supported: only null or its absence is accepted. */
 export const unsupportedField = (why: string) =>
@@ -19,6 +19,9 @@ export const ignoredFields = {
   prompt_cache_key: z.string().nullish(),
   prompt_cache_retention: z.string().nullish(),
 };
+
+/** On a server of one model any name, or none, means that model. */
+export const modelField = z.string().nullish().describe('where one model is served: any');
 
 /** A text, or a list of them. @param notText error where something is no text */
 export function textOrTexts(most: number, notText: string) {

@@ -1,14 +1,14 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import pLimit from 'p-limit';
-import { type ErrorCode, RunError, STATUS } from '../../../runtime/core/errors.js';
-import type { FinishReason, Usage } from '../../../runtime/core/usage.js';
-import { stringifyNumbers } from '../../../runtime/wire/python-numbers.js';
-import type { Envelope } from '../../../runtime/wire/respond.js';
-import { type ContainerRequest, requestContainer } from '../proxy.js';
-import { readUsageHeaders } from '../usage-headers.js';
+import type { Delta } from '../../runtime/core/delta.js';
+import { type ErrorCode, RunError, STATUS } from '../../runtime/core/errors.js';
+import type { FinishReason, Usage } from '../../runtime/core/usage.js';
+import { stringifyNumbers } from '../../runtime/wire/python-numbers.js';
+import type { AnswerPiece, ModelAnswer } from '../../runtime/dialects/host.js';
+import type { Envelope } from '../../runtime/wire/respond.js';
+import { type ContainerRequest, requestContainer } from './proxy.js';
+import { readUsageHeaders } from './usage-headers.js';
 
 /** Address of a container, and how it is connected to. */
 export type Target = Pick<ContainerRequest, 'dispatcher'> & { url: string };
@@ -19,43 +19,14 @@ interface RunRequest {
   signal: AbortSignal;
 }
 
-/** A piece of text, or at the end the usage of the whole answer. */
-export type StreamPiece =
-  { text: string; usage?: undefined } | { text?: undefined; usage: Usage | undefined };
-
-/** A container's whole answer. */
-export interface ContainerAnswer {
-  output: unknown;
-  usage: Usage | undefined;
-}
-
 /**
- * Sends several requests to a container, a few at a time. The first failure aborts the others.
+ * Asks a container for a whole answer.
  * @throws RunError with the container's status and message when it refuses
  */
-export async function requestAll(
-  target: Target,
-  bodies: readonly RunRequest['body'][],
-  { signal, concurrency }: { signal: AbortSignal; concurrency: number },
-): Promise<ContainerAnswer[]> {
-  const limit = pLimit(concurrency);
-  const failed = new AbortController();
-  const anySignal = AbortSignal.any([signal, failed.signal]);
-  setMaxListeners(0, anySignal);
-  const work = bodies.map((body) => limit(() => requestAnswer(target, { body, signal: anySignal })));
-  try {
-    return await Promise.all(work);
-  } catch (error) {
-    failed.abort(error);
-    await Promise.allSettled(work);
-    throw error;
-  }
-}
-
-async function requestAnswer(
+export async function requestAnswer(
   { url, dispatcher }: Target,
   { body, signal }: RunRequest,
-): Promise<ContainerAnswer> {
+): Promise<ModelAnswer> {
   const text = stringifyNumbers(body);
   const answer = await requestContainer(url, { body: text, headers: {}, signal, dispatcher });
   const { error, output } = await envelopeOf(answer.body, signal);
@@ -65,12 +36,12 @@ async function requestAnswer(
 
 /**
  * Requests a streamed answer from a container. Resolves when the stream has begun.
- * @throws RunError as `requestAll` does; the iterator throws when the answer breaks off
+ * @throws RunError as `requestAnswer` does; the iterator throws when the answer breaks off
  */
 export async function requestStream(
   { url, dispatcher }: Target,
   { body, signal }: RunRequest,
-): Promise<AsyncIterable<StreamPiece>> {
+): Promise<AsyncIterable<AnswerPiece>> {
   const text = stringifyNumbers({ ...body, stream: true });
   const answer = await requestContainer(url, {
     body: text,
@@ -110,11 +81,12 @@ function refusal(status: number, error: string | null, headers: IncomingHttpHead
   });
 }
 
-async function* readPieces(body: Readable): AsyncGenerator<StreamPiece> {
+async function* readPieces(body: Readable): AsyncGenerator<AnswerPiece> {
   let ended = false;
   for await (const { event, data } of readEvents(body)) {
     const fields = parseJson(data) as Record<string, unknown>;
-    if (event === undefined) yield { text: fields['text'] as string };
+    // Containers are ours: what they stream without a name is a Delta.
+    if (event === undefined) yield fields as unknown as Delta;
     else if (event === 'error') throw new RunError('engine_crashed', String(fields['error']));
     else {
       ended = true;

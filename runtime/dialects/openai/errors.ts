@@ -1,7 +1,8 @@
 import type { Response } from 'express';
-import { exceededContext } from '../../../runtime/core/context-length.js';
-import { RunError } from '../../../runtime/core/errors.js';
-import { sendJson, setRetryAfter } from '../../../runtime/wire/respond.js';
+import { exceededContext } from '../../core/context-length.js';
+import type { RunError } from '../../core/errors.js';
+import { sendJson, setRetryAfter } from '../../wire/respond.js';
+import { fieldOf } from '../field-names.js';
 
 /** OpenAI's own shape of an error. */
 export interface OpenAiError {
@@ -17,24 +18,6 @@ const CODES: Partial<Record<RunError['code'], string>> = {
   rate_limited: 'rate_limit_exceeded',
 };
 
-/** Statuses whose messages begin with the name of the invalid field. */
-const FIELD_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
-const FIELD = /^(?:params\.)?(\w+(?:\.\w+)*): /;
-
-/** Names of fields in containers -> those that the caller has sent. */
-export type FieldNames = Readonly<Record<string, string>>;
-
-/** The error of a task or a container about a field, with the name that the caller has sent. */
-export function inCallersWords(thrown: unknown, names: FieldNames): unknown {
-  if (!(thrown instanceof RunError) || !FIELD_STATUSES.has(thrown.status)) return thrown;
-  const match = FIELD.exec(thrown.message);
-  const name = match && Object.hasOwn(names, match[1]!) ? names[match[1]!] : undefined;
-  if (name === undefined) return thrown;
-  return new RunError(thrown.code, `${name}: ${thrown.message.slice(match![0].length)}`, {
-    cause: thrown.cause,
-  });
-}
-
 /** @param textField name of the endpoint's text field */
 export function openAiError(error: RunError, textField = 'prompt'): OpenAiError {
   const context = exceededContext(error);
@@ -45,9 +28,9 @@ export function openAiError(error: RunError, textField = 'prompt'): OpenAiError 
       ...{ param: textField, code: 'context_length_exceeded' },
     };
   }
-  const match = FIELD_STATUSES.has(error.status) ? FIELD.exec(error.message) : null;
-  const param = match?.[1] ?? null;
-  const message = match ? `${param}: ${error.message.slice(match[0].length)}` : error.message;
+  const found = fieldOf(error);
+  const param = found?.field ?? null;
+  const message = found ? `${param}: ${found.rest}` : error.message;
   const code = error.status === 404 && param === 'model' ? 'model_not_found' : (CODES[error.code] ?? null);
   return { message, type: typeOf(error.status), param, code };
 }

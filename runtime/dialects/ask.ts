@@ -1,0 +1,69 @@
+import { setMaxListeners } from 'node:events';
+import type { Response } from 'express';
+import pLimit from 'p-limit';
+import type { Usage } from '../core/usage.js';
+import { type FieldNames, inCallersWords } from './field-names.js';
+import type { AskedModel, DialectHost, ModelAnswer, ModelRequest, TokenCounts } from './host.js';
+
+/**
+ * Makes the model ready for `use`.
+ * @param names how the caller calls the fields of the bodies, where it is not as they do
+ * @throws RunError for a body that the task does not accept, before any model is started
+ */
+export async function askModel(
+  host: DialectHost,
+  response: Response,
+  { names, ...request }: ModelRequest & { names: FieldNames },
+  use: (asked: AskedModel) => Promise<void>,
+): Promise<void> {
+  try {
+    await host.withModel(request, response, use);
+  } catch (error) {
+    throw inCallersWords(error, names);
+  }
+}
+
+/**
+ * Asks for the answers to several bodies, a few at a time, in their order. The first failure aborts the others.
+ * @throws RunError of the first body that fails
+ */
+export async function askAll(
+  asked: AskedModel,
+  bodies: readonly Record<string, unknown>[],
+  concurrency: number,
+): Promise<ModelAnswer[]> {
+  if (bodies.length === 1) return [await asked.ask(bodies[0]!, asked.signal)];
+  const limit = pLimit(concurrency);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([asked.signal, failed.signal]);
+  setMaxListeners(0, signal);
+  const work = bodies.map((body) =>
+    limit(() => {
+      signal.throwIfAborted();
+      return asked.ask(body, signal);
+    }),
+  );
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(work);
+    throw error;
+  }
+}
+
+/** Sums the tokens of several answers; undefined if one of them has no count. */
+export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | undefined {
+  const tokens = { in: 0, out: 0 };
+  for (const usage of all) {
+    if (!usage) return undefined;
+    tokens.in += usage.tokensIn;
+    tokens.out += usage.tokensOut ?? 0;
+  }
+  return tokens;
+}
+
+/** Sets the headers that answers of the model get. */
+export function setModelHeaders(response: Response, asked: AskedModel): void {
+  for (const [name, value] of Object.entries(asked.headers())) response.setHeader(name, value);
+}

@@ -1,0 +1,94 @@
+import type { Response } from 'express';
+import * as z from 'zod';
+import { RunError } from '../../core/errors.js';
+import { readJsonBody } from '../../wire/json-body.js';
+import { writeChunk } from '../../wire/lifetime.js';
+import { JSON_TYPE, sendJson } from '../../wire/respond.js';
+import { askAll, askModel, setModelHeaders, sumTokens } from '../ask.js';
+import type { DialectCall } from '../dialect.js';
+import { modelField, readFields, textOrTexts } from '../fields.js';
+import { ENDPOINTS, findModel } from './models.js';
+
+/** Texts of one request that are sent to the model at the same time, so that it can batch rows of similar length. */
+const MAX_CONCURRENT = 16;
+
+/** As many as OpenAI takes. */
+const MAX_INPUTS = 2048;
+
+const NO_TOKENS = 'must be a text or several: token ids are not supported';
+
+/** POST embeddings. */
+export const embeddingBody = z.strictObject({
+  model: modelField,
+  input: textOrTexts(MAX_INPUTS, NO_TOKENS),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z
+    .int()
+    .min(1)
+    .nullish()
+    .describe(
+      'keep the first numbers only, at most as many as the model gives; of length 1 again where the model’s vectors are',
+    ),
+  user: z.string().nullish().describe('changes nothing'),
+});
+
+export async function embed({ request, response, host }: DialectCall): Promise<void> {
+  const options = host.bodyOptions(ENDPOINTS['/embeddings'], true);
+  const { json } = await readJsonBody(request, response, options);
+  const { model: name, input, encoding_format, dimensions } = readFields(embeddingBody, json);
+  const model = findModel('/embeddings', name ?? undefined, host);
+  const params = dimensions == null ? {} : { params: { dimensions } };
+  const bodies = [input].flat().map((text) => ({ text, ...params }));
+  await askModel(host, response, { model, bodies, names: { text: 'input' } }, async (asked) => {
+    const all = await askAll(asked, bodies, MAX_CONCURRENT);
+    const vectors = all.map(({ output }) => output as Vector);
+    checkLength(vectors[0]!.length, dimensions);
+    setModelHeaders(response, asked);
+    const tokens = sumTokens(all.map(({ usage }) => usage));
+    if (tokens) host.count(response, tokens);
+    const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
+    const row = (vector: Vector, index: number) => {
+      const embedding = encoding_format === 'base64' ? base64(vector) : vector;
+      return JSON.stringify({ object: 'embedding', index, embedding });
+    };
+    await sendList(response, {
+      rows: vectors.map((vector, i) => () => row(vector, i)),
+      rest: { model: model.modelId, usage },
+    });
+  });
+}
+
+/** Characters formatted before the event loop serves others. */
+const CHUNK_LENGTH = 2 ** 17;
+
+/** Sends in chunks with backpressure: 2000 vectors are 40 MB of JSON. */
+async function sendList(
+  response: Response,
+  { rows, rest }: { rows: readonly (() => string)[]; rest: object },
+): Promise<void> {
+  let text = '{"object":"list","data":[';
+  for (const [i, row] of rows.entries()) {
+    text += (i === 0 ? '' : ',') + row();
+    if (text.length < CHUNK_LENGTH) continue;
+    if (!response.headersSent) response.setHeader('Content-Type', JSON_TYPE);
+    await writeChunk(response, text);
+    text = '';
+  }
+  const end = `],${JSON.stringify(rest).slice(1)}`;
+  if (response.headersSent) response.end(text + end);
+  else sendJson(response, 200, text + end);
+}
+
+type Vector = readonly (number | null)[];
+
+function checkLength(length: number, wanted: number | null | undefined): void {
+  if (wanted == null || wanted === length) return;
+  throw new RunError('invalid_input', `dimensions: this model gives ${length} at most`);
+}
+
+/** Little-endian 32-bit floats, as numpy.frombuffer(…, float32) reads them. */
+function base64(vector: Vector): string {
+  const bytes = Buffer.alloc(vector.length * 4);
+  vector.forEach((value, i) => bytes.writeFloatLE(value ?? Number.NaN, i * 4));
+  return bytes.toString('base64');
+}

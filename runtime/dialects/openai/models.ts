@@ -1,0 +1,56 @@
+import { RunError } from '../../core/errors.js';
+import type { TaskId } from '../../core/task-ids.js';
+import { sendJson } from '../../wire/respond.js';
+import type { DialectCall } from '../dialect.js';
+import type { DialectHost, ServedModel } from '../host.js';
+
+/** OpenAI's endpoints, and the tasks that each of them serves. */
+export const ENDPOINTS = {
+  '/chat/completions': ['chat', 'image-text-to-text', 'audio-text-to-text', 'video-text-to-text'],
+  '/completions': ['text-generation', 'text2text-generation', 'summarization', 'translation'],
+  '/embeddings': ['sentence-similarity', 'feature-extraction'],
+} as const satisfies Record<string, readonly TaskId[]>;
+
+export type Endpoint = keyof typeof ENDPOINTS;
+
+const endpointsOf = (task: TaskId): Endpoint[] =>
+  (Object.keys(ENDPOINTS) as Endpoint[]).filter((path) =>
+    (ENDPOINTS[path] as readonly TaskId[]).includes(task),
+  );
+
+/**
+ * Finds the model that a request names.
+ * @throws RunError 404 for an unknown model, 400 that names the right endpoint
+ */
+export function findModel(endpoint: Endpoint, name: string | undefined, host: DialectHost): ServedModel {
+  const model = host.find(name);
+  if (!model && name === undefined) throw new RunError('invalid_input', 'model: is required');
+  if (!model) throw new RunError('not_found', 'model: there is no such model; GET models names them');
+  const right = endpointsOf(model.task);
+  if (!right.includes(endpoint)) {
+    const path = right.length === 0 ? host.runPath(model) : `${host.base}/v1${right[0]}`;
+    throw new RunError('invalid_input', `model: ${model.modelId} does ${model.task}; ask POST ${path}`);
+  }
+  return model;
+}
+
+/** GET models: the models that one of the endpoints serves. */
+export function listModels({ response, host }: DialectCall): void {
+  const data = host.models().flatMap((model) => modelOf(model) ?? []);
+  sendJson(response, 200, JSON.stringify({ object: 'list', data }));
+}
+
+/** GET models/{id}. Some clients encode the slash of the id, others do not. */
+export function showModel({ request, response, host }: DialectCall): void {
+  const id = [request.params['id'] ?? []].flat().join('/');
+  const model = host.models().find(({ modelId }) => modelId === id);
+  const shown = model && modelOf(model);
+  if (!shown) throw new RunError('not_found', 'model: there is no such model; GET models names them');
+  sendJson(response, 200, JSON.stringify(shown));
+}
+
+/** `created` is 0 because it is not known. */
+function modelOf({ modelId, task }: ServedModel): object | undefined {
+  if (endpointsOf(task).length === 0) return undefined;
+  return { id: modelId, object: 'model', created: 0, owned_by: modelId.split('/')[0] };
+}

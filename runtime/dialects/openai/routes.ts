@@ -1,0 +1,35 @@
+import type { Dialect, DialectRoute } from '../dialect.js';
+import { chatBody, readChat } from './chat.js';
+import { completionBody, readCompletion } from './completions.js';
+import { embed, embeddingBody } from './embeddings.js';
+import { sendOpenAiError } from './errors.js';
+import { type Endpoint, ENDPOINTS, listModels, showModel } from './models.js';
+import { textEndpoint } from './text-endpoint.js';
+
+type PostRoute = Pick<DialectRoute, 'summary' | 'body' | 'handle'>;
+
+const post = (endpoint: Endpoint, route: PostRoute): DialectRoute => ({
+  ...{ method: 'POST', path: `/v1${endpoint}`, tasks: ENDPOINTS[endpoint] },
+  ...route,
+});
+
+/** OpenAI's interface. */
+export const openAi: Dialect = {
+  name: 'openai',
+  title: 'OpenAI',
+  sendError: sendOpenAiError,
+  prefixes: ['/v1'],
+  routes: [
+    post('/chat/completions', {
+      ...{ summary: 'Continue a conversation', body: chatBody },
+      handle: textEndpoint('/chat/completions', readChat),
+    }),
+    post('/completions', {
+      ...{ summary: 'Continue a text', body: completionBody },
+      handle: textEndpoint('/completions', readCompletion),
+    }),
+    post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
+    { method: 'GET', path: '/v1/models', summary: 'List the models', handle: listModels },
+    { method: 'GET', path: '/v1/models/*id', summary: 'Show a model', handle: showModel },
+  ],
+};
