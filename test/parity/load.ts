@@ -62,7 +62,7 @@ export async function serveInline(spec: ModelSpec, dir: string, memory?: MemoryL
     resolveMedia: createResolveMedia({ fetchMedia, maxBytes: 2 ** 25, kind: task.blocks ?? task.modality }),
     metrics: idleMetrics(),
     logger: createLogger('json', 'silent'),
-    openapi: openApiOf(spec, 'test'),
+    openapi: () => openApiOf(spec, 'test'),
     requiredKey: undefined,
     body: { maxBytes: 2 ** 26, maxValues: 2 ** 20, budget: createByteBudget(2 ** 30) },
   });
