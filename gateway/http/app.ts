@@ -3,7 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { observeResponses } from '../../runtime/wire/observe-responses.js';
-import { dialectRouter } from '../../runtime/dialects/dialect.js';
+import { type Dialect, dialectRouter } from '../../runtime/dialects/dialect.js';
 import { DIALECTS } from '../../runtime/dialects/registry.js';
 import { openAi } from '../../runtime/dialects/openai/routes.js';
 import { bareApplication } from '../../runtime/wire/application.js';
@@ -18,9 +18,10 @@ import { requireKey } from './require-key.js';
 import { type ContainerParts, containerRoutes } from './container.js';
 import { listModels, listTasks } from './list.js';
 import { allowOnly } from './allow-only.js';
-import { catalogHost, modelHost } from './dialect-host.js';
+import { catalogHost, hostAt } from './dialect-host.js';
 import { referenceRoutes } from './reference.js';
-import { runModel, type RunParts } from './run.js';
+import { runModel } from './run.js';
+import type { RunParts } from './run-parts.js';
 
 export interface AppParts extends RunParts {
   keys: Keys;
@@ -60,8 +61,8 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   // First, because its errors have another shape.
   const host = catalogHost(`${BASE}/openai`, parts);
   models.use('/openai', dialectRouter(openAi, { hostOf: () => host, authorize: authorized, logger }));
-  const hostOf = ({ baseUrl }: Request) => modelHost(baseUrl, parts);
-  for (const dialect of DIALECTS)
+  const hostOf = (request: Request) => hostAt(request, parts);
+  for (const dialect of DIALECTS.map(withoutRoot))
     models.use('/:org/:name', dialectRouter(dialect, { hostOf, authorize: authorized, logger }));
   models.use(authorized);
   models.route('/list/models').get(listModels(catalog, tiers)).all(allowOnly('GET'));
@@ -71,7 +72,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   models.route('/{*model}').post(run).all(allowOnly('POST'));
   app.use(BASE, models);
   const all = catalogHost('', parts);
-  for (const dialect of DIALECTS)
+  for (const dialect of DIALECTS.filter(({ oneModel }) => !oneModel))
     app.use(dialectRouter(dialect, { hostOf: () => all, authorize: authorized, logger }));
   const { containers } = parts;
   if (containers)
@@ -90,6 +91,11 @@ export function createGatewayApp(parts: AppParts): RequestListener {
 
 function sendText(output: string): RequestHandler {
   return (_request, response) => sendEnvelope(response, 200, { error: null, output });
+}
+
+/** The address of a model itself is answered by `runModel`. */
+function withoutRoot(dialect: Dialect): Dialect {
+  return { ...dialect, routes: dialect.routes.filter(({ path }) => path !== '/') };
 }
 
 const notFound: RequestHandler = () => {

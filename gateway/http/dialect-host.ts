@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { DEFAULTS } from '../../runtime/core/limits.js';
@@ -6,7 +7,7 @@ import type { ModelEntry } from '../catalog/entry.js';
 import { bodyFor } from './body.js';
 import { callContext } from './call-context.js';
 import { requestAnswer, requestStream } from './container-requests.js';
-import { checkRequest, type RunParts } from './run.js';
+import { checkRequest, type RunParts } from './run-parts.js';
 import { type ModelServer, withModel } from './with-model.js';
 
 /** The models of the catalogue, for dialects. @param base path that the routes are mounted on */
@@ -19,16 +20,20 @@ export function catalogHost(base: string, parts: RunParts): DialectHost {
   };
 }
 
+/** One model of the catalogue, below its own address: whatever a body names as the model, it is this one. */
+export function modelHost(entry: ModelEntry, parts: RunParts): DialectHost {
+  return { ...hostOf(`/models/v2/${entry.modelId}`, parts), models: () => [entry], find: () => entry };
+}
+
 /**
- * One model of the catalogue, below its own address: whatever a body names as the model, it is this one.
- * @param base the address, which ends with the model's id
+ * The host of a request below a model's address.
  * @throws RunError 404 for an unknown model
  */
-export function modelHost(base: string, parts: RunParts): DialectHost {
-  const modelId = base.split('/').slice(-2).join('/');
+export function hostAt({ baseUrl }: Request, parts: RunParts): DialectHost {
+  const modelId = baseUrl.split('/').slice(-2).join('/');
   const entry = isModelId(modelId) ? parts.catalog.find(modelId) : undefined;
   if (!entry) throw new RunError('not_found', 'model: there is no such model; list/models names them');
-  return { ...hostOf(base, parts), models: () => [entry], find: () => entry };
+  return modelHost(entry, parts);
 }
 
 type SharedParts = Pick<DialectHost, 'base' | 'runPath' | 'bodyOptions' | 'withModel' | 'count'>;
@@ -41,11 +46,11 @@ function hostOf(base: string, parts: RunParts): SharedParts {
       const { maxBytes = batch ? DEFAULTS.maxBatchBodyBytes : undefined, ...rest } = parts.body;
       return bodyFor(tasks, { ...rest, maxBytes });
     },
-    async withModel({ model, bodies }, response, use) {
+    async withModel({ model, bodies, files }, response, use) {
       const entry = entryOf(model, parts);
       for (const body of bodies) checkRequest(entry, body);
       callContext(response).model = entry;
-      await withModel(entry, response, parts, (server) => use(askedOf(server)));
+      await withModel(entry, response, parts, (server) => use(askedOf(server, files)));
     },
     count(response, tokens) {
       callContext(response).tokens = tokens;
@@ -60,11 +65,20 @@ function entryOf({ modelId }: ServedModel, { catalog }: RunParts): ModelEntry {
   return entry;
 }
 
-function askedOf(server: ModelServer): AskedModel {
+type Files = ReadonlyMap<string, Uint8Array> | undefined;
+
+function askedOf(server: ModelServer, files: Files): AskedModel {
   return {
     signal: server.signal,
-    ask: (body, signal) => requestAnswer(server, { body, signal }),
-    stream: (body) => requestStream(server, { body, signal: server.signal }),
+    ask: (body, signal) => requestAnswer(server, { body: withFiles(body, files), signal }),
+    stream: (body) => requestStream(server, { body: withFiles(body, files), signal: server.signal }),
     headers: server.headers,
   };
+}
+
+/** Containers take files as Base64. */
+function withFiles(body: Record<string, unknown>, files: Files): Record<string, unknown> {
+  const file = files?.get(body['base64'] as string);
+  if (!file) return body;
+  return { ...body, base64: Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString('base64') };
 }

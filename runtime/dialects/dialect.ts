@@ -37,6 +37,8 @@ export interface Dialect {
   routes: readonly DialectRoute[];
   /** First segments that belong to it alone: other paths below them are its 404. */
   prefixes?: readonly string[];
+  /** Its requests name no model: it is mounted where the address is that of one. */
+  oneModel?: boolean;
   sendError: typeof sendError;
 }
 
@@ -60,7 +62,8 @@ export function dialectRouter(dialect: Dialect, { hostOf, authorize, logger }: M
         handle({ request, response, host: hostOf(request) });
       route[method === 'GET' ? 'get' : 'post'](...(open ? [] : before), answer);
     }
-    route.all(allowOnly(routes.map(({ method }) => method)));
+    // The root belongs to several: other methods of it are answered elsewhere.
+    if (path !== '/') route.all(allowOnly(routes.map(({ method }) => method)));
   }
   for (const prefix of dialect.prefixes ?? []) router.use(prefix, ...before, noRoute(dialect));
   router.use(errorHandler(logger, dialect.sendError));

@@ -49,6 +49,8 @@ export interface ModelRequest {
   model: ServedModel;
   /** Bodies of POST /run. */
   bodies: readonly Record<string, unknown>[];
+  /** Files that callers have sent as they are, by the names that stand for them in `base64`. */
+  files?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
 /** What is behind the address that a dialect is mounted on: one model, or the models of a catalogue. */

@@ -18,7 +18,7 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
     find: () => model,
     runPath: () => '/run',
     bodyOptions: () => body,
-    async withModel({ bodies }, response, use) {
+    async withModel({ bodies, files }, response, use) {
       for (const one of bodies) readBody(model.task, service.task, one);
       response.locals['ranModel'] = true;
       const signal = abortSignalOf(response);
@@ -26,7 +26,8 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
       const hold = body.budget.open(response);
       const resolve = (one: Record<string, unknown>, signal: AbortSignal): Promise<Resolved<unknown>> => {
         const { input } = readBody(model.task, service.task, one);
-        const work: MediaLimits = { signal, onBytes: hold, inTurns: (each) => inTurns(response, each) };
+        const inTurnsHere: MediaLimits['inTurns'] = (each) => inTurns(response, each);
+        const work = { signal, files, onBytes: hold, inTurns: inTurnsHere };
         return withMediaResolved(input, (source) => resolveMedia(source, work));
       };
       await use({

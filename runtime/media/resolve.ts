@@ -1,7 +1,7 @@
 import { RunError } from '../core/errors.js';
 import { mapMessageMedia, type MediaSource } from '../core/message-media.js';
 import type { Media, Resolved } from '../tasks/define.js';
-import { decodeBase64, type TextPieces } from './base64.js';
+import { decodeBase64, mediaTooLarge, type TextPieces } from './base64.js';
 import type { FetchMedia } from './fetch-media.js';
 
 /** What the request allows the work on its media. */
@@ -11,6 +11,8 @@ export interface MediaLimits {
   onBytes(bytes: number): void;
   /** Media that the body's value only names. */
   media?: ReadonlyMap<string, TextPieces>;
+  /** Files that came beside the body's value, by what stands in place of their Base64. */
+  files?: ReadonlyMap<string, Uint8Array> | undefined;
   /** Does work that has pauses, in which others are served. */
   inTurns<T>(work: (pause: () => Promise<void> | undefined) => Promise<T>): Promise<T>;
 }
@@ -39,7 +41,11 @@ const SHORT = 2 ** 16;
 
 /** @throws RunError 413 too large, 415 not the right kind, 422 not to be had or not Base64 */
 export function createResolveMedia({ fetchMedia, maxBytes, kind }: ResolveOptions): ResolveMedia {
-  async function inPlace(given: string, { onBytes, inTurns, media }: MediaLimits): Promise<Uint8Array> {
+  async function inPlace(given: string, work: MediaLimits): Promise<Uint8Array> {
+    const { onBytes, inTurns, media, files } = work;
+    const file = files?.get(given);
+    if (file && file.length > maxBytes) throw mediaTooLarge(maxBytes);
+    if (file) return file;
     const base64 = media?.get(given) ?? given;
     const bytes = await (base64.length <= SHORT
       ? decodeBase64(base64, maxBytes)

@@ -42,7 +42,24 @@ export async function readJsonBody(
   response: Response,
   options: JsonBodyOptions,
 ): Promise<JsonBody> {
-  const { bytes, hold } = await readBytes(request, response, options);
+  requireJsonType(request.headers['content-type']);
+  return parseJsonBody(await readRawBody(request, response, options), response, options);
+}
+
+/** A body as it came, decompressed. */
+export interface RawBody {
+  bytes: Buffer;
+  /** Reserves more bytes, or gives some back, until the response closes. */
+  hold: ReserveBytes;
+}
+
+/** The value of a body that has been read. @throws RunError 400 for what is no JSON */
+export async function parseJsonBody(
+  { bytes: sent, hold }: RawBody,
+  response: Response,
+  options: JsonBodyOptions,
+): Promise<JsonBody> {
+  const bytes = sent.length === 0 ? NOTHING : sent;
   const media = new Map<string, LongText>();
   const { json, cost } = await parse(bytes, response, {
     ...{ ...options, hold },
@@ -55,21 +72,21 @@ export async function readJsonBody(
 }
 
 /**
- * Reads and checks a JSON body that is passed on unchanged.
+ * Checks a JSON body that is passed on unchanged.
  * @param check called with the value, in which strings of 64 KiB and more are truncated; its errors are thrown on
  * @returns the body's text as UTF-8
  */
-export async function readCheckedJsonBody(
-  request: Request,
+export async function checkJsonBody(
+  { bytes: sent, hold }: RawBody,
   response: Response,
-  { check, ...options }: JsonBodyOptions & { check: (json: unknown) => void },
+  options: JsonBodyOptions & { check: (json: unknown) => void },
 ): Promise<Buffer> {
-  const { bytes, hold } = await readBytes(request, response, options);
-  hold(-(await checked(bytes, response, { ...options, hold, check })));
+  const bytes = sent.length === 0 ? NOTHING : sent;
+  // The value can be garbage-collected after the check.
+  hold(-(await checked(bytes, response, { ...options, hold })));
   return bytes;
 }
 
-/** A separate function, so that the value can be garbage-collected after the check. */
 async function checked(
   bytes: Buffer,
   response: Response,
@@ -80,17 +97,17 @@ async function checked(
   return cost;
 }
 
-async function readBytes(
+/** Reads a body of any type, within the limits. */
+export async function readRawBody(
   request: Request,
   response: Response,
   { maxBytes, setting, budget }: JsonBodyOptions,
-): Promise<{ bytes: Buffer; hold: ReserveBytes }> {
-  checkType(request.headers['content-type']);
+): Promise<RawBody> {
   const decode = contentDecoder(request.headers['content-encoding']);
   const hold = budget.open(response);
   if (expectsContinue(request)) response.writeContinue();
   const sent = await readBodyBytes(request, response, { maxBytes, setting, hold });
-  if (sent.length === 0) return { bytes: NOTHING, hold: () => {} };
+  if (sent.length === 0) return { bytes: sent, hold: () => {} };
   const bytes = await decode(sent, response, { maxBytes, setting, hold });
   if (bytes !== sent) hold(-sent.length);
   return { bytes, hold };
@@ -103,10 +120,13 @@ function expectsContinue({ headers, httpVersion }: Request): boolean {
   return httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue';
 }
 
+/** Whether a content type says that the body is JSON. */
+export const isJsonType = (type: string): boolean => JSON_TYPE.test(type.trim());
+
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;(?:.*\bcharset="?([\w-]+))?|$)/i;
 
-/** A missing content type counts as JSON. */
-function checkType(type = 'application/json'): void {
+/** A missing content type counts as JSON. @throws RunError 415 */
+export function requireJsonType(type = 'application/json'): void {
   const found = JSON_TYPE.exec(type.trim());
   if (!found) throw new RunError('unsupported_media', 'the content type must be application/json');
   if (found[1] && !/^(?:utf-?8|us-ascii)$/i.test(found[1]))

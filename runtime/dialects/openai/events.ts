@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { writeChunk } from '../../wire/lifetime.js';
 import { asRunError } from '../../wire/respond.js';
+import { openEvents } from '../events.js';
 import { openAiError } from './errors.js';
 
 /**
@@ -8,9 +9,7 @@ import { openAiError } from './errors.js';
  * sent and the error is thrown on, which closes the connection, so no client takes the stream for complete.
  */
 export async function sendEvents(response: Response, chunks: AsyncIterable<object>): Promise<void> {
-  response.status(200).setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-  response.setHeader('Cache-Control', 'no-cache');
-  response.setHeader('X-Accel-Buffering', 'no');
+  openEvents(response);
   try {
     for await (const chunk of chunks) await writeChunk(response, eventOf(chunk));
   } catch (error) {
