@@ -18,7 +18,7 @@ async function asked(base: string, body: unknown, headers: Record<string, string
   const answer = await fetch(base, {
     method: 'POST',
     headers: { authorization, ...(isFile ? {} : { 'content-type': 'application/json' }), ...headers },
-    body: isFile ? body : JSON.stringify(body),
+    body: isFile ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body),
   });
   const type = answer.headers.get('content-type')!;
   const content = /json/.test(type)

@@ -155,7 +155,6 @@ describe('a call', () => {
   test.each([
     'org/other',
     'ORG/name',
-    'org/name/',
     'org/name/more',
     'org',
     'org%2Fname',
