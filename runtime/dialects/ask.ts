@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Response } from 'express';
 import pLimit from 'p-limit';
 import type { Usage } from '../core/usage.js';
+import type { DialectCall } from './dialect.js';
 import { type FieldNames, inCallersWords } from './field-names.js';
 import type { AskedModel, DialectHost, ModelAnswer, ModelRequest, TokenCounts } from './host.js';
 
@@ -50,6 +51,27 @@ export async function askAll(
     await Promise.allSettled(work);
     throw error;
   }
+}
+
+/** Inputs of one request that are sent to the model at the same time, so that it can batch rows of similar length. */
+const MAX_CONCURRENT = 16;
+
+/**
+ * Asks for the answers to all bodies, counts their tokens, and gives both to `send`, in the order of the bodies.
+ * @throws RunError as `askModel` does, or of the first body that fails
+ */
+export async function answerAll(
+  { host, response }: DialectCall,
+  request: ModelRequest & { names: FieldNames },
+  send: (answers: ModelAnswer[], tokens: TokenCounts | undefined) => void | Promise<void>,
+): Promise<void> {
+  await askModel(host, response, request, async (asked) => {
+    const answers = await askAll(asked, request.bodies, MAX_CONCURRENT);
+    setModelHeaders(response, asked);
+    const tokens = sumTokens(answers.map(({ usage }) => usage));
+    if (tokens) host.count(response, tokens);
+    await send(answers, tokens);
+  });
 }
 
 /** Sums the tokens of several answers; undefined if one of them has no count. */

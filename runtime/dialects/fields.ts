@@ -1,3 +1,4 @@
+import type { Response } from 'express';
 import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import { deepest } from '../tasks/body.js';
@@ -9,15 +10,48 @@ export const unsupportedField = (why: string) =>
     .optional()
     .describe(`not supported: ${why}`);
 
+const hints = new WeakSet<object>();
+
+/** A field that can't change the answer: it is accepted, and named in the header of `tellHints`. */
+export function hint(why = 'changes nothing') {
+  const schema = z.unknown().optional().describe(why);
+  hints.add(schema);
+  return schema;
+}
+
+/** Header that names the fields of a request which changed nothing. */
+export const IGNORED_HEADER = 'X-Slipway-Ignored';
+
+/** Names the hints that a request has given. @param shape of the body's schema */
+export function tellHints(response: Response, shape: object, given: object): void {
+  const schemas = shape as Record<string, object>;
+  const names = Object.entries(given)
+    .filter(([name, value]) => value != null && Object.hasOwn(schemas, name) && hints.has(schemas[name]!))
+    .map(([name]) => name);
+  if (names.length > 0) response.setHeader(IGNORED_HEADER, names.join(', '));
+}
+
+/** A field of which only values that change nothing are accepted. @param why of the refusal of all others */
+export const neutral = (values: readonly unknown[], why: string) => {
+  const texts = new Set(values.map((value) => JSON.stringify(value)));
+  return z
+    .unknown()
+    .optional()
+    .refine((value) => value == null || texts.has(JSON.stringify(value)), {
+      error: `is not supported: ${why}`,
+    })
+    .describe(`only ${[...texts].join(' or ')}: ${why}`);
+};
+
 /** Accepted fields that do not change the answer. */
 export const ignoredFields = {
-  user: z.string().nullish(),
-  metadata: z.record(z.string(), z.unknown()).nullish(),
-  store: z.boolean().nullish().describe('nothing is ever stored'),
-  service_tier: z.string().nullish(),
-  safety_identifier: z.string().nullish(),
-  prompt_cache_key: z.string().nullish(),
-  prompt_cache_retention: z.string().nullish(),
+  user: hint(),
+  metadata: hint(),
+  store: hint(),
+  service_tier: hint(),
+  safety_identifier: hint(),
+  prompt_cache_key: hint(),
+  prompt_cache_retention: hint(),
 };
 
 /** On a server of one model any name, or none, means that model. */

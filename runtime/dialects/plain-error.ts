@@ -22,3 +22,11 @@ export function sendPlainError(response: Response, error: RunError): void {
   const body = { error: error.message, error_type: kind ?? 'backend' };
   sendJson(response, error.status, JSON.stringify(body));
 }
+
+/** Errors with one text under the names that clients of several servers read. */
+export function sendMessageError(response: Response, error: RunError): void {
+  setRetryAfter(response, error);
+  const { message } = error;
+  const body = { message, detail: message, error: message, error_type: TYPES[error.code] ?? 'backend' };
+  sendJson(response, error.status, JSON.stringify(body));
+}

@@ -1,17 +1,17 @@
 import type { Response } from 'express';
-import type { ModelAnswer, ServedModel } from '../host.js';
+import { RunError } from '../../core/errors.js';
+import { TASKS } from '../../tasks/registry.js';
+import type { ServedModel } from '../host.js';
 import { sendJson } from '../../wire/respond.js';
-import { askAll, askModel, setModelHeaders, sumTokens } from '../ask.js';
+import { answerAll, askModel } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
+import { vectorsOf } from '../embed.js';
 import { mediaOf, valueOf } from '../media.js';
 import { hfAnswer } from './answers.js';
 import { streamTokens, withDetails } from './generate.js';
 import { type HfRequest, readHfRequest } from './read.js';
 import { asksSimilarity, sentencesOf, similarities } from './similarity.js';
 import { translateRequest } from './translate.js';
-
-/** Inputs of one request that are sent to the model at the same time. */
-const MAX_CONCURRENT = 16;
 
 const NAMES = { text: 'inputs', messages: 'inputs', base64: 'inputs', url: 'inputs' };
 
@@ -30,11 +30,11 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
   if (details === true) for (const body of translated.bodies) withLogprobs(body);
   const { bodies, files, isList } = translated;
   const { host, request, response } = call;
-  await askModel(host, response, { model, bodies, files, names: NAMES }, async (asked) => {
-    if (hf.stream) return streamTokens(call, asked, bodies[0]!);
-    const all = await askAll(asked, bodies, MAX_CONCURRENT);
-    setModelHeaders(response, asked);
-    countTokens(call, all);
+  const asking = { model, bodies, files, names: NAMES };
+  if (hf.stream && isList) throw new RunError('invalid_input', 'stream: takes one input, not a list');
+  if (hf.stream && TASKS[model.task].streams)
+    return askModel(host, response, asking, (asked) => streamTokens(call, asked, bodies[0]!));
+  await answerAll(call, asking, (all) => {
     const medium = isList ? undefined : mediaOf(all[0]!.output);
     if (medium) return sendBytes(response, medium);
     const isJavaScript = /@huggingface\/inference/.test(request.headers['user-agent'] ?? '');
@@ -71,19 +71,10 @@ function sendBytes(response: Response, { mediaType, media }: { mediaType: string
 }
 
 async function compareSentences(call: DialectCall, model: ServedModel, hf: HfRequest): Promise<void> {
-  const { host, response } = call;
+  const { response } = call;
   const params = translateRequest(model.task, { ...hf, inputs: '' }).bodies[0]!['params'];
   const bodies = sentencesOf(hf.inputs).map((text) => ({ text, params }));
-  await askModel(host, response, { model, bodies, names: NAMES }, async (asked) => {
-    const all = await askAll(asked, bodies, MAX_CONCURRENT);
-    setModelHeaders(response, asked);
-    countTokens(call, all);
-    const vectors = all.map(({ output }) => output as number[]);
-    sendJson(response, 200, JSON.stringify(similarities(vectors)));
-  });
-}
-
-function countTokens({ host, response }: DialectCall, all: readonly ModelAnswer[]): void {
-  const tokens = sumTokens(all.map(({ usage }) => usage));
-  if (tokens) host.count(response, tokens);
+  await answerAll(call, { model, bodies, names: NAMES }, (all) =>
+    sendJson(response, 200, JSON.stringify(similarities(vectorsOf(all)))),
+  );
 }

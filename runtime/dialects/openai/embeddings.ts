@@ -4,18 +4,17 @@ import { RunError } from '../../core/errors.js';
 import { readJsonBody } from '../../wire/json-body.js';
 import { writeChunk } from '../../wire/lifetime.js';
 import { JSON_TYPE, sendJson } from '../../wire/respond.js';
-import { askAll, askModel, setModelHeaders, sumTokens } from '../ask.js';
+import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
-import { modelField, readFields, textOrTexts } from '../fields.js';
+import { embeddingBodies } from '../embed.js';
+import { hint, modelField, readFields, tellHints, textOrTexts } from '../fields.js';
 import { ENDPOINTS, findModel } from './models.js';
-
-/** Texts of one request that are sent to the model at the same time, so that it can batch rows of similar length. */
-const MAX_CONCURRENT = 16;
 
 /** As many as OpenAI takes. */
 const MAX_INPUTS = 2048;
 
-const NO_TOKENS = 'must be a text or several: token ids are not supported';
+const NO_TOKENS =
+  'must be a text or several: token ids are not supported (LangChain sends those of another model; set check_embedding_ctx_length=False there)';
 
 /** POST embeddings. */
 export const embeddingBody = z.strictObject({
@@ -29,23 +28,22 @@ export const embeddingBody = z.strictObject({
     .describe(
       'keep the first numbers only, at most as many as the model gives; of length 1 again where the model’s vectors are',
     ),
-  user: z.string().nullish().describe('changes nothing'),
+  user: hint(),
+  input_type: hint('changes nothing: the model’s own prompts are not chosen by it'),
 });
 
-export async function embed({ request, response, host }: DialectCall): Promise<void> {
+export async function embed(call: DialectCall): Promise<void> {
+  const { request, response, host } = call;
   const options = host.bodyOptions(ENDPOINTS['/embeddings'], true);
   const { json } = await readJsonBody(request, response, options);
-  const { model: name, input, encoding_format, dimensions } = readFields(embeddingBody, json);
+  const given = readFields(embeddingBody, json);
+  const { model: name, input, encoding_format, dimensions } = given;
+  tellHints(response, embeddingBody.shape, given);
   const model = findModel('/embeddings', name ?? undefined, host);
-  const params = dimensions == null ? {} : { params: { dimensions } };
-  const bodies = [input].flat().map((text) => ({ text, ...params }));
-  await askModel(host, response, { model, bodies, names: { text: 'input' } }, async (asked) => {
-    const all = await askAll(asked, bodies, MAX_CONCURRENT);
+  const bodies = embeddingBodies(model, [input].flat(), { dimensions });
+  await answerAll(call, { model, bodies, names: { text: 'input' } }, async (all, tokens) => {
     const vectors = all.map(({ output }) => output as Vector);
     checkLength(vectors[0]!.length, dimensions);
-    setModelHeaders(response, asked);
-    const tokens = sumTokens(all.map(({ usage }) => usage));
-    if (tokens) host.count(response, tokens);
     const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
     const row = (vector: Vector, index: number) => {
       const embedding = encoding_format === 'base64' ? base64(vector) : vector;

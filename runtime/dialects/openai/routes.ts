@@ -22,11 +22,11 @@ export const openAi: Dialect = {
   routes: [
     post('/chat/completions', {
       ...{ summary: 'Continue a conversation', body: chatBody },
-      handle: textEndpoint('/chat/completions', readChat),
+      handle: textEndpoint('/chat/completions', { body: chatBody, read: readChat }),
     }),
     post('/completions', {
       ...{ summary: 'Continue a text', body: completionBody },
-      handle: textEndpoint('/completions', readCompletion),
+      handle: textEndpoint('/completions', { body: completionBody, read: readCompletion }),
     }),
     post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
     { method: 'GET', path: '/v1/models', summary: 'List the models', handle: listModels },

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
+import type { z } from 'zod';
 import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { askModel, setModelHeaders } from '../ask.js';
+import { tellHints } from '../fields.js';
 import type { DialectRoute } from '../dialect.js';
 import type { AskedModel, DialectHost, TokenCounts } from '../host.js';
 import { completePrompts, streamChoices } from './choices.js';
@@ -13,7 +15,7 @@ import type { TextRequest } from './text-answers.js';
 /** A text endpoint: reads the body, finds the model, checks the parameters, asks the model, answers in OpenAI's shape. */
 export function textEndpoint(
   endpoint: Endpoint,
-  read: (json: unknown, host: DialectHost) => TextRequest,
+  { body, read }: { body: z.ZodObject; read: (json: unknown, host: DialectHost) => TextRequest },
 ): DialectRoute['handle'] {
   return async ({ request, response, host }) => {
     const { json } = await readJsonBody(request, response, {
@@ -21,6 +23,7 @@ export function textEndpoint(
       pythonNumbers: endpoint === '/chat/completions',
     });
     const textRequest = read(json, host);
+    tellHints(response, body.shape, json as object);
     const send = textRequest.stream ? sendStream : sendWhole;
     await askModel(host, response, textRequest, (asked) => send(textRequest, { response, host, asked }));
   };

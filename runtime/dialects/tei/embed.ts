@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { readJsonBody } from '../../wire/json-body.js';
+import { sendJson } from '../../wire/respond.js';
+import { answerAll } from '../ask.js';
+import type { DialectCall } from '../dialect.js';
+import { EMBEDDING_TASKS, embeddingBodies, vectorsOf } from '../embed.js';
+import { neutral, readFields, textOrTexts } from '../fields.js';
+import { requireModel } from '../require-model.js';
+
+/** Texts of one request. Text Embeddings Inference takes 32 unless told otherwise. */
+export const MAX_BATCH = 2048;
+
+const NO_IDS = 'must be a text or several: ids of tokens are not supported';
+
+/** How long texts are cut. */
+export const cutting = {
+  truncate: z.boolean().nullish().describe('long texts are always cut'),
+  truncation_direction: neutral(['Right', 'right'], 'long texts are cut at their end'),
+};
+
+/** POST embed. */
+export const embedBody = z.strictObject({
+  inputs: textOrTexts(MAX_BATCH, NO_IDS),
+  normalize: z.boolean().nullish().describe('to length 1, as by default'),
+  dimensions: z.int().min(1).nullish().describe('keep the first numbers only'),
+  prompt_name: z.string().nullish().describe('name of a prompt in the repository'),
+  ...cutting,
+});
+
+export async function embed(call: DialectCall): Promise<void> {
+  const { request, response, host } = call;
+  const { json } = await readJsonBody(request, response, host.bodyOptions(EMBEDDING_TASKS, true));
+  const { inputs, normalize, dimensions, prompt_name: promptName } = readFields(embedBody, json);
+  const model = requireModel(host, undefined, EMBEDDING_TASKS);
+  const options = { normalize: normalize ?? true, dimensions, promptName };
+  const bodies = embeddingBodies(model, [inputs].flat(), options);
+  await answerAll(call, { model, bodies, names: { text: 'inputs' } }, (all) =>
+    sendJson(response, 200, JSON.stringify(vectorsOf(all))),
+  );
+}

@@ -1,0 +1,31 @@
+import type { Dialect } from '../dialect.js';
+import { EMBEDDING_TASKS } from '../embed.js';
+import { hfBody } from '../huggingface/read.js';
+import { runInference } from '../huggingface/run.js';
+import { sendPlainError } from '../plain-error.js';
+import { embed, embedBody } from './embed.js';
+import { info } from './info.js';
+import { predict, predictBody } from './predict.js';
+
+/** Text Embeddings Inference's interface; its rerank shares a path with others (rerank/). */
+export const textEmbeddings: Dialect = {
+  name: 'tei',
+  title: 'Text Embeddings Inference',
+  sendError: sendPlainError,
+  oneModel: true,
+  routes: [
+    {
+      ...{ method: 'POST', path: '/embed', tasks: EMBEDDING_TASKS, body: embedBody, handle: embed },
+      summary: 'Embed texts',
+    },
+    {
+      ...{ method: 'POST', path: '/similarity', tasks: EMBEDDING_TASKS, body: hfBody },
+      ...{ summary: 'Compare a sentence with others', handle: runInference },
+    },
+    {
+      ...{ method: 'POST', path: '/predict', tasks: ['text-classification'], body: predictBody },
+      ...{ summary: 'Classify texts, or pairs of texts', handle: predict },
+    },
+    { method: 'GET', path: '/info', summary: 'What the model is', handle: info },
+  ],
+};
