@@ -14,7 +14,14 @@ export interface CorsOptions {
 
 /** Headers of answers that scripts of a page may read. */
 const EXPOSED = [
-  ...['X-Request-Id', 'X-Slipway-Ignored', 'Retry-After', NOT_BEGUN.name, 'X-RateLimit-Limit', 'X-RateLimit-Remaining'],
+  ...[
+    'X-Request-Id',
+    'X-Slipway-Ignored',
+    'Retry-After',
+    NOT_BEGUN.name,
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+  ],
   ...['inference-meter', 'inference-meter-price', 'inference-time', 'inference-cost', 'inference-cold-start'],
   ...Object.values<string>(USAGE_HEADERS),
 ].join(', ');
