@@ -109,11 +109,22 @@ async function* readEvents(body: Readable): AsyncGenerator<EventSourceMessage> {
 interface FinalUsage {
   tokens_in: number;
   tokens_out?: number;
+  reasoning_tokens?: number;
   finish_reason?: FinishReason;
 }
 
 function finalUsage(usage: FinalUsage | undefined): Usage | undefined {
   if (!usage) return undefined;
-  const { tokens_in: tokensIn, tokens_out: tokensOut, finish_reason } = usage;
-  return { tokensIn, tokensOut: tokensOut ?? 0, ...(finish_reason ? { finish: [finish_reason] } : {}) };
+  const {
+    tokens_in: tokensIn,
+    tokens_out: tokensOut,
+    reasoning_tokens: reasoningTokens,
+    finish_reason,
+  } = usage;
+  return {
+    tokensIn,
+    tokensOut: tokensOut ?? 0,
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(finish_reason ? { finish: [finish_reason] } : {}),
+  };
 }

@@ -6,10 +6,12 @@ export function readUsageHeaders(headers: IncomingHttpHeaders): Usage | undefine
   const tokensIn = numberIn(headers[USAGE_HEADERS.tokensIn]);
   if (tokensIn === undefined) return undefined;
   const tokensOut = numberIn(headers[USAGE_HEADERS.tokensOut]);
+  const reasoningTokens = numberIn(headers[USAGE_HEADERS.reasoningTokens]);
   const finish = headers[USAGE_HEADERS.finish];
   return {
     tokensIn,
     ...(tokensOut === undefined ? {} : { tokensOut }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
     ...(typeof finish === 'string' ? { finish: finish.split(', ') as FinishReason[] } : {}),
   };
 }

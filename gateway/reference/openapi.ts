@@ -49,7 +49,8 @@ const HEADERS: Record<string, Schema> = {
   'inference-cold-start': header('`true` if the model was started for this call'),
   [USAGE_HEADERS.tokensIn]: header('tokens that the model read, if it counts them; not for streams'),
   [USAGE_HEADERS.tokensOut]: header('tokens that it generated'),
-  [USAGE_HEADERS.finish]: header('`stop` or `length`; for several answers, one each'),
+  [USAGE_HEADERS.reasoningTokens]: header('those of them that it thought with, where they are told apart'),
+  [USAGE_HEADERS.finish]: header('`stop`, `length` or `tool_calls`; for several answers, one each'),
 };
 
 const headers = Object.fromEntries(

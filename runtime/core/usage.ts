@@ -1,5 +1,8 @@
-/** Why an answer ended: an end token or stop string (`stop`), or a limit of length or time (`length`). */
-export type FinishReason = 'stop' | 'length';
+/**
+ * Why an answer ended: an end token or stop string (`stop`), or a limit of length or time (`length`). `tool_calls`: it ended by
+ * itself, and calls tools.
+ */
+export type FinishReason = 'stop' | 'length' | 'tool_calls';
 
 /** Tokens of a request, for models that count them. */
 export interface Usage {
@@ -7,6 +10,8 @@ export interface Usage {
   tokensIn: number;
   /** Tokens generated for all answers, end tokens included; absent if the task generates none. */
   tokensOut?: number;
+  /** Those of them that the model thought with, before its answers; where they were told apart. */
+  reasoningTokens?: number;
   /** One for each answer. */
   finish?: FinishReason[];
 }
@@ -15,5 +20,6 @@ export interface Usage {
 export const USAGE_HEADERS = {
   tokensIn: 'inference-tokens-in',
   tokensOut: 'inference-tokens-out',
+  reasoningTokens: 'inference-tokens-reasoning',
   finish: 'inference-finish-reason',
 } as const satisfies Record<keyof Usage, string>;

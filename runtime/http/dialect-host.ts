@@ -58,7 +58,7 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
  * @returns when the first piece has come; rejects if there is none because the work fails
  */
 async function begun(
-  work: (onDelta: (piece: string | Delta) => void) => Promise<AnswerPiece>,
+  work: (onDelta: (piece: Delta) => void) => Promise<AnswerPiece>,
 ): Promise<AsyncIterable<AnswerPiece>> {
   const waiting: AnswerPiece[] = [];
   let wake: () => void = () => {};
@@ -68,7 +68,7 @@ async function begun(
     waiting.push(piece);
     wake();
   };
-  work((piece) => put(typeof piece === 'string' ? { text: piece } : piece))
+  work(put)
     .then(put, (error: unknown) => (failure = error))
     .finally(() => {
       ended = true;

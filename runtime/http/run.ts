@@ -84,7 +84,7 @@ async function streamed(
   let usage: Usage | undefined;
   try {
     output = await run({
-      onDelta: (text) => writer.write(text),
+      onDelta: (delta) => writer.write(delta),
       onStep: (progress) => writer.step(progress),
       onUsage: (told) => (usage = told),
     });

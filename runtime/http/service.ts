@@ -1,4 +1,5 @@
 import type { ModelSpec } from '../core/spec.js';
+import type { Delta } from '../core/delta.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import type { AnyTask, Resolved } from '../tasks/define.js';
@@ -14,8 +15,8 @@ export interface ServiceStatus {
 }
 
 export interface RunCallbacks {
-  /** Text as it is generated. */
-  onDelta?: (text: string) => void;
+  /** Pieces of the answer as they are made. */
+  onDelta?: (delta: Delta) => void;
   /** Called when the steps begin and after each one, by tasks that tell them. */
   onStep?: (progress: Progress) => void;
   onUsage?: (usage: Usage) => void;

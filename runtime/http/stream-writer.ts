@@ -1,5 +1,6 @@
 import accepts from 'accepts';
 import type { Request, Response } from 'express';
+import type { Delta } from '../core/delta.js';
 import type { RunError } from '../core/errors.js';
 import { dataUrlOf, isMediaOutput } from '../core/media-output.js';
 import type { Progress } from '../core/progress.js';
@@ -8,7 +9,8 @@ import { usageEvent } from './usage.js';
 
 /** Streams an answer. The status line is sent with the first chunk. */
 export interface StreamWriter {
-  write(text: string): void;
+  /** Writes a piece of the answer; plain text has room for text only. */
+  write(delta: Delta): void;
   /** Tells how far the work is, if the format can. */
   step(progress: Progress): void;
   /** The answer is complete. */
@@ -42,9 +44,9 @@ function open(response: Response, type: string): void {
 function plainStream(response: Response): StreamWriter {
   const type = 'text/plain; charset=utf-8';
   return {
-    write(text) {
+    write(delta) {
       open(response, type);
-      response.write(text);
+      if ('text' in delta) response.write(delta.text);
     },
     step: () => {},
     end() {
@@ -62,7 +64,7 @@ export function createEventWriter(response: Response): StreamWriter {
     response.write(`${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
   };
   return {
-    write: (text) => event('', { text }),
+    write: (delta) => event('', delta),
     step: (progress) => event('progress', progress),
     end(output, usage) {
       const whole = isMediaOutput(output) ? dataUrlOf(output) : output;

@@ -6,6 +6,7 @@ import { unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkTools } from './tool-params.js';
 
 export default defineTask({
   title: 'Audio-text to text',
@@ -15,10 +16,12 @@ export default defineTask({
   streams: true,
   unstreamable,
   profile: 'media',
-  input: z.object({
-    messages: mediaMessages(['audio']),
-    params: params({ ...generationParams, ...conversationParams }),
-  }),
+  input: z
+    .object({
+      messages: mediaMessages(['audio']),
+      params: params({ ...generationParams, ...conversationParams }),
+    })
+    .superRefine(checkTools),
   output: conversationAnswer,
   example: {
     messages: [
@@ -37,9 +40,7 @@ export default defineTask({
       head: 'media-chat',
       graphs: ['embed_tokens', 'audio_encoder', 'decoder_model_merged'],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES],
-      run(handle, { messages, params: { chat_template_kwargs, ...options } }, context) {
-        return converse(handle, { messages, variables: chat_template_kwargs, options }, context);
-      },
+      run: converse,
     },
   },
 });

@@ -1,10 +1,17 @@
 import * as z from 'zod';
-import { asAssistant, conversationAnswer, conversationParams, messageWith } from './conversation.js';
+import {
+  asAssistant,
+  conversationAnswer,
+  conversationParams,
+  messageWith,
+  templateVariables,
+} from './conversation.js';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generationUsage, unstreamable } from './generated.js';
 import { generationParams, promptParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkTools } from './tool-params.js';
 
 const textBlock = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -23,20 +30,17 @@ export default defineTask({
   streams: true,
   unstreamable,
   profile: 'text',
-  input: z.object({
-    messages: z.array(message).min(1),
-    params: params({
-      ...generationParams,
-      ...promptParams,
-      tools: z
-        .array(z.record(z.string(), z.unknown()))
-        .nullish()
-        .describe('tool schemas for the chat template'),
-      documents: z.array(z.record(z.string(), z.unknown())).nullish(),
-      enable_thinking: z.boolean().nullish(),
-      ...conversationParams,
-    }),
-  }),
+  input: z
+    .object({
+      messages: z.array(message).min(1),
+      params: params({
+        ...generationParams,
+        ...promptParams,
+        documents: z.array(z.record(z.string(), z.unknown())).nullish(),
+        ...conversationParams,
+      }),
+    })
+    .superRefine(checkTools),
   output: conversationAnswer,
   example: { messages: [{ role: 'user', content: 'Hello, who are you?' }], params: { max_new_tokens: 20 } },
   engines: {
@@ -46,9 +50,8 @@ export default defineTask({
       files: GENERATION_FILES,
       async *run(handle, { messages, params: options }, { signal, count }) {
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
-        const given = { tools, documents, enable_thinking, ...chat_template_kwargs };
-        const variables = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
-        const found = yield* handle.chat(messages, variables, generation, signal);
+        const variables = templateVariables({ tools, documents, enable_thinking, ...chat_template_kwargs });
+        const found = yield* handle.chat(messages, variables, { ...generation, tools }, signal);
         count(generationUsage(found));
         return asAssistant(found, messages, options.continue_final_message);
       },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { GeneratedText } from '../core/handles/index.js';
 import { logprobs, singleAnswer } from './generated.js';
+import { toolParams } from './tool-params.js';
 
 /** Arguments of conversations. */
 export const conversationParams = {
@@ -12,6 +13,7 @@ export const conversationParams = {
     .boolean()
     .nullish()
     .describe('go on with the last message; true by default where it is the assistant’s'),
+  ...toolParams,
 };
 
 interface Begun {
@@ -27,6 +29,11 @@ function begunText(messages: readonly Begun[], continues: boolean | null | undef
   return typeof from === 'string' ? from : (from?.findLast(({ type }) => type === 'text')?.text ?? '');
 }
 
+/** What a template gets beside the messages; what is null is not given. */
+export function templateVariables(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
+}
+
 /** A message. Other keys (name, tool_calls, …) are passed on to the template unchanged. */
 export function messageWith<Content extends z.ZodType>(content: Content) {
   return z
@@ -37,9 +44,18 @@ export function messageWith<Content extends z.ZodType>(content: Content) {
     });
 }
 
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
 const answer = z.object({
   role: z.literal('assistant'),
-  content: z.string(),
+  /** Null where the answer calls tools and says nothing; only with parse_response. */
+  content: z.string().nullable(),
+  reasoning_content: z.string().optional(),
+  tool_calls: z.array(toolCall).optional(),
   logprobs: logprobs.optional(),
 });
 
@@ -56,7 +72,9 @@ export function asAssistant(
   return singleAnswer(
     found.map((one) => ({
       role: 'assistant' as const,
-      content: begun + one.text,
+      content: begun + one.text || (one.toolCalls ? null : ''),
+      ...(one.reasoning === undefined ? {} : { reasoning_content: one.reasoning }),
+      ...(one.toolCalls ? { tool_calls: [...one.toolCalls] } : {}),
       ...(one.logprobs ? { logprobs: one.logprobs } : {}),
     })),
   );

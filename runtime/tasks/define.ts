@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Delta } from '../core/delta.js';
 import type { EncodedJson } from '../core/encoded-json.js';
 import type { MediaOutput } from '../core/media-output.js';
 import type { Handles, Head } from '../core/handles/index.js';
@@ -42,14 +43,14 @@ export interface EngineBinding<H extends Head, Input, Output> {
   /** An example request for this model, if the task's may not suit it; with a url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**
-   * An async function, or an async generator that yields text and returns the output. Large outputs may be encoded as JSON
+   * An async function, or an async generator that yields text, or other pieces of an answer, and returns the output. Large outputs may be encoded as JSON
    * already; media are bytes, of which the server makes the data URL that `output` describes.
    */
   run(
     handle: Handles[H],
     input: Resolved<Input>,
     context: RunContext,
-  ): Promise<Output | EncodedJson | MediaOutput> | AsyncGenerator<string, Output>;
+  ): Promise<Output | EncodedJson | MediaOutput> | AsyncGenerator<string | Delta, Output>;
 }
 
 /** Kind of the request's main field, which decides how the `input` shorthand is read. */

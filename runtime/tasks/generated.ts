@@ -28,6 +28,9 @@ export function generationUsage(found: readonly GeneratedText[]): Usage {
   return {
     tokensIn: found[0]!.tokensIn,
     tokensOut: found.reduce((sum, { tokensOut }) => sum + tokensOut, 0),
+    ...(found[0]!.reasoningTokens === undefined
+      ? {}
+      : { reasoningTokens: found.reduce((sum, { reasoningTokens = 0 }) => sum + reasoningTokens, 0) }),
     finish: found.map(({ finish }) => finish),
   };
 }

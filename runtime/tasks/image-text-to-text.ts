@@ -6,6 +6,7 @@ import { unstreamable } from './generated.js';
 import { generationParams, withGenerateKwargs } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkTools } from './tool-params.js';
 
 export default defineTask({
   title: 'Image-text to text',
@@ -15,10 +16,12 @@ export default defineTask({
   streams: true,
   unstreamable,
   profile: 'vision',
-  input: z.object({
-    messages: mediaMessages(['image']),
-    params: withGenerateKwargs({ ...generationParams, ...conversationParams }),
-  }),
+  input: z
+    .object({
+      messages: mediaMessages(['image']),
+      params: withGenerateKwargs({ ...generationParams, ...conversationParams }),
+    })
+    .superRefine(checkTools),
   output: conversationAnswer,
   example: {
     messages: [
@@ -38,9 +41,7 @@ export default defineTask({
       graphs: ['embed_tokens', 'vision_encoder', 'encoder_model', 'decoder_model_merged'],
       otherGraphs: [['embed_tokens', 'vision_encoder', 'decoder_model_merged']],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES],
-      run(handle, { messages, params: { chat_template_kwargs, ...options } }, context) {
-        return converse(handle, { messages, variables: chat_template_kwargs, options }, context);
-      },
+      run: converse,
     },
   },
 });

@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import type { Delta } from '../core/delta.js';
 import { RunError } from '../core/errors.js';
 import type { GeneratedText, MediaChat, MediaMessage } from '../core/handles/index.js';
 import { DEFAULTS } from '../core/limits.js';
-import { asAssistant, messageWith } from './conversation.js';
+import { asAssistant, messageWith, templateVariables } from './conversation.js';
 import type { Media, RunContext } from './define.js';
 import { generationUsage } from './generated.js';
 import { type BlockInput, type BlockKind, contentOf } from './media-blocks.js';
@@ -32,19 +33,23 @@ function countOf(kind: BlockKind, messages: readonly Message[]): number {
 
 interface Asked {
   messages: readonly Message[];
-  variables: Parameters<MediaChat['chat']>[1] | null | undefined;
-  options: Parameters<MediaChat['chat']>[2];
+  params: Parameters<MediaChat['chat']>[2] & {
+    chat_template_kwargs?: Record<string, unknown> | null | undefined;
+    enable_thinking?: boolean | null | undefined;
+  };
 }
 
 /** Goes on with a conversation, as the assistant. */
 export async function* converse(
   handle: MediaChat,
-  { messages, variables, options }: Asked,
+  { messages, params: { chat_template_kwargs, enable_thinking, ...options } }: Asked,
   { signal, count }: RunContext,
-): AsyncGenerator<string, ReturnType<typeof asAssistant>> {
+): AsyncGenerator<string | Delta, ReturnType<typeof asAssistant>> {
   const given = messages.map(asHandled);
   checkLength(given);
-  const found: GeneratedText[] = yield* handle.chat(given, variables ?? {}, options, signal);
+  const { tools } = options;
+  const variables = templateVariables({ tools, enable_thinking, ...chat_template_kwargs });
+  const found: GeneratedText[] = yield* handle.chat(given, variables, options, signal);
   count(generationUsage(found));
   return asAssistant(found, given, options.continue_final_message);
 }

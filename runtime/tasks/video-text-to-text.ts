@@ -6,6 +6,7 @@ import { unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkTools } from './tool-params.js';
 
 /** Of a video; no model reads as many. */
 const MOST_FRAMES = 1024;
@@ -18,25 +19,27 @@ export default defineTask({
   streams: true,
   unstreamable,
   profile: 'media',
-  input: z.object({
-    messages: mediaMessages(['video', 'image']),
-    params: params({
-      ...generationParams,
-      ...conversationParams,
-      num_frames: z
-        .int()
-        .min(1)
-        .max(MOST_FRAMES)
-        .nullish()
-        .describe('most frames to read of a video; the model’s own number by default'),
-      fps: z
-        .number()
-        .positive()
-        .max(MOST_FRAMES)
-        .nullish()
-        .describe('frames to read of each second; the model’s own number by default'),
-    }),
-  }),
+  input: z
+    .object({
+      messages: mediaMessages(['video', 'image']),
+      params: params({
+        ...generationParams,
+        ...conversationParams,
+        num_frames: z
+          .int()
+          .min(1)
+          .max(MOST_FRAMES)
+          .nullish()
+          .describe('most frames to read of a video; the model’s own number by default'),
+        fps: z
+          .number()
+          .positive()
+          .max(MOST_FRAMES)
+          .nullish()
+          .describe('frames to read of each second; the model’s own number by default'),
+      }),
+    })
+    .superRefine(checkTools),
   output: conversationAnswer,
   example: {
     messages: [
@@ -55,9 +58,7 @@ export default defineTask({
       head: 'media-chat',
       graphs: ['embed_tokens', 'vision_encoder', 'decoder_model_merged'],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES, 'video_preprocessor_config.json'],
-      run(handle, { messages, params: { chat_template_kwargs, ...options } }, context) {
-        return converse(handle, { messages, variables: chat_template_kwargs, options }, context);
-      },
+      run: converse,
     },
   },
 });

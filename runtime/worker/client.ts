@@ -1,3 +1,4 @@
+import type { Delta } from '../core/delta.js';
 import { fromWireError, RunError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
@@ -9,7 +10,8 @@ import type { FromEngine, Loaded, LoadPhase } from './protocol.js';
 export interface RunOptions {
   /** Aborting it makes the engine end the run after the current step, with a `cancelled` error. */
   signal: AbortSignal;
-  onDelta?: (text: string) => void;
+  /** Called with pieces of the answer as they are made. */
+  onDelta?: (delta: Delta) => void;
   /** Called when the steps begin and after each one, if the task tells them. */
   onStep?: (progress: Progress) => void;
   /** Called before the output, if the model counts tokens. */
@@ -65,7 +67,7 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':
-        return runs.get(message.id)?.callbacks.onDelta?.(message.text);
+        return runs.get(message.id)?.callbacks.onDelta?.(message.delta);
       case 'step':
         return runs.get(message.id)?.callbacks.onStep?.(message.progress);
       case 'done':

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Delta } from '../core/delta.js';
 import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
@@ -21,7 +22,10 @@ export interface EngineHost {
 
 interface Loaded {
   example: Record<string, unknown> | undefined;
-  run(input: Resolved<unknown>, context: RunContext): Promise<unknown> | AsyncGenerator<string, unknown>;
+  run(
+    input: Resolved<unknown>,
+    context: RunContext,
+  ): Promise<unknown> | AsyncGenerator<string | Delta, unknown>;
 }
 
 /**
@@ -71,8 +75,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const tell = (progress: Progress) => send({ type: 'step', id, progress });
       const outcome = loaded.run(input, { signal: controller.signal, count, tell });
       // Sent only on request, since each message is a system call.
-      const onText = deltas ? (text: string) => send({ type: 'delta', id, text }) : () => {};
-      const output = await collect(outcome, onText);
+      const onDelta = deltas ? (delta: Delta) => send({ type: 'delta', id, delta }) : () => {};
+      const output = await collect(outcome, onDelta);
       send({ type: 'done', id, output, usage });
     } catch (error) {
       const cancelled = controller.signal.aborted && !(error instanceof RunError);
@@ -122,15 +126,15 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   };
 }
 
-/** Runs a task to its end; streamed text goes to `onText`. */
+/** Runs a task to its end; pieces of the answer go to `onDelta`. */
 async function collect(
-  outcome: Promise<unknown> | AsyncGenerator<string, unknown>,
-  onText: (text: string) => void,
+  outcome: Promise<unknown> | AsyncGenerator<string | Delta, unknown>,
+  onDelta: (delta: Delta) => void,
 ): Promise<unknown> {
   if (!(Symbol.asyncIterator in outcome)) return outcome;
   for (;;) {
     const next = await outcome.next();
     if (next.done) return next.value;
-    onText(next.value);
+    onDelta(typeof next.value === 'string' ? { text: next.value } : next.value);
   }
 }

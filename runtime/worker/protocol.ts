@@ -1,3 +1,4 @@
+import type { Delta } from '../core/delta.js';
 import type { WireError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
@@ -10,7 +11,7 @@ import type { Resolved } from '../tasks/define.js';
  */
 export type ToEngine =
   | { type: 'load'; request: LoadRequest }
-  /** `deltas`: also send text as it is generated. The output always has the whole text. */
+  /** `deltas`: also send the answer's pieces as they are made. The output always has the whole answer. */
   | { type: 'run'; id: number; input: Resolved<unknown>; deltas: boolean }
   | { type: 'cancel'; id: number };
 
@@ -22,7 +23,7 @@ export type FromEngine =
   | { type: 'runs'; runs: number }
   /** Sent when the steps of a run begin and after each one, by tasks that tell them. */
   | { type: 'step'; id: number; progress: Progress }
-  | { type: 'delta'; id: number; text: string }
+  | { type: 'delta'; id: number; delta: Delta }
   | { type: 'done'; id: number; output: unknown; usage?: Usage | undefined }
   | { type: 'failed'; id: number; error: WireError };
 

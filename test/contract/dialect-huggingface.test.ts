@@ -160,8 +160,8 @@ describe.each(['container', 'below the model’s address'] as const)('%s', (moun
 
   test('a stream of tokens, as Text Generation Inference sends it', async () => {
     const run: ModelService['run'] = async (_input, { onDelta, onUsage }) => {
-      onDelta?.('a');
-      onDelta?.('b');
+      onDelta?.({ text: 'a' });
+      onDelta?.({ text: 'b' });
       onUsage?.({ tokensIn: 1, tokensOut: 2, finish: ['length'] });
       return 'ab';
     };

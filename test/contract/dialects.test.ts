@@ -16,7 +16,7 @@ describe.each(MOUNTS)('OpenAI’s client, %s', (mount) => {
     mounted(mount, {
       task: 'chat',
       async run(_input, { onDelta, onUsage }) {
-        for (const piece of pieces) onDelta?.(piece);
+        for (const piece of pieces) onDelta?.({ text: piece });
         onUsage?.({ tokensIn: 3, tokensOut: 2, finish: ['length'] });
         return { role: 'assistant', content: pieces.join('') };
       },
@@ -92,7 +92,7 @@ describe.each(MOUNTS)('OpenAI’s client, %s', (mount) => {
     const base = await mounted(mount, {
       task: 'chat',
       async run(_input, { onDelta }) {
-        onDelta?.('a');
+        onDelta?.({ text: 'a' });
         await new Promise((resolve) => setTimeout(resolve, 20));
         throw new RunError('engine_crashed', 'it died');
       },
@@ -138,7 +138,7 @@ describe('a container', () => {
       task: 'chat',
       run: (_input, { signal, onDelta }) =>
         new Promise((_resolve, reject) => {
-          onDelta?.('a');
+          onDelta?.({ text: 'a' });
           signal.addEventListener('abort', () => {
             cancelled();
             reject(signal.reason as Error);

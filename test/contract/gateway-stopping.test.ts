@@ -13,7 +13,7 @@ const fine = (name: string, asked: string[]): RequestListener =>
     task: 'text-generation',
     async run(_input, { onDelta }) {
       asked.push(name);
-      onDelta?.(name);
+      onDelta?.({ text: name });
       return name;
     },
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Delta } from '../../runtime/core/delta.js';
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelService } from '../../runtime/http/service.js';
 import { fakeApp } from '../fakes/app.js';
@@ -26,7 +27,7 @@ describe('text streams', () => {
 
   test('plain text in pieces, no framing', async () => {
     const port = await listen(async (_input, { onDelta }) => {
-      for (const piece of ['Once', ' upon', ' a time']) onDelta?.(piece);
+      for (const piece of ['Once', ' upon', ' a time']) onDelta?.({ text: piece });
       return 'ignored: the stream has new text only';
     });
     const response = await post(port, { text: 'x', stream: true });
@@ -53,7 +54,7 @@ describe('text streams', () => {
 
   test('what fails after the first piece cuts the connection', async () => {
     const port = await listen(async (_input, { onDelta }) => {
-      onDelta?.('Once');
+      onDelta?.({ text: 'Once' });
       await new Promise((resolve) => setTimeout(resolve, 50));
       throw new RunError('engine_crashed', 'gone');
     });
@@ -64,13 +65,34 @@ describe('text streams', () => {
 
   test('server-sent events where the client asks for them', async () => {
     const port = await listen(async (_input, { onDelta }) => {
-      onDelta?.('a\nb');
+      onDelta?.({ text: 'a\nb' });
       return 'x a\nb';
     });
     const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(await response.text()).toBe(
       'data: {"text":"a\\nb"}\n\nevent: final\ndata: {"output":"x a\\nb"}\n\n',
+    );
+  });
+
+  test('calls and reasoning are events; plain text is the content alone', async () => {
+    const pieces: Delta[] = [
+      { reasoning: 'hm' },
+      { text: 'Wait.' },
+      { call: { index: 0, id: 'call_1', name: 'f' } },
+      { call: { index: 0, arguments: '{}' } },
+    ];
+    const port = await listen(async (_input, { onDelta, onUsage }) => {
+      for (const piece of pieces) onDelta?.(piece);
+      onUsage?.({ tokensIn: 3, tokensOut: 5, reasoningTokens: 1, finish: ['tool_calls'] });
+      return null;
+    });
+    expect(await (await post(port, { text: 'x', stream: true })).text()).toBe('Wait.');
+    const events = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
+    const usage = { tokens_in: 3, tokens_out: 5, reasoning_tokens: 1, finish_reason: 'tool_calls' };
+    expect(await events.text()).toBe(
+      [...pieces.map((piece) => `data: ${JSON.stringify(piece)}`), 'event: final'].join('\n\n') +
+        `\ndata: ${JSON.stringify({ output: null, usage })}\n\n`,
     );
   });
 
@@ -111,7 +133,7 @@ describe('text streams', () => {
   test('server-sent events end with the error that came late', async () => {
     const port = await listen(async (_input, { onDelta }) => {
       // More than a connection takes at once: the error waits behind it.
-      onDelta?.('x'.repeat(2 ** 24));
+      onDelta?.({ text: 'x'.repeat(2 ** 24) });
       throw new RunError('engine_crashed', 'gone');
     });
     const response = await post(port, { text: 'x', stream: true }, { accept: 'text/event-stream' });
@@ -125,7 +147,7 @@ describe('text streams', () => {
     let aborted: (value: unknown) => void;
     const left = new Promise((resolve) => (aborted = resolve));
     const port = await listen(async (_input, { signal, onDelta }) => {
-      onDelta?.('Once');
+      onDelta?.({ text: 'Once' });
       signal.addEventListener('abort', () => aborted(signal.reason));
       return new Promise(() => {});
     });

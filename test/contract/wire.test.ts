@@ -97,7 +97,7 @@ test('a body that does not come to an end is a 408; an answer may take longer', 
 
 test('broken HTTP behind the start of an answer does not get into it', async () => {
   const port = await listen(async (_input, { onDelta, signal }) => {
-    onDelta?.('piece');
+    onDelta?.({ text: 'piece' });
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
   });
   const body = '{"text":"x","stream":true}';
@@ -120,7 +120,7 @@ test('a client that stops reading is cut off', async () => {
   const gone = new Promise((resolve) => (left = resolve));
   const run: ModelService['run'] = async (_input, { signal, onDelta }) => {
     signal.addEventListener('abort', () => left(signal.reason));
-    onDelta?.('x'.repeat(2 ** 25));
+    onDelta?.({ text: 'x'.repeat(2 ** 25) });
     return new Promise(() => {});
   };
   const port = await listen(run, { stallMs: 50 });

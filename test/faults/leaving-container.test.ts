@@ -36,7 +36,7 @@ function answering(engine: FakeEngine) {
   const run = async ({ id, deltas }: Extract<ToEngine, { type: 'run' }>) => {
     open.add(id);
     for (let step = 0; step < 6 && open.has(id); step++) {
-      if (deltas) engine.say({ type: 'delta', id, text: 'word ' });
+      if (deltas) engine.say({ type: 'delta', id, delta: { text: 'word ' } });
       await turn();
     }
     if (open.delete(id)) engine.say({ type: 'done', id, output: 'word' });

@@ -1,5 +1,7 @@
 /** Handles of models that write text, and what may be asked of them. */
 
+import type { Delta, ToolCall } from '../delta.js';
+import type { ChatOptions } from '../tools.js';
 import type { FinishReason } from '../usage.js';
 import type { PictureQuestion } from './joint.js';
 
@@ -93,7 +95,13 @@ export interface TokenLogprob extends LikelyToken {
 
 /** One answer. */
 export interface GeneratedText {
+  /** Without calls and reasoning, where they are told apart. */
   text: string;
+  /** At least one; absent where there is none. */
+  toolCalls?: readonly ToolCall[] | undefined;
+  reasoning?: string | undefined;
+  /** How many of its tokens the model thought with; where that is told apart. */
+  reasoningTokens?: number | undefined;
   /** Tokens of the prompt, or of the text that an encoder has read: the same for all answers of a request. */
   tokensIn: number;
   /** Tokens that were made, the one that ended the text included. */
@@ -121,15 +129,17 @@ export interface TextGenerator {
     signal: AbortSignal,
   ): AsyncGenerator<string, GeneratedText[]>;
   /**
-   * Renders the chat template and continues it as `generate` does.
+   * Renders the chat template and continues it as `generate` does. With `parse_response` or a tool that has to be called, what it yields
+   * and returns tells calls and reasoning apart from the text.
    * @param variables more template variables (tools, enable_thinking, …)
+   * @throws RunError as `generate`; 422 where the template can't write the conversation
    */
   chat(
     messages: ChatMessage[],
     variables: Record<string, unknown>,
-    options: GenerateOptions,
+    options: GenerateOptions & ChatOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, GeneratedText[]>;
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
 }
 
 /** Languages by the codes of the model (`eng_Latn`, `en_XX`, `en`); only translation takes them. */
@@ -196,9 +206,9 @@ export interface MediaChat {
   chat(
     messages: MediaMessage[],
     variables: Record<string, unknown>,
-    options: GenerateOptions & FrameSampling,
+    options: GenerateOptions & ChatOptions & FrameSampling,
     signal: AbortSignal,
-  ): AsyncGenerator<string, GeneratedText[]>;
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
 }
 
 export interface VisualAnswerWriter {

@@ -13,6 +13,7 @@ import { florenceSentence } from './prompts/media/florence2.js';
 import { createLlavaFamily } from './prompts/media/llava.js';
 import { mediaPrompt } from './prompts/media/media-prompt.js';
 import { openPictureEncoder } from './prompts/media/media-encoders.js';
+import { refuseParsing } from './refuse-parsing.js';
 
 /** Florence-2: an encoder reads one picture and a sentence about it; conversations it can't hold. */
 export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<MediaChat> {
@@ -33,6 +34,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {
     async *chat(messages, _, options, signal) {
+      refuseParsing(options);
       const asked = questionOf(messages);
       const sentence = florenceSentence(asked.text);
       const start = [decoderStartToken(options, model.repository)];

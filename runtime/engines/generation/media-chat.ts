@@ -27,6 +27,7 @@ import {
   mediaPrompt,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
+import { refuseParsing } from './refuse-parsing.js';
 
 /** Language models that read pictures, sounds or videos among words. */
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
@@ -51,6 +52,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const write = createWriter(families, { template, tokenizer });
   return {
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
+      refuseParsing(options);
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const all = mediaOf(messages);
       const pictures = all.filter(({ kind }) => kind === 'image').length;

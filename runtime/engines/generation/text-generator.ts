@@ -8,6 +8,7 @@ import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generateFromPrompt, type PromptModel, type PromptRequest } from './generate-from-prompt.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
+import { refuseParsing } from './refuse-parsing.js';
 
 /** Decoder-only language models with a key-value cache (…ForCausalLM). */
 export async function loadTextGenerator(request: LoadRequest): Promise<TextGenerator> {
@@ -39,6 +40,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     },
     chat(messages, variables, options, signal) {
       if (!template) throw new RunError('unprocessable', 'this model has no chat template');
+      refuseParsing(options);
       // The template's text holds its own special tokens.
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const text = template.render(messages, { variables, continues });

@@ -10,7 +10,7 @@ const engine = () =>
     send(message) {
       if (message.type !== 'run') return;
       const { id, deltas } = message;
-      const piece: FromEngine[] = deltas ? [{ type: 'delta', id, text: 'piece' }] : [];
+      const piece: FromEngine[] = deltas ? [{ type: 'delta', id, delta: { text: 'piece' } }] : [];
       const answers: FromEngine[] = [...piece, { type: 'done', id, output: deltas }];
       setImmediate(() => answers.forEach(onMessage));
     },
@@ -19,7 +19,10 @@ const engine = () =>
 test('text as it comes is sent to those who stream, and only to them', async () => {
   const [{ signal }, input] = [new AbortController(), { media: undefined } as never];
   const pieces: string[] = [];
-  const streamed = engine().run(input, { signal, onDelta: (text) => pieces.push(text) });
+  const streamed = engine().run(input, {
+    signal,
+    onDelta: (delta) => pieces.push('text' in delta ? delta.text : ''),
+  });
   await expect(streamed).resolves.toBe(true);
   expect(pieces).toEqual(['piece']);
   await expect(engine().run(input, { signal })).resolves.toBe(false);

@@ -24,11 +24,14 @@ const runs = (engine: FakeEngine) => engine.received.filter((message) => message
 test('answers come back to their own callers', async () => {
   const { created, engine } = await scheduler();
   const deltas: string[] = [];
-  const first = created.run(input, { signal: never, onDelta: (text) => deltas.push(text) });
+  const first = created.run(input, {
+    signal: never,
+    onDelta: (delta) => deltas.push('text' in delta ? delta.text : ''),
+  });
   const second = created.run(input, { signal: never });
   await tick();
   engine.say({ type: 'done', id: 2, output: 'b' });
-  engine.say({ type: 'delta', id: 1, text: 'x' });
+  engine.say({ type: 'delta', id: 1, delta: { text: 'x' } });
   engine.say({ type: 'done', id: 1, output: 'a' });
   expect(await Promise.all([first, second])).toEqual(['a', 'b']);
   expect(deltas).toEqual(['x']);

@@ -1,0 +1,41 @@
+/** A function that a model may call. */
+export interface ToolFunction {
+  name: string;
+  description?: string | undefined;
+  /** A JSON schema; anything else counts as none. */
+  parameters?: Record<string, unknown> | undefined;
+  /** True: arguments have to follow the schema. */
+  strict: boolean;
+}
+
+/** Which tools an answer calls: as the model likes, never, at least one, or the named one. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
+
+/** What chats may ask for beside text. */
+export interface ChatOptions {
+  /** Tools as OpenAI writes them. */
+  tools?: readonly Record<string, unknown>[] | null | undefined;
+  tool_choice?: ToolChoice | null | undefined;
+  /** False: the answer ends with its first call. */
+  parallel_tool_calls?: boolean | null | undefined;
+  /** True: calls and reasoning are told apart from the text. */
+  parse_response?: boolean | null | undefined;
+  reasoning_effort?: string | null | undefined;
+}
+
+/** What a tool in OpenAI's form says: `{type: "function", function: {…}}`; undefined where it has no name. */
+export function functionOf(tool: Record<string, unknown>): ToolFunction | undefined {
+  const { name, description, parameters, strict } = objectIn(tool['function']) ?? {};
+  if (typeof name !== 'string' || name === '') return undefined;
+  return {
+    name,
+    description: typeof description === 'string' ? description : undefined,
+    parameters: objectIn(parameters),
+    strict: strict === true,
+  };
+}
+
+const objectIn = (value: unknown): Record<string, unknown> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
