@@ -70,19 +70,17 @@ export function textOrTexts(most: number, notText: string) {
 }
 
 const probability = z.number().min(0).max(1).nullish();
-const stopString = z.string().min(1);
 
 /** Generation fields of both text endpoints. */
 export const samplingFields = {
   temperature: z
     .number()
     .min(0)
-    .max(2)
     .nullish()
     .describe('default: the value of the model’s repository, else greedy; 0 is greedy'),
   top_p: probability.describe('below 1, tokens are sampled'),
-  max_tokens: z.int().min(1).nullish().describe('default: the repository’s limit, else 256'),
-  stop: z.union([stopString, z.array(stopString).max(16)]).nullish(),
+  max_tokens: z.int().min(-1).nullish().describe('default, and -1: the repository’s limit, else 256'),
+  stop: z.union([z.string(), z.array(z.string()).max(16)]).nullish(),
   seed: z.int().min(-1).nullish().describe('-1: none'),
   n: z.int().min(1).max(16).nullish().describe('above 1, tokens are sampled'),
   presence_penalty: z.number().min(-2).max(2).nullish(),
@@ -90,16 +88,40 @@ export const samplingFields = {
   logit_bias: z
     .record(z.string().regex(/^\d{1,7}$/, 'must be token ids'), z.number().min(-100).max(100))
     .nullish(),
-  top_k: z.int().min(0).nullish().describe('not OpenAI’s: sample from this many of the most likely tokens'),
+  top_k: z
+    .int()
+    .min(-1)
+    .nullish()
+    .describe('not OpenAI’s: sample from this many of the most likely tokens; 0 and -1: from all'),
   min_p: probability.describe(
     'not OpenAI’s: sample from tokens with at least this share of the highest probability',
   ),
+  typical_p: probability.describe('not OpenAI’s: below 1, sample from tokens of typical probability'),
   repetition_penalty: z.number().positive().nullish().describe('not OpenAI’s'),
+  repeat_penalty: z.number().positive().nullish().describe('another name of repetition_penalty'),
+  min_tokens: z.int().min(0).nullish().describe('not OpenAI’s: least tokens of an answer'),
+  skip_special_tokens: z.boolean().nullish().describe('not OpenAI’s: false shows special tokens'),
+  ignore_eos: neutral([false], 'answers end where the model ends them'),
+  stop_token_ids: neutral([[]], 'give stop strings, or params.eos_token_id on POST /run'),
+  include_stop_str_in_output: neutral([false], 'answers end before a stop string'),
+  spaces_between_special_tokens: neutral([true], 'tokens are decoded as the tokenizer does'),
+  use_beam_search: neutral([false], 'ask POST /run with params.num_beams'),
+  length_penalty: neutral([1], 'it is for beams'),
+  truncate_prompt_tokens: neutral([-1], 'prompts are not cut'),
+  prompt_logprobs: unsupportedField('probabilities of the prompt are not known'),
+  num_ctx: hint(),
+  num_thread: hint(),
+  num_gpu: hint(),
+  keep_alive: hint(),
+  cache_prompt: hint(),
+  priority: hint(),
+  request_id: hint(),
   stream: z.boolean().nullish(),
   stream_options: z
     .strictObject({
       include_usage: z.boolean().nullish(),
-      include_obfuscation: z.literal(false, { error: 'is not supported' }).nullish(),
+      include_obfuscation: z.boolean().nullish().describe('changes nothing'),
+      continuous_usage_stats: neutral([false], 'the usage comes at the end'),
     })
     .nullish(),
 };
@@ -112,22 +134,36 @@ export type Sampling = z.output<z.ZodObject<typeof samplingFields>>;
  * @throws RunError 400 for fields that contradict each other
  */
 export function generationOf(given: Sampling): Record<string, unknown> {
-  const { temperature, top_p, n, seed, stop, max_tokens, top_k, min_p, repetition_penalty } = given;
-  const { presence_penalty, frequency_penalty, logit_bias } = given;
+  const { temperature, top_p, n, seed, max_tokens, min_p, typical_p, min_tokens } = given;
+  const { presence_penalty, frequency_penalty, logit_bias, skip_special_tokens } = given;
   if (given.stream_options && !given.stream)
     throw new RunError('invalid_input', 'stream_options: needs stream');
   const isMultiple = (n ?? 1) > 1;
   if (isMultiple && temperature === 0)
     throw new RunError('invalid_input', 'n: several answers need a temperature above 0');
-  const needsSampling = (top_p ?? 1) < 1 || isMultiple || top_k != null || min_p != null;
+  if (max_tokens === 0) throw new RunError('invalid_input', 'max_tokens: must be at least 1');
+  // 0 and -1 stand for no limit. Only what narrows the choice asks for sampling.
+  const top_k = given.top_k != null && given.top_k < 1 ? undefined : given.top_k;
+  const stop = [given.stop ?? []].flat().filter((one) => one !== '');
+  const needsSampling =
+    (top_p ?? 1) < 1 || (typical_p ?? 1) < 1 || isMultiple || top_k != null || (min_p ?? 0) > 0;
   return dropNullish({
     do_sample: temperature == null ? needsSampling || undefined : temperature > 0,
     temperature: temperature || undefined,
-    ...{ top_p, seed: seed === -1 ? undefined : seed, stop, top_k, min_p, repetition_penalty },
-    ...{ presence_penalty, frequency_penalty, logit_bias },
-    max_new_tokens: max_tokens,
+    ...{ top_p, typical_p, seed: seed === -1 ? undefined : seed, top_k, min_p },
+    stop: stop.length === 0 ? undefined : stop,
+    repetition_penalty: repetitionOf(given),
+    ...{ presence_penalty, frequency_penalty, logit_bias, skip_special_tokens },
+    max_new_tokens: max_tokens === -1 ? undefined : max_tokens,
+    min_new_tokens: min_tokens || undefined,
     num_return_sequences: isMultiple ? n : undefined,
   });
+}
+
+function repetitionOf({ repetition_penalty, repeat_penalty }: Sampling): number | null | undefined {
+  if (repetition_penalty != null && repeat_penalty != null && repetition_penalty !== repeat_penalty)
+    throw new RunError('invalid_input', 'repeat_penalty: contradicts repetition_penalty');
+  return repetition_penalty ?? repeat_penalty;
 }
 
 /** Drops fields that are null or undefined. */

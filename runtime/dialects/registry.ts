@@ -1,12 +1,21 @@
 import type { TaskId } from '../core/task-ids.js';
 import type { Dialect, DialectRoute } from './dialect.js';
 import { huggingFace } from './huggingface/routes.js';
+import { anthropic } from './anthropic/routes.js';
+import { ollama } from './ollama/routes.js';
 import { openAi } from './openai/routes.js';
 import { reranking } from './rerank/routes.js';
 import { textEmbeddings } from './tei/routes.js';
 
 /** All dialects, in the order in which their routes are tried. OpenAI's is last: all other paths below /v1 are its. */
-export const DIALECTS: readonly Dialect[] = [huggingFace, textEmbeddings, reranking, openAi];
+export const DIALECTS: readonly Dialect[] = [
+  huggingFace,
+  textEmbeddings,
+  reranking,
+  ollama,
+  anthropic,
+  openAi,
+];
 
 /** The routes of a dialect that are of use with a model of this task. */
 export function routesFor({ routes }: Dialect, task: TaskId): DialectRoute[] {

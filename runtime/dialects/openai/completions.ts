@@ -12,6 +12,8 @@ import {
 } from '../fields.js';
 import type { DialectHost } from '../host.js';
 import { findModel } from './models.js';
+import type { FinishReason } from '../../core/usage.js';
+import { formatFields, formatParams } from '../chat/format.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
 const MAX_PROMPTS = 128;
@@ -23,6 +25,7 @@ export const completionBody = z.strictObject({
   model: modelField,
   prompt: textOrTexts(MAX_PROMPTS, NO_TOKENS),
   ...samplingFields,
+  ...formatFields,
   logprobs: z.int().min(0).max(20).nullish(),
   echo: z.boolean().nullish(),
   best_of: z.int().min(1).nullish().describe('as many as n only'),
@@ -31,7 +34,7 @@ export const completionBody = z.strictObject({
 });
 
 /** @throws RunError that names the field */
-export function readCompletion(json: unknown, host: DialectHost): TextRequest {
+export function readCompletion(json: unknown, host: DialectHost): TextRequest<Completion> {
   const given = readFields(completionBody, json);
   const model = findModel('/completions', given.model ?? undefined, host);
   if (given.best_of != null && given.best_of !== (given.n ?? 1))
@@ -43,6 +46,7 @@ export function readCompletion(json: unknown, host: DialectHost): TextRequest {
     );
   const params = {
     ...generationOf(given),
+    ...formatParams(given),
     ...(given.logprobs == null ? {} : { logprobs: given.logprobs }),
     ...(model.task === 'text-generation' ? { return_full_text: false } : {}),
   };
@@ -58,22 +62,40 @@ export function readCompletion(json: unknown, host: DialectHost): TextRequest {
   };
 }
 
-const shape: TextShape = {
+/** One answer of a text task. */
+interface Completion {
+  text: string;
+  logprobs: TokenLogprob[] | undefined;
+  finish: FinishReason;
+}
+
+const shape: TextShape<Completion> = {
   prefix: 'cmpl',
   object: 'text_completion',
   chunk: 'text_completion',
-  choice: ({ text, echo, logprobs, finish }) => ({
-    text: echo + text,
+  read: (output, usage, echo) =>
+    [output].flat().map((value, i) => {
+      const { text, logprobs } = readText(value);
+      return { text: echo + text, logprobs: logprobs?.content, finish: usage?.finish?.[i] ?? 'stop' };
+    }),
+  choice: ({ text, logprobs, finish }) => ({
+    text,
     logprobs: logprobs ? columns(logprobs) : null,
     finish_reason: finish,
   }),
-  piece: (text, logprobs) => ({
-    text,
-    logprobs: logprobs ? columns(logprobs) : null,
-    finish_reason: null,
-  }),
+  piece: (piece) => ({ text: 'text' in piece ? piece.text : '', logprobs: null, finish_reason: null }),
+  *chunks({ text, logprobs }) {
+    yield { text, logprobs: logprobs ? columns(logprobs) : null, finish_reason: null };
+  },
   end: (finish) => ({ text: '', logprobs: null, finish_reason: finish }),
 };
+
+/** Tasks give a string, or an object with a text and its probabilities. */
+function readText(output: unknown): { text: string; logprobs?: { content: TokenLogprob[] } } {
+  if (typeof output === 'string') return { text: output };
+  const { generated_text, ...rest } = output as Record<string, string>;
+  return { ...rest, text: generated_text ?? '' };
+}
 
 /** This endpoint lists probabilities by column. Offsets count code points of the answer. */
 function columns(rows: readonly TokenLogprob[]): object {

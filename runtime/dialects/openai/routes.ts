@@ -1,3 +1,6 @@
+import { CHAT_TASKS } from '../chat/blocks.js';
+import { responsesBody } from '../responses/body.js';
+import { createResponse } from '../responses/create.js';
 import type { Dialect, DialectRoute } from '../dialect.js';
 import { chatBody, readChat } from './chat.js';
 import { completionBody, readCompletion } from './completions.js';
@@ -28,6 +31,10 @@ export const openAi: Dialect = {
       ...{ summary: 'Continue a text', body: completionBody },
       handle: textEndpoint('/completions', { body: completionBody, read: readCompletion }),
     }),
+    {
+      ...{ method: 'POST', path: '/v1/responses', tasks: CHAT_TASKS, body: responsesBody },
+      ...{ summary: 'Answer a conversation in items', handle: createResponse },
+    },
     post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
     { method: 'GET', path: '/v1/models', summary: 'List the models', handle: listModels },
     { method: 'GET', path: '/v1/models/*id', summary: 'Show a model', handle: showModel },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import type { z } from 'zod';
+import type { FinishReason } from '../../core/usage.js';
 import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { askModel, setModelHeaders } from '../ask.js';
@@ -13,9 +14,9 @@ import { type Endpoint, ENDPOINTS } from './models.js';
 import type { TextRequest } from './text-answers.js';
 
 /** A text endpoint: reads the body, finds the model, checks the parameters, asks the model, answers in OpenAI's shape. */
-export function textEndpoint(
+export function textEndpoint<Answer extends { finish: FinishReason }>(
   endpoint: Endpoint,
-  { body, read }: { body: z.ZodObject; read: (json: unknown, host: DialectHost) => TextRequest },
+  { body, read }: { body: z.ZodObject; read: (json: unknown, host: DialectHost) => TextRequest<Answer> },
 ): DialectRoute['handle'] {
   return async ({ request, response, host }) => {
     const { json } = await readJsonBody(request, response, {
@@ -35,7 +36,10 @@ interface Answering {
   asked: AskedModel;
 }
 
-async function sendWhole(textRequest: TextRequest, answering: Answering): Promise<void> {
+async function sendWhole<Answer extends { finish: FinishReason }>(
+  textRequest: TextRequest<Answer>,
+  answering: Answering,
+): Promise<void> {
   const { response, asked } = answering;
   const { answers, tokens } = await completePrompts(textRequest, asked);
   setModelHeaders(response, asked);
@@ -48,7 +52,10 @@ async function sendWhole(textRequest: TextRequest, answering: Answering): Promis
   );
 }
 
-async function sendStream(textRequest: TextRequest, answering: Answering): Promise<void> {
+async function sendStream<Answer extends { finish: FinishReason }>(
+  textRequest: TextRequest<Answer>,
+  answering: Answering,
+): Promise<void> {
   const { response, asked } = answering;
   const { choices, tokens } = await streamChoices(textRequest, asked);
   setModelHeaders(response, asked);
@@ -72,7 +79,10 @@ function recordUsage({ host, response }: Answering, tokens: TokenCounts | undefi
   return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
 }
 
-function headOf({ model, shape }: TextRequest, object: string): object {
+function headOf<Answer extends { finish: FinishReason }>(
+  { model, shape }: TextRequest<Answer>,
+  object: string,
+): object {
   const created = Math.floor(Date.now() / 1000);
   return { id: `${shape.prefix}-${randomUUID()}`, object, created, model: model.modelId };
 }

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { Usage } from '../../core/usage.js';
+import { readJsonBody } from '../../wire/json-body.js';
+import { sendJson } from '../../wire/respond.js';
+import { argumentsOf, type ChatAnswer } from '../chat/answer.js';
+import { CHAT_TASKS } from '../chat/blocks.js';
+import { answerChat, type ChatRequest, streamChat } from '../chat/request.js';
+import type { DialectCall } from '../dialect.js';
+import { dropNullish, IGNORED_HEADER, readFields } from '../fields.js';
+import type { z } from 'zod';
+import type { ServedModel } from '../host.js';
+import { requireModel } from '../require-model.js';
+import { messagesBody } from './body.js';
+import { messagesOf, promptParams } from './conversation.js';
+import { sendMessageEvents } from './stream.js';
+
+type MessagesBody = z.output<typeof messagesBody>;
+
+/** POST v1/messages. */
+export async function createMessage(call: DialectCall): Promise<void> {
+  const { request, response, host } = call;
+  const options = { ...host.bodyOptions(CHAT_TASKS), pythonNumbers: true };
+  const { json } = await readJsonBody(request, response, options);
+  const given = readFields(messagesBody, json);
+  tellUnknown(call, given);
+  const model = requireModel(host, given.model, CHAT_TASKS);
+  const asking = requestOf(model, given);
+  const head = headOf(model);
+  if (given.stream)
+    return streamChat(call, asking, (pieces, asked) =>
+      sendMessageEvents(call, { pieces, asked, asking, head }),
+    );
+  const begun = begunText(asking);
+  await answerChat(call, asking, (answer, usage) => {
+    const content = contentOf({ ...answer, content: answer.content.slice(begun.length) });
+    const end = { stop_reason: stopReason(answer.finish), stop_sequence: null };
+    sendJson(response, 200, JSON.stringify({ ...head, content, ...end, usage: usageOf(usage) }));
+  });
+}
+
+/** Fields that nothing here knows. */
+function tellUnknown({ response }: DialectCall, given: MessagesBody): void {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(messagesBody.shape, name));
+  if (unknown.length > 0) response.setHeader(IGNORED_HEADER, unknown.join(', ').slice(0, 500));
+}
+
+/** @throws RunError 400 that names the field */
+function requestOf(model: ServedModel, given: MessagesBody): ChatRequest {
+  const { temperature, top_p, top_k, stop_sequences, max_tokens } = given;
+  const format = given.output_format ?? given.output_config?.format;
+  const stop = stop_sequences?.filter((one) => one !== '');
+  const narrowed = (top_p ?? 1) < 1 || (top_k ?? 0) > 0;
+  return {
+    model,
+    messages: messagesOf(model, given),
+    params: dropNullish({
+      ...promptParams(given),
+      do_sample: temperature == null ? narrowed || undefined : temperature > 0,
+      temperature: temperature || undefined,
+      ...{ top_p, top_k: top_k || undefined, max_new_tokens: max_tokens },
+      stop: stop?.length ? stop : undefined,
+      json_schema: format?.schema,
+    }),
+    names: { max_new_tokens: 'max_tokens' },
+  };
+}
+
+/** The caller's own words that the answer goes on with, which are not part of it. */
+function begunText({ messages, params }: ChatRequest): string {
+  if (params['continue_final_message'] !== true) return '';
+  const { content } = messages.at(-1)!;
+  return typeof content === 'string' ? content : '';
+}
+
+function headOf({ modelId }: ServedModel) {
+  return {
+    ...{ id: `msg_${randomUUID().replaceAll('-', '').slice(0, 24)}`, type: 'message', role: 'assistant' },
+    model: modelId,
+  };
+}
+
+/** @param finish why the text ended */
+export const stopReason = (finish: ChatAnswer['finish']): string =>
+  ({ stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' })[finish as string] ?? 'end_turn';
+
+function contentOf(answer: ChatAnswer): object[] {
+  const { content, reasoning, calls } = answer;
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'thinking', thinking: reasoning, signature: '' }]),
+    ...(content === '' ? [] : [{ type: 'text', text: content }]),
+    ...calls.map((call) => ({
+      ...{ type: 'tool_use', id: call.id, name: call.function.name },
+      input: argumentsOf(call),
+    })),
+  ];
+}
+
+export const usageOf = (usage: Usage | undefined) => ({
+  ...{ input_tokens: usage?.tokensIn ?? 0, output_tokens: usage?.tokensOut ?? 0 },
+  ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+});

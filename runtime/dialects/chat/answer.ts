@@ -1,0 +1,44 @@
+import { RunError } from '../../core/errors.js';
+import type { ToolCall } from '../../core/delta.js';
+import type { TokenLogprob } from '../../core/handles/index.js';
+import type { FinishReason, Usage } from '../../core/usage.js';
+
+/** One answer of a conversation. */
+export interface ChatAnswer {
+  content: string;
+  /** What the model thought before it answered; empty if nothing. */
+  reasoning: string;
+  calls: readonly ToolCall[];
+  logprobs?: TokenLogprob[] | undefined;
+  finish: FinishReason;
+}
+
+interface AssistantMessage {
+  content: string | null;
+  reasoning_content?: string;
+  tool_calls?: ToolCall[];
+  logprobs?: { content: TokenLogprob[] };
+}
+
+/** The answers of a chat task: one message, or several. */
+export function chatAnswers(output: unknown, usage: Usage | undefined): ChatAnswer[] {
+  return ([output].flat() as AssistantMessage[]).map((message, i) => ({
+    content: message.content ?? '',
+    reasoning: message.reasoning_content ?? '',
+    calls: message.tool_calls ?? [],
+    logprobs: message.logprobs?.content,
+    finish: usage?.finish?.[i] ?? 'stop',
+  }));
+}
+
+/** A call's arguments as a value. @throws RunError 500 for a text that is no JSON */
+export function argumentsOf({ function: { name, arguments: text } }: ToolCall): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new RunError(
+      'engine_failed',
+      `the model called ${name} with arguments that are no JSON; ask again`,
+    );
+  }
+}
