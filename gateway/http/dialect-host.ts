@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { DEFAULTS } from '../../runtime/core/limits.js';
+import { countingBody } from '../../runtime/dialects/ask.js';
 import type { AskedModel, DialectHost, ServedModel } from '../../runtime/dialects/host.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { bodyFor } from './body.js';
@@ -72,6 +73,10 @@ function askedOf(server: ModelServer, files: Files): AskedModel {
     signal: server.signal,
     ask: (body, signal) => requestAnswer(server, { body: withFiles(body, files), signal }),
     stream: (body) => requestStream(server, { body: withFiles(body, files), signal: server.signal }),
+    async countTokens(body) {
+      const asked = { body: withFiles(countingBody(body), files), signal: server.signal };
+      return (await requestAnswer(server, asked)).usage?.tokensIn ?? 0;
+    },
     headers: server.headers,
   };
 }

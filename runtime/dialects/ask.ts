@@ -74,13 +74,20 @@ export async function answerAll(
   });
 }
 
+/** A body of POST /run that asks only how many tokens its prompt has. */
+export function countingBody(body: Record<string, unknown>): Record<string, unknown> {
+  return { ...body, params: { ...(body['params'] as object | undefined), count_only: true } };
+}
+
 /** Sums the tokens of several answers; undefined if one of them has no count. */
 export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | undefined {
-  const tokens = { in: 0, out: 0 };
+  const tokens: TokenCounts = { in: 0, out: 0 };
   for (const usage of all) {
     if (!usage) return undefined;
     tokens.in += usage.tokensIn;
     tokens.out += usage.tokensOut ?? 0;
+    if (usage.reasoningTokens !== undefined)
+      tokens.reasoning = (tokens.reasoning ?? 0) + usage.reasoningTokens;
   }
   return tokens;
 }

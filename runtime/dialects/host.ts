@@ -23,6 +23,8 @@ export type AnswerPiece = Delta | { usage: Usage | undefined };
 export interface TokenCounts {
   in: number;
   out: number;
+  /** Those of `out` that the model thought with, where they were told apart. */
+  reasoning?: number;
 }
 
 /** A model that is ready to be asked, for the time of one call. */

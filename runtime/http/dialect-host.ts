@@ -1,5 +1,6 @@
 import type { Delta } from '../core/delta.js';
 import type { Usage } from '../core/usage.js';
+import { countingBody } from '../dialects/ask.js';
 import type { AnswerPiece, DialectHost } from '../dialects/host.js';
 import { type MediaLimits, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
@@ -38,6 +39,12 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
           const onUsage = (told: Usage) => (usage = told);
           const output = await service.run(await resolve(one, signal), { signal, onStep, onUsage });
           return { output, usage };
+        },
+        async countTokens(one) {
+          let usage: Usage | undefined;
+          const onUsage = (told: Usage) => (usage = told);
+          await service.run(await resolve(countingBody(one), signal), { signal, onUsage });
+          return usage?.tokensIn ?? 0;
         },
         async stream(one) {
           const resolved = await resolve({ ...one, stream: true }, signal);

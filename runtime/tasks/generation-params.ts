@@ -93,6 +93,10 @@ export const generationParams = {
     .describe('join English punctuation to the word before it, as Python’s pipeline does unless told not to'),
   skip_special_tokens: z.boolean().nullish().describe('false: special tokens are text too'),
   stop_sequence: z.string().min(1).nullish().describe('each token of this text ends the answer'),
+  count_only: z
+    .boolean()
+    .nullish()
+    .describe('true: write nothing; the usage tells how many tokens the prompt has'),
   num_return_sequences: z
     .int()
     .min(1)

@@ -103,20 +103,13 @@ describe('errors have OpenAI’s shape', () => {
   });
 
   test.each([
-    ['chat/completions', { ...chat, tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools'],
-    ['chat/completions', { ...chat, tool_choice: 'auto' }, 'tool_choice'],
-    ['chat/completions', { ...chat, functions: [] }, 'functions'],
-    ['chat/completions', { ...chat, response_format: { type: 'json_object' } }, 'response_format.type'],
     ['chat/completions', { ...chat, modalities: ['text', 'audio'] }, 'modalities.1'],
     ['chat/completions', { ...chat, audio: { voice: 'x' } }, 'audio'],
-    ['chat/completions', { ...chat, reasoning_effort: 'low' }, 'reasoning_effort'],
     ['chat/completions', { ...chat, top_logprobs: 2 }, 'top_logprobs'],
     ['chat/completions', { ...chat, logprobs: true, top_logprobs: 21 }, 'top_logprobs'],
     ['chat/completions', { ...chat, max_tokens: 3, max_completion_tokens: 4 }, 'max_completion_tokens'],
     ['chat/completions', { ...chat, max_tokens: 0 }, 'max_tokens'],
-    ['chat/completions', { ...chat, temperature: 3 }, 'temperature'],
     ['chat/completions', { ...chat, temperature: 0, n: 2 }, 'n'],
-    ['chat/completions', { ...chat, stop: [''] }, 'stop.0'],
     ['chat/completions', { ...chat, seed: -2 }, 'seed'],
     ['chat/completions', { ...chat, logit_bias: { a: 1 } }, 'logit_bias.a'],
     ['chat/completions', { ...chat, stream_options: { include_usage: true } }, 'stream_options'],
@@ -124,12 +117,6 @@ describe('errors have OpenAI’s shape', () => {
     ['chat/completions', { ...chat, constructor: 1 }, 'constructor'],
     ['chat/completions', { ...chat, messages: [] }, 'messages'],
     ['chat/completions', { ...chat, messages: [{ role: 'user' }] }, 'messages.0.content'],
-    ['chat/completions', { ...chat, messages: [{ role: 'tool', content: '3' }] }, 'messages.0.role'],
-    [
-      'chat/completions',
-      { ...chat, messages: [{ role: 'assistant', tool_calls: [] }] },
-      'messages.0.tool_calls',
-    ],
     [
       'chat/completions',
       {

@@ -51,6 +51,8 @@ export interface GenerateOptions {
   /** Tell the probability of each token, and as many of the likeliest ones beside it. */
   logprobs?: number | null | undefined;
   seed?: number | null | undefined;
+  /** True: nothing is written; the usage tells the tokens of the prompt. */
+  count_only?: boolean | null | undefined;
   /** The text ends before the first of these that appears in it. */
   stop?: string | string[] | null | undefined;
   /** The text ends with the first token of this one. */

@@ -46,8 +46,8 @@ function translate(
     } else if (block.type === 'text') rest.push({ type: 'text', text: block.text });
     else if (block.type === 'image') rest.push(requireReadable(model, imageOf(block), at));
   }
-  const text = rest.every(({ type }) => type === 'text');
-  const said = text ? rest.map((block) => block['text'] as string).join('\n') : rest;
+  const isText = rest.every(({ type }) => type === 'text');
+  const said = isText ? rest.map((block) => block['text'] as string).join('\n') : rest;
   return [...results, ...(rest.length === 0 ? [] : [{ role, content: said }])];
 }
 
@@ -67,7 +67,7 @@ function resultOf(
 }
 
 const imageOf = ({ source }: Extract<ContentBlock, { type: 'image' }>): Block =>
-  mediaBlock('image', 'url' in source ? String(source.url) : String(source['data']));
+  mediaBlock('image', source.type === 'url' ? source.url : source.data);
 
 function assistantMessage(content: readonly ContentBlock[], names: Map<string, string>): Message {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));

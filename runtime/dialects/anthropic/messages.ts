@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Usage } from '../../core/usage.js';
 import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { argumentsOf, type ChatAnswer } from '../chat/answer.js';
@@ -12,6 +11,7 @@ import type { ServedModel } from '../host.js';
 import { requireModel } from '../require-model.js';
 import { messagesBody } from './body.js';
 import { messagesOf, promptParams } from './conversation.js';
+import { stopReason, usageOf } from './message-end.js';
 import { sendMessageEvents } from './stream.js';
 
 type MessagesBody = z.output<typeof messagesBody>;
@@ -79,10 +79,6 @@ function headOf({ modelId }: ServedModel) {
   };
 }
 
-/** @param finish why the text ended */
-export const stopReason = (finish: ChatAnswer['finish']): string =>
-  ({ stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' })[finish as string] ?? 'end_turn';
-
 function contentOf(answer: ChatAnswer): object[] {
   const { content, reasoning, calls } = answer;
   return [
@@ -94,8 +90,3 @@ function contentOf(answer: ChatAnswer): object[] {
     })),
   ];
 }
-
-export const usageOf = (usage: Usage | undefined) => ({
-  ...{ input_tokens: usage?.tokensIn ?? 0, output_tokens: usage?.tokensOut ?? 0 },
-  ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
-});

@@ -7,7 +7,7 @@ import type { DialectCall } from '../dialect.js';
 import { openEvents } from '../events.js';
 import type { AnswerPiece, AskedModel } from '../host.js';
 import { anthropicError } from './errors.js';
-import { stopReason, usageOf } from './messages.js';
+import { stopReason, usageOf } from './message-end.js';
 
 export interface MessageStream {
   pieces: AsyncIterable<AnswerPiece>;

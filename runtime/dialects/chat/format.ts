@@ -44,6 +44,15 @@ export const formatFields = {
   guided_grammar: z.string().nullish(),
 };
 
+/** What callers of OpenAI's routes call the params of formats. */
+export const FORMAT_NAMES = {
+  json_schema: 'response_format',
+  json_object: 'response_format',
+  regex: 'structured_outputs.regex',
+  choices: 'structured_outputs.choice',
+  grammar: 'structured_outputs.grammar',
+};
+
 type FormatFields = z.output<z.ZodObject<typeof formatFields>>;
 
 /** Params of POST /run that keep an answer to a format; none for free text. @throws RunError 400 for several formats */

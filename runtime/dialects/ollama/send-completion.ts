@@ -1,4 +1,3 @@
-import type { Usage } from '../../core/usage.js';
 import { sendJson } from '../../wire/respond.js';
 import { answerAll, askModel, setModelHeaders } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
@@ -24,7 +23,7 @@ export async function sendCompletion(
   const { line, times } = linesOf(model, sending);
   if (!sending.stream)
     return answerAll(call, asking, ([answer]) => {
-      const end = times.end(answer!.usage as Usage);
+      const end = times.end(answer!.usage);
       sendJson(response, 200, JSON.stringify(line({ text: answer!.output as string }, end)));
     });
   await askModel(host, response, asking, async (asked) => {

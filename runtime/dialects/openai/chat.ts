@@ -3,7 +3,7 @@ import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import { type ChatAnswer, chatAnswers } from '../chat/answer.js';
 import { type Block, mediaBlock, requireReadable } from '../chat/blocks.js';
-import { formatFields, formatParams } from '../chat/format.js';
+import { FORMAT_NAMES, formatFields, formatParams } from '../chat/format.js';
 import { tool, toolChoice, toolParams } from '../chat/tools.js';
 import {
   dropNullish,
@@ -109,7 +109,7 @@ export function readChat(json: unknown, host: DialectHost): TextRequest<ChatAnsw
     ...formatParams(given),
     ...toolParams(given),
     ...dropNullish({ chat_template_kwargs, documents, reasoning_effort }),
-    parse_response: true,
+    ...(given.tools?.length ? { parse_response: true } : {}),
     // OpenAI's interface never continues a final assistant message; the model answers it.
     continue_final_message: false,
   };
@@ -119,6 +119,8 @@ export function readChat(json: unknown, host: DialectHost): TextRequest<ChatAnsw
     names: {
       num_return_sequences: 'n',
       max_new_tokens: given.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens',
+      min_new_tokens: 'min_tokens',
+      ...FORMAT_NAMES,
     },
     echoes: [''],
     stream: given.stream ?? false,
@@ -145,7 +147,7 @@ function lengthOf({
 /** OpenAI's role `developer` is called `system` in chat templates, and `function` is `tool`. */
 function messageOf(
   model: ServedModel,
-  { role, content, tool_calls, reasoning, annotations: _, ...rest }: ChatBody['messages'][number],
+  { role, content, tool_calls, reasoning, annotations: _none, ...rest }: ChatBody['messages'][number],
   path: string,
 ): Record<string, unknown> {
   const roles: Record<string, string> = { developer: 'system', function: 'tool' };
@@ -176,6 +178,8 @@ export function blockOf(part: Part): Block {
       return mediaBlock('audio', addressOf(part.audio_url));
     case 'video_url':
       return mediaBlock('video', addressOf(part.video_url));
+    default:
+      throw new RunError('invalid_input', 'messages: an unknown kind of part');
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import type { DialectHost } from '../host.js';
 import { findModel } from './models.js';
 import type { FinishReason } from '../../core/usage.js';
-import { formatFields, formatParams } from '../chat/format.js';
+import { FORMAT_NAMES, formatFields, formatParams } from '../chat/format.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
 const MAX_PROMPTS = 128;
@@ -54,7 +54,7 @@ export function readCompletion(json: unknown, host: DialectHost): TextRequest<Co
   return {
     model,
     bodies: prompts.map((text) => ({ text, params })),
-    names: { text: 'prompt', num_return_sequences: 'n', max_new_tokens: 'max_tokens' },
+    names: { text: 'prompt', num_return_sequences: 'n', max_new_tokens: 'max_tokens', ...FORMAT_NAMES },
     echoes: prompts.map((text) => (given.echo ? text : '')),
     stream: given.stream ?? false,
     includeUsage: given.stream_options?.include_usage ?? false,

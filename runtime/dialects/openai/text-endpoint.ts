@@ -75,8 +75,10 @@ async function sendStream<Answer extends { finish: FinishReason }>(
 function recordUsage({ host, response }: Answering, tokens: TokenCounts | undefined): object | undefined {
   if (!tokens) return undefined;
   host.count(response, tokens);
-  const total = tokens.in + tokens.out;
-  return { prompt_tokens: tokens.in, completion_tokens: tokens.out, total_tokens: total };
+  const { in: prompt_tokens, out: completion_tokens, reasoning } = tokens;
+  const details =
+    reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } };
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
 }
 
 function headOf<Answer extends { finish: FinishReason }>(

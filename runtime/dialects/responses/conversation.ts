@@ -77,19 +77,19 @@ function add(messages: Message[], item: Item, place: Place): void {
     const content = contentOf(output, place);
     messages.push({ role: 'tool', tool_call_id: call_id, content, ...dropNullish({ name }) });
   } else if (item.type === 'function_call') {
-    const { call_id: id, name, arguments: text } = item as Extract<Item, { type: 'function_call' }>;
+    const { call_id: id, name, arguments: text } = item;
     const message = assistant(messages);
     const calls = (message['tool_calls'] ??= []) as object[];
     calls.push({ id, type: 'function', function: { name, arguments: text } });
   } else if (item.type === 'reasoning') {
-    const content = (item as Extract<Item, { type: 'reasoning' }>).content ?? [];
+    const content = item.content ?? [];
     if (content.length === 0) return;
     messages.push({
       ...{ role: 'assistant', content: '' },
       reasoning_content: content.map(({ text }) => text).join('\n'),
     });
   } else {
-    const { role, content } = item as Extract<Item, { role: string }>;
+    const { role, content } = item;
     const said = contentOf(content, place);
     if (role === 'assistant') {
       const message = isOpen(messages.at(-1)) ? messages.at(-1)! : { role };

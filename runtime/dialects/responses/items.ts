@@ -71,10 +71,10 @@ export function endOf(finish: ChatAnswer['finish'], usage: Usage | undefined) {
   };
 }
 
-function usageOf({ tokensIn, tokensOut = 0 }: Usage) {
+function usageOf({ tokensIn, tokensOut = 0, reasoningTokens: reasoning_tokens = 0 }: Usage) {
   return {
     ...{ input_tokens: tokensIn, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: tokensOut, output_tokens_details: { reasoning_tokens: 0 } },
+    ...{ output_tokens: tokensOut, output_tokens_details: { reasoning_tokens } },
     total_tokens: tokensIn + tokensOut,
   };
 }

@@ -73,7 +73,7 @@ function openItems(send: Send): OpenItems {
         await close();
         open = await beginItem(send, { piece, key, output_index: whole.length });
       }
-      await open!.grow(piece);
+      await open.grow(piece);
     },
     async end() {
       await close();

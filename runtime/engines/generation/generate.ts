@@ -41,6 +41,7 @@ export function maxRowsOf({ numBeams, numReturnSequences }: GenerationSettings):
  */
 export async function* generate(generation: GenerationInput): AsyncGenerator<string, GeneratedText[]> {
   const { settings, prompt, signal } = generation;
+  if (settings.countOnly) return [countedPrompt(settings)];
   const deadline = Date.now() + settings.maxTimeMs;
   const decoding = await startDecoding(generation);
   try {
@@ -56,6 +57,11 @@ export async function* generate(generation: GenerationInput): AsyncGenerator<str
   } finally {
     decoding.end();
   }
+}
+
+/** The answer that only tells how long the prompt is. */
+function countedPrompt({ sourceTokens }: GenerationSettings): GeneratedText {
+  return { text: '', tokensIn: sourceTokens.length, tokensOut: 0, tokens: [], finish: 'length' };
 }
 
 function startDecoding({ settings, start }: GenerationInput): Promise<Decoding> {

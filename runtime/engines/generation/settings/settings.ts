@@ -14,6 +14,8 @@ export interface GenerationSettings {
   minNewTokens: number;
   /** Milliseconds from the start, or Infinity. */
   maxTimeMs: number;
+  /** Nothing is written. */
+  countOnly: boolean;
   doSample: boolean;
   temperature: number;
   topK: number;
@@ -84,6 +86,7 @@ export function mergeSettings(input: SettingsInput): GenerationSettings {
     maxNewTokens: maxNewTokensOf(input),
     minNewTokens: minNewTokens(input),
     maxTimeMs: pick('max_time', Infinity) * 1000,
+    countOnly: request.count_only === true,
     doSample: sampled && temperature > LOWEST_TEMPERATURE,
     temperature,
     // A repository's null means none, as in Python.
