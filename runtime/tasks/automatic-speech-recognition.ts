@@ -65,6 +65,12 @@ const input = withMedia({
       .describe(
         'such texts are left out where silence is likelier than this; needs logprob_threshold; Whisper’s',
       ),
+    return_chunks: z
+      .boolean()
+      .nullish()
+      .describe(
+        'answer with an object: the text, the language, the length of the sound, and with return_timestamps the parts of the text and their times',
+      ),
     chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
     stride_length_s: z
       .union([seconds, z.tuple([seconds, seconds])])
@@ -73,14 +79,36 @@ const input = withMedia({
   }),
 });
 
+const time = z.number().nullable();
+
+const output = z.union([
+  z.string(),
+  z.object({
+    text: z.string(),
+    language: z.string().nullable().describe('code, where the model tells it'),
+    duration: z.number().describe('seconds'),
+    chunks: z
+      .array(z.object({ text: z.string(), timestamp: z.array(time).length(2) }))
+      .optional()
+      .describe('parts of the text, with their begin and end in seconds'),
+  }),
+]);
+
 async function transcribe(
   handle: SpeechRecognizer,
-  { media, params: options }: Resolved<z.output<typeof input>>,
+  { media, params: { return_chunks, ...options } }: Resolved<z.output<typeof input>>,
   { signal, count }: RunContext,
-): Promise<string> {
-  const { text, tokensOut } = await handle.transcribe(media.bytes, options, signal);
+): Promise<z.output<typeof output>> {
+  const found = await handle.transcribe(media.bytes, options, signal);
+  const { text, tokensOut, chunks, language, seconds: duration } = found;
   count({ tokensIn: 0, tokensOut, finish: ['stop'] });
-  return text;
+  if (!return_chunks) return text;
+  return {
+    ...{ text, language: language ?? null, duration },
+    ...(chunks
+      ? { chunks: chunks.map(({ start, end, ...chunk }) => ({ ...chunk, timestamp: [start, end] })) }
+      : {}),
+  };
 }
 
 export default defineTask({
@@ -90,7 +118,7 @@ export default defineTask({
   streams: false,
   profile: 'media',
   input,
-  output: z.string(),
+  output,
   example: { url: 'https://example.com/speech.wav' },
   engines: {
     generation: {

@@ -38,8 +38,21 @@ export interface SpeechRecognizer {
   transcribe(sound: Uint8Array, options: RecognitionOptions, signal: AbortSignal): Promise<Transcript>;
 }
 
+/** A part of a transcript, with its times in seconds; null where the model told none. */
+export interface TranscriptChunk {
+  text: string;
+  start: number | null;
+  end: number | null;
+}
+
 export interface Transcript {
   text: string;
+  /** Parts of the text, where their times were asked for. */
+  chunks?: readonly TranscriptChunk[] | undefined;
+  /** Code of the language that was spoken, where the model tells or was told; `de`. */
+  language?: string | undefined;
+  /** Length of the sound. */
+  seconds: number;
   /** Tokens that were made. */
   tokensOut: number;
 }

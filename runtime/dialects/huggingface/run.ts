@@ -27,7 +27,7 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
   if (asksSimilarity(hf.inputs)) return compareSentences(call, model, hf);
   const { details, ...parameters } = hf.parameters;
   const translated = translateRequest(model.task, { ...hf, parameters });
-  if (details === true) for (const body of translated.bodies) withLogprobs(body);
+  if (details === true && !hf.stream) for (const body of translated.bodies) withLogprobs(body);
   const { bodies, files, isList } = translated;
   const { host, request, response } = call;
   const asking = { model, bodies, files, names: NAMES };

@@ -9,6 +9,9 @@ export const ENDPOINTS = {
   '/chat/completions': ['chat', 'image-text-to-text', 'audio-text-to-text', 'video-text-to-text'],
   '/completions': ['text-generation', 'text2text-generation', 'summarization', 'translation'],
   '/embeddings': ['sentence-similarity', 'feature-extraction'],
+  '/audio/transcriptions': ['automatic-speech-recognition'],
+  '/audio/speech': ['text-to-speech', 'text-to-audio'],
+  '/images/generations': ['text-to-image'],
 } as const satisfies Record<string, readonly TaskId[]>;
 
 export type Endpoint = keyof typeof ENDPOINTS;

@@ -2,10 +2,13 @@ import { CHAT_TASKS } from '../chat/blocks.js';
 import { responsesBody } from '../responses/body.js';
 import { createResponse } from '../responses/create.js';
 import type { Dialect, DialectRoute } from '../dialect.js';
+import { speak, speechBody, VOICE_TASKS } from './audio/speech.js';
+import { SPEECH_TASKS, transcribe } from './audio/transcribe.js';
 import { chatBody, readChat } from './chat.js';
 import { completionBody, readCompletion } from './completions.js';
 import { embed, embeddingBody } from './embeddings.js';
 import { sendOpenAiError } from './errors.js';
+import { generateImages, imageBody, IMAGE_TASKS } from './images/generate.js';
 import { type Endpoint, ENDPOINTS, listModels, showModel } from './models.js';
 import { textEndpoint } from './text-endpoint.js';
 
@@ -34,6 +37,22 @@ export const openAi: Dialect = {
     {
       ...{ method: 'POST', path: '/v1/responses', tasks: CHAT_TASKS, body: responsesBody },
       ...{ summary: 'Answer a conversation in items', handle: createResponse },
+    },
+    {
+      ...{ method: 'POST', path: '/v1/audio/transcriptions', tasks: SPEECH_TASKS },
+      ...{ summary: 'Write down a sound (multipart/form-data)', handle: transcribe('transcribe') },
+    },
+    {
+      ...{ method: 'POST', path: '/v1/audio/translations', tasks: SPEECH_TASKS },
+      ...{ summary: 'Write down a sound in English (multipart/form-data)', handle: transcribe('translate') },
+    },
+    {
+      ...{ method: 'POST', path: '/v1/audio/speech', tasks: VOICE_TASKS, body: speechBody },
+      ...{ summary: 'Speak a text', handle: speak },
+    },
+    {
+      ...{ method: 'POST', path: '/v1/images/generations', tasks: IMAGE_TASKS, body: imageBody },
+      ...{ summary: 'Make pictures of a prompt', handle: generateImages },
     },
     post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
     { method: 'GET', path: '/v1/models', summary: 'List the models', handle: listModels },

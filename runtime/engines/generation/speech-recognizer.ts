@@ -67,10 +67,11 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
       heard.push(found!);
     }
     const tokensOut = heard.reduce((sum, { tokensOut: count }) => sum + count, 0);
-    if (heard.length === 1) return { text: heard[0]!.text, tokensOut };
+    const seconds = samples.length / extractor.rate;
+    if (heard.length === 1) return { text: heard[0]!.text, tokensOut, seconds };
     const tokens = heard.flatMap((found) => [...found.tokens!]);
     const join = options.clean_up_tokenization_spaces ?? cleanUp;
-    return { text: model.tokenizer.decode(tokens, { cleanUp: join }), tokensOut };
+    return { text: model.tokenizer.decode(tokens, { cleanUp: join }), tokensOut, seconds };
   };
 }
 

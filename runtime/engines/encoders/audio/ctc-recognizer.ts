@@ -27,7 +27,7 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
         const best = bestTokens((await run(piece.samples, signal))['logits']!);
         ids.push(...(pieces ? ownSteps(best, piece, samplesPerStep) : best));
       }
-      return { text: vocabulary.decode(ids), tokensOut: ids.length };
+      return { text: vocabulary.decode(ids), tokensOut: ids.length, seconds: whole.length / rate };
     },
   };
 }

@@ -68,6 +68,15 @@ export async function whisperPrompt(
   return prompt.filter((token) => token !== null);
 }
 
+/** Code of the language that a prompt names; English where the model knows no other. */
+export function languageIn(
+  prompt: readonly number[],
+  { languages, isMultilingual }: WhisperTokens,
+): string | undefined {
+  const found = Object.keys(languages).find((name) => prompt.includes(languages[name]!));
+  return found?.slice(2, -2) ?? (isMultilingual ? undefined : 'en');
+}
+
 function refuseChoice({ language, task }: PromptChoice): void {
   const name = language != null ? 'language' : task != null ? 'task' : undefined;
   if (name)

@@ -1,3 +1,4 @@
+import type { TranscriptChunk } from '../../../core/handles/index.js';
 import { mergeOverlaps } from './merge-overlap.js';
 
 /** What was heard in one piece of a sound. */
@@ -19,11 +20,17 @@ export interface TextRules {
 /** Steps of a window. */
 const WINDOW_STEPS = 1500;
 
+/** What was said, and its parts between times. */
+export interface TimedText {
+  text: string;
+  chunks: TranscriptChunk[];
+}
+
 /**
  * The text of pieces one after the other (transformers' _decode_asr): tokens of times split it into parts, and what lies in
  * an overlap waits until the next piece has been heard, too.
  */
-export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): string {
+export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): TimedText {
   const reader = createReader(rules);
   for (const piece of pieces) reader.read(piece);
   return reader.finish();
@@ -31,15 +38,15 @@ export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): st
 
 function createReader(rules: TextRules) {
   const { timestampBegin, specialIds, secondsPerStep, decode } = rules;
-  let text = '';
+  const chunks: TranscriptChunk[] = [];
   /** Runs of tokens that have not become text. */
   let waiting: (readonly number[])[] = [];
   let partStart: number | undefined;
   let offset = 0;
   let skips = false;
 
-  function endPart(): void {
-    text += decode(mergeOverlaps(waiting));
+  function endPart(end: number | null): void {
+    chunks.push({ text: decode(mergeOverlaps(waiting)), start: partStart ?? null, end });
     waiting = [];
     partStart = undefined;
   }
@@ -79,7 +86,7 @@ function createReader(rules: TextRules) {
         if (!readTime(token, time, bounds)) continue;
         waiting.push(current);
         current = [];
-        endPart();
+        endPart(time);
       }
       if (overlap) offset += overlap.length - overlap.right;
       if (current.length > 0) waiting.push(current);
@@ -88,9 +95,9 @@ function createReader(rules: TextRules) {
         partStart = undefined;
       }
     },
-    finish(): string {
-      if (waiting.length > 0) endPart();
-      return text;
+    finish(): TimedText {
+      if (waiting.length > 0) endPart(null);
+      return { text: chunks.map(({ text }) => text).join(''), chunks };
     },
   };
 }

@@ -9,7 +9,7 @@ import { createHearing, detectLanguage, type Listening, type WhisperModel } from
 import { createPreviousText, previousTextRules } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
-import { whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
+import { languageIn, whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
 import { type HeardPiece, whisperText } from './whisper-text.js';
 
 /** Pieces of a sound that are under way: they share runs, and others come in between. */
@@ -64,14 +64,16 @@ export function createWhisper(model: WhisperModel): Transcribe {
     if (wanted) requireTimestamps(tokens);
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, signal };
+    let spoken: string | undefined;
     const hearPiece = async (piece: SoundPiece, own: AbortSignal): Promise<HeardPiece> => {
       const found = await listen(piece.samples, { ...listening, signal: own }, pieces !== undefined);
+      spoken ??= found.language;
       const seconds = {
         length: piece.samples.length / rate,
         left: piece.left / rate,
         right: piece.right / rate,
       };
-      return { tokens: found, overlap: pieces && seconds };
+      return { tokens: found.tokens, overlap: pieces && seconds };
     };
     const heard = await inParallel(
       PIECES_AT_ONCE,
@@ -80,11 +82,22 @@ export function createWhisper(model: WhisperModel): Transcribe {
       hearPiece,
     );
     const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
-    return { text: whisperText(heard, rules), tokensOut };
+    const { text, chunks } = whisperText(heard, rules);
+    return {
+      text,
+      chunks: wanted ? chunks : undefined,
+      language: spoken,
+      tokensOut,
+      seconds: samples.length / rate,
+    };
   };
 
   /** Hears a sound window by window; a piece is one window, and cut to it. */
-  async function listen(samples: Float32Array, listening: Listening, isPiece: boolean): Promise<number[]> {
+  async function listen(
+    samples: Float32Array,
+    listening: Listening,
+    isPiece: boolean,
+  ): Promise<{ tokens: number[]; language: string | undefined }> {
     const fits = isPiece || samples.length <= extractor.windowSamples;
     const whole = await extractor.whole(
       samples,
@@ -111,7 +124,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
       // Rules forbid a pair of times at the start; a window that went back would never end.
       seek += next.frames > 0 ? next.frames : left;
     }
-    return heard;
+    return { tokens: heard, language: languageIn(prompt ?? [], tokens) };
   }
 }
 

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { RunError } from '../../../core/errors.js';
+import { readJsonBody } from '../../../wire/json-body.js';
+import { answerAll } from '../../ask.js';
+import type { DialectCall } from '../../dialect.js';
+import { hint, modelField, neutral, readFields, tellHints, unsupportedField } from '../../fields.js';
+import { mediaOf } from '../../media.js';
+import { requireModel } from '../../require-model.js';
+import { pcmOf } from './pcm.js';
+
+export const VOICE_TASKS = ['text-to-speech', 'text-to-audio'] as const;
+
+const NO_ENCODER = 'this server makes wav and pcm; ask for one of them';
+
+/** POST v1/audio/speech. */
+export const speechBody = z.strictObject({
+  model: modelField,
+  input: z.string().min(1),
+  voice: z
+    .union([z.string(), z.looseObject({ id: z.string() })])
+    .nullish()
+    .describe('number of a voice; names of OpenAI’s own voices stand for the model’s first'),
+  response_format: z
+    .enum(['wav', 'pcm'], { error: `is not supported: ${NO_ENCODER}` })
+    .nullish()
+    .describe('wav by default'),
+  speed: neutral([1], 'ask POST /run for the params of the model'),
+  instructions: unsupportedField('models here take no instructions'),
+  stream_format: neutral(['audio'], 'the sound is sent when it is made'),
+  lang_code: hint(),
+});
+
+/** Voices that OpenAI’s clients name where any would do. */
+const ANY_VOICE = /^(?:alloy|ash|ballad|coral|echo|fable|onyx|nova|sage|shimmer|verse|marin|cedar|default)$/i;
+
+export async function speak(call: DialectCall): Promise<void> {
+  const { request, response, host } = call;
+  const { json } = await readJsonBody(request, response, host.bodyOptions(VOICE_TASKS));
+  const given = readFields(speechBody, json);
+  tellHints(response, speechBody.shape, given);
+  const model = requireModel(host, given.model, VOICE_TASKS);
+  const bodies = [{ text: given.input, params: voiceParams(given.voice) }];
+  await answerAll(call, { model, bodies, names: { text: 'input', speaker_id: 'voice' } }, ([answer]) => {
+    const sound = mediaOf(answer!.output);
+    if (!sound) throw new RunError('engine_failed', 'the model made no sound');
+    const isPcm = given.response_format === 'pcm';
+    const bytes = isPcm ? pcmOf(sound.media) : sound.media;
+    response.statusCode = 200;
+    response.setHeader('Content-Type', isPcm ? 'audio/pcm' : sound.mediaType);
+    response.setHeader('Content-Length', bytes.length);
+    response.end(bytes);
+  });
+}
+
+/** @throws RunError 400 for a voice that is neither a number nor one of the usual names */
+function voiceParams(voice: z.output<typeof speechBody>['voice']): Record<string, unknown> {
+  const name = voice == null || typeof voice === 'string' ? voice : voice.id;
+  if (name == null || name === '' || ANY_VOICE.test(name)) return {};
+  if (/^\d{1,6}$/.test(name)) return { speaker_id: Number(name) };
+  throw new RunError(
+    'invalid_input',
+    `voice: ${name.slice(0, 100)} is not known; voices here have numbers, from 0`,
+  );
+}

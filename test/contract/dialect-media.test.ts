@@ -1,0 +1,145 @@
+import OpenAI, { toFile } from 'openai';
+import { encodeWav } from '../../runtime/core/wav.js';
+import type { ModelService } from '../../runtime/http/service.js';
+import type { TaskId } from '../../runtime/core/task-ids.js';
+import { closeServers, secret } from '../fakes/gateway.js';
+import { mounted, MOUNTS } from '../fakes/dialects.js';
+
+afterEach(closeServers);
+
+const seen: Record<string, unknown>[] = [];
+beforeEach(() => seen.splice(0));
+
+const WAV = encodeWav(new Float32Array([0, 0.5, -1]), 12_000);
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+const TRANSCRIPT = {
+  ...{ text: ' Hi. Bye.', language: 'en', duration: 2.5 },
+  chunks: [
+    { text: ' Hi.', timestamp: [0, 1.2] },
+    { text: ' Bye.', timestamp: [1.2, null] },
+  ],
+};
+
+describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
+  const base = (task: TaskId, output: unknown) => {
+    const run: ModelService['run'] = async (input) => {
+      seen.push(input);
+      return output;
+    };
+    return mounted(mount, { task, run });
+  };
+  const client = async (task: TaskId, output: unknown) =>
+    new OpenAI({ apiKey: secret, baseURL: `${await base(task, output)}/v1`, maxRetries: 0 });
+  const speech = 'automatic-speech-recognition' as const;
+
+  test('a transcript', async () => {
+    const { audio } = await client(speech, TRANSCRIPT);
+    const file = await toFile(WAV, 'a.wav');
+    const answer = await audio.transcriptions.create({ model: 'test/model', file, language: 'en' });
+    expect(answer).toMatchObject({ text: 'Hi. Bye.', usage: { type: 'duration', seconds: 3 } });
+    const { media, params } = seen[0] as { media: { bytes: Uint8Array }; params: object };
+    expect(Buffer.from(media.bytes).equals(WAV)).toBe(true);
+    expect(params).toMatchObject({ return_chunks: true, language: 'en' });
+  });
+
+  test.each([
+    ['text', 'Hi. Bye.\n'],
+    ['srt', '1\n00:00:00,000 --> 00:00:01,200\nHi.\n\n2\n00:00:01,200 --> 00:00:02,500\nBye.\n\n'],
+    ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:01.200\nHi.\n\n00:00:01.200 --> 00:00:02.500\nBye.\n\n'],
+    [
+      'verbose_json',
+      {
+        ...{ task: 'transcribe', language: 'en', duration: 2.5, text: 'Hi. Bye.' },
+        segments: [
+          { id: 0, text: ' Hi.', start: 0, end: 1.2 },
+          { id: 1, text: ' Bye.', start: 1.2, end: 2.5 },
+        ],
+      },
+    ],
+  ] as const)('%s', async (response_format, expected) => {
+    const { audio } = await client(speech, TRANSCRIPT);
+    const file = await toFile(WAV, 'a.wav');
+    const given = { model: 'test/model', file, response_format };
+    const answer: unknown = await audio.transcriptions.create(given);
+    if (typeof expected === 'string') expect(answer).toBe(expected);
+    else expect(answer).toMatchObject(expected);
+    expect(seen[0]!['params']).toEqual({
+      return_chunks: true,
+      ...(response_format === 'text' ? {} : { return_timestamps: true }),
+    });
+  });
+
+  test('a translation, and a stream', async () => {
+    const { audio } = await client(speech, TRANSCRIPT);
+    const file = await toFile(WAV, 'a.wav');
+    await audio.translations.create({ model: 'test/model', file });
+    expect(seen[0]!['params']).toMatchObject({ task: 'translate' });
+    const events = [];
+    for await (const event of await audio.transcriptions.create({ model: 'test/model', file, stream: true }))
+      events.push(event);
+    expect(events).toMatchObject([
+      { type: 'transcript.text.delta', delta: 'Hi. Bye.' },
+      { type: 'transcript.text.done', text: 'Hi. Bye.' },
+    ]);
+  });
+
+  test.each<[string, (form: FormData) => void, number]>([
+    ['no file', () => {}, 400],
+    ['a format that is none', (form) => form.set('response_format', 'poem'), 400],
+    ['times of words', (form) => form.set('timestamp_granularities[]', 'word'), 400],
+    ['an unknown field', (form) => form.set('colour', 'red'), 400],
+    ['a prompt', (form) => form.set('prompt', 'words'), 400],
+    ['too many parts', (form) => Array.from({ length: 100 }, () => form.append('a', '')), 400],
+  ])('%s is refused', async (name, change, status) => {
+    const form = new FormData();
+    form.set('model', 'test/model');
+    if (name !== 'no file') form.set('file', new Blob([WAV as Uint8Array<ArrayBuffer>]), 'a.wav');
+    change(form);
+    const url = `${await base(speech, TRANSCRIPT)}/v1/audio/transcriptions`;
+    const answer = await fetch(url, { method: 'POST', headers: { authorization: secret }, body: form });
+    expect([answer.status, await answer.json()]).toEqual([status, { error: expect.any(Object) }]);
+    expect(seen).toEqual([]);
+  });
+
+  test.each(['multipart/form-data', 'multipart/form-data; boundary=x', 'application/json'])(
+    'a body that is no form, as %s',
+    async (type) => {
+      const url = `${await base(speech, TRANSCRIPT)}/v1/audio/transcriptions`;
+      const headers = { authorization: secret, 'content-type': type };
+      const answer = await fetch(url, { method: 'POST', headers, body: '--y\r\nno form' });
+      expect([400, 415]).toContain(answer.status);
+    },
+  );
+
+  test('speech', async () => {
+    const { audio } = await client('text-to-speech', { mediaType: 'audio/wav', media: WAV });
+    const given = { model: 'test/model', input: 'hi', voice: 'alloy' as const };
+    const wav = await audio.speech.create({ ...given, response_format: 'wav' });
+    expect(wav.headers.get('content-type')).toBe('audio/wav');
+    expect(Buffer.from(await wav.arrayBuffer()).equals(WAV)).toBe(true);
+    const pcm = await audio.speech.create({ ...given, voice: '3', response_format: 'pcm' });
+    const samples = new Int16Array(await pcm.arrayBuffer());
+    expect([...samples]).toEqual([0, 8192, 16_384, -8192, -32_767, -32_767]);
+    expect(seen.map(({ params }) => params)).toEqual([{}, { speaker_id: 3 }]);
+    await expect(audio.speech.create({ ...given, response_format: 'mp3' })).rejects.toThrow(/wav/);
+    await expect(audio.speech.create({ ...given, voice: 'no one' })).rejects.toThrow(/voice/);
+  });
+
+  test('pictures', async () => {
+    const { images } = await client('text-to-image', { mediaType: 'image/png', media: PNG });
+    const given = { model: 'test/model', prompt: 'a', n: 2, size: '64x32', seed: 5 };
+    const { data } = await images.generate(given as OpenAI.ImageGenerateParamsNonStreaming);
+    expect(data!.map(({ b64_json }) => b64_json)).toEqual([PNG, PNG].map((one) => one.toString('base64')));
+    expect(seen.map(({ params }) => params)).toEqual([
+      { width: 64, height: 32, seed: 5 },
+      { width: 64, height: 32, seed: 6 },
+    ]);
+    await expect(images.generate({ model: 'test/model', prompt: 'a', style: 'vivid' })).rejects.toThrow(
+      /style/,
+    );
+  });
+});
