@@ -45,7 +45,7 @@ function checkParts(bytes: Buffer, boundary: string): void {
   }
 }
 
-async function parsed(bytes: Buffer<ArrayBufferLike>, type: string): Promise<FormData> {
+async function parsed(bytes: Buffer, type: string): Promise<FormData> {
   const body = bytes as Buffer<ArrayBuffer>;
   try {
     // The platform's own parser.
