@@ -37,11 +37,12 @@ export function hostAt({ baseUrl }: Request, parts: RunParts): DialectHost {
   return modelHost(entry, parts);
 }
 
-type SharedParts = Pick<DialectHost, 'base' | 'runPath' | 'bodyOptions' | 'withModel' | 'count'>;
+type SharedParts = Pick<DialectHost, 'base' | 'ready' | 'runPath' | 'bodyOptions' | 'withModel' | 'count'>;
 
 function hostOf(base: string, parts: RunParts): SharedParts {
   return {
     base,
+    ready: () => true,
     runPath: ({ modelId }) => `/models/v2/${modelId}`,
     bodyOptions(tasks, batch = false) {
       const { maxBytes = batch ? DEFAULTS.maxBatchBodyBytes : undefined, ...rest } = parts.body;

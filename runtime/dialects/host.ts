@@ -65,6 +65,8 @@ export interface DialectHost {
   /** Path that the routes are below; empty at the root. */
   readonly base: string;
   models(): readonly ServedModel[];
+  /** Whether calls are answered now; a gateway starts models when they are asked. */
+  ready(): boolean;
   /** @param name what the caller wrote as the model, which counts only where there are several */
   find(name: string | undefined): ServedModel | undefined;
   /** Path of the model's own interface (POST /run). */

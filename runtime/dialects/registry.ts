@@ -3,6 +3,7 @@ import type { Dialect, DialectRoute } from './dialect.js';
 import { huggingFace } from './huggingface/routes.js';
 import { anthropic } from './anthropic/routes.js';
 import { ollama } from './ollama/routes.js';
+import { openInference } from './oip/routes.js';
 import { openAi } from './openai/routes.js';
 import { reranking } from './rerank/routes.js';
 import { textEmbeddings } from './tei/routes.js';
@@ -12,6 +13,7 @@ export const DIALECTS: readonly Dialect[] = [
   huggingFace,
   textEmbeddings,
   reranking,
+  openInference,
   ollama,
   anthropic,
   openAi,

@@ -17,6 +17,7 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
     base: '',
     models: () => [model],
     find: () => model,
+    ready: () => service.status().state === 'ready',
     runPath: () => '/run',
     bodyOptions: () => body,
     async withModel({ bodies, files }, response, use) {

@@ -2,7 +2,7 @@ import { readJsonBody } from '../../wire/json-body.js';
 import type { Dialect, DialectCall, DialectRoute } from '../dialect.js';
 import { sendPlainError } from '../plain-error.js';
 import { hfBody, readHfJson } from './read.js';
-import { answerInference, runInference } from './run.js';
+import { answerInference, ping, runInference } from './run.js';
 
 const TEXT_TASKS = [
   'text-generation',
@@ -33,6 +33,11 @@ export const huggingFace: Dialect = {
       ...{ method: 'POST', path: '/', body: hfBody, handle: runInference },
       summary: 'Ask the model, with inputs and parameters or with a file as it is',
     },
+    {
+      ...{ method: 'POST', path: '/invocations', body: hfBody, handle: runInference },
+      summary: 'The same, where SageMaker asks',
+    },
+    { method: 'GET', path: '/ping', summary: 'Ready to answer, for SageMaker', open: true, handle: ping },
     {
       ...{ method: 'POST', path: '/generate', tasks: TEXT_TASKS, body: hfBody, handle: generate(false) },
       summary: 'Continue a text',

@@ -22,6 +22,12 @@ export async function runInference(call: DialectCall): Promise<void> {
   await answerInference(call, model!, request);
 }
 
+/** GET ping: SageMaker's probe. */
+export function ping({ response, host }: DialectCall): void {
+  const isReady = host.ready();
+  sendJson(response, isReady ? 200 : 503, JSON.stringify({ status: isReady ? 'healthy' : 'unhealthy' }));
+}
+
 /** @throws RunError as POST /run does */
 export async function answerInference(call: DialectCall, model: ServedModel, hf: HfRequest): Promise<void> {
   if (asksSimilarity(hf.inputs)) return compareSentences(call, model, hf);
