@@ -129,7 +129,7 @@ export interface TextGenerator {
     text: string,
     options: GenerateOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, GeneratedText[]>;
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
   /**
    * Renders the chat template and continues it as `generate` does. With `parse_response` or a tool that has to be called, what it yields
    * and returns tells calls and reasoning apart from the text.
@@ -162,7 +162,7 @@ export interface Seq2SeqGenerator {
     text: string,
     options: GenerateOptions & TranslationOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, GeneratedText[]>;
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
 }
 
 export interface ImageCaptioner {
@@ -174,7 +174,7 @@ export interface ImageCaptioner {
     image: Uint8Array,
     options: GenerateOptions & CaptionOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<string, GeneratedText[]>;
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
 }
 
 export interface CaptionOptions {

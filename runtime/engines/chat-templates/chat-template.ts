@@ -19,6 +19,8 @@ export interface RenderOptions {
 export interface ChatTemplate {
   /** The template for plain conversations, as it is written. */
   readonly source: string;
+  /** That one, and the one for tools where there is another. */
+  readonly sources: string;
   /** The conversation as the model wants to read it, ending where the assistant begins or goes on. */
   render(messages: ChatMessage[], options: RenderOptions): string;
 }
@@ -74,6 +76,7 @@ export function createChatTemplate({
   const tokens = tokenVariables(tokenizerConfig);
   return {
     source: templates['default'],
+    sources: [templates['default'], templates['tool_use'] ?? ''].join('\n'),
     render(messages, { variables, continues, asks = true }) {
       const name = variables['tools'] && parsed['tool_use'] ? 'tool_use' : 'default';
       const fitting = walksBlocks(templates[name]!) ? messages : messages.map(flatten);

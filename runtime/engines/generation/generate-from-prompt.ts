@@ -1,8 +1,9 @@
+import type { Delta } from '../../core/delta.js';
 import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js';
 import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { Decoder, DecodingRequest, Prompt } from './decoding/decoder.js';
-import { generate, maxRowsOf } from './generate.js';
+import { generate, maxRowsOf, type WriteAnswer } from './generate.js';
 import { type GenerationSettings, mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
@@ -25,6 +26,8 @@ export interface PromptRequest {
   cleanUp?: boolean;
   /** True: the answer is decoded by itself, without the tokens before it. */
   decodesAlone?: boolean;
+  /** How answers are told, if not as plain text. */
+  writes?: WriteAnswer | undefined;
   signal: AbortSignal;
 }
 
@@ -60,8 +63,8 @@ function settingsOf(
  */
 export async function* generateFromPrompt(
   model: PromptModel,
-  { prompt, signal, decodesAlone, ...given }: PromptRequest,
-): AsyncGenerator<string, GeneratedText[]> {
+  { prompt, signal, decodesAlone, writes, ...given }: PromptRequest,
+): AsyncGenerator<string | Delta, GeneratedText[]> {
   const { decoder, tokenizer } = model;
   const { length } = prompt.tokens;
   const settings = settingsOf(model, { ...given, tokens: prompt.tokens });
@@ -74,7 +77,7 @@ export async function* generateFromPrompt(
     signal,
   };
   return yield* generate({
-    ...{ prompt, settings, tokenizer, signal, decodesAlone },
+    ...{ prompt, settings, tokenizer, signal, decodesAlone, writes },
     start: () => decoder.start(request),
   });
 }

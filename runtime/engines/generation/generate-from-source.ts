@@ -1,3 +1,4 @@
+import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
@@ -50,7 +51,7 @@ export async function* generateFromSource<Source>(
     tellsMeanLogprob,
     signal,
   }: SourceRequest<Source>,
-): AsyncGenerator<string, GeneratedText[]> {
+): AsyncGenerator<string | Delta, GeneratedText[]> {
   const settings = mergeSettings({
     request: withStopTokens(tokenizer, options, 1),
     ...{ repository, sourceTokens },

@@ -1,3 +1,4 @@
+import type { Delta } from '../../core/delta.js';
 import type { GeneratedText } from '../../core/handles/index.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import { beamSearch, type FoundBeam } from './search/beam-search.js';
@@ -5,7 +6,8 @@ import type { Decoding, Prompt } from './decoding/decoder.js';
 import { createLogitsProcessors } from './search/create-logits-processors.js';
 import type { LogitsProcessor } from './search/logits-processor.js';
 import { startGuidedDecoding } from './guidance.js';
-import { createCompletion, type Completion } from './output/completion.js';
+import { type AnswerWriter, createTextWriter } from './output/answer-writer.js';
+import { createCompletion, type Completion, finishOf } from './output/completion.js';
 import { createRandom } from './search/random.js';
 import type { GenerationSettings } from './settings/settings.js';
 import { createTextStream, type TextStream } from './output/text-stream.js';
@@ -26,9 +28,20 @@ export interface GenerationInput {
   rules?: readonly LogitsProcessor[] | undefined;
   /** True: answers tell their meanLogprob. */
   tellsMeanLogprob?: boolean | undefined;
+  /** How answers are told, if not as plain text. */
+  writes?: WriteAnswer | undefined;
   /** Starts one row with an empty cache. */
   start(): Promise<Decoding>;
 }
+
+/**
+ * Makes the writer of one answer.
+ * @param startStream begins a stream of text after these tokens
+ */
+export type WriteAnswer = (
+  startStream: (after: readonly number[]) => TextStream,
+  prompt: readonly number[],
+) => AnswerWriter;
 
 /** Most rows that a generation may come to have. */
 export function maxRowsOf({ numBeams, numReturnSequences }: GenerationSettings): number {
@@ -39,7 +52,9 @@ export function maxRowsOf({ numBeams, numReturnSequences }: GenerationSettings):
  * Feeds the prompt and generates tokens until EOS, a stop string, the length or the time ends the text. Yields the text
  * of a single answer as it becomes certain, and returns all answers. Ends within one step once `signal` aborts.
  */
-export async function* generate(generation: GenerationInput): AsyncGenerator<string, GeneratedText[]> {
+export async function* generate(
+  generation: GenerationInput,
+): AsyncGenerator<string | Delta, GeneratedText[]> {
   const { settings, prompt, signal } = generation;
   if (settings.countOnly) return [countedPrompt(settings)];
   const deadline = Date.now() + settings.maxTimeMs;
@@ -82,12 +97,21 @@ interface Run extends GenerationInput {
 }
 
 /** Greedy search and sampling: one row per answer, each until its own end. */
-async function* generateSequences(run: Run, first: Float32Array): AsyncGenerator<string, CompletionResult[]> {
+async function* generateSequences(
+  run: Run,
+  first: Float32Array,
+): AsyncGenerator<string | Delta, CompletionResult[]> {
   const { settings, decoding, signal } = run;
   const processors = processorsOf(run);
   const initial = startTextStream(run);
   const all = Array.from({ length: settings.numReturnSequences }, (_, index) =>
-    createCompletion({ ...run, prompt: run.prompt.tokens, processors, index, ...fork(initial) }),
+    createCompletion({
+      ...run,
+      prompt: run.prompt.tokens,
+      processors,
+      index,
+      writer: writerOf(run, initial),
+    }),
   );
   if (all.length > 1) decoding.reorder(all.map(() => 0));
   if (all.length === 1 && initial.text) yield initial.text;
@@ -95,7 +119,7 @@ async function* generateSequences(run: Run, first: Float32Array): AsyncGenerator
   for (let scores: Float32Array[] = all.map(() => first.slice()); ;) {
     signal.throwIfAborted();
     const pieces = unfinished.map((row, i) => row.addToken(scores[i]!));
-    if (all.length === 1 && pieces[0]) yield pieces[0];
+    if (all.length === 1) yield* pieces[0]!;
     const left = unfinished.flatMap((row, i) => (row.ended ? [] : [i]));
     if (left.length === 0 || Date.now() >= run.deadline) break;
     if (left.length < unfinished.length) decoding.reorder(left);
@@ -105,14 +129,17 @@ async function* generateSequences(run: Run, first: Float32Array): AsyncGenerator
   return yield* finishAll(all);
 }
 
-async function* finishAll(all: readonly Completion[]): AsyncGenerator<string, CompletionResult[]> {
+async function* finishAll(all: readonly Completion[]): AsyncGenerator<string | Delta, CompletionResult[]> {
   const rest = all.map((row) => row.finish());
-  if (all.length === 1 && rest[0]) yield rest[0];
+  if (all.length === 1) yield* rest[0]!;
   return all.map((row) => row.result);
 }
 
 /** Beam search: every beam continues the one row of the prompt, and the text comes at the end. */
-async function* generateBeams(run: Run, first: Float32Array): AsyncGenerator<string, CompletionResult[]> {
+async function* generateBeams(
+  run: Run,
+  first: Float32Array,
+): AsyncGenerator<string | Delta, CompletionResult[]> {
   const { settings, decoding, signal } = run;
   const { tokens: prompt } = run.prompt;
   const sources = Array.from({ length: settings.numBeams }, () => 0);
@@ -130,21 +157,26 @@ async function* generateBeams(run: Run, first: Float32Array): AsyncGenerator<str
       return Date.now() >= run.deadline;
     },
   });
-  const results = sequences.map((found) => beamResult(found, fork(initial), settings));
-  if (results.length === 1) yield results[0]!.text;
-  return results;
+  const results = sequences.map((found) => beamResult(found, writerOf(run, initial), settings));
+  if (results.length === 1) {
+    if (!run.writes && initial.text) yield initial.text;
+    yield* results[0]!.pieces;
+  }
+  return results.map(({ result }) => result);
 }
 
 /** The answer of a beam. */
 function beamResult(
   { ids, meanLogprob }: FoundBeam,
-  { stream, text }: PartialText,
+  writer: AnswerWriter,
   { eosTokenIds }: GenerationSettings,
-): CompletionResult {
-  const whole = text + ids.map((id) => stream.push(id)).join('');
-  const stopped = stream.stopped || eosTokenIds.has(ids.at(-1)!);
-  const finish = stopped ? 'stop' : 'length';
-  return { text: whole + stream.finish(), tokensOut: ids.length, tokens: ids, finish, meanLogprob };
+): { result: CompletionResult; pieces: (string | Delta)[] } {
+  const pieces = ids.flatMap((id) => writer.push(id));
+  const stopped = writer.stopped || eosTokenIds.has(ids.at(-1)!);
+  pieces.push(...writer.finish(!stopped));
+  const { parts } = writer;
+  const finish = finishOf(stopped ? 'stop' : 'length', parts);
+  return { result: { ...parts, tokensOut: ids.length, tokens: ids, finish, meanLogprob }, pieces };
 }
 
 /** A text stream, and the text that it has given so far. */
@@ -153,25 +185,24 @@ interface PartialText {
   text: string;
 }
 
-function startTextStream({
-  tokenizer,
-  prompt: { tokens: prompt },
-  settings,
-  echoesPrompt,
-  decodesAlone = false,
-}: Run): PartialText {
+function startTextStream(run: Run): PartialText {
+  const { prompt, echoesPrompt, decodesAlone = false } = run;
+  const stream = streamAfter(run, echoesPrompt || decodesAlone ? [] : prompt.tokens);
+  const text = echoesPrompt ? prompt.tokens.map((id) => stream.push(id)).join('') : '';
+  return { stream, text };
+}
+
+function streamAfter({ tokenizer, settings }: Run, prompt: readonly number[]): TextStream {
   const { cleanUp, skipSpecialTokens, stop: stops } = settings;
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { cleanUp, skipSpecialTokens });
   const { openBytes } = tokenizer;
-  const stream = createTextStream({
-    decode,
-    openBytes,
-    cleanUp,
-    stops,
-    prompt: echoesPrompt || decodesAlone ? [] : prompt,
-  });
-  const text = echoesPrompt ? prompt.map((id) => stream.push(id)).join('') : '';
-  return { stream, text };
+  return createTextStream({ decode, openBytes, cleanUp, stops, prompt });
+}
+
+function writerOf(run: Run, initial: PartialText): AnswerWriter {
+  if (run.writes) return run.writes((after) => streamAfter(run, after), run.prompt.tokens);
+  const { stream, text } = fork(initial);
+  return createTextWriter(stream, text);
 }
 
 const fork = ({ stream, text }: PartialText): PartialText => ({ stream: stream.fork(), text });

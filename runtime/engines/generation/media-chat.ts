@@ -27,7 +27,7 @@ import {
   mediaPrompt,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
-import { refuseParsing } from './refuse-parsing.js';
+import { type AskedChat, createChatAnswers } from './answers/chat-answers.js';
 
 /** Language models that read pictures, sounds or videos among words. */
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
@@ -49,21 +49,24 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
     ...contextLimitOf(config, decoder),
   };
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
+  const answers = createChatAnswers(template, tokenizer);
   const write = createWriter(families, { template, tokenizer });
   return {
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
-      refuseParsing(options);
+      const asked = answers.ask({ messages, variables, options });
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
-      const all = mediaOf(messages);
+      const all = mediaOf(asked.messages);
       const pictures = all.filter(({ kind }) => kind === 'image').length;
       const work = { sampling: { num_frames, fps }, pictures, signal };
       const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
-      const { ids, media } = write(messages, { variables, continues }, given);
-      checkPrompt(model, { tokens: ids, options });
+      const { ids, media } = write(asked, { variables: asked.variables, continues }, given);
+      checkPrompt(model, { tokens: ids, options: asked.options });
       const encoded: EncodedMedium[] = [];
       for (const { kind, bytes } of media) encoded.push(await encoders[kind]!.encode(bytes, work));
       const prompt = promptOf(families, ids, encoded);
-      return yield* generateFromPrompt(model, { prompt, options, cleanUp, signal });
+      const writes = asked.writes();
+      const request = { prompt, options: asked.options, cleanUp, writes, signal };
+      return yield* asked.checked(generateFromPrompt(model, request));
     },
   };
 }
@@ -125,7 +128,7 @@ const familyTemplate = (template: string | undefined, { config }: TextTokenizer)
     : createChatTemplate({ templates: { default: template }, tokenizerConfig: config });
 
 type Writer = (
-  messages: readonly MediaMessage[],
+  asked: AskedChat<MediaMessage>,
   options: Parameters<ChatTemplate['render']>[1],
   media: readonly MeasuredMedium[],
 ) => { ids: number[]; media: MeasuredMedium[] };
@@ -138,7 +141,7 @@ function createWriter(
   const bos = tokenText(tokenizer.config['bos_token']);
   const { template: own, alone } = families.video ?? {};
   const forVideos = familyTemplate(own, tokenizer) ?? template;
-  return (messages, options, media) => {
+  return ({ messages, begin }, options, media) => {
     const kinds = new Set(media.map(({ kind }) => kind));
     if (alone && kinds.size > 1)
       throw new RunError(
@@ -151,7 +154,7 @@ function createWriter(
     // A template that writes the start token itself wants no second one.
     const specialTokens =
       fitting.source !== families.image?.template && (bos === '' || !text.startsWith(bos));
-    return { ids: tokenizer.encode(text, { specialTokens }).ids, media: placed };
+    return { ids: tokenizer.encode(text + begin(text), { specialTokens }).ids, media: placed };
   };
 }
 

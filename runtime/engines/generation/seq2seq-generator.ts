@@ -1,3 +1,4 @@
+import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
@@ -40,7 +41,7 @@ interface Request {
 async function* generateAnswer(
   model: Model,
   { source, options, signal }: Request,
-): AsyncGenerator<string, GeneratedText[]> {
+): AsyncGenerator<string | Delta, GeneratedText[]> {
   const repository = { ...model.repository, ...source.taskParams };
   return yield* generateFromSource(
     { ...model, repository },

@@ -1,3 +1,4 @@
+import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
@@ -8,7 +9,7 @@ import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generateFromPrompt, type PromptModel, type PromptRequest } from './generate-from-prompt.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
-import { refuseParsing } from './refuse-parsing.js';
+import { createChatAnswers } from './answers/chat-answers.js';
 
 /** Decoder-only language models with a key-value cache (…ForCausalLM). */
 export async function loadTextGenerator(request: LoadRequest): Promise<TextGenerator> {
@@ -19,6 +20,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     openDecoder(request, config),
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
+  const answers = template && createChatAnswers(template, tokenizer);
   const ownParams = taskParams(config);
   const model: PromptModel = {
     ...{ decoder, tokenizer },
@@ -38,15 +40,17 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
       const prefixLength = tokenizer.encode(before, { specialTokens: specialTokens ?? false }).ids.length;
       return generateFrom(model, { prompt: withStartToken(ids, model), prefixLength, options, signal });
     },
-    chat(messages, variables, options, signal) {
-      if (!template) throw new RunError('unprocessable', 'this model has no chat template');
-      refuseParsing(options);
+    chat(messages, variables, given, signal) {
+      if (!template || !answers) throw new RunError('unprocessable', 'this model has no chat template');
+      const asked = answers.ask({ messages, variables, options: given });
+      const { options } = asked;
       // The template's text holds its own special tokens.
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
-      const text = template.render(messages, { variables, continues });
+      const rendered = template.render(asked.messages, { variables: asked.variables, continues });
+      const text = rendered + asked.begin(rendered);
       const maxLength = truncationLength(tokenizer, options);
       const prompt = tokenizer.encode(text, { specialTokens: false, maxLength }).ids;
-      return generateFrom(model, { prompt, options, signal });
+      return asked.checked(generateFrom(model, { prompt, options, writes: asked.writes(), signal }));
     },
   };
 }
@@ -72,7 +76,7 @@ interface Request extends Omit<PromptRequest, 'prompt'> {
   prompt: number[];
 }
 
-function generateFrom(model: PromptModel, request: Request): AsyncGenerator<string, GeneratedText[]> {
+function generateFrom(model: PromptModel, request: Request): AsyncGenerator<string | Delta, GeneratedText[]> {
   // Text generation of transformers 5 decodes an answer alone, that of 4 behind its prompt: a blank of a first word goes with it.
   const decodesAlone = model.tokenizer.config['backend'] === 'tokenizers';
   return generateFromPrompt(model, {

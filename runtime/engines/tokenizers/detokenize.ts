@@ -15,6 +15,10 @@ export interface DecodeOptions {
 export interface Detokenizer {
   /** Text of the ids. */
   decode(ids: readonly number[], options?: DecodeOptions): string;
+  /** Text of a token that `decode` skips. */
+  specialText(id: number): string | undefined;
+  /** Texts of all tokens that `decode` skips. */
+  readonly specialTexts: readonly string[];
   /** Text of tokens as they are written in the vocabulary (convert_tokens_to_string). */
   join(tokens: string[]): string;
   /**
@@ -33,6 +37,11 @@ export function createDetokenizer(json: TokenizerJson, model: TokenModel, config
   const cleansUp = config['clean_up_tokenization_spaces'] === true;
   return {
     join,
+    specialTexts: json.added_tokens.filter(({ special }) => special).map(({ content }) => content),
+    specialText(id) {
+      const token = added.get(id);
+      return token?.special === true ? token.content : undefined;
+    },
     decode(ids, options = {}) {
       const kept: string[] = [];
       for (const id of ids) {

@@ -1,3 +1,4 @@
+import type { Delta } from '../../../core/delta.js';
 import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js';
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
@@ -6,14 +7,14 @@ import { chosenLogprob } from '../search/chosen-logprob.js';
 import { readLogprobs } from '../search/logprobs.js';
 import { createSampler } from '../search/sampling.js';
 import type { GenerationSettings } from '../settings/settings.js';
-import type { TextStream } from './text-stream.js';
+import type { AnswerText, AnswerWriter } from './answer-writer.js';
 
 /** One answer while it is made. */
 export interface Completion {
-  /** Chooses the next token by the scores, which it may change. Returns the text that has become certain. */
-  addToken(scores: Float32Array): string;
-  /** The rest of the text, once no more tokens come. */
-  finish(): string;
+  /** Chooses the next token by the scores, which it may change. Returns the pieces that have become certain. */
+  addToken(scores: Float32Array): (string | Delta)[];
+  /** The rest of the answer, once no more tokens come. */
+  finish(): (string | Delta)[];
   /** True after EOS, a stop string or the last token that there is room for. */
   readonly ended: boolean;
   /** The newest token. */
@@ -28,10 +29,8 @@ export interface CompletionInput {
   processors: readonly LogitsProcessor[];
   /** Index among the answers of a request: each draws other random numbers. */
   index: number;
-  stream: TextStream;
+  writer: AnswerWriter;
   tellsMeanLogprob?: boolean | undefined;
-  /** The text that the stream has given so far. */
-  text: string;
 }
 
 export function createCompletion({
@@ -40,8 +39,7 @@ export function createCompletion({
   tokenizer,
   processors,
   index,
-  stream,
-  text,
+  writer,
   tellsMeanLogprob = false,
 }: CompletionInput): Completion {
   const { eosTokenIds, maxNewTokens, logprobs } = settings;
@@ -49,13 +47,8 @@ export function createCompletion({
   const ids = [...prompt];
   const tokenLogprobs: TokenLogprob[] = [];
   let sumLogprob = 0;
-  let answerText = text;
   let ended = false;
   let finish: FinishReason = 'length';
-  const emit = (piece: string) => {
-    answerText += piece;
-    return piece;
-  };
   return {
     addToken(scores) {
       const logprobOf = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
@@ -65,12 +58,12 @@ export function createCompletion({
       if (tellsMeanLogprob) sumLogprob += chosenLogprob(scores, id, settings);
       const last = eosTokenIds.has(id);
       if (logprobOf && !last) tokenLogprobs.push(logprobOf(id));
-      const piece = stream.push(id);
-      if (stream.stopped || last) finish = 'stop';
+      const pieces = writer.push(id);
+      if (writer.stopped || last) finish = 'stop';
       ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
-      return emit(piece);
+      return pieces;
     },
-    finish: () => emit(stream.finish()),
+    finish: () => writer.finish(finish === 'length'),
     get ended() {
       return ended;
     },
@@ -78,14 +71,20 @@ export function createCompletion({
       return ids.at(-1)!;
     },
     get result() {
+      const { parts } = writer;
       return {
-        text: answerText,
+        ...parts,
         tokensOut: ids.length - prompt.length,
         tokens: ids.slice(prompt.length),
-        finish,
+        finish: finishOf(finish, parts),
         ...(tellsMeanLogprob ? { meanLogprob: sumLogprob / (ids.length - prompt.length) } : {}),
         ...(logprobs === undefined ? {} : { logprobs: { content: tokenLogprobs } }),
       };
     },
   };
+}
+
+/** Calls are why an answer ended, unless it was cut off. */
+export function finishOf(finish: FinishReason, { toolCalls }: AnswerText): FinishReason {
+  return finish === 'stop' && toolCalls ? 'tool_calls' : finish;
 }

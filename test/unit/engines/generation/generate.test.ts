@@ -1,3 +1,4 @@
+import type { Delta } from '../../../../runtime/core/delta.js';
 import type { GeneratedText, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import { generate } from '../../../../runtime/engines/generation/generate.js';
@@ -28,7 +29,7 @@ function begin(
   return generate({ prompt: { tokens: prompt }, settings, tokenizer, signal, start: async () => decoding });
 }
 
-async function all(pieces: AsyncGenerator<string, GeneratedText[]>): Promise<string> {
+async function all(pieces: AsyncGenerator<string | Delta, GeneratedText[]>): Promise<string> {
   return (await answersOf(pieces)).map(({ text }) => text).join('|');
 }
 

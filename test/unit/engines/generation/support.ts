@@ -1,3 +1,4 @@
+import type { Delta } from '../../../../runtime/core/delta.js';
 import type { GeneratedText, GenerateOptions } from '../../../../runtime/core/handles/index.js';
 import type { Decoding } from '../../../../runtime/engines/generation/decoding/decoder.js';
 import type { TextTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
@@ -39,7 +40,9 @@ export function bigram(table: readonly number[], vocabulary: number): Decoding {
 }
 
 /** Every answer of a generator, read to its end. */
-export async function answersOf(pieces: AsyncGenerator<string, GeneratedText[]>): Promise<GeneratedText[]> {
+export async function answersOf(
+  pieces: AsyncGenerator<string | Delta, GeneratedText[]>,
+): Promise<GeneratedText[]> {
   for (;;) {
     const next = await pieces.next();
     if (next.done) return next.value;

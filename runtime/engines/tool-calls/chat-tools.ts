@@ -1,0 +1,130 @@
+import { RunError } from '../../core/errors.js';
+import { type ChatOptions, functionOf, type ToolFunction } from '../../core/tools.js';
+import type { ToolFormat } from './formats/format.js';
+import { adaptHistory, type HistoryMessage } from './history/adapt.js';
+import { genericPrompt } from './history/generic-prompt.js';
+import type { TemplateFacts } from './probe/probe.js';
+
+/** A conversation as its template takes it, and how the answer is to be read. */
+export interface PreparedChat {
+  messages: HistoryMessage[];
+  variables: Record<string, unknown>;
+  functions: ReadonlyMap<string, ToolFunction>;
+  /** Undefined: no calls are looked for. */
+  format: ToolFormat | undefined;
+  /** @returns what the answer is made to begin with, behind a prompt that ends so */
+  forced(prompt: string): string;
+  /** True: an answer without a call is none. */
+  mustCall: boolean;
+}
+
+/** Whether calls and reasoning are to be told apart from the content. */
+export function wantsParsing({ parse_response, tool_choice }: ChatOptions): boolean {
+  return parse_response === true || tool_choice === 'required' || typeof (tool_choice ?? '') === 'object';
+}
+
+/**
+ * `reasoning_effort` as the template has it.
+ * @throws RunError 422 where the model thinks, and its template knows no effort
+ */
+export function effortVariables(
+  { reasoning_effort: effort }: ChatOptions,
+  { variables, reasoning }: TemplateFacts,
+): Record<string, unknown> {
+  if (effort == null) return {};
+  if (effort === 'none' && variables.enableThinking) return { enable_thinking: false };
+  if (variables.reasoningEffort) return { reasoning_effort: effort };
+  // What doesn't think thinks with no effort.
+  if (!reasoning && !variables.enableThinking) return {};
+  const remedy = variables.enableThinking ? 'leave it out, or send none' : 'leave it out';
+  throw new RunError(
+    'unprocessable',
+    `params.reasoning_effort: the model's chat template has no such variable; ${remedy}`,
+  );
+}
+
+/** Prepares a conversation whose answer is to be read. @throws RunError as `adaptHistory` */
+export function prepareChat(
+  messages: readonly HistoryMessage[],
+  variables: Record<string, unknown>,
+  options: ChatOptions,
+  facts: TemplateFacts,
+): PreparedChat {
+  const choice = options.tool_choice ?? 'auto';
+  const functions = functionsOf(options);
+  const used = functions.size > 0;
+  const mustCall = used && choice !== 'auto' && choice !== 'none';
+  const { tools: _, ...others } = variables;
+  const history = adaptHistory(messages, facts);
+  const place = used ? facts.toolsVariable : undefined;
+  const generic = used && facts.format.kind === 'generic';
+  return {
+    messages: generic
+      ? withSystemText(history, genericPrompt(functions.values(), mustCall), facts)
+      : place === 'system message'
+        ? withSystemTools(history, JSON.stringify(options.tools))
+        : history,
+    variables: place && place !== 'system message' ? { ...others, [place]: options.tools } : others,
+    functions,
+    format: used || ALWAYS.has(facts.format.kind) ? facts.format : undefined,
+    forced: (prompt) => (mustCall ? forcedText(facts, choice, prompt) : ''),
+    mustCall,
+  };
+}
+
+/** Formats in which content, too, stands in marks. */
+const ALWAYS: ReadonlySet<ToolFormat['kind']> = new Set(['harmony', 'recipient']);
+
+function functionsOf({ tools, tool_choice: choice }: ChatOptions): Map<string, ToolFunction> {
+  const found = choice === 'none' ? [] : (tools ?? []).flatMap((tool) => functionOf(tool) ?? []);
+  const named = typeof choice === 'object' && choice ? choice.name : undefined;
+  const callable = named === undefined ? found : found.filter(({ name }) => name === named);
+  return new Map(callable.map((one) => [one.name, one]));
+}
+
+function withSystemText(
+  messages: readonly HistoryMessage[],
+  text: string,
+  { systemRole }: TemplateFacts,
+): HistoryMessage[] {
+  const [first, ...rest] = messages;
+  const role = systemRole ? 'system' : 'user';
+  if (first?.role !== role) return [{ role, content: text }, ...messages];
+  const { content } = first;
+  const joined = Array.isArray(content)
+    ? [{ type: 'text', text: `${text}\n\n` }, ...(content as unknown[])]
+    : `${text}\n\n${String(content ?? '')}`;
+  return [{ ...first, content: joined }, ...rest];
+}
+
+/** Tools as a key of the system's message. */
+function withSystemTools(messages: readonly HistoryMessage[], tools: string): HistoryMessage[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== 'system') return [{ role: 'system', content: '', tools }, ...messages];
+  return [{ ...first, tools }, ...rest];
+}
+
+/** The beginning of a call, up to the name, or to the arguments where it is given. */
+function forcedText(
+  { format, lead, reasoning }: TemplateFacts,
+  choice: ChatOptions['tool_choice'],
+  prompt: string,
+): string {
+  const { name, arguments: between } = leadOf(format, lead);
+  const named = typeof choice === 'object' && choice ? choice.name + (between ?? '') : '';
+  // What the model would have thought first is left out.
+  const thought = reasoning && prompt.trimEnd().endsWith(reasoning.start) ? `${reasoning.end}\n\n` : '';
+  const start = prompt.endsWith('\n') || thought !== '' ? name.replace(/^\n+/, '') : name;
+  return thought + start + named;
+}
+
+function leadOf(format: ToolFormat, lead: TemplateFacts['lead']): NonNullable<TemplateFacts['lead']> {
+  if (format.kind === 'generic') return { name: '{"tool_calls": [{"name": "', arguments: '", "arguments": ' };
+  if (format.kind === 'recipient') return { name: '', arguments: '\n' };
+  if (format.kind === 'pythonic') return { name: `${format.starts[0] ?? ''}[`, arguments: '(' };
+  if (format.kind === 'tagged-arguments')
+    return { name: lead?.name ?? format.starts[0]!, arguments: `${format.nameEnd.trim()}\n` };
+  if (lead || format.kind !== 'json') return lead ?? { name: '', arguments: undefined };
+  const start = `${format.starts[0] ?? ''}[{"${format.name}": "`;
+  return { name: start, arguments: `", "${format.arguments}": ` };
+}
