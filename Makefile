@@ -64,12 +64,15 @@ docs: dist/.built ## Write the generated documents and samples again
 	@$(NODE) scripts/docs.mjs
 
 bench: dist/.built ## Measure sizes, memory, start and latency
+	@$(NODE) scripts/packing/unpack.mjs
 	@$(NODE) bench/all.mjs
 
 bench-text: dist/.built ## Measure text models beside other servers: docs/benchmarks.md
+	@$(NODE) scripts/packing/unpack.mjs
 	@for family in embeddings classification generation; do $(NODE) bench/$$family.mjs || exit 1; done
 
 soak: dist/.built ## 20,000 mixed and hostile requests; fails when memory grows or a process dies
+	@$(NODE) scripts/packing/unpack.mjs
 	@$(NODE) bench/soak.mjs
 
 format: node_modules/.package-lock.json ## Format the sources

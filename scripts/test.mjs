@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { node24 } from './node-24.mjs';
+import { unpackFixtures } from './packing/unpack.mjs';
 import { createResults } from './testing/results.mjs';
 import { provide, runJest, runStep } from './testing/run.mjs';
 import { buildSharedImages } from './testing/shared-images.mjs';
@@ -96,6 +97,7 @@ async function containers(name) {
 
 const RUN = { parity, manifests, e2e: containers, memory: containers };
 
+unpackFixtures();
 // Images are built over them.
 if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 // Sound and video are read with the ffmpeg of this machine; images have their own.

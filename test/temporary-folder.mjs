@@ -1,15 +1,17 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unpackFixtures } from '../scripts/packing/unpack.mjs';
 
 const PREFIX = 'slipway-jest-';
 const DAY_MS = 86_400_000;
 
 /**
  * Gives a whole run a temporary folder of its own, which all tests and the processes that they start inherit. It goes
- * with the run; what a run that was killed has left goes with a run of a later day.
+ * with the run; what a run that was killed has left goes with a run of a later day. Models of test/fixtures are unpacked.
  */
 export default function setup() {
+  unpackFixtures();
   const place = tmpdir();
   for (const name of readdirSync(place).filter((entry) => entry.startsWith(PREFIX))) {
     const dir = join(place, name);
