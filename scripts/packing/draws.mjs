@@ -40,7 +40,7 @@ const LOGARITHM = [
 ].map(fround);
 const SINE = [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1].map(fround);
 const COSINE = [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2].map(fround);
-const EIGHTH = [-0.78515625, -2029 / 2 ** 23, -3.77489497744594108e-8].map(fround);
+const EIGHTH = [-0.78515625, -2029 / 2 ** 23, -3.774894977445941e-8].map(fround);
 const LOG_TWO = [-2.1219444e-4, 0.693359375].map(fround);
 const ROOT_HALF = fround(Math.SQRT1_2);
 const EIGHTHS = fround(1.27323954473516);

@@ -1,0 +1,16 @@
+interface Source {
+  seed: number;
+  stream: Uint32Array;
+  keys: Float64Array;
+}
+
+interface Draw {
+  seed: number;
+  start: number;
+  deviation: number;
+  turn?: [rows: number, columns: number];
+  steps: Int8Array;
+}
+
+export function streamOf(seed: number, count: number): Source;
+export function findDraw(source: Source, values: Float32Array, dims: readonly number[]): Draw | undefined;
