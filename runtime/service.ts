@@ -102,6 +102,7 @@ function detailsOf({
       engine: residentBytes(supervisor.pid) ?? null,
     },
     example: exampleOf(task, supervisor.state),
+    tools: supervisor.state.name === 'ready' ? (supervisor.state.tools ?? null) : null,
     times_ms: supervisor.state.name === 'ready' ? supervisor.state.times : null,
     version: VERSION,
   };

@@ -23,6 +23,20 @@ export interface ChatOptions {
   reasoning_effort?: string | null | undefined;
 }
 
+/** How a model's answers are told apart, for those who ask what it can do. */
+export interface ToolSupport {
+  /** The kind of format that its calls are written in. */
+  format: string;
+  /** How that is known: by the template's family, by comparing what it writes, or `generic`: it knows no tools. */
+  known_by: 'family' | 'probe' | 'generic';
+  /** What begins a call; empty where nothing announces it. */
+  markers: string[];
+  /** Whether its template writes several calls in one message. */
+  parallel: boolean;
+  /** The tags around what it thinks. */
+  reasoning: { start: string; end: string } | null;
+}
+
 /** What a tool in OpenAI's form says: `{type: "function", function: {…}}`; undefined where it has no name. */
 export function functionOf(tool: Record<string, unknown>): ToolFunction | undefined {
   const { name, description, parameters, strict } = objectIn(tool['function']) ?? {};

@@ -40,6 +40,7 @@ export default defineTask({
       head: 'media-chat',
       graphs: ['embed_tokens', 'audio_encoder', 'decoder_model_merged'],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES],
+      tools: ({ tools }) => tools,
       run: converse,
     },
   },

@@ -48,6 +48,7 @@ export default defineTask({
       head: 'causal-lm',
       graphs: ['model'],
       files: GENERATION_FILES,
+      tools: ({ tools }) => tools,
       async *run(handle, { messages, params: options }, { signal, count }) {
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
         const variables = templateVariables({ tools, documents, enable_thinking, ...chat_template_kwargs });

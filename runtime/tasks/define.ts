@@ -5,6 +5,7 @@ import type { MediaOutput } from '../core/media-output.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { EngineId, Profile } from '../core/spec.js';
 import type { Progress } from '../core/progress.js';
+import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
 
 /** Bytes of an image, sound or video that the request gave by url or base64. */
@@ -40,6 +41,8 @@ export interface EngineBinding<H extends Head, Input, Output> {
   files: readonly string[];
   /** More of them for some values of `model_type`. */
   typeFiles?: Readonly<Record<string, readonly string[]>>;
+  /** How answers of this model are told apart, for tasks that call tools. */
+  tools?(handle: Handles[H]): ToolSupport | undefined;
   /** An example request for this model, if the task's may not suit it; with a url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**

@@ -41,6 +41,7 @@ export default defineTask({
       graphs: ['embed_tokens', 'vision_encoder', 'encoder_model', 'decoder_model_merged'],
       otherGraphs: [['embed_tokens', 'vision_encoder', 'decoder_model_merged']],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES],
+      tools: ({ tools }) => tools,
       run: converse,
     },
   },

@@ -58,6 +58,7 @@ export default defineTask({
       head: 'media-chat',
       graphs: ['embed_tokens', 'vision_encoder', 'decoder_model_merged'],
       files: [...GENERATION_FILES, ...PROCESSOR_FILES, 'video_preprocessor_config.json'],
+      tools: ({ tools }) => tools,
       run: converse,
     },
   },

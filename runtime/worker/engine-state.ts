@@ -5,7 +5,7 @@ export type EngineState =
   | { name: 'idle' }
   | { name: 'preparing' }
   | { name: 'loading'; phase: LoadPhase }
-  | { name: 'ready'; times: Omit<Loaded, 'example'>; example: Loaded['example'] }
+  | ({ name: 'ready'; times: Omit<Loaded, 'example' | 'tools'> } & Pick<Loaded, 'example' | 'tools'>)
   | {
       name: 'failed';
       /** Shown to callers and operators. */

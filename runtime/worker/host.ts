@@ -4,6 +4,7 @@ import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle } from '../engines/index.js';
 import type { Progress } from '../core/progress.js';
+import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import { collectGarbage } from '../memory.js';
@@ -22,6 +23,7 @@ export interface EngineHost {
 
 interface Loaded {
   example: Record<string, unknown> | undefined;
+  tools: ToolSupport | undefined;
   run(
     input: Resolved<unknown>,
     context: RunContext,
@@ -56,7 +58,7 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const alone = { signal: new AbortController().signal, count: () => {}, tell: () => {} };
       await collect(loaded.run(golden, alone), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
-      send({ type: 'ready', loadMs, goldenMs, example: loaded.example });
+      send({ type: 'ready', loadMs, goldenMs, example: loaded.example, tools: loaded.tools });
       collectGarbage();
     } catch (error) {
       send({ type: 'load_failed', error: toWireError(loadFailure(error, request)) });
@@ -122,6 +124,7 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const handle = await loadHandle(binding.head, request);
   return {
     example: binding.example?.(handle),
+    tools: binding.tools?.(handle),
     run: (input, context) => binding.run(handle, input, context),
   };
 }

@@ -1,6 +1,7 @@
 import type { Delta } from '../core/delta.js';
 import type { WireError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
+import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
@@ -34,6 +35,8 @@ export interface Loaded {
   goldenMs: number;
   /** An example request for this model, if the task's example does not suit it. */
   example?: Record<string, unknown> | undefined;
+  /** Of chats: how answers are told apart. */
+  tools?: ToolSupport | undefined;
 }
 
 export type LoadPhase = 'opening' | 'warming_up';

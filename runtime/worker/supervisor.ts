@@ -77,10 +77,10 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
     const engine = createEngineClient(open);
     client = runs.follow(engine);
     try {
-      const { loadMs, goldenMs, example } = await engine.load(request, onPhase);
+      const { loadMs, goldenMs, example, tools } = await engine.load(request, onPhase);
       if (state.isFrozen) return;
       if (quickDeaths < QUICK_DEATHS) failures = 0;
-      state.set({ name: 'ready', times: { loadMs, goldenMs }, example });
+      state.set({ name: 'ready', times: { loadMs, goldenMs }, example, tools });
     } catch (error) {
       return onLoadFailure(request, engine, error as RunError);
     }

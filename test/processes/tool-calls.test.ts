@@ -50,6 +50,12 @@ test('calls, reasoning and content, whole and streamed', async () => {
     });
   try {
     await server.ready();
+    const status = (await (await fetch(`${server.url}/status`)).json()) as Record<string, unknown>;
+    expect(status).toMatchObject({
+      output: {
+        tools: { ...{ format: 'json', known_by: 'probe', markers: ['<tool_call>'], parallel: true } },
+      },
+    });
     const sequence_bias = await biasTo(dir, ANSWER, 519);
     const messages = [{ role: 'user', content: 'Weather?' }];
     const params = { tools, max_new_tokens: 300, sequence_bias, eos_token_id: 519 };

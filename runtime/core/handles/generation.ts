@@ -1,7 +1,7 @@
 /** Handles of models that write text, and what may be asked of them. */
 
 import type { Delta, ToolCall } from '../delta.js';
-import type { ChatOptions } from '../tools.js';
+import type { ChatOptions, ToolSupport } from '../tools.js';
 import type { FinishReason } from '../usage.js';
 import type { PictureQuestion } from './joint.js';
 
@@ -120,6 +120,8 @@ export interface GeneratedText {
 export interface TextGenerator {
   /** True when the repository brings a chat template. */
   readonly hasChatTemplate: boolean;
+  /** How answers of chats are told apart; undefined without a chat template. */
+  readonly tools?: ToolSupport | undefined;
   /**
    * Continues a text. Yields new text as it becomes certain (whole characters, never past a stop string; nothing when
    * several answers are asked for) and returns the new text of each answer. Ends within one token once `signal` aborts.
@@ -200,6 +202,8 @@ export interface FrameSampling {
 }
 
 export interface MediaChat {
+  /** How answers are told apart; undefined where they are text only. */
+  readonly tools?: ToolSupport | undefined;
   /**
    * Goes on with a conversation that holds media. Yields and returns as TextGenerator.chat does.
    * @throws RunError 413 a medium too large or too long, 415 not of its kind, 422 broken, of a kind that the model does not

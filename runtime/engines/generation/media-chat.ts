@@ -52,6 +52,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const answers = createChatAnswers(template, tokenizer);
   const write = createWriter(families, { template, tokenizer });
   return {
+    tools: answers.support,
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
       const asked = answers.ask({ messages, variables, options });
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';

@@ -30,6 +30,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   const prefix = String(ownParams['prefix'] ?? config['prefix'] ?? '');
   return {
     hasChatTemplate: template !== undefined,
+    tools: answers?.support,
     generate(text, options, signal) {
       const specialTokens = options.add_special_tokens ?? undefined;
       const before = options.prefix ?? prefix;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Delta } from '../../../core/delta.js';
 import { RunError } from '../../../core/errors.js';
 import type { GeneratedText, GenerateOptions } from '../../../core/handles/index.js';
-import type { ChatOptions } from '../../../core/tools.js';
+import type { ChatOptions, ToolSupport } from '../../../core/tools.js';
 import type { ChatTemplate } from '../../chat-templates/chat-template.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import {
@@ -14,13 +14,13 @@ import {
 import type { HistoryMessage } from '../../tool-calls/history/adapt.js';
 import { type Alphabet, createAlphabet } from '../../tool-calls/parse/alphabet.js';
 import { createAnswerParser } from '../../tool-calls/parse/answer-parser.js';
-import { probeTemplate, type TemplateFacts } from '../../tool-calls/probe/probe.js';
+import { probeTemplate, supportOf, type TemplateFacts } from '../../tool-calls/probe/probe.js';
 import type { WriteAnswer } from '../generate.js';
 import { createParsingWriter } from '../output/parsing-writer.js';
 
 /** How the answers of a model are read: what its template says of calls and reasoning. */
 export interface ChatAnswers {
-  readonly facts: TemplateFacts;
+  readonly support: ToolSupport;
   /**
    * Prepares a conversation.
    * @throws RunError 400 for calls in it that are none, 422 for options that this model can't do
@@ -62,7 +62,7 @@ export function createChatAnswers(template: ChatTemplate, tokenizer: TextTokeniz
   );
   const alphabet = createAlphabet([...used!, ...others!]);
   return {
-    facts,
+    support: supportOf(facts),
     ask({ messages, variables, options }) {
       const given = { ...variables, ...effortVariables(options, facts) };
       if (!wantsParsing(options)) return plainChat(messages, given, options);

@@ -1,3 +1,4 @@
+import type { ToolSupport } from '../../../core/tools.js';
 import type { ReasoningFormat, ToolFormat } from '../formats/format.js';
 import { familyFormat, familyReasoning, HARMONY_REASONING } from './families.js';
 import { differing } from './common.js';
@@ -78,6 +79,12 @@ export function probeTemplate(template: ProbedTemplate): TemplateFacts {
       reasoningEffort: /\breasoning_effort\b/.test(source),
     },
   };
+}
+
+/** What of them is told. */
+export function supportOf({ format, source, parallel, reasoning }: TemplateFacts): ToolSupport {
+  const markers = 'starts' in format ? [...format.starts] : [];
+  return { format: format.kind, known_by: source, markers, parallel, reasoning: reasoning ?? null };
 }
 
 const USER: Message = { role: 'user', content: PROBE.user };
