@@ -50,8 +50,12 @@ export interface ProbedTemplate {
 /** More than any template writes of so little; what follows would take long. */
 const MOST_WRITTEN = 200_000;
 
+/** Templates take a millisecond or two for all of it. */
+const MOST_SPENT_MS = 1000;
+
 /** Asks a template what it makes of small conversations, and compares. A few dozen renderings; never throws. */
-export function probeTemplate(template: ProbedTemplate): TemplateFacts {
+export function probeTemplate(given: ProbedTemplate): TemplateFacts {
+  const template = impatient(given);
   const { source } = template;
   const family = familyFormat(source);
   const variable = toolsVariable(template);
@@ -77,6 +81,23 @@ export function probeTemplate(template: ProbedTemplate): TemplateFacts {
     variables: {
       enableThinking: /\benable_thinking\b/.test(source),
       reasoningEffort: /\breasoning_effort\b/.test(source),
+    },
+  };
+}
+
+/** Renders no more once that has taken too long: a load must not wait for a hostile template. */
+function impatient({ source, render }: ProbedTemplate): ProbedTemplate {
+  let spent = 0;
+  return {
+    source,
+    render(...given) {
+      if (spent > MOST_SPENT_MS) throw new Error('takes too long');
+      const started = performance.now();
+      try {
+        return render(...given);
+      } finally {
+        spent += performance.now() - started;
+      }
     },
   };
 }
