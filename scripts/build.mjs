@@ -41,6 +41,9 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
+// The bundle reads it beside itself.
+copyFileSync('runtime/engines/generation/grammar/llguidance/llguidance.wasm', 'dist/image/llguidance.wasm');
+
 /** What the bundle is made of, for the bill of materials: name, version and licence of each npm package in it. */
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+\//;
 const folders = new Set(Object.keys(metafile.inputs).flatMap((file) => PACKAGE.exec(file) ?? []));

@@ -9,6 +9,7 @@ import {
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generationUsage, unstreamable } from './generated.js';
+import { grammarParams } from './grammar-params.js';
 import { generationParams, promptParams } from './generation-params.js';
 import { GENERATION_FILES } from './text-generation.js';
 import { checkTools } from './tool-params.js';
@@ -35,6 +36,7 @@ export default defineTask({
       messages: z.array(message).min(1),
       params: params({
         ...generationParams,
+        ...grammarParams,
         ...promptParams,
         documents: z.array(z.record(z.string(), z.unknown())).nullish(),
         ...conversationParams,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generatedText, textAnswer, unstreamable, generationUsage } from './generated.js';
+import { grammarParams } from './grammar-params.js';
 import { generationParams, promptParams } from './generation-params.js';
 
 /** What a decoder-only language model reads beside its graph. */
@@ -26,6 +27,7 @@ export default defineTask({
     text: z.string(),
     params: params({
       ...generationParams,
+      ...grammarParams,
       ...promptParams,
       prefix: z.string().nullish().describe('put before the prompt, but not into the answer'),
       add_special_tokens: z.boolean().nullish().describe('false: no BOS before the prompt'),

@@ -68,6 +68,26 @@ describe.each(MOUNTS)('OpenAI’s chat, %s', (mount) => {
     expect(seen).toEqual([]);
   });
 
+  const schema = { type: 'object', properties: { a: { type: 'integer' } } };
+
+  test.each<[object, object]>([
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } } },
+      { json_schema: schema },
+    ],
+    [{ response_format: { type: 'json_object' } }, { json_object: true }],
+    [{ response_format: { type: 'text' } }, {}],
+    [{ guided_json: JSON.stringify(schema) }, { json_schema: schema }],
+    [{ guided_regex: '[a-z]+' }, { regex: '[a-z]+' }],
+    [{ guided_choice: ['a', 'b'] }, { choices: ['a', 'b'] }],
+    [{ structured_outputs: { grammar: 'start: "a"' } }, { grammar: 'start: "a"' }],
+  ])('a format arrives as a param: %j', async (fields, params) => {
+    const url = `${await says(mount, 'a')}/v1/chat/completions`;
+    const { status } = await post(url, { model: 'test/model', messages, ...fields });
+    expect(status).toBe(200);
+    expect(seen[0]!['params']).toEqual({ continue_final_message: false, ...params });
+  });
+
   test('values that change nothing are accepted, and hints are named', async () => {
     const neutral = {
       ...{

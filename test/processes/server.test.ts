@@ -191,6 +191,13 @@ describe('a text generator', () => {
   });
   afterAll(() => server.stop());
 
+  test('an answer follows a grammar, which the bundle has beside itself', async () => {
+    const { output } = (await (
+      await server.run({ text: 'Once', params: { choices: ['a ship', 'a boat'], return_full_text: false } })
+    ).json()) as { output: string };
+    expect(['a ship', 'a boat']).toContain(output);
+  });
+
   test('the pieces of a stream add up to the answer', async () => {
     // Long enough that a busy machine, which reads several pieces at once, still sees some.
     const body = long;

@@ -53,6 +53,16 @@ export interface GenerateOptions {
   seed?: number | null | undefined;
   /** True: nothing is written; the usage tells the tokens of the prompt. */
   count_only?: boolean | null | undefined;
+  /** At most one of these five: the text follows a JSON schema, … */
+  json_schema?: Record<string, unknown> | null | undefined;
+  /** … is any object of JSON, … */
+  json_object?: boolean | null | undefined;
+  /** … fits a regular expression as a whole, … */
+  regex?: string | null | undefined;
+  /** … is one of these, … */
+  choices?: string[] | null | undefined;
+  /** … or follows a grammar in Lark's notation, whose first rule is `start`. */
+  grammar?: string | null | undefined;
   /** The text ends before the first of these that appears in it. */
   stop?: string | string[] | null | undefined;
   /** The text ends with the first token of this one. */

@@ -3,6 +3,9 @@ import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js
 import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { Decoder, DecodingRequest, Prompt } from './decoding/decoder.js';
+import { askedGrammar } from './grammar/asked-grammar.js';
+import { checkGrammarSettings } from './grammar/check-settings.js';
+import type { Grammars } from './grammar/grammars.js';
 import { generate, maxRowsOf, type WriteAnswer } from './generate.js';
 import { type GenerationSettings, mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
@@ -11,6 +14,7 @@ import { withStopTokens } from './settings/stop-tokens.js';
 export interface PromptModel {
   decoder: Decoder;
   tokenizer: TextTokenizer;
+  grammars: Grammars;
   /** generation_config.json, or config.json where there is none, under the task's own parameters. */
   repository: Json;
   contextLength: number | undefined;
@@ -48,13 +52,18 @@ function settingsOf(
   given: Pick<PromptRequest, 'options' | 'prefixLength' | 'cleanUp'> & { tokens: readonly number[] },
 ): GenerationSettings {
   const { tokens, options, prefixLength, cleanUp } = given;
-  return mergeSettings({
+  const settings = mergeSettings({
     ...model,
     request: withStopTokens(model.tokenizer, options),
     promptLength: tokens.length,
     ...{ prefixLength, cleanUp },
     sourceTokens: tokens,
   });
+  const asked = askedGrammar(options);
+  if (!asked) return settings;
+  checkGrammarSettings(asked.param, settings, options);
+  // A blank that is joined to the word before it would leave the grammar.
+  return { ...settings, cleanUp: false };
 }
 
 /**
@@ -76,8 +85,14 @@ export async function* generateFromPrompt(
     waits: settings.guidanceScale === 1,
     signal,
   };
-  return yield* generate({
-    ...{ prompt, settings, tokenizer, signal, decodesAlone, writes },
-    start: () => decoder.start(request),
-  });
+  const asked = askedGrammar(given.options);
+  const grammar = asked && (await model.grammars.start(asked, settings));
+  try {
+    return yield* generate({
+      ...{ prompt, settings, tokenizer, signal, decodesAlone, writes, grammar },
+      start: () => decoder.start(request),
+    });
+  } finally {
+    grammar?.release();
+  }
 }

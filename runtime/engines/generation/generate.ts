@@ -5,6 +5,7 @@ import { beamSearch, type FoundBeam } from './search/beam-search.js';
 import type { Decoding, Prompt } from './decoding/decoder.js';
 import { createLogitsProcessors } from './search/create-logits-processors.js';
 import type { LogitsProcessor } from './search/logits-processor.js';
+import type { GenerationGrammar } from './grammar/grammars.js';
 import { startGuidedDecoding } from './guidance.js';
 import { type AnswerWriter, createTextWriter } from './output/answer-writer.js';
 import { createCompletion, type Completion, finishOf } from './output/completion.js';
@@ -30,6 +31,8 @@ export interface GenerationInput {
   tellsMeanLogprob?: boolean | undefined;
   /** How answers are told, if not as plain text. */
   writes?: WriteAnswer | undefined;
+  /** What answers have to follow; released by who started it. Not for beam search. */
+  grammar?: GenerationGrammar | undefined;
   /** Starts one row with an empty cache. */
   start(): Promise<Decoding>;
 }
@@ -111,6 +114,7 @@ async function* generateSequences(
       processors,
       index,
       writer: writerOf(run, initial),
+      grammar: run.grammar?.startRow(),
     }),
   );
   if (all.length > 1) decoding.reorder(all.map(() => 0));

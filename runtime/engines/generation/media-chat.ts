@@ -16,6 +16,7 @@ import { openDecoder } from './decoding/open-decoder.js';
 import type { Prompt } from './decoding/prompt.js';
 import { loadFlorenceChat } from './florence-chat.js';
 import { checkPrompt, generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
+import { createGrammars } from './grammar/grammars.js';
 import { asTemplateReads, type GivenMedium, mediaOf } from './prompts/media/conversation.js';
 import { createMediaFamilies, type MediaFamilies, type MediumKind } from './prompts/media/families.js';
 import type { MediumWork } from './prompts/media/medium-encoder.js';
@@ -45,7 +46,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const decoder = await openDecoder(rest, config);
   const generation = await readOptionalJson(dir, 'generation_config.json');
   const model: PromptModel = {
-    ...{ decoder, tokenizer, repository: generation ?? config },
+    ...{ decoder, tokenizer, grammars: createGrammars(tokenizer), repository: generation ?? config },
     ...contextLimitOf(config, decoder),
   };
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;

@@ -8,6 +8,7 @@ import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generateFromPrompt, type PromptModel, type PromptRequest } from './generate-from-prompt.js';
+import { createGrammars } from './grammar/grammars.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
 import { createChatAnswers } from './answers/chat-answers.js';
 
@@ -23,7 +24,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   const answers = template && createChatAnswers(template, tokenizer);
   const ownParams = taskParams(config);
   const model: PromptModel = {
-    ...{ decoder, tokenizer },
+    ...{ decoder, tokenizer, grammars: createGrammars(tokenizer) },
     repository: { ...(generation ?? config), ...ownParams },
     ...contextLimitOf(config, decoder),
   };

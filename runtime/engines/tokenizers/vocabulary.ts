@@ -7,6 +7,8 @@ import { type SPECIAL_TOKENS, specialTexts, type TokenizerJson, tokenText } from
 export interface Vocabulary {
   /** Id of a token. */
   idOf(token: string): number | undefined;
+  /** Above all ids. */
+  readonly idLimit: number;
   /** Text of a token as the vocabulary has it; undefined for an id without one. */
   tokenOf(id: number): string | undefined;
   /** Tokens that look like this. */
@@ -34,6 +36,7 @@ export function createVocabulary({ json, model, config }: VocabularySettings): V
   const idOf = (token: string) => added.get(token) ?? model.ids.get(token);
   return {
     idOf,
+    idLimit: limitOf(contents.keys(), model.tokens.keys()),
     tokenOf: (id) => contents.get(id) ?? model.tokens.get(id),
     tokensLike: (pattern) =>
       [...new Set([...added.keys(), ...model.ids.keys()])].filter((one) => pattern.test(one)),
@@ -46,6 +49,12 @@ export function createVocabulary({ json, model, config }: VocabularySettings): V
     specialIds: specialIdsOf(json, config),
     marksSubwords: marksSubwords(json),
   };
+}
+
+function limitOf(...lists: Iterable<number>[]): number {
+  let limit = 0;
+  for (const ids of lists) for (const id of ids) limit = Math.max(limit, id + 1);
+  return limit;
 }
 
 function specialIdsOf(json: TokenizerJson, config: Json): Set<number> {

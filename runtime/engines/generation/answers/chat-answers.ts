@@ -15,6 +15,7 @@ import type { HistoryMessage } from '../../tool-calls/history/adapt.js';
 import { type Alphabet, createAlphabet } from '../../tool-calls/parse/alphabet.js';
 import { createAnswerParser } from '../../tool-calls/parse/answer-parser.js';
 import { probeTemplate, supportOf, type TemplateFacts } from '../../tool-calls/probe/probe.js';
+import { askedGrammar } from '../grammar/asked-grammar.js';
 import type { WriteAnswer } from '../generate.js';
 import { createParsingWriter } from '../output/parsing-writer.js';
 
@@ -87,13 +88,16 @@ function plainChat<Message>(
 }
 
 /** @throws RunError 422 for what would change the calls */
-function checkOptions({ skip_special_tokens, clean_up_tokenization_spaces }: GenerateOptions): void {
+function checkOptions(options: GenerateOptions): void {
+  const { skip_special_tokens, clean_up_tokenization_spaces } = options;
   const refuse = (name: string, why: string) =>
     new RunError('unprocessable', `params.${name}: ${why}; leave it out with parse_response`);
   if (skip_special_tokens === false)
     throw refuse('skip_special_tokens', 'special tokens are what calls are told by');
   if (clean_up_tokenization_spaces === true)
     throw refuse('clean_up_tokenization_spaces', 'true would change the arguments of calls');
+  const grammar = askedGrammar(options);
+  if (grammar) throw refuse(grammar.param, 'the answer could not call tools');
 }
 
 interface ParsedInput {

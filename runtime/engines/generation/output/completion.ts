@@ -2,6 +2,7 @@ import type { Delta } from '../../../core/delta.js';
 import type { GeneratedText, TokenLogprob } from '../../../core/handles/index.js';
 import type { FinishReason } from '../../../core/usage.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { RowGrammar } from '../grammar/row-grammar.js';
 import type { LogitsProcessor } from '../search/logits-processor.js';
 import { chosenLogprob } from '../search/chosen-logprob.js';
 import { readLogprobs } from '../search/logprobs.js';
@@ -30,6 +31,7 @@ export interface CompletionInput {
   /** Index among the answers of a request: each draws other random numbers. */
   index: number;
   writer: AnswerWriter;
+  grammar?: RowGrammar | undefined;
   tellsMeanLogprob?: boolean | undefined;
 }
 
@@ -40,6 +42,7 @@ export function createCompletion({
   processors,
   index,
   writer,
+  grammar,
   tellsMeanLogprob = false,
 }: CompletionInput): Completion {
   const { eosTokenIds, maxNewTokens, logprobs } = settings;
@@ -53,13 +56,13 @@ export function createCompletion({
     addToken(scores) {
       const logprobOf = logprobs === undefined ? undefined : readLogprobs(tokenizer, scores, logprobs);
       for (const process of processors) process(scores, ids, 0);
-      const id = sample(scores);
+      const id = grammar ? grammar.choose(scores, sample) : sample(scores);
       ids.push(id);
       if (tellsMeanLogprob) sumLogprob += chosenLogprob(scores, id, settings);
       const last = eosTokenIds.has(id);
       if (logprobOf && !last) tokenLogprobs.push(logprobOf(id));
       const pieces = writer.push(id);
-      if (writer.stopped || last) finish = 'stop';
+      if (writer.stopped || last || grammar?.complete) finish = 'stop';
       ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
       return pieces;
     },

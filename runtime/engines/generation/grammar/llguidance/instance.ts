@@ -38,13 +38,14 @@ export class GrammarInstance {
   private constructor(
     private readonly wasm: Exports,
     readonly vocabulary: number,
+    readonly ends: readonly number[],
   ) {}
 
   static async open({ tokens, ends }: TokenTable): Promise<GrammarInstance> {
     const { instance } = await WebAssembly.instantiate(await readFile(FILE), {
       env: { now: () => performance.now() },
     });
-    const opened = new GrammarInstance(instance.exports as unknown as Exports, tokens.length);
+    const opened = new GrammarInstance(instance.exports as unknown as Exports, tokens.length, ends);
     const table = opened.give(tableOf(tokens));
     const ids = opened.give(new Uint8Array(Uint32Array.from(ends).buffer));
     opened.done(opened.wasm.set_tokens(...table, ...ids));
@@ -138,6 +139,14 @@ export class GrammarState {
   /** Whether the text may end here. */
   get accepting(): boolean {
     return this.instance.accepting(this.handle);
+  }
+
+  /** Whether the text has to end here. */
+  get complete(): boolean {
+    if (!this.accepting) return false;
+    const mask = this.instance.mask(this.handle).slice();
+    for (const id of this.instance.ends) mask[id >>> 5]! &= ~(1 << (id & 31));
+    return mask.every((bits) => bits === 0);
   }
 
   release(): void {

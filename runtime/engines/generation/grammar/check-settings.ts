@@ -1,0 +1,32 @@
+import { RunError } from '../../../core/errors.js';
+import type { GenerateOptions } from '../../../core/handles/index.js';
+import type { GenerationSettings } from '../settings/settings.js';
+import type { GrammarParam } from './asked-grammar.js';
+
+/**
+ * Refuses what could contradict a grammar, or would change a text that follows one.
+ * @throws RunError 422 that names it
+ */
+export function checkGrammarSettings(
+  param: GrammarParam,
+  settings: GenerationSettings,
+  request: GenerateOptions,
+): void {
+  const contradicting: Record<string, boolean> = {
+    num_beams: settings.numBeams > 1,
+    guidance_scale: settings.guidanceScale !== 1,
+    min_new_tokens: settings.minNewTokens > 0,
+    forced_bos_token_id: settings.forcedBosTokenId !== undefined,
+    forced_eos_token_id: settings.forcedEosTokenIds.length > 0,
+    suppress_tokens: settings.suppressTokens.length > 0,
+    begin_suppress_tokens: settings.beginSuppressTokens.length > 0,
+    eos_token_id: request.eos_token_id != null,
+    stop_sequence: request.stop_sequence != null,
+    skip_special_tokens: !settings.skipSpecialTokens,
+    clean_up_tokenization_spaces: request.clean_up_tokenization_spaces === true,
+  };
+  const [found] = Object.keys(contradicting).filter((name) => contradicting[name]);
+  const name = found === 'min_new_tokens' && request.min_new_tokens == null ? 'min_length' : found;
+  if (name !== undefined)
+    throw new RunError('unprocessable', `params.${name}: does not go with params.${param}`);
+}

@@ -1,0 +1,114 @@
+import { RunError } from '../../../core/errors.js';
+import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { GenerationSettings } from '../settings/settings.js';
+import type { AskedGrammar } from './asked-grammar.js';
+import { GrammarInstance, GrammarRefused, type GrammarState } from './llguidance/instance.js';
+import { refusalText } from './refusal-text.js';
+import { createRowGrammar, type RowGrammar } from './row-grammar.js';
+import { createTokenTable } from './token-table.js';
+
+/** A grammar while a request follows it. */
+export interface GenerationGrammar {
+  /** A row at the start of the grammar. */
+  startRow(): RowGrammar;
+  /** Gives back what the rows hold. */
+  release(): void;
+}
+
+/** Grammars over the tokens of one model. */
+export interface Grammars {
+  /**
+   * @throws RunError 400 for a grammar that can't be followed, 422 for a model that can't follow one
+   */
+  start(asked: AskedGrammar, settings: GenerationSettings): Promise<GenerationGrammar>;
+}
+
+/** Compiled grammars that are kept for the next request. */
+const MOST_KEPT = 32;
+
+interface Opened {
+  instance: GrammarInstance;
+  /** At their starts, the one that was used last at the end. */
+  compiled: Map<string, GrammarState>;
+}
+
+/** Opens llguidance with the first request that needs it, and anew after it has failed. */
+export function createGrammars(tokenizer: TextTokenizer): Grammars {
+  let opening: Promise<Opened> | undefined;
+  const open = async (ends: ReadonlySet<number>): Promise<Opened> => ({
+    instance: await GrammarInstance.open(createTokenTable(tokenizer, ends)),
+    compiled: new Map(),
+  });
+  const guard = <T>(param: string, opened: Promise<Opened>, work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      // What has trapped must not be used again.
+      if (error instanceof WebAssembly.RuntimeError && opening === opened) opening = undefined;
+      throw grammarError(param, error);
+    }
+  };
+  return {
+    async start(asked, settings) {
+      checkModel(asked.param, tokenizer, settings);
+      const opened = (opening ??= open(settings.eosTokenIds));
+      const found = await opened.catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      const { param } = asked;
+      const start = guard(param, opened, () => compiledGrammar(found, asked));
+      const own = guard(param, opened, () => start.fork());
+      const states = [own];
+      const traits = { greedy: !settings.doSample, ends: settings.eosTokenIds };
+      return {
+        startRow() {
+          const state = guard(param, opened, () => own.fork());
+          states.push(state);
+          const row = createRowGrammar(state, traits);
+          return {
+            choose: (scores, sample) => guard(param, opened, () => row.choose(scores, sample)),
+            get complete() {
+              return row.complete;
+            },
+          };
+        },
+        release() {
+          // An instance that has trapped is dropped as a whole.
+          if (opening === opened) for (const state of states.splice(0)) state.release();
+        },
+      };
+    },
+  };
+}
+
+function checkModel(param: string, tokenizer: TextTokenizer, { eosTokenIds }: GenerationSettings): void {
+  if (eosTokenIds.size === 0)
+    throw new RunError('unprocessable', `params.${param}: this model names no token that ends a text`);
+  if (tokenizer.marksSubwords)
+    throw new RunError('unprocessable', `params.${param}: the tokens of this model do not tell blanks`);
+}
+
+/** A grammar at its start, which stays in the list. */
+function compiledGrammar({ instance, compiled }: Opened, { kind, source }: AskedGrammar): GrammarState {
+  const key = `${kind} ${source}`;
+  const state = compiled.get(key) ?? instance.compile(kind, source);
+  compiled.delete(key);
+  compiled.set(key, state);
+  const [oldest] = compiled.keys();
+  if (compiled.size > MOST_KEPT) {
+    compiled.get(oldest!)?.release();
+    compiled.delete(oldest!);
+  }
+  return state;
+}
+
+function grammarError(param: string, error: unknown): unknown {
+  if (error instanceof GrammarRefused)
+    return new RunError('invalid_input', `params.${param}: ${refusalText(error.message)}`, { cause: error });
+  if (error instanceof WebAssembly.RuntimeError)
+    return new RunError('unprocessable', `params.${param}: is too much work; make it simpler`, {
+      cause: error,
+    });
+  return error;
+}
