@@ -111,7 +111,10 @@ describe.each(MOUNTS)('OpenAI’s chat, %s', (mount) => {
     expect(answered.status).toBe(200);
     expect(answered.ignored!.split(', ').sort()).toEqual(Object.keys(hints).sort());
     const { params, messages: sent } = seen[0] as { params: object; messages: object[] };
-    expect(params).toEqual({ skip_special_tokens: true, continue_final_message: false });
+    expect(params).toEqual({
+      ...{ skip_special_tokens: true, continue_final_message: false },
+      parse_response: true,
+    });
     expect(sent[0]).toEqual(messages[0]);
   });
 

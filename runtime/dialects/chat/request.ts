@@ -16,7 +16,7 @@ export interface ChatRequest {
 
 /** A body of POST /run that answers with calls and reasoning apart. */
 export function chatRunBody({ messages, params }: Pick<ChatRequest, 'messages' | 'params'>) {
-  return { messages, params: { ...params, ...(params['tools'] ? { parse_response: true } : {}) } };
+  return { messages, params: { ...params, parse_response: true } };
 }
 
 /** Asks for a whole answer and gives it to `send`. */

@@ -109,7 +109,7 @@ export function readChat(json: unknown, host: DialectHost): TextRequest<ChatAnsw
     ...formatParams(given),
     ...toolParams(given),
     ...dropNullish({ chat_template_kwargs, documents, reasoning_effort }),
-    ...(given.tools?.length ? { parse_response: true } : {}),
+    parse_response: true,
     // OpenAI's interface never continues a final assistant message; the model answers it.
     continue_final_message: false,
   };
