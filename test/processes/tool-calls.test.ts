@@ -93,6 +93,19 @@ test('calls, reasoning and content, whole and streamed', async () => {
     expect(((await short.json()) as Answer).output.tool_calls).toHaveLength(1);
     expect(short.headers.get('inference-finish-reason')).toBe('length');
 
+    const none = {
+      ...params,
+      tool_choice: 'none',
+      parse_response: true,
+      sequence_bias: [],
+      max_new_tokens: 1,
+    };
+    const shown = async (given: object) =>
+      Number((await post({ messages, params: given })).headers.get('inference-tokens-in'));
+    expect(await shown(none)).toBeLessThan(await shown({ ...none, tool_choice: 'auto' }));
+    const unread = { ...none, parse_response: false };
+    expect(await shown(unread)).toBe(await shown(none));
+
     const effort = { ...params, reasoning_effort: 'high' };
     const refused = await post({ messages, params: effort });
     expect([refused.status, ((await refused.json()) as Answer).error]).toEqual([

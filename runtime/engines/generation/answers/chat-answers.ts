@@ -65,7 +65,9 @@ export function createChatAnswers(template: ChatTemplate, tokenizer: TextTokeniz
   return {
     support: supportOf(facts),
     ask({ messages, variables, options }) {
-      const given = { ...variables, ...effortVariables(options, facts) };
+      // Tools that must not be called are not shown.
+      const hidden = options.tool_choice === 'none' ? { tools: null } : {};
+      const given = { ...variables, ...effortVariables(options, facts), ...hidden };
       if (!wantsParsing(options)) return plainChat(messages, given, options);
       checkOptions(options);
       const prepared = prepareChat(messages as unknown as HistoryMessage[], given, options, facts);
