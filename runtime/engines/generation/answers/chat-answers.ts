@@ -69,11 +69,23 @@ export function createChatAnswers(template: ChatTemplate, tokenizer: TextTokeniz
       const hidden = options.tool_choice === 'none' ? { tools: null } : {};
       const given = { ...variables, ...effortVariables(options, facts), ...hidden };
       if (!wantsParsing(options)) return plainChat(messages, given, options);
-      checkOptions(options);
       const prepared = prepareChat(messages as unknown as HistoryMessage[], given, options, facts);
+      if (isPlain(prepared, facts, options))
+        return plainChat(prepared.messages as unknown as typeof messages, prepared.variables, options);
+      checkOptions(options);
       return parsedChat(prepared, { facts, alphabet, tokenizer, options });
     },
   };
+}
+
+/** Whether an answer has nothing to tell apart: no tools, and no thoughts, which a grammar from the first token on leaves out. */
+function isPlain(
+  { functions, format }: PreparedChat,
+  { reasoning }: TemplateFacts,
+  options: GenerateOptions,
+): boolean {
+  if (functions.size > 0) return false;
+  return askedGrammar(options) !== undefined || (format === undefined && reasoning === undefined);
 }
 
 function plainChat<Message>(
