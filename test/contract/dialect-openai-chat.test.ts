@@ -85,7 +85,7 @@ describe.each(MOUNTS)('OpenAI’s chat, %s', (mount) => {
     const url = `${await says(mount, 'a')}/v1/chat/completions`;
     const { status } = await post(url, { model: 'test/model', messages, ...fields });
     expect(status).toBe(200);
-    expect(seen[0]!['params']).toEqual({ continue_final_message: false, ...params });
+    expect(seen[0]!['params']).toEqual({ continue_final_message: false, parse_response: true, ...params });
   });
 
   test('values that change nothing are accepted, and hints are named', async () => {
