@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package test check unit contract processes parity faults e2e memory manifests mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package test check unit contract processes parity faults e2e memory manifests clients mutants docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ faults: dist/.built ## Downloads that are killed, cut and starved of disk, and c
 
 manifests: dist/.built ## Manifests before a real API server of Kubernetes, which is built the first time (minutes)
 	@$(NODE) scripts/test.mjs manifests
+
+clients: dist/.built ## Published clients of other servers, as they are, against models of each task; needs PyPI and npm
+	@$(NODE) scripts/clients/run.mjs
 
 mutants: dist/.built ## Plant faults and say which no test notices: make mutants [FILES='runtime/wire gateway/limits'] [EACH=4] [SEED=1]
 	@$(NODE) scripts/mutants/run.mjs $(FILES)

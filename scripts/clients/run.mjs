@@ -9,9 +9,11 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { unpackFixtures } from '../packing/unpack.mjs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const run = promisify(execFile);
+unpackFixtures();
 const OWN = import.meta.dirname;
 const PLACE = resolve('.cache/clients');
 const ZOO = 'test/fixtures/zoo';
