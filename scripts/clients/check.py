@@ -4,6 +4,7 @@ Usage: check.py '{"models": {task: address}, "picture": file, "sound": file}'
 Prints one line of JSON for each call: client, call, and the error where it failed.
 """
 
+import functools
 import json
 import os
 import sys
@@ -74,6 +75,8 @@ def openai_cases():
 def hugging_face_cases():
     from huggingface_hub import InferenceClient
 
+    # A client that is garbage-collected closes its streams.
+    @functools.cache
     def at(task):
         return InferenceClient(model=AT[task], timeout=120)
 

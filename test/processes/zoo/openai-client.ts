@@ -42,7 +42,7 @@ export function openAiClient(zooOf: () => ZooGateway): void {
         .flat()
         .filter((task) => zoo.models.has(task))
         .toSorted();
-      expect(tasks).toHaveLength(10);
+      expect(tasks).toHaveLength(14);
       expect(data.map(({ id }) => id)).toEqual(tasks.map((task) => `zoo/${task}`));
     });
 
