@@ -26,7 +26,8 @@ export const sha256 = (content) => createHash('sha256').update(content).digest('
 export function filesUnder(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    // Servers that tests start leave records of what they have checked (.slipway.json).
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.slipway'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
 }
