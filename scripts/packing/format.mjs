@@ -25,11 +25,13 @@ export const sha256 = (content) => createHash('sha256').update(content).digest('
 /** Paths of all files under a folder, relative to it, in order; none where it is not there. */
 export function filesUnder(folder) {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    // Servers that tests start leave records of what they have checked (.slipway.json).
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.slipway'))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      // Servers that tests start leave records of what they have checked (.slipway.json).
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('.slipway'))
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .sort()
+  );
 }
 
 /** Models that are packed, as `<root>/<task>/<name>`. */
