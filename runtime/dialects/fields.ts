@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import * as z from 'zod';
 import { RunError } from '../core/errors.js';
 import { deepest } from '../tasks/body.js';
+import { drawingParams, stopStrings } from './sampling.js';
 
 /** A field of OpenAI's interface that is not supported: only null or its absence is accepted. */
 export const unsupportedField = (why: string) =>
@@ -129,12 +130,11 @@ export const samplingFields = {
 export type Sampling = z.output<z.ZodObject<typeof samplingFields>>;
 
 /**
- * Converts OpenAI's parameters to those of the tasks. Sampling is on only if the request asks for it: by a temperature,
- * by another field that needs sampling, or by several answers.
+ * Converts OpenAI's parameters to those of the tasks.
  * @throws RunError 400 for fields that contradict each other
  */
 export function generationOf(given: Sampling): Record<string, unknown> {
-  const { temperature, top_p, n, seed, max_tokens, min_p, typical_p, min_tokens } = given;
+  const { temperature, n, seed, max_tokens, min_tokens } = given;
   const { presence_penalty, frequency_penalty, logit_bias, skip_special_tokens } = given;
   if (given.stream_options && !given.stream)
     throw new RunError('invalid_input', 'stream_options: needs stream');
@@ -142,16 +142,10 @@ export function generationOf(given: Sampling): Record<string, unknown> {
   if (isMultiple && temperature === 0)
     throw new RunError('invalid_input', 'n: several answers need a temperature above 0');
   if (max_tokens === 0) throw new RunError('invalid_input', 'max_tokens: must be at least 1');
-  // 0 and -1 stand for no limit. Only what narrows the choice asks for sampling.
-  const top_k = given.top_k != null && given.top_k < 1 ? undefined : given.top_k;
-  const stop = [given.stop ?? []].flat().filter((one) => one !== '');
-  const needsSampling =
-    (top_p ?? 1) < 1 || (typical_p ?? 1) < 1 || isMultiple || top_k != null || (min_p ?? 0) > 0;
   return dropNullish({
-    do_sample: temperature == null ? needsSampling || undefined : temperature > 0,
-    temperature: temperature || undefined,
-    ...{ top_p, typical_p, seed: seed === -1 ? undefined : seed, top_k, min_p },
-    stop: stop.length === 0 ? undefined : stop,
+    ...drawingParams(given, isMultiple),
+    seed: seed === -1 ? undefined : seed,
+    stop: stopStrings(given.stop),
     repetition_penalty: repetitionOf(given),
     ...{ presence_penalty, frequency_penalty, logit_bias, skip_special_tokens },
     max_new_tokens: max_tokens === -1 ? undefined : max_tokens,

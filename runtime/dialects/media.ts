@@ -16,8 +16,3 @@ export function mediaOf(output: unknown): MediaOutput | undefined {
     ? { mediaType: found[1]!, media: Buffer.from(output.slice(found[0].length), 'base64') }
     : undefined;
 }
-
-/** The key of a request's body at which a picture, sound or video stands. */
-export function mediaField(given: string): { url: string } | { base64: string } {
-  return /^https?:/i.test(given) ? { url: given } : { base64: given };
-}

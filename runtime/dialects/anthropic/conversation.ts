@@ -1,4 +1,4 @@
-import { type Block, mediaBlock, requireReadable } from '../chat/blocks.js';
+import { type Block, mediaBlock, requireReadable, textOrBlocks } from '../chat/blocks.js';
 import { toolParams } from '../chat/tools.js';
 import { dropNullish } from '../fields.js';
 import type { ServedModel } from '../host.js';
@@ -46,9 +46,7 @@ function translate(
     } else if (block.type === 'text') rest.push({ type: 'text', text: block.text });
     else if (block.type === 'image') rest.push(requireReadable(model, imageOf(block), at));
   }
-  const isText = rest.every(({ type }) => type === 'text');
-  const said = isText ? rest.map((block) => block['text'] as string).join('\n') : rest;
-  return [...results, ...(rest.length === 0 ? [] : [{ role, content: said }])];
+  return [...results, ...(rest.length === 0 ? [] : [{ role, content: textOrBlocks(rest) }])];
 }
 
 function resultOf(
@@ -62,8 +60,7 @@ function resultOf(
       ? { type: 'text', text: block.text }
       : requireReadable(model, imageOf(block), `${path}.content`),
   );
-  const isText = blocks.every(({ type }) => type === 'text');
-  return isText ? blocks.map((block) => (block as unknown as { text: string }).text).join('\n') : blocks;
+  return textOrBlocks(blocks);
 }
 
 const imageOf = ({ source }: Extract<ContentBlock, { type: 'image' }>): Block =>

@@ -1,19 +1,17 @@
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { askModel } from '../ask.js';
 import { CHAT_TASKS } from '../chat/blocks.js';
 import { chatRunBody } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
-import { readFields } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { countBody } from './body.js';
 import { messagesOf, promptParams } from './conversation.js';
 
 /** POST v1/messages/count_tokens: the tokens of the prompt that the conversation becomes. */
-export async function countTokens({ request, response, host }: DialectCall): Promise<void> {
-  const options = { ...host.bodyOptions(CHAT_TASKS), pythonNumbers: true };
-  const { json } = await readJsonBody(request, response, options);
-  const given = readFields(countBody, json);
+export async function countTokens(call: DialectCall): Promise<void> {
+  const { response, host } = call;
+  const given = await readRequest(call, countBody, { tasks: CHAT_TASKS, pythonNumbers: true });
   const model = requireModel(host, given.model, CHAT_TASKS);
   const body = chatRunBody({ messages: messagesOf(model, given), params: promptParams(given) });
   await askModel(host, response, { model, bodies: [body], names: {} }, async (asked) => {

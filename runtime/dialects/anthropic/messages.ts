@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { argumentsOf, type ChatAnswer } from '../chat/answer.js';
 import { CHAT_TASKS } from '../chat/blocks.js';
 import { answerChat, type ChatRequest, streamChat } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
-import { dropNullish, IGNORED_HEADER, readFields } from '../fields.js';
+import { dropNullish, IGNORED_HEADER } from '../fields.js';
 import type { z } from 'zod';
 import type { ServedModel } from '../host.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
+import { drawingParams, stopStrings } from '../sampling.js';
 import { messagesBody } from './body.js';
 import { messagesOf, promptParams } from './conversation.js';
 import { stopReason, usageOf } from './message-end.js';
@@ -18,10 +19,8 @@ type MessagesBody = z.output<typeof messagesBody>;
 
 /** POST v1/messages. */
 export async function createMessage(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const options = { ...host.bodyOptions(CHAT_TASKS), pythonNumbers: true };
-  const { json } = await readJsonBody(request, response, options);
-  const given = readFields(messagesBody, json);
+  const { response, host } = call;
+  const given = await readRequest(call, messagesBody, { tasks: CHAT_TASKS, pythonNumbers: true });
   tellUnknown(call, given);
   const model = requireModel(host, given.model, CHAT_TASKS);
   const asking = requestOf(model, given);
@@ -48,17 +47,14 @@ function tellUnknown({ response }: DialectCall, given: MessagesBody): void {
 function requestOf(model: ServedModel, given: MessagesBody): ChatRequest {
   const { temperature, top_p, top_k, stop_sequences, max_tokens } = given;
   const format = given.output_format ?? given.output_config?.format;
-  const stop = stop_sequences?.filter((one) => one !== '');
-  const narrowed = (top_p ?? 1) < 1 || (top_k ?? 0) > 0;
   return {
     model,
     messages: messagesOf(model, given),
     params: dropNullish({
       ...promptParams(given),
-      do_sample: temperature == null ? narrowed || undefined : temperature > 0,
-      temperature: temperature || undefined,
-      ...{ top_p, top_k: top_k || undefined, max_new_tokens: max_tokens },
-      stop: stop?.length ? stop : undefined,
+      ...drawingParams({ temperature, top_p, top_k }),
+      max_new_tokens: max_tokens,
+      stop: stopStrings(stop_sequences),
       json_schema: format?.schema,
     }),
     names: { max_new_tokens: 'max_tokens' },

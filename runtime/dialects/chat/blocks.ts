@@ -1,5 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import type { TaskId } from '../../core/task-ids.js';
+import { mediaKey } from '../../tasks/body.js';
 import type { ServedModel } from '../host.js';
 
 /** Tasks that answer conversations. */
@@ -32,5 +33,11 @@ export function requireReadable({ modelId, task }: ServedModel, block: Block, pa
 
 /** A medium by its address, a data URL or bare Base64. */
 export function mediaBlock(type: 'image' | 'audio' | 'video', given: string): Block {
-  return { type, ...(/^https?:/i.test(given) ? { url: given } : { base64: given }) };
+  return { type, ...mediaKey(given) };
+}
+
+/** Blocks that are all text as one text, since some templates take nothing else. */
+export function textOrBlocks(blocks: readonly Block[]): string | Block[] {
+  const isText = blocks.every(({ type }) => type === 'text');
+  return isText ? blocks.map((block) => block['text'] as string).join('\n') : [...blocks];
 }

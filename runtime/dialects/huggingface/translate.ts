@@ -1,8 +1,8 @@
 import { RunError } from '../../core/errors.js';
 import type { TaskId } from '../../core/task-ids.js';
+import { mediaKey } from '../../tasks/body.js';
 import { TASKS } from '../../tasks/registry.js';
 import { grammarParams } from '../grammar.js';
-import { mediaField } from '../media.js';
 import type { HfRequest } from './read.js';
 
 /** Bodies of POST /run, and the files that they name. */
@@ -95,14 +95,14 @@ function bodyOf(task: TaskId, input: unknown, request: HfRequest): Record<string
   if (typeof input !== 'string') throw new RunError('invalid_input', `inputs: is required for ${task}`);
   if (modality === 'text') return { text: input };
   if (modality === 'messages') return { messages: [{ role: 'user', content: input }] };
-  return { ...mediaField(request.image ?? input), ...withQuestion(request) };
+  return { ...mediaKey(request.image ?? input), ...withQuestion(request) };
 }
 
 /** `{question, context}`, `{question, image}`, `{image, candidateLabels}`, `{text}`, `{messages}`. */
 function fromObject({ image, candidateLabels, text_inputs, ...rest }: Record<string, unknown>) {
   return {
     ...rest,
-    ...(typeof image === 'string' ? mediaField(image) : {}),
+    ...(typeof image === 'string' ? mediaKey(image) : {}),
     ...(candidateLabels === undefined ? {} : { candidate_labels: labelsOf(candidateLabels) }),
     ...(text_inputs === undefined ? {} : { text: text_inputs }),
   };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
 import { dropNullish, hint, neutral, unsupportedField } from '../fields.js';
+import { drawingParams, stopStrings } from '../sampling.js';
 
 const stop = z.union([z.string(), z.array(z.string()).max(16)]).nullish();
 const positive = z.number().positive().nullish();
@@ -43,20 +44,15 @@ export const optionsBody = z.strictObject({
 
 /** Params of generate() for Ollama's options. @throws RunError 400 */
 export function optionParams(options: z.output<typeof optionsBody>): Record<string, unknown> {
-  const { temperature, top_k, top_p, min_p, typical_p, seed, repeat_penalty } = options;
-  const { num_predict, repeat_last_n, presence_penalty, frequency_penalty } = options;
+  const { seed, repeat_penalty, num_predict, repeat_last_n, presence_penalty, frequency_penalty } = options;
   if ((repeat_penalty ?? 1) !== 1 && (repeat_last_n ?? -1) !== -1)
     throw new RunError('invalid_input', 'options.repeat_last_n: only -1 is supported, all tokens count');
-  const words = [options.stop ?? []].flat().filter((one) => one !== '');
-  const narrowed = (top_p ?? 1) < 1 || (typical_p ?? 1) < 1 || (top_k ?? 0) > 0 || (min_p ?? 0) > 0;
   return dropNullish({
-    do_sample: temperature == null ? narrowed || undefined : temperature > 0,
-    temperature: temperature || undefined,
-    ...{ top_p, min_p, typical_p, presence_penalty, frequency_penalty },
-    top_k: top_k || undefined,
+    ...drawingParams(options),
+    ...{ presence_penalty, frequency_penalty },
     seed: seed == null || seed < 0 ? undefined : seed,
     repetition_penalty: repeat_penalty,
-    stop: words.length === 0 ? undefined : words,
+    stop: stopStrings(options.stop),
     max_new_tokens: num_predict == null || num_predict < 0 ? undefined : num_predict,
   });
 }

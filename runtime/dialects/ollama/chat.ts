@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { readJsonBody } from '../../wire/json-body.js';
 import { CHAT_TASKS, mediaBlock, requireReadable } from '../chat/blocks.js';
 import type { ChatRequest } from '../chat/request.js';
 import { tool, toolParams } from '../chat/tools.js';
 import type { DialectCall } from '../dialect.js';
-import { dropNullish, readFields, tellHints } from '../fields.js';
+import { dropNullish } from '../fields.js';
 import type { ServedModel } from '../host.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { formatOf, messageField, optionParams, sharedFields, thinkingOf } from './body.js';
 import { modelName } from './names.js';
@@ -19,13 +19,9 @@ export const chatBody = z.strictObject({
 
 /** POST api/chat. */
 export async function chat(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
   const arrived = performance.now();
-  const options = { ...host.bodyOptions(CHAT_TASKS), pythonNumbers: true };
-  const { json } = await readJsonBody(request, response, options);
-  const given = readFields(chatBody, json);
-  tellHints(response, chatBody.shape, given);
-  const model = requireModel(host, modelName(given.model), CHAT_TASKS);
+  const given = await readRequest(call, chatBody, { tasks: CHAT_TASKS, pythonNumbers: true });
+  const model = requireModel(call.host, modelName(given.model), CHAT_TASKS);
   const asking: ChatRequest = {
     model,
     messages: (given.messages ?? []).map((message, i) => messageOf(model, message, `messages.${i}`)),

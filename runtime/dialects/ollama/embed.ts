@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { EMBEDDING_TASKS, embeddingBodies, vectorsOf } from '../embed.js';
-import { hint, neutral, readFields, tellHints, textOrTexts } from '../fields.js';
+import { hint, neutral, textOrTexts } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { modelName, taggedName } from './names.js';
 
@@ -29,10 +29,8 @@ const NANOSECONDS = 1e6;
 /** POST api/embed. */
 export async function embed(call: DialectCall): Promise<void> {
   const arrived = performance.now();
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(EMBEDDING_TASKS, true));
-  const given = readFields(embedBody, json);
-  tellHints(response, embedBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, embedBody, { tasks: EMBEDDING_TASKS, batch: true });
   const model = requireModel(host, modelName(given.model), EMBEDDING_TASKS);
   const { dimensions } = given;
   const bodies = embeddingBodies(model, [given.input].flat(), { normalize: true, dimensions });
@@ -48,10 +46,8 @@ export async function embed(call: DialectCall): Promise<void> {
 
 /** POST api/embeddings. */
 export async function embeddings(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(EMBEDDING_TASKS));
-  const given = readFields(embeddingsBody, json);
-  tellHints(response, embeddingsBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, embeddingsBody, { tasks: EMBEDDING_TASKS });
   const model = requireModel(host, modelName(given.model), EMBEDDING_TASKS);
   const bodies = embeddingBodies(model, [given.prompt]);
   await answerAll(call, { model, bodies, names: { text: 'prompt' } }, (all) =>

@@ -1,9 +1,8 @@
 import { RunError } from '../../core/errors.js';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { CHAT_TASKS, mediaBlock, requireReadable } from '../chat/blocks.js';
 import type { DialectCall } from '../dialect.js';
-import { readFields, tellHints } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { formatOf, generateBody, optionParams, thinkingOf } from './body.js';
 import { modelName, taggedName } from './names.js';
@@ -14,12 +13,9 @@ export const GENERATE_TASKS = [...CHAT_TASKS, 'text-generation'] as const;
 
 /** POST api/generate: one message to a chat model, or a text that another one continues. */
 export async function generate(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
   const arrived = performance.now();
-  const { json } = await readJsonBody(request, response, host.bodyOptions(GENERATE_TASKS));
-  const given = readFields(generateBody, json);
-  tellHints(response, generateBody.shape, given);
-  const model = requireModel(host, modelName(given.model), GENERATE_TASKS);
+  const given = await readRequest(call, generateBody, { tasks: GENERATE_TASKS });
+  const model = requireModel(call.host, modelName(given.model), GENERATE_TASKS);
   const { prompt, system, images, raw } = given;
   if (!prompt && !images?.length) return sendLoaded(call, model.modelId);
   const params = { ...optionParams(given.options ?? {}), ...formatOf(given.format) };

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
 import { VERSION } from '../../version.js';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { CHAT_TASKS } from '../chat/blocks.js';
 import type { DialectCall } from '../dialect.js';
 import { EMBEDDING_TASKS } from '../embed.js';
-import { readFields } from '../fields.js';
 import type { DialectHost, ServedModel } from '../host.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { modelName, taggedName } from './names.js';
 
@@ -49,10 +48,9 @@ export function version({ response }: DialectCall): void {
 
 export const nameBody = z.looseObject({ model: z.string().nullish(), name: z.string().nullish() });
 
-async function namedModel({ request, response, host }: DialectCall): Promise<ServedModel> {
-  const { json } = await readJsonBody(request, response, host.bodyOptions(['text-generation']));
-  const { model, name } = readFields(nameBody, json);
-  return requireModel(host, modelName(model ?? name));
+async function namedModel(call: DialectCall): Promise<ServedModel> {
+  const { model, name } = await readRequest(call, nameBody, { tasks: ['text-generation'] });
+  return requireModel(call.host, modelName(model ?? name));
 }
 
 /** POST api/show. */

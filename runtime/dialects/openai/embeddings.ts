@@ -1,13 +1,13 @@
 import type { Response } from 'express';
 import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
-import { readJsonBody } from '../../wire/json-body.js';
 import { writeChunk } from '../../wire/lifetime.js';
 import { JSON_TYPE, sendJson } from '../../wire/respond.js';
 import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { embeddingBodies } from '../embed.js';
-import { hint, modelField, readFields, tellHints, textOrTexts } from '../fields.js';
+import { hint, modelField, textOrTexts } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { ENDPOINTS, findModel } from './models.js';
 
 /** As many as OpenAI takes. */
@@ -33,12 +33,9 @@ export const embeddingBody = z.strictObject({
 });
 
 export async function embed(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const options = host.bodyOptions(ENDPOINTS['/embeddings'], true);
-  const { json } = await readJsonBody(request, response, options);
-  const given = readFields(embeddingBody, json);
+  const { response, host } = call;
+  const given = await readRequest(call, embeddingBody, { tasks: ENDPOINTS['/embeddings'], batch: true });
   const { model: name, input, encoding_format, dimensions } = given;
-  tellHints(response, embeddingBody.shape, given);
   const model = findModel('/embeddings', name ?? undefined, host);
   const bodies = embeddingBodies(model, [input].flat(), { dimensions });
   await answerAll(call, { model, bodies, names: { text: 'input' } }, async (all, tokens) => {

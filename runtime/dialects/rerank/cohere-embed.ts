@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { EMBEDDING_TASKS, embeddingBodies, vectorsOf } from '../embed.js';
-import { hint, modelField, neutral, readFields, tellHints } from '../fields.js';
+import { hint, modelField, neutral } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 
 /** Cohere's POST v2/embed. */
@@ -20,10 +20,8 @@ export const cohereEmbedBody = z.strictObject({
 });
 
 export async function cohereEmbed(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(EMBEDDING_TASKS, true));
-  const given = readFields(cohereEmbedBody, json);
-  tellHints(response, cohereEmbedBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, cohereEmbedBody, { tasks: EMBEDDING_TASKS, batch: true });
   const model = requireModel(host, given.model, EMBEDDING_TASKS);
   const { texts, output_dimension: dimensions } = given;
   const bodies = embeddingBodies(model, texts, { dimensions });

@@ -5,6 +5,7 @@ import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import type { DialectCall } from '../dialect.js';
 import { hint, modelField, neutral, readFields, tellHints } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { MAX_PAIRS, ranking, scorePairs, SCORING_TASKS } from './score.js';
 
@@ -90,10 +91,8 @@ export const scoreBody = z.strictObject({
 });
 
 export async function score(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(SCORING_TASKS, true));
-  const given = readFields(scoreBody, json);
-  tellHints(response, scoreBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, scoreBody, { tasks: SCORING_TASKS, batch: true });
   const model = requireModel(host, given.model);
   const pairs = pairsOf([given.text_1].flat(), [given.text_2].flat());
   const names = { text: 'text_1', text_pair: 'text_2' };

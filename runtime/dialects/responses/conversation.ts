@@ -1,8 +1,9 @@
-import { type Block, mediaBlock, requireReadable } from '../chat/blocks.js';
+import { type Block, mediaBlock, requireReadable, textOrBlocks } from '../chat/blocks.js';
 import type { ChatRequest } from '../chat/request.js';
 import { toolParams, type ToolRequest } from '../chat/tools.js';
 import { dropNullish } from '../fields.js';
 import type { ServedModel } from '../host.js';
+import { drawingParams } from '../sampling.js';
 import type { Item, Part, ResponsesBody } from './body.js';
 
 type Message = Record<string, unknown>;
@@ -10,16 +11,14 @@ type Message = Record<string, unknown>;
 /** The conversation of a request. @throws RunError 400 that names the field */
 export function conversationOf(model: ServedModel, given: ResponsesBody): ChatRequest {
   const { temperature, top_p, max_output_tokens, reasoning } = given;
-  const narrowed = (top_p ?? 1) < 1;
   return {
     model,
     messages: messagesOf(model, given),
     params: dropNullish({
       ...toolParams(toolsOf(given)),
       ...formatOf(given.text?.format),
-      do_sample: temperature == null ? narrowed || undefined : temperature > 0,
-      temperature: temperature || undefined,
-      ...{ top_p, max_new_tokens: max_output_tokens, reasoning_effort: reasoning?.effort },
+      ...drawingParams({ temperature, top_p }),
+      ...{ max_new_tokens: max_output_tokens, reasoning_effort: reasoning?.effort },
       continue_final_message: false,
     }),
     names: { max_new_tokens: 'max_output_tokens', reasoning_effort: 'reasoning.effort' },
@@ -124,8 +123,7 @@ function callOf(messages: readonly Message[], id: string): { name?: string } {
 function contentOf(content: string | readonly Part[], { model, path }: Place): string | Block[] {
   if (typeof content === 'string') return content;
   const blocks = content.map((one, i) => requireReadable(model, blockOf(one), `${path}.content.${i}`));
-  const isText = blocks.every(({ type }) => type === 'text');
-  return isText ? blocks.map((block) => block['text'] as string).join('\n') : blocks;
+  return textOrBlocks(blocks);
 }
 
 function blockOf(part: Part): Block {

@@ -1,9 +1,8 @@
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { CHAT_TASKS } from '../chat/blocks.js';
 import { answerChat, streamChat } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
-import { readFields, tellHints } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { responsesBody } from './body.js';
 import { conversationOf } from './conversation.js';
@@ -12,11 +11,8 @@ import { sendResponseEvents } from './stream.js';
 
 /** POST v1/responses. */
 export async function createResponse(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const options = { ...host.bodyOptions(CHAT_TASKS), pythonNumbers: true };
-  const { json } = await readJsonBody(request, response, options);
-  const given = readFields(responsesBody, json);
-  tellHints(response, responsesBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, responsesBody, { tasks: CHAT_TASKS, pythonNumbers: true });
   const model = requireModel(host, given.model, CHAT_TASKS);
   const asking = conversationOf(model, given);
   const head = responseHead(asking, given);

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { EMBEDDING_TASKS, embeddingBodies, vectorsOf } from '../embed.js';
-import { neutral, readFields, textOrTexts } from '../fields.js';
+import { neutral, textOrTexts } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 
 /** Texts of one request. Text Embeddings Inference takes 32 unless told otherwise. */
@@ -28,9 +28,9 @@ export const embedBody = z.strictObject({
 });
 
 export async function embed(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(EMBEDDING_TASKS, true));
-  const { inputs, normalize, dimensions, prompt_name: promptName } = readFields(embedBody, json);
+  const { response, host } = call;
+  const given = await readRequest(call, embedBody, { tasks: EMBEDDING_TASKS, batch: true });
+  const { inputs, normalize, dimensions, prompt_name: promptName } = given;
   const model = requireModel(host, undefined, EMBEDDING_TASKS);
   const options = { normalize: normalize ?? true, dimensions, promptName };
   const bodies = embeddingBodies(model, [inputs].flat(), options);

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
-import { readFields } from '../fields.js';
+import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { cutting, MAX_BATCH } from './embed.js';
 
@@ -27,9 +26,8 @@ export const predictBody = z.strictObject({
 const TASKS = ['text-classification'] as const;
 
 export async function predict(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(TASKS, true));
-  const { inputs, raw_scores } = readFields(predictBody, json);
+  const { response, host } = call;
+  const { inputs, raw_scores } = await readRequest(call, predictBody, { tasks: TASKS, batch: true });
   const model = requireModel(host, undefined, TASKS);
   const isBatch = Array.isArray(inputs) && Array.isArray(inputs[0]);
   const rows = (isBatch ? inputs : [[inputs].flat()]) as readonly (readonly string[])[];

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { RunError } from '../../../core/errors.js';
-import { readJsonBody } from '../../../wire/json-body.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
-import { hint, modelField, neutral, readFields, tellHints, unsupportedField } from '../../fields.js';
+import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
 import { mediaOf } from '../../media.js';
+import { readRequest } from '../../read-request.js';
 import { requireModel } from '../../require-model.js';
 import { pcmOf } from './pcm.js';
 
@@ -34,10 +34,8 @@ export const speechBody = z.strictObject({
 const ANY_VOICE = /^(?:alloy|ash|ballad|coral|echo|fable|onyx|nova|sage|shimmer|verse|marin|cedar|default)$/i;
 
 export async function speak(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(VOICE_TASKS));
-  const given = readFields(speechBody, json);
-  tellHints(response, speechBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, speechBody, { tasks: VOICE_TASKS });
   const model = requireModel(host, given.model, VOICE_TASKS);
   const bodies = [{ text: given.input, params: voiceParams(given.voice) }];
   await answerAll(call, { model, bodies, names: { text: 'input', speaker_id: 'voice' } }, ([answer]) => {

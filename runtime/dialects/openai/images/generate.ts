@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { RunError } from '../../../core/errors.js';
-import { readJsonBody } from '../../../wire/json-body.js';
 import { sendJson } from '../../../wire/respond.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
-import { hint, modelField, neutral, readFields, tellHints, unsupportedField } from '../../fields.js';
+import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
 import { mediaOf } from '../../media.js';
+import { readRequest } from '../../read-request.js';
 import { requireModel } from '../../require-model.js';
 
 export const IMAGE_TASKS = ['text-to-image'] as const;
@@ -39,10 +39,8 @@ export const imageBody = z.strictObject({
 type ImageBody = z.output<typeof imageBody>;
 
 export async function generateImages(call: DialectCall): Promise<void> {
-  const { request, response, host } = call;
-  const { json } = await readJsonBody(request, response, host.bodyOptions(IMAGE_TASKS));
-  const given = readFields(imageBody, json);
-  tellHints(response, imageBody.shape, given);
+  const { response, host } = call;
+  const given = await readRequest(call, imageBody, { tasks: IMAGE_TASKS });
   const model = requireModel(host, given.model, IMAGE_TASKS);
   const bodies = Array.from({ length: given.n ?? 1 }, (_, i) => ({
     text: given.prompt,
