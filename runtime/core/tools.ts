@@ -37,6 +37,14 @@ export interface ToolSupport {
   reasoning: { start: string; end: string } | null;
 }
 
+/** Whether calls and reasoning are to be told apart from the content. */
+export function wantsParsing({
+  parse_response,
+  tool_choice,
+}: Pick<ChatOptions, 'parse_response' | 'tool_choice'>): boolean {
+  return parse_response === true || (tool_choice != null && tool_choice !== 'auto' && tool_choice !== 'none');
+}
+
 /** What a tool in OpenAI's form says: `{type: "function", function: {…}}`; undefined where it has no name. */
 export function functionOf(tool: Record<string, unknown>): ToolFunction | undefined {
   const { name, description, parameters, strict } = objectIn(tool['function']) ?? {};

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { functionOf } from '../core/tools.js';
+import { functionOf, wantsParsing } from '../core/tools.js';
 
 /** Arguments of conversations that have tools or thoughts in them. */
 export const toolParams = {
@@ -32,16 +32,11 @@ interface ToolParams {
   parse_response?: boolean | null | undefined;
 }
 
-/** Whether calls and reasoning are told apart from the content. */
-export function parsesResponse({ parse_response, tool_choice }: ToolParams): boolean {
-  return parse_response === true || (tool_choice != null && tool_choice !== 'auto' && tool_choice !== 'none');
-}
-
 /** Refuses tools that can't be called, and choices among tools that are not there. */
 export function checkTools({ params }: { params: ToolParams }, context: z.RefinementCtx): void {
   const refuse = (message: string, ...path: (string | number)[]) =>
     context.addIssue({ code: 'custom', message, path: ['params', ...path] });
-  if (!parsesResponse(params)) return;
+  if (!wantsParsing(params)) return;
   const functions = (params.tools ?? []).map(functionOf);
   const names = functions.map((found) => found?.name);
   for (const [i, name] of names.entries()) {

@@ -18,11 +18,6 @@ export interface PreparedChat {
   mustCall: boolean;
 }
 
-/** Whether calls and reasoning are to be told apart from the content. */
-export function wantsParsing({ parse_response, tool_choice }: ChatOptions): boolean {
-  return parse_response === true || tool_choice === 'required' || typeof (tool_choice ?? '') === 'object';
-}
-
 /**
  * `reasoning_effort` as the template has it.
  * @throws RunError 422 where the model thinks, and its template knows no effort

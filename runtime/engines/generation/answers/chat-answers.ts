@@ -2,15 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Delta } from '../../../core/delta.js';
 import { RunError } from '../../../core/errors.js';
 import type { GeneratedText, GenerateOptions } from '../../../core/handles/index.js';
-import type { ChatOptions, ToolSupport } from '../../../core/tools.js';
+import { type ChatOptions, type ToolSupport, wantsParsing } from '../../../core/tools.js';
 import type { ChatTemplate } from '../../chat-templates/chat-template.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import {
-  effortVariables,
-  type PreparedChat,
-  prepareChat,
-  wantsParsing,
-} from '../../tool-calls/chat-tools.js';
+import { effortVariables, type PreparedChat, prepareChat } from '../../tool-calls/chat-tools.js';
 import type { HistoryMessage } from '../../tool-calls/history/adapt.js';
 import { type Alphabet, createAlphabet } from '../../tool-calls/parse/alphabet.js';
 import { createAnswerParser } from '../../tool-calls/parse/answer-parser.js';

@@ -1,6 +1,7 @@
-import { attempt, type ParseContext } from '../parse/context.js';
+import type { ParseContext } from '../parse/context.js';
 import { Malformed, type Parsing } from '../parse/input.js';
 import { readString, readValue } from '../parse/json.js';
+import { callList } from './call-list.js';
 import { expect } from './expect.js';
 import type { JsonFormat } from './format.js';
 import { anotherPythonCall, NAME_START, pythonCall } from './pythonic-calls.js';
@@ -10,28 +11,18 @@ const MOST_KEY = 256;
 
 /** Calls after a start marker, or at the beginning of the content. */
 export function* jsonCalls(context: ParseContext, start: string, format: JsonFormat): Parsing {
-  const { input, answer, alphabet } = context;
-  let before = start;
-  let list = false;
+  const { input } = context;
   let python = false;
-  for (let first = true; ; first = false) {
-    const called = yield* attempt(context, before, function* () {
-      yield* input.skipBlanks();
-      if (first && (yield* input.need()) === '[') {
-        input.skip();
-        list = true;
-      }
+  yield* callList(context, start, {
+    ends: format.ends,
+    *call(list) {
       yield* input.skipBlanks();
       // Models that need no marker write calls as Python does, too.
       python = format.bare === true && (list || start !== '') && NAME_START.test(yield* input.need());
       yield* python ? pythonCall(context) : jsonCall(context, format);
-    });
-    if (!called || answer.full) return;
-    before = '';
-    if (!(yield* python ? anotherPythonCall(context, list) : another(context, list))) break;
-  }
-  yield* input.skipBlanks();
-  yield* input.acceptOneOf(format.ends.map(alphabet.marker));
+    },
+    another: (list) => (python ? anotherPythonCall(context, list) : another(context, list)),
+  });
 }
 
 /** Reads what stands between calls. @returns whether another one follows */

@@ -1,5 +1,5 @@
 import type { ParseContext } from '../parse/context.js';
-import { END, Malformed, type Parsing } from '../parse/input.js';
+import { Malformed, type Parsing } from '../parse/input.js';
 import { expect } from './expect.js';
 
 const MOST_DEPTH = 100;
@@ -74,13 +74,7 @@ function* items(
 }
 
 function* word({ input, answer }: ParseContext): Parsing {
-  let text = '';
-  while ((yield* input.peek()) !== END) {
-    const more = input.run(WORD_STOPS);
-    if (more === '') break;
-    text += more;
-    if (text.length > MOST_WORD) throw new Malformed();
-  }
+  const text = yield* input.runOf(WORD_STOPS, MOST_WORD);
   const known = Object.hasOwn(WORDS, text) ? WORDS[text] : numberText(text);
   if (known === undefined) throw new Malformed();
   answer.arguments(known);

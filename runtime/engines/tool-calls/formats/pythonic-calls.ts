@@ -1,6 +1,7 @@
-import { attempt, knownName, type ParseContext } from '../parse/context.js';
+import { knownName, type ParseContext } from '../parse/context.js';
 import { END, Malformed, type Parsing } from '../parse/input.js';
 import type { PythonicFormat } from './format.js';
+import { callList } from './call-list.js';
 import { expect } from './expect.js';
 import { pythonValue } from './python-literal.js';
 
@@ -9,24 +10,14 @@ const MOST_NAME = 256;
 
 /** Calls after a start marker, or at the beginning of the content: in a list, or one in each line. */
 export function* pythonicCalls(context: ParseContext, start: string, format: PythonicFormat): Parsing {
-  const { input, answer, alphabet } = context;
-  let before = start;
-  let list = false;
-  for (let first = true; ; first = false) {
-    const called = yield* attempt(context, before, function* () {
-      yield* input.skipBlanks();
-      if (first && (yield* input.need()) === '[') {
-        input.skip();
-        list = true;
-      } else if (first && start === '') throw new Malformed();
+  yield* callList(context, start, {
+    ends: format.ends,
+    *call(list, first) {
+      if (first && !list && start === '') throw new Malformed();
       yield* pythonCall(context);
-    });
-    if (!called || answer.full) return;
-    before = '';
-    if (!(yield* anotherPythonCall(context, list))) break;
-  }
-  yield* input.skipBlanks();
-  yield* input.acceptOneOf(format.ends.map(alphabet.marker));
+    },
+    another: (list) => anotherPythonCall(context, list),
+  });
 }
 
 export const NAME_START = /[A-Za-z_]/;
@@ -72,13 +63,7 @@ export function* pythonCall(context: ParseContext): Parsing {
 
 function* identifier({ input }: ParseContext): Parsing<string> {
   yield* input.skipBlanks();
-  let name = '';
-  while ((yield* input.peek()) !== END) {
-    const more = input.run(NAME_STOPS);
-    if (more === '') break;
-    name += more;
-    if (name.length > MOST_NAME) throw new Malformed();
-  }
+  const name = yield* input.runOf(NAME_STOPS, MOST_NAME);
   if (name === '' && (yield* input.need())) throw new Malformed();
   return name;
 }

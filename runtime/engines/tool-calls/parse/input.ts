@@ -66,6 +66,18 @@ export class Input {
     return this.#text[this.#at]!;
   }
 
+  /** Reads up to the first character that stops it, or the end. @throws Malformed for more than `most` */
+  *runOf(stops: RegExp, most: number): Parsing<string> {
+    let text = '';
+    while ((yield* this.peek()) !== END) {
+      const more = this.run(stops);
+      if (more === '') break;
+      text += more;
+      if (text.length > most) throw new Malformed();
+    }
+    return text;
+  }
+
   /** Reads the next character, which has been peeked at. */
   skip(): void {
     this.#at++;

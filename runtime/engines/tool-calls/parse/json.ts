@@ -109,13 +109,7 @@ function* readEscape({ input, use }: JsonReader): Parsing {
 
 /** A number, true, false or null. */
 function* readWord({ input, use }: JsonReader): Parsing {
-  let word = '';
-  while ((yield* input.peek()) !== END) {
-    const more = input.run(WORD_STOPS);
-    if (more === '') break;
-    word += more;
-    if (word.length > MOST_NUMBER) throw new Malformed();
-  }
+  const word = yield* input.runOf(WORD_STOPS, MOST_NUMBER);
   if (word !== 'true' && word !== 'false' && word !== 'null' && !NUMBER.test(word)) throw new Malformed();
   use(word);
 }
