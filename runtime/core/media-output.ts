@@ -10,6 +10,10 @@ export function isMediaOutput(output: unknown): output is MediaOutput {
 }
 
 export function dataUrlOf({ mediaType, media }: MediaOutput): string {
-  const { buffer, byteOffset, byteLength } = media;
-  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`;
+  return `data:${mediaType};base64,${base64Of(media)}`;
+}
+
+/** Bytes in Base64, without copying them first. */
+export function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }

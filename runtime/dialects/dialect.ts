@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { Logger } from '../log.js';
-import { errorHandler } from '../wire/middleware.js';
+import { errorHandler, refuseMethod } from '../wire/middleware.js';
 import type { sendError } from '../wire/respond.js';
 import type { DialectHost } from './host.js';
 
@@ -71,12 +71,9 @@ export function dialectRouter(dialect: Dialect, { hostOf, authorize, logger }: M
 }
 
 /** Answers 405 to every other method of a route. */
-export function allowOnly(methods: readonly string[]): RequestHandler {
+function allowOnly(methods: readonly string[]): RequestHandler {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return ({ method }, response) => {
-    response.setHeader('Allow', allowed);
-    throw new RunError('method_not_allowed', `${method} is not allowed here; allowed: ${allowed}`);
-  };
+  return ({ method }, response) => refuseMethod(method, response, allowed);
 }
 
 function noRoute({ routes }: Dialect): RequestHandler {

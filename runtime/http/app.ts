@@ -13,7 +13,7 @@ import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
 import { withCors } from '../wire/cors.js';
 import { routeDirectly } from '../wire/direct-route.js';
-import { assignRequestId, errorHandler, sendInvalidAddress } from '../wire/middleware.js';
+import { assignRequestId, errorHandler, refuseMethod, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
 import { type RunDependencies, runHandler } from './run.js';
 
@@ -94,8 +94,7 @@ const ROUTES: ReadonlySet<string> = new Set([
 const methods: RequestHandler = ({ method, path }, response, next) => {
   const allowed = Object.hasOwn(ALLOWED, path) ? ALLOWED[path] : undefined;
   if (allowed === undefined || allowed.includes(method)) return next();
-  response.setHeader('Allow', allowed.join(', '));
-  throw new RunError('method_not_allowed', `${method} is not allowed here; allowed: ${allowed.join(', ')}`);
+  refuseMethod(method, response, allowed.join(', '));
 };
 
 const notFound: RequestHandler = () => {

@@ -17,6 +17,12 @@ export function sendInvalidAddress(response: Response): void {
   sendEnvelope(response, 400, { error: 'the address of the request is not valid', output: null });
 }
 
+/** Answers 405 to a method that a route does not have. @param allowed what the route has, such as `GET, HEAD` */
+export function refuseMethod(method: string, response: Response, allowed: string): never {
+  response.setHeader('Allow', allowed);
+  throw new RunError('method_not_allowed', `${method} is not allowed here; allowed: ${allowed}`);
+}
+
 /** Answers all errors, in the envelope or in the format of `send`. */
 export function errorHandler(logger: Logger, send: typeof sendError = sendError): ErrorRequestHandler {
   return (thrown, _request, response, _next) => {

@@ -1,8 +1,7 @@
-import type { Response } from 'express';
 import { RunError } from '../../core/errors.js';
 import { TASKS } from '../../tasks/registry.js';
 import type { ServedModel } from '../host.js';
-import { sendJson } from '../../wire/respond.js';
+import { sendJson, sendMedia } from '../../wire/respond.js';
 import { answerAll, askModel } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { vectorsOf } from '../embed.js';
@@ -42,7 +41,7 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
     return askModel(host, response, asking, (asked) => streamTokens(call, asked, bodies[0]!));
   await answerAll(call, asking, (all) => {
     const medium = isList ? undefined : mediaOf(all[0]!.output);
-    if (medium) return sendBytes(response, medium);
+    if (medium) return sendMedia(response, medium, { raw: true });
     const isJavaScript = /@huggingface\/inference/.test(request.headers['user-agent'] ?? '');
     const answers = all.map((answer) => {
       const shaped = hfAnswer(model.task, valueOf(answer.output), isJavaScript);
@@ -68,13 +67,6 @@ function joined(answers: unknown[], { model, isList }: { model: ServedModel; isL
 const TEXTS: ReadonlySet<string> = new Set([
   ...['text-generation', 'text2text-generation', 'summarization', 'translation', 'chat'],
 ]);
-
-function sendBytes(response: Response, { mediaType, media }: { mediaType: string; media: Uint8Array }): void {
-  response.statusCode = 200;
-  response.setHeader('Content-Type', mediaType);
-  response.setHeader('Content-Length', media.length);
-  response.end(media);
-}
 
 async function compareSentences(call: DialectCall, model: ServedModel, hf: HfRequest): Promise<void> {
   const { response } = call;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
+import { base64Of } from '../../core/media-output.js';
 import { TASKS } from '../../tasks/registry.js';
 import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
@@ -77,7 +78,7 @@ function outputOf({ task }: ServedModel, answers: readonly ModelAnswer[]): objec
 
 function textOf(output: unknown): string {
   const medium = mediaOf(output);
-  if (medium) return Buffer.from(medium.media).toString('base64');
+  if (medium) return base64Of(medium.media);
   const value = valueOf(output);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

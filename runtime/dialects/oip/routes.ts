@@ -38,7 +38,7 @@ const inferAt = (path: string): DialectRoute => ({
   summary: 'Ask the model, one request for each row',
 });
 
-/** Open Inference Protocol v2, which KServe and its kin speak. */
+/** Open Inference Protocol v2, which KServe and similar servers speak. */
 export const openInference: Dialect = {
   name: 'oip',
   title: 'Open Inference Protocol',

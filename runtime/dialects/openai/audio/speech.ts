@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RunError } from '../../../core/errors.js';
+import { sendMedia } from '../../../wire/respond.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
 import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
@@ -42,11 +43,8 @@ export async function speak(call: DialectCall): Promise<void> {
     const sound = mediaOf(answer!.output);
     if (!sound) throw new RunError('engine_failed', 'the model made no sound');
     const isPcm = given.response_format === 'pcm';
-    const bytes = isPcm ? pcmOf(sound.media) : sound.media;
-    response.statusCode = 200;
-    response.setHeader('Content-Type', isPcm ? 'audio/pcm' : sound.mediaType);
-    response.setHeader('Content-Length', bytes.length);
-    response.end(bytes);
+    const sent = isPcm ? { mediaType: 'audio/pcm', media: pcmOf(sound.media) } : sound;
+    sendMedia(response, sent, { raw: true });
   });
 }
 

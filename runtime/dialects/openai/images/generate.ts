@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RunError } from '../../../core/errors.js';
+import { base64Of } from '../../../core/media-output.js';
 import { sendJson } from '../../../wire/respond.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
@@ -48,7 +49,7 @@ export async function generateImages(call: DialectCall): Promise<void> {
   }));
   const names = { text: 'prompt', width: 'size', height: 'size' };
   await answerAll(call, { model, bodies, names }, (answers) => {
-    const data = answers.map(({ output }) => ({ b64_json: base64Of(output) }));
+    const data = answers.map(({ output }) => ({ b64_json: pngOf(output) }));
     const created = Math.floor(Date.now() / 1000);
     sendJson(response, 200, JSON.stringify({ created, data, output_format: 'png' }));
   });
@@ -63,9 +64,8 @@ function paramsOf(given: ImageBody, index: number): Record<string, unknown> {
   return seed == null ? own : { ...own, seed: seed + index };
 }
 
-function base64Of(output: unknown): string {
+function pngOf(output: unknown): string {
   const picture = mediaOf(output);
   if (!picture) throw new RunError('engine_failed', 'the model made no picture');
-  const { buffer, byteOffset, byteLength } = picture.media;
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+  return base64Of(picture.media);
 }
