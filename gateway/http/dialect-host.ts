@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { RunError } from '../../runtime/core/errors.js';
 import { isModelId } from '../../runtime/core/ids.js';
+import { base64Of } from '../../runtime/core/media-output.js';
 import { DEFAULTS } from '../../runtime/core/limits.js';
-import { countingBody } from '../../runtime/dialects/ask.js';
 import type { AskedModel, DialectHost, ServedModel } from '../../runtime/dialects/host.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { bodyFor } from './body.js';
@@ -74,10 +74,6 @@ function askedOf(server: ModelServer, files: Files): AskedModel {
     signal: server.signal,
     ask: (body, signal) => requestAnswer(server, { body: withFiles(body, files), signal }),
     stream: (body) => requestStream(server, { body: withFiles(body, files), signal: server.signal }),
-    async countTokens(body) {
-      const asked = { body: withFiles(countingBody(body), files), signal: server.signal };
-      return (await requestAnswer(server, asked)).usage?.tokensIn ?? 0;
-    },
     headers: server.headers,
   };
 }
@@ -85,6 +81,5 @@ function askedOf(server: ModelServer, files: Files): AskedModel {
 /** Containers take files as Base64. */
 function withFiles(body: Record<string, unknown>, files: Files): Record<string, unknown> {
   const file = files?.get(body['base64'] as string);
-  if (!file) return body;
-  return { ...body, base64: Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString('base64') };
+  return file ? { ...body, base64: base64Of(file) } : body;
 }

@@ -74,9 +74,14 @@ export async function answerAll(
   });
 }
 
-/** A body of POST /run that asks only how many tokens its prompt has. */
-export function countingBody(body: Record<string, unknown>): Record<string, unknown> {
-  return { ...body, params: { ...(body['params'] as object | undefined), count_only: true } };
+/**
+ * Counts the tokens of the prompt that a body of POST /run becomes, without running the model.
+ * @throws RunError as POST /run does
+ */
+export async function countTokens(asked: AskedModel, body: Record<string, unknown>): Promise<number> {
+  const params = { ...(body['params'] as object | undefined), count_only: true };
+  const { usage } = await asked.ask({ ...body, params }, asked.signal);
+  return usage?.tokensIn ?? 0;
 }
 
 /** Sums the tokens of several answers; undefined if one of them has no count. */

@@ -42,11 +42,6 @@ export interface AskedModel {
    * @throws RunError as POST /run does; the iterator throws when the answer breaks off
    */
   stream(body: Record<string, unknown>): Promise<AsyncIterable<AnswerPiece>>;
-  /**
-   * Counts the tokens of the prompt that a body of POST /run becomes, without running the model.
-   * @throws RunError as POST /run does
-   */
-  countTokens(body: Record<string, unknown>): Promise<number>;
   /** Response headers, such as the cost so far; read when the answer begins. */
   headers(): Record<string, string>;
 }

@@ -1,7 +1,7 @@
+import type { Response } from 'express';
 import type { Delta } from '../core/delta.js';
 import type { Usage } from '../core/usage.js';
-import { countingBody } from '../dialects/ask.js';
-import type { AnswerPiece, DialectHost } from '../dialects/host.js';
+import type { AnswerPiece, AskedModel, DialectHost } from '../dialects/host.js';
 import { type MediaLimits, withMediaResolved } from '../media/resolve.js';
 import { readBody } from '../tasks/body.js';
 import type { Resolved } from '../tasks/define.js';
@@ -9,10 +9,15 @@ import { abortSignalOf } from '../wire/middleware.js';
 import { inTurns } from '../wire/turns.js';
 import { followSteps } from './follow-steps.js';
 import type { RunDependencies } from './run.js';
+import type { RunCallbacks } from './service.js';
+
+type Body = Record<string, unknown>;
 
 /** The one model of this server, for dialects. */
-export function containerHost({ service, resolveMedia, body, logger }: RunDependencies): DialectHost {
+export function containerHost(dependencies: RunDependencies): DialectHost {
+  const { service, body } = dependencies;
   const model = { modelId: service.spec.id, task: service.spec.task };
+  const inputOf = (given: Body) => readBody(model.task, service.task, given).input;
   return {
     base: '',
     models: () => [model],
@@ -21,43 +26,50 @@ export function containerHost({ service, resolveMedia, body, logger }: RunDepend
     runPath: () => '/run',
     bodyOptions: () => body,
     async withModel({ bodies, files }, response, use) {
-      for (const one of bodies) readBody(model.task, service.task, one);
+      // Checked here, before anything is fetched, and not again when they are asked.
+      const checked = new Map(bodies.map((one) => [one, inputOf(one)]));
       response.locals['ranModel'] = true;
-      const signal = abortSignalOf(response);
-      const onStep = followSteps(response, logger);
-      const hold = body.budget.open(response);
-      const resolve = (one: Record<string, unknown>, signal: AbortSignal): Promise<Resolved<unknown>> => {
-        const { input } = readBody(model.task, service.task, one);
-        const inTurnsHere: MediaLimits['inTurns'] = (each) => inTurns(response, each);
-        const work = { signal, files, onBytes: hold, inTurns: inTurnsHere };
-        return withMediaResolved(input, (source) => resolveMedia(source, work));
-      };
-      await use({
-        signal,
-        headers: () => ({}),
-        async ask(one, signal) {
-          let usage: Usage | undefined;
-          const onUsage = (told: Usage) => (usage = told);
-          const output = await service.run(await resolve(one, signal), { signal, onStep, onUsage });
-          return { output, usage };
-        },
-        async countTokens(one) {
-          let usage: Usage | undefined;
-          const onUsage = (told: Usage) => (usage = told);
-          await service.run(await resolve(countingBody(one), signal), { signal, onUsage });
-          return usage?.tokensIn ?? 0;
-        },
-        async stream(one) {
-          const resolved = await resolve({ ...one, stream: true }, signal);
-          return begun((onDelta) => {
-            let usage: Usage | undefined;
-            const onUsage = (told: Usage) => (usage = told);
-            return service.run(resolved, { signal, onStep, onDelta, onUsage }).then(() => ({ usage }));
-          });
-        },
-      });
+      const read = (one: Body) => checked.get(one) ?? inputOf(one);
+      await use(askedOf(dependencies, response, { read, files }));
     },
     count: () => {},
+  };
+}
+
+interface Reading {
+  /** Input of a body. @throws RunError 400 */
+  read(body: Body): Record<string, unknown>;
+  files: MediaLimits['files'];
+}
+
+function askedOf(dependencies: RunDependencies, response: Response, { read, files }: Reading): AskedModel {
+  const { service, resolveMedia, body, logger } = dependencies;
+  const signal = abortSignalOf(response);
+  const onStep = followSteps(response, logger);
+  const onBytes = body.budget.open(response);
+  const resolve = (one: Body, signal: AbortSignal): Promise<Resolved<unknown>> =>
+    withMediaResolved(read(one), (source) =>
+      resolveMedia(source, { signal, files, onBytes, inTurns: (each) => inTurns(response, each) }),
+    );
+  const run = async (
+    input: Resolved<unknown>,
+    told: Omit<RunCallbacks, 'onUsage'> & { signal: AbortSignal },
+  ) => {
+    let usage: Usage | undefined;
+    const output = await service.run(input, { onStep, ...told, onUsage: (counted) => (usage = counted) });
+    return { output, usage };
+  };
+  return {
+    signal,
+    headers: () => ({}),
+    ask: async (one, signal) => run(await resolve(one, signal), { signal }),
+    async stream(one) {
+      const input = await resolve({ ...one, stream: true }, signal);
+      return begun(async (onDelta) => {
+        const { usage } = await run(input, { signal, onDelta });
+        return { usage };
+      });
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { CHAT_TASKS } from '../chat/blocks.js';
 import type { Dialect } from '../dialect.js';
 import { countBody, messagesBody } from './body.js';
-import { countTokens } from './count.js';
+import { countMessage } from './count.js';
 import { sendAnthropicError } from './errors.js';
 import { createMessage } from './messages.js';
 
@@ -17,7 +17,7 @@ export const anthropic: Dialect = {
     },
     {
       ...{ method: 'POST', path: '/v1/messages/count_tokens', tasks: CHAT_TASKS, body: countBody },
-      ...{ summary: 'Count the tokens of a conversation', handle: countTokens },
+      ...{ summary: 'Count the tokens of a conversation', handle: countMessage },
     },
   ],
 };

@@ -2,6 +2,7 @@ import type { Delta } from '../../core/delta.js';
 import type { Usage } from '../../core/usage.js';
 import { writeChunk } from '../../wire/lifetime.js';
 import { asRunError } from '../../wire/respond.js';
+import { countTokens } from '../ask.js';
 import { chatRunBody, type ChatRequest } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
 import { openEvents } from '../events.js';
@@ -21,8 +22,8 @@ export async function sendMessageEvents(
   { response }: DialectCall,
   { pieces, asked, asking, head }: MessageStream,
 ): Promise<void> {
-  // Clients reckon with the prompt's tokens from the first event on.
-  const tokensIn = await asked.countTokens(chatRunBody(asking));
+  // Clients want the prompt's tokens in the first event.
+  const tokensIn = await countTokens(asked, chatRunBody(asking));
   openEvents(response);
   const send = (type: string, data: object) =>
     writeChunk(response, `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
