@@ -61,16 +61,7 @@ async function ask(
 
 describe('the path', () => {
   test.each([
-    ...[
-      'org%2Fname',
-      '%6Frg/name',
-      'org/name/',
-      'org//name',
-      '/org/name',
-      'org/name%00',
-      'org/name%20',
-      'org/name;v=1',
-    ],
+    ...['org%2Fname', '%6Frg/name', 'org//name', '/org/name', 'org/name%00', 'org/name%20', 'org/name;v=1'],
     ...[
       './org/name',
       '../v2/org/name',
@@ -94,6 +85,11 @@ describe('the path', () => {
     ...['openai%2Fv1/models', `${'a'.repeat(5000)}/b`, 'org/name/run', 'org\\name', 'name'],
   ])('%j is no model', async (id) => {
     expect((await ask(post(`/models/v2/${id}`))).status).toBe(404);
+  });
+
+  test('one slash at the end is the address without it', async () => {
+    expect(await ask(post('/models/v2/org/name/'))).toMatchObject({ status: 200, error: null });
+    expect((await ask(post('/models/v2/org/name//'))).status).toBe(404);
   });
 
   test.each([
