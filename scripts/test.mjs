@@ -101,7 +101,7 @@ unpackFixtures();
 // Images are built over them.
 if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 // Sound and video are read with the ffmpeg of this machine; images have their own.
-if (asked.some((name) => ['unit', 'processes', 'parity', 'faults'].includes(name)))
+if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e'].includes(name)))
   await need('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');
 
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));

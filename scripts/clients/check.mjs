@@ -1,6 +1,6 @@
 /**
  * Calls of the published JavaScript clients against running models.
- * Usage: check.mjs '{"models": {task: address}, "picture": file, "sound": file}'
+ * Usage: check.mjs '{"models": {task: address}, "key": key, "picture": file, "sound": file}'
  * Prints one line of JSON for each call: client, call, and the error where it failed.
  */
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { embedMany, generateText, jsonSchema, streamText, tool } from 'ai';
 import { Ollama } from 'ollama';
 import OpenAI, { toFile } from 'openai';
 
-const { models: at, picture, sound } = JSON.parse(process.argv[2]);
+const { models: at, key: apiKey, picture, sound } = JSON.parse(process.argv[2]);
 const image = new Blob([readFileSync(picture)], { type: 'image/png' });
 const voice = new Blob([readFileSync(sound)], { type: 'audio/wav' });
 const hello = [{ role: 'user', content: 'hi' }];
@@ -24,15 +24,15 @@ const weather = {
   additionalProperties: false,
 };
 
-const openai = (task) => new OpenAI({ apiKey: 'k', baseURL: `${at[task]}/v1`, maxRetries: 0 });
-const hf = (task) => new InferenceClient('k').endpoint(at[task]);
-const compatible = (task) =>
-  createOpenAICompatible({ name: 'slipway', apiKey: 'k', baseURL: `${at[task]}/v1` });
+const openai = (task) => new OpenAI({ apiKey, baseURL: `${at[task]}/v1`, maxRetries: 0 });
+const hf = (task) => new InferenceClient(apiKey).endpoint(at[task]);
+const compatible = (task) => createOpenAICompatible({ name: 'slipway', apiKey, baseURL: `${at[task]}/v1` });
 const lang = new ChatOpenAI({
-  ...{ apiKey: 'k', model: 'm', maxTokens: 3, maxRetries: 0 },
+  ...{ apiKey, model: 'm', maxTokens: 3, maxRetries: 0 },
   configuration: { baseURL: `${at.chat}/v1` },
 });
-const claude = new Anthropic({ apiKey: 'k', baseURL: at.chat, maxRetries: 0 });
+const llama = () => new Ollama({ host: at.chat, headers: { authorization: `Bearer ${apiKey}` } });
+const claude = new Anthropic({ apiKey, baseURL: at.chat, maxRetries: 0 });
 const chat = { model: 'm', messages: hello, max_completion_tokens: 3 };
 const count = async (items) => {
   let seen = 0;
@@ -125,7 +125,7 @@ const CASES = {
       embedMany({ model: compatible('sentence-similarity').textEmbeddingModel('m'), values: ['a', 'b'] }),
     'openai (Responses), generateText': () =>
       generateText({
-        model: createOpenAI({ apiKey: 'k', baseURL: `${at.chat}/v1` })('m'),
+        model: createOpenAI({ apiKey, baseURL: `${at.chat}/v1` })('m'),
         ...{ prompt: 'hi', maxOutputTokens: 16, maxRetries: 0 },
       }),
   },
@@ -136,7 +136,7 @@ const CASES = {
       lang.bindTools([{ type: 'function', function: { name: 'weather', parameters: weather } }]).invoke('hi'),
     OpenAIEmbeddings: () =>
       new OpenAIEmbeddings({
-        ...{ apiKey: 'k', model: 'm' },
+        ...{ apiKey, model: 'm' },
         configuration: { baseURL: `${at['sentence-similarity']}/v1` },
       }).embedQuery('a'),
   },
@@ -146,9 +146,8 @@ const CASES = {
       claude.messages.stream({ model: 'm', max_tokens: 3, messages: hello }).finalMessage(),
   },
   'ollama (JavaScript)': {
-    chat: () =>
-      new Ollama({ host: at.chat }).chat({ model: 'm', messages: hello, options: { num_predict: 3 } }),
-    list: () => new Ollama({ host: at.chat }).list(),
+    chat: () => llama().chat({ model: 'm', messages: hello, options: { num_predict: 3 } }),
+    list: () => llama().list(),
   },
 };
 

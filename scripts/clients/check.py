@@ -1,6 +1,6 @@
 """Calls of the published Python clients against running models.
 
-Usage: check.py '{"models": {task: address}, "picture": file, "sound": file}'
+Usage: check.py '{"models": {task: address}, "key": key, "picture": file, "sound": file}'
 Prints one line of JSON for each call: client, call, and the error where it failed.
 """
 
@@ -13,7 +13,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 GIVEN = json.loads(sys.argv[1])
 AT = GIVEN["models"]
-PICTURE, SOUND = GIVEN["picture"], GIVEN["sound"]
+PICTURE, SOUND, KEY = GIVEN["picture"], GIVEN["sound"], GIVEN["key"]
+BEARER = {"Authorization": f"Bearer {KEY}"}
 HELLO = [{"role": "user", "content": "hi"}]
 WEATHER = {
     "name": "weather",
@@ -32,7 +33,7 @@ def openai_cases():
     import openai
 
     def at(task):
-        return openai.OpenAI(base_url=AT[task] + "/v1", api_key="k", max_retries=0)
+        return openai.OpenAI(base_url=AT[task] + "/v1", api_key=KEY, max_retries=0)
 
     def responses_stream():
         with at("chat").responses.stream(model="m", input="hi", max_output_tokens=3) as stream:
@@ -78,7 +79,7 @@ def hugging_face_cases():
     # A client that is garbage-collected closes its streams.
     @functools.cache
     def at(task):
-        return InferenceClient(model=AT[task], timeout=120)
+        return InferenceClient(model=AT[task], token=KEY, timeout=120)
 
     cases(
         "huggingface_hub",
@@ -143,7 +144,7 @@ def other_cases():
     import cohere
     import ollama
 
-    claude = anthropic.Anthropic(base_url=AT["chat"], api_key="k", max_retries=0)
+    claude = anthropic.Anthropic(base_url=AT["chat"], api_key=KEY, max_retries=0)
     message = {"model": "m", "max_tokens": 3, "messages": HELLO}
 
     def anthropic_stream():
@@ -167,7 +168,8 @@ def other_cases():
             ),
         ],
     )
-    llama = ollama.Client(host=AT["chat"])
+    embedder = ollama.Client(host=AT["sentence-similarity"], headers=BEARER)
+    llama = ollama.Client(host=AT["chat"], headers=BEARER)
     options = {"num_predict": 3}
     cases(
         "ollama (Python)",
@@ -176,11 +178,11 @@ def other_cases():
             ("chat, stream", lambda: len(list(llama.chat("m", messages=HELLO, stream=True, options=options)))),
             ("chat, tools", lambda: llama.chat("m", messages=HELLO, tools=TOOLS, options=options).message),
             ("generate", lambda: llama.generate("m", prompt="hi", options=options).response),
-            ("embed", lambda: len(ollama.Client(host=AT["sentence-similarity"]).embed("m", input=["a"]).embeddings[0])),
+            ("embed", lambda: len(embedder.embed("m", input=["a"]).embeddings[0])),
             ("list, ps, show", lambda: (llama.list(), llama.ps(), llama.show("m").capabilities)),
         ],
     )
-    co = cohere.ClientV2(api_key="k", base_url=AT["sentence-similarity"])
+    co = cohere.ClientV2(api_key=KEY, base_url=AT["sentence-similarity"])
     cases(
         "cohere (Python)",
         [
@@ -208,7 +210,7 @@ def framework_cases():
 
     litellm.suppress_debug_info = True
     v1, embedder = AT["chat"] + "/v1", AT["sentence-similarity"]
-    lang = ChatOpenAI(base_url=v1, api_key="k", model="m", max_tokens=3, max_retries=0)
+    lang = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=3, max_retries=0)
     nodes = [NodeWithScore(node=TextNode(text=text)) for text in "ab"]
     cases(
         "LangChain (Python)",
@@ -220,7 +222,7 @@ def framework_cases():
                 "OpenAIEmbeddings",
                 lambda: len(
                     OpenAIEmbeddings(
-                        base_url=embedder + "/v1", api_key="k", model="m", check_embedding_ctx_length=False
+                        base_url=embedder + "/v1", api_key=KEY, model="m", check_embedding_ctx_length=False
                     ).embed_query("hi")
                 ),
             ),
@@ -231,15 +233,19 @@ def framework_cases():
         [
             (
                 "OpenAILike",
-                lambda: OpenAILike(model="m", api_base=v1, api_key="k", is_chat_model=True, max_tokens=3).complete("hi"),
+                lambda: OpenAILike(model="m", api_base=v1, api_key=KEY, is_chat_model=True, max_tokens=3).complete("hi"),
             ),
             (
                 "TextEmbeddingsInference",
-                lambda: TextEmbeddingsInference(base_url=embedder, model_name="m").get_text_embedding_batch(["a", "b"]),
+                lambda: TextEmbeddingsInference(
+                    base_url=embedder, model_name="m", auth_token=BEARER["Authorization"]
+                ).get_text_embedding_batch(["a", "b"]),
             ),
             (
                 "TEI rerank",
-                lambda: TextEmbeddingInference(base_url=embedder, model_name="m", top_n=2).postprocess_nodes(
+                lambda: TextEmbeddingInference(
+                    base_url=embedder, model_name="m", top_n=2, auth_token=BEARER["Authorization"]
+                ).postprocess_nodes(
                     nodes, query_bundle=QueryBundle("a")
                 ),
             ),
@@ -248,11 +254,11 @@ def framework_cases():
 
     def rerank(provider, path=""):
         return lambda: litellm.rerank(
-            model=provider + "/m", api_base=embedder + path, api_key="k", query="a", documents=["b", "a"]
+            model=provider + "/m", api_base=embedder + path, api_key=KEY, query="a", documents=["b", "a"]
         ).results
 
     def complete(model, base):
-        return lambda: litellm.completion(model=model, api_base=base, api_key="k", messages=HELLO, max_tokens=3).choices
+        return lambda: litellm.completion(model=model, api_base=base, api_key=KEY, messages=HELLO, max_tokens=3).choices
 
     cases(
         "litellm",
@@ -266,7 +272,7 @@ def framework_cases():
             ("rerank infinity/", rerank("infinity")),
         ],
     )
-    model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=v1, api_key="k"))
+    model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=v1, api_key=KEY))
     agent = Agent(model, model_settings={"max_tokens": 3})
     cases("pydantic-ai", [("run_sync", lambda: agent.run_sync("hi").output)])
 

@@ -15,7 +15,7 @@ interface Table {
   types: Readonly<Record<string, { 4?: Json; 5?: Json }>>;
 }
 
-/** Beside this file, in the checkout and in what scripts/build.mjs makes of it. */
+/** Beside this module, in the checkout and in what scripts/build.mjs makes of it. */
 const FILE = join(import.meta.dirname, 'library-defaults.json');
 
 let table: Table | undefined;
