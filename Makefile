@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package test check unit contract processes parity faults e2e memory manifests clients mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package test check unit contract processes parity browser faults e2e memory manifests clients mutants docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,8 +33,8 @@ gateway-image: dist/.built ## Build an image of the gateway for clusters: make g
 package: dist/.built ## Pack builder and gateway into a tarball for npm install -g
 	@npm pack --ignore-scripts --silent
 
-test: dist/.built ## Run everything: check, unit, contract, processes, parity, faults, e2e, memory, manifests
-	@$(NODE) scripts/test.mjs check unit contract processes parity faults e2e memory manifests
+test: dist/.built ## Run everything: check, unit, contract, processes, parity, browser, faults, e2e, memory, manifests
+	@$(NODE) scripts/test.mjs check unit contract processes parity browser faults e2e memory manifests
 
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract
@@ -47,6 +47,9 @@ memory: dist/.built ## Memory that was predicted beside what servers take; nothi
 
 parity: dist/.built ## Answers beside those of the Python libraries, on the Node.js of images; on this one, one model of each head
 	@$(NODE) scripts/test.mjs parity
+
+browser: dist/.built ## The page that each model serves, in a real browser, for every task
+	@$(NODE) scripts/test.mjs browser
 
 faults: dist/.built ## Downloads that are killed, cut and starved of disk, and callers who leave at every step, by seeded schedules
 	@$(NODE) scripts/test.mjs faults

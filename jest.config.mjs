@@ -19,9 +19,9 @@ const project = (name) => ({
 export default {
   // What hangs fails; what waits for a busy machine does not.
   testTimeout: 30_000,
-  projects: ['unit', 'contract', 'processes', 'parity', 'floor', 'faults', 'e2e', 'memory', 'manifests'].map(
-    project,
-  ),
+  projects: [
+    ...['unit', 'contract', 'processes', 'parity', 'floor', 'browser', 'faults', 'e2e', 'memory', 'manifests'],
+  ].map(project),
   globalSetup: './test/temporary-folder.mjs',
   globalTeardown: './test/remove-temporary-folder.mjs',
 };

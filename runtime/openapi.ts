@@ -98,6 +98,7 @@ function runOperation(id: TaskId, task: AnyTask): Schema {
   return {
     summary: task.title,
     operationId: id,
+    'x-slipway': formOf(task),
     requestBody: {
       required: true,
       description:
@@ -115,6 +116,17 @@ function runOperation(id: TaskId, task: AnyTask): Schema {
       },
       ...errorResponses(),
     },
+  };
+}
+
+/** What the schemas do not say of a task, for pages that draw a form from this document. */
+function formOf({ modality, blocks, makes, streams, tellsSteps }: AnyTask): Schema {
+  return {
+    modality,
+    ...(blocks ? { blocks } : {}),
+    ...(makes ? { makes } : {}),
+    streams,
+    steps: Boolean(tellsSteps),
   };
 }
 

@@ -100,6 +100,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     }),
     openapi: () => openApiOf(spec, VERSION),
     origins: config.ALLOW_ORIGINS,
+    playground: config.PLAYGROUND ? new URL('playground/', import.meta.url) : undefined,
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {
       maxBytes: maxBodyBytes,

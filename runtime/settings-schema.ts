@@ -29,6 +29,11 @@ const flag = z
   .default('0')
   .transform((value) => value === '1' || value === 'true');
 
+const flagThatIsOn = z
+  .enum(['0', '1', 'true', 'false'])
+  .default('1')
+  .transform((value) => value === '1' || value === 'true');
+
 const port = z
   .string()
   .regex(/^\d{1,5}$/, 'must be a whole number from 1 to 65535')
@@ -58,6 +63,8 @@ export const settingsSchema = z.object({
   /** Of packed weights whose export does not say it. */
   PRECISION: z.enum(PRECISIONS, { error: 'must be exact or fast' }).default('fast'),
   REQUIRE_KEY: flag,
+  /** A page at / for people. */
+  PLAYGROUND: flagThatIsOn,
   HF_HOME: z.string().optional(),
   HF_TOKEN: z.string().optional(),
   HF_TOKEN_FILE: z.string().optional(),

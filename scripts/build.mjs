@@ -5,7 +5,8 @@
  * outside of it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -54,8 +55,28 @@ const { metafile } = await build({
   metafile: true,
 });
 
+await buildPlayground();
+
 // The bundle reads it beside itself.
 copyFileSync('runtime/engines/generation/grammar/llguidance/llguidance.wasm', 'dist/image/llguidance.wasm');
+
+/** The page for people: its files as they are sent, compressed. */
+async function buildPlayground() {
+  const source = 'runtime/playground';
+  const folder = 'dist/image/playground';
+  await build({
+    entryPoints: [`${source}/page.tsx`, `${source}/style.css`],
+    outdir: folder,
+    ...{ bundle: true, minify: true, platform: 'browser', format: 'esm', target: ['es2022'] },
+    tsconfig: `${source}/tsconfig.json`,
+    logLevel: 'warning',
+  });
+  copyFileSync(`${source}/page.html`, `${folder}/page.html`);
+  for (const name of readdirSync(folder)) {
+    writeFileSync(`${folder}/${name}.gz`, gzipSync(readFileSync(`${folder}/${name}`), { level: 9 }));
+    rmSync(`${folder}/${name}`);
+  }
+}
 
 /** What the bundle is made of, for the bill of materials: name, version and licence of each npm package in it. */
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+\//;

@@ -1,7 +1,7 @@
 /**
  * Runs suites one after the other. Says what each of them and the slowest files took, and ends with one line over all of
  * them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract processes parity faults e2e memory manifests
+ * Usage: node scripts/test.mjs check unit contract processes parity browser faults e2e memory manifests
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -95,13 +95,19 @@ async function containers(name) {
   await runSuite(name);
 }
 
-const RUN = { parity, manifests, e2e: containers, memory: containers };
+/** Pages are looked at with Debian's Chromium. */
+async function browser(name) {
+  await need('Chromium', 'chromium.sh', 'REQUIRE_BROWSER');
+  await runSuite(name);
+}
+
+const RUN = { parity, browser, manifests, e2e: containers, memory: containers };
 
 unpackFixtures();
 // Images are built over them.
 if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 // Sound and video are read with the ffmpeg of this machine; images have their own.
-if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e'].includes(name)))
+if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e', 'browser'].includes(name)))
   await need('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');
 
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));

@@ -15,6 +15,7 @@ import { withCors } from '../wire/cors.js';
 import { routeDirectly } from '../wire/direct-route.js';
 import { assignRequestId, errorHandler, refuseMethod, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
+import { PAGE_FILES, playgroundRoutes } from './playground.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
@@ -23,6 +24,8 @@ export interface AppDependencies extends RunDependencies {
   openapi(): object;
   /** Origins of pages that may call from a browser (ALLOW_ORIGINS); none if absent. */
   origins?: readonly string[];
+  /** Folder with the files of the page for people; no page if absent. */
+  playground?: URL;
   /** Key required on /run. */
   requiredKey: string | undefined;
   /** Called after each /run, for analytics. */
@@ -45,6 +48,7 @@ export function createServerApp(dependencies: AppDependencies): RequestListener 
   const run = [...(authorized ? [authorized] : []), runHandler(dependencies)];
   // For requests that the direct route does not match: a proxy may send an absolute URL instead of a path.
   app.post('/run', ...run);
+  if (dependencies.playground) app.use(playgroundRoutes(dependencies.playground));
   const host = containerHost(dependencies);
   for (const dialect of DIALECTS)
     app.use(dialectRouter(dialect, { hostOf: () => host, authorize: authorized, logger }));
@@ -81,7 +85,10 @@ function log(
 const ALLOWED: Record<string, readonly string[]> = {
   '/run': ['POST'],
   ...Object.fromEntries(
-    ['/health', '/livez', '/status', '/metrics', '/openapi.json'].map((path) => [path, ['GET', 'HEAD']]),
+    ['/health', '/livez', '/status', '/metrics', '/openapi.json', ...PAGE_FILES].map((path) => [
+      path,
+      ['GET', 'HEAD'],
+    ]),
   ),
 };
 

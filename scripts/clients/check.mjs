@@ -9,9 +9,11 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { InferenceClient } from '@huggingface/inference';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
-import { embedMany, generateText, jsonSchema, streamText, tool } from 'ai';
+import { embedMany, generateObject, generateText, jsonSchema, streamText, tool } from 'ai';
 import { Ollama } from 'ollama';
 import OpenAI, { toFile } from 'openai';
+import { zodResponseFormat } from 'openai/helpers/zod';
+import { z } from 'zod';
 
 const { models: at, key: apiKey, picture, sound } = JSON.parse(process.argv[2]);
 const image = new Blob([readFileSync(picture)], { type: 'image/png' });
@@ -23,6 +25,9 @@ const weather = {
   required: ['city'],
   additionalProperties: false,
 };
+
+/** Small, so that any model ends it. */
+const Forecast = z.object({ city: z.enum(['Oslo', 'Rome']), sunny: z.boolean() });
 
 const openai = (task) => new OpenAI({ apiKey, baseURL: `${at[task]}/v1`, maxRetries: 0 });
 const hf = (task) => new InferenceClient(apiKey).endpoint(at[task]);
@@ -58,6 +63,11 @@ const CASES = {
           json_schema: { name: 'weather', schema: weather, strict: true },
         },
       }),
+    'chat.completions.parse': async () => {
+      const format = zodResponseFormat(Forecast, 'forecast');
+      const asked = { ...chat, max_completion_tokens: 80, response_format: format };
+      Forecast.parse((await openai('chat').chat.completions.parse(asked)).choices[0].message.parsed);
+    },
     responses: () => openai('chat').responses.create({ model: 'm', input: 'hi', max_output_tokens: 3 }),
     'responses, stream helper': () =>
       openai('chat').responses.stream({ model: 'm', input: 'hi', max_output_tokens: 3 }).finalResponse(),
@@ -121,6 +131,13 @@ const CASES = {
         ...{ model: compatible('chat')('m'), prompt: 'hi', maxOutputTokens: 3, maxRetries: 0 },
         tools: { weather: tool({ inputSchema: jsonSchema(weather) }) },
       }),
+    'openai-compatible, generateObject': () =>
+      generateObject({
+        model: createOpenAICompatible({
+          ...{ name: 'slipway', apiKey, baseURL: `${at.chat}/v1`, supportsStructuredOutputs: true },
+        })('m'),
+        ...{ schema: Forecast, prompt: 'hi', maxOutputTokens: 80, maxRetries: 0 },
+      }),
     'openai-compatible, embedMany': () =>
       embedMany({ model: compatible('sentence-similarity').textEmbeddingModel('m'), values: ['a', 'b'] }),
     'openai (Responses), generateText': () =>
@@ -132,6 +149,13 @@ const CASES = {
   'LangChain (JavaScript)': {
     invoke: () => lang.invoke('hi'),
     stream: async () => count(await lang.stream('hi')),
+    'withStructuredOutput, jsonSchema': async () => {
+      const roomy = new ChatOpenAI({
+        ...{ apiKey, model: 'm', maxTokens: 80, maxRetries: 0 },
+        configuration: { baseURL: `${at.chat}/v1` },
+      });
+      Forecast.parse(await roomy.withStructuredOutput(Forecast, { method: 'jsonSchema' }).invoke('hi'));
+    },
     bindTools: () =>
       lang.bindTools([{ type: 'function', function: { name: 'weather', parameters: weather } }]).invoke('hi'),
     OpenAIEmbeddings: () =>

@@ -8,6 +8,9 @@ import functools
 import json
 import os
 import sys
+import typing
+
+import pydantic
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
@@ -22,6 +25,19 @@ WEATHER = {
 }
 TOOLS = [{"type": "function", "function": WEATHER}]
 CASES = []
+
+
+class Forecast(pydantic.BaseModel):
+    """Small, so that any model ends it."""
+
+    city: typing.Literal["Oslo", "Rome"]
+    sunny: bool
+
+
+def is_forecast(value):
+    if not isinstance(value, Forecast):
+        raise ValueError(f"no forecast: {value}")
+    return True
 
 
 def cases(client, rows):
@@ -49,6 +65,23 @@ def openai_cases():
             (
                 "chat.completions, response_format",
                 lambda: at("chat").chat.completions.create(**chat, response_format={"type": "json_object"}).choices,
+            ),
+            (
+                "chat.completions.parse",
+                lambda: is_forecast(
+                    at("chat")
+                    .chat.completions.parse(model="m", messages=HELLO, max_tokens=80, response_format=Forecast)
+                    .choices[0]
+                    .message.parsed
+                ),
+            ),
+            (
+                "responses.parse",
+                lambda: is_forecast(
+                    at("chat")
+                    .responses.parse(model="m", input="hi", max_output_tokens=80, text_format=Forecast)
+                    .output_parsed
+                ),
             ),
             ("responses", lambda: at("chat").responses.create(model="m", input="hi", max_output_tokens=3).output),
             ("responses, stream", responses_stream),
@@ -198,19 +231,22 @@ def other_cases():
 
 
 def framework_cases():
+    import instructor
     import litellm
+    import openai
     from langchain_openai import ChatOpenAI, OpenAIEmbeddings
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
     from llama_index.embeddings.text_embeddings_inference import TextEmbeddingsInference
     from llama_index.llms.openai_like import OpenAILike
     from llama_index.postprocessor.tei_rerank import TextEmbeddingInference
-    from pydantic_ai import Agent
+    from pydantic_ai import Agent, NativeOutput
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
     litellm.suppress_debug_info = True
     v1, embedder = AT["chat"] + "/v1", AT["sentence-similarity"]
     lang = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=3, max_retries=0)
+    roomy = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=80, max_retries=0)
     nodes = [NodeWithScore(node=TextNode(text=text)) for text in "ab"]
     cases(
         "LangChain (Python)",
@@ -218,6 +254,10 @@ def framework_cases():
             ("invoke", lambda: lang.invoke("hi").content),
             ("stream", lambda: len(list(lang.stream("hi")))),
             ("bind_tools", lambda: lang.bind_tools(TOOLS).invoke("hi").content),
+            (
+                "with_structured_output, json_schema",
+                lambda: is_forecast(roomy.with_structured_output(Forecast, method="json_schema").invoke("hi")),
+            ),
             (
                 "OpenAIEmbeddings",
                 lambda: len(
@@ -238,7 +278,7 @@ def framework_cases():
             (
                 "TextEmbeddingsInference",
                 lambda: TextEmbeddingsInference(
-                    base_url=embedder, model_name="m", auth_token=BEARER["Authorization"]
+                    base_url=embedder, model_name="m", auth_token=KEY
                 ).get_text_embedding_batch(["a", "b"]),
             ),
             (
@@ -252,9 +292,9 @@ def framework_cases():
         ],
     )
 
-    def rerank(provider, path=""):
+    def rerank(provider, path="", model="m"):
         return lambda: litellm.rerank(
-            model=provider + "/m", api_base=embedder + path, api_key=KEY, query="a", documents=["b", "a"]
+            model=f"{provider}/{model}", api_base=embedder + path, api_key=KEY, query="a", documents=["b", "a"]
         ).results
 
     def complete(model, base):
@@ -268,13 +308,35 @@ def framework_cases():
             ("anthropic/", complete("anthropic/m", AT["chat"])),
             ("rerank cohere/", rerank("cohere")),
             ("rerank hosted_vllm/", rerank("hosted_vllm")),
-            ("rerank jina_ai/", rerank("jina_ai", "/v1/rerank")),
+            # This one goes to /v1/rerank of the host, wherever the address points.
+            ("rerank jina_ai/", rerank("jina_ai", "/v1/rerank", "zoo/sentence-similarity")),
             ("rerank infinity/", rerank("infinity")),
         ],
     )
     model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=v1, api_key=KEY))
     agent = Agent(model, model_settings={"max_tokens": 3})
-    cases("pydantic-ai", [("run_sync", lambda: agent.run_sync("hi").output)])
+    native = Agent(model, model_settings={"max_tokens": 80}, output_type=NativeOutput(Forecast))
+    cases(
+        "pydantic-ai",
+        [
+            ("run_sync", lambda: agent.run_sync("hi").output),
+            ("run_sync, output_type", lambda: is_forecast(native.run_sync("hi").output)),
+        ],
+    )
+    client = openai.OpenAI(base_url=v1, api_key=KEY, max_retries=0)
+    cases(
+        "instructor",
+        [
+            (
+                "from_openai, JSON_SCHEMA",
+                lambda: is_forecast(
+                    instructor.from_openai(client, mode=instructor.Mode.JSON_SCHEMA).chat.completions.create(
+                        model="m", messages=HELLO, max_tokens=80, response_model=Forecast, max_retries=0
+                    )
+                ),
+            ),
+        ],
+    )
 
 
 for add in (openai_cases, hugging_face_cases, other_cases, framework_cases):

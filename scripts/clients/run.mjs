@@ -5,8 +5,9 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { unpackFixtures } from '../packing/unpack.mjs';
@@ -17,6 +18,10 @@ unpackFixtures();
 const OWN = import.meta.dirname;
 const PLACE = resolve('.cache/clients');
 const ZOO = 'test/fixtures/zoo';
+const MEDIA = {
+  picture: resolve('test/fixtures/zoo-own/zero-shot-image-classification/align/media/rgba.png'),
+  sound: resolve(`${ZOO}/automatic-speech-recognition/whisper-en/media/stereo44k.wav`),
+};
 
 /** Task -> repository. */
 const MODELS = {
@@ -52,7 +57,6 @@ async function install() {
   if (!existsSync(python)) await run('python3', ['-m', 'venv', join(PLACE, 'python')]);
   await run(python, ['-m', 'pip', 'install', '-q', '-r', join(PLACE, 'requirements.txt')]);
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PLACE });
-  return python;
 }
 
 async function freePort() {
@@ -89,38 +93,76 @@ async function resultsOf(program, args) {
     .map((line) => JSON.parse(line));
 }
 
-function page(rows) {
-  const clients = [...new Set(rows.map(({ client }) => client))];
-  const sections = clients.map((client) => {
-    const own = rows.filter((row) => row.client === client);
-    const lines = own.map(
-      ({ call, error }) =>
-        `| ${call} | ${error === null ? 'works' : `fails: ${error.replaceAll('|', '/')}`} |`,
-    );
-    return `## ${client}\n\n| call | container |\n| --- | --- |\n${lines.join('\n')}\n`;
-  });
-  return `# Clients\n\nThe published clients as they are (versions: \`scripts/clients/\`), each call against a model of its task.
-Made by \`make clients\`, which needs PyPI and npm; not part of \`make test\`.\n\n${sections.join('\n')}`;
+/** A gateway before these servers: where each model is there, and a key. */
+async function gateway(servers) {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-clients-'));
+  const models = servers.map(({ task, address }) => ({
+    ...{ id: `zoo/${task}`, task, addresses: [address] },
+  }));
+  const files = { catalog: join(folder, 'models.json'), keys: join(folder, 'keys.json') };
+  writeFileSync(files.catalog, JSON.stringify({ models }));
+  const program = 'dist/gateway/main.js';
+  const key = await run(process.execPath, [program, 'keys', 'create', '--keys', files.keys]);
+  const given = ['--upstream', 'static', '--catalog', files.catalog, '--keys', files.keys, '--port', '0'];
+  const stdio = ['ignore', 'pipe', 'ignore'];
+  const child = spawn(process.execPath, [program, 'serve', ...given], { stdio });
+  const [address] = await once(child.stdout.setEncoding('utf8'), 'data');
+  const at = (task) => `${address.trim()}/zoo/${task}`;
+  const addresses = Object.fromEntries(servers.map(({ task }) => [task, at(task)]));
+  return { child, addresses, key: key.stdout.trim(), close: () => rmSync(folder, { recursive: true }) };
 }
 
-const python = await install();
-const servers = [];
-try {
-  for (const [task, folder] of Object.entries(MODELS)) servers.push(await serve(task, folder));
-  const models = Object.fromEntries(servers.map(({ task, address }) => [task, address]));
-  const given = JSON.stringify({
-    models,
-    picture: resolve('test/fixtures/zoo-own/zero-shot-image-classification/align/media/rgba.png'),
-    sound: resolve(`${ZOO}/automatic-speech-recognition/whisper-en/media/stereo44k.wav`),
-  });
-  const rows = [
-    ...(await resultsOf(python, ['check.py', given])),
+/** Calls of all clients. */
+async function check(models, key) {
+  const given = JSON.stringify({ models, key, ...MEDIA });
+  return [
+    ...(await resultsOf(join(PLACE, 'python/bin/python'), ['check.py', given])),
     ...(await resultsOf(process.execPath, ['check.mjs', given])),
   ];
-  writeFileSync('docs/clients.md', page(rows));
+}
+
+const cell = (error) => (error === null ? 'works' : `fails: ${error.replaceAll('|', '/')}`);
+
+/** @param columns by surface, the same calls in the same order */
+function page(columns) {
+  const surfaces = Object.keys(columns);
+  const [first] = Object.values(columns);
+  const clients = [...new Set(first.map(({ client }) => client))];
+  const head = `| call | ${surfaces.join(' | ')} |\n| --- |${' --- |'.repeat(surfaces.length)}`;
+  const sections = clients.map((client) => {
+    const lines = first.flatMap((row, i) => {
+      if (row.client !== client) return [];
+      return `| ${[row.call, ...surfaces.map((name) => cell(columns[name][i].error))].join(' | ')} |`;
+    });
+    return `## ${client}\n\n${head}\n${lines.join('\n')}\n`;
+  });
+  return `# Clients\n\nThe published clients as they are (versions: \`scripts/clients/\`), each call against a model of its task: at a container's
+address, and at the model's address below a gateway. Made by \`make clients\`, which needs PyPI and npm.\n\n${sections.join('\n')}`;
+}
+
+await install();
+const children = [];
+try {
+  const servers = [];
+  for (const [task, folder] of Object.entries(MODELS)) {
+    servers.push(await serve(task, folder));
+    children.push(servers.at(-1).child);
+  }
+  const hosted = await gateway(servers);
+  children.push(hosted.child);
+  const direct = Object.fromEntries(servers.map(({ task, address }) => [task, address]));
+  const columns = {
+    container: await check(direct, 'any'),
+    gateway: await check(hosted.addresses, hosted.key),
+  };
+  hosted.close();
+  writeFileSync('docs/clients.md', page(columns));
+  await run('npx', ['prettier', '--write', 'docs/clients.md']);
+  const rows = Object.entries(columns).flatMap(([surface, own]) => own.map((row) => ({ surface, ...row })));
   const failed = rows.filter(({ error }) => error !== null);
-  for (const { client, call, error } of failed) console.log(`${client}: ${call}: ${error}`);
+  for (const { surface, client, call, error } of failed)
+    console.log(`${surface}: ${client}: ${call}: ${error}`);
   console.log(`${rows.length - failed.length} passed, ${failed.length} failed`);
 } finally {
-  for (const { child } of servers) child.kill();
+  for (const child of children) child.kill();
 }

@@ -15,6 +15,7 @@ export interface FakeAppOptions {
   run?: ModelService['run'];
   status?: ModelService['status'];
   requiredKey?: string;
+  playground?: URL;
   origins?: readonly string[];
   maxBodyBytes?: number;
   maxPendingBytes?: number;
@@ -72,6 +73,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     logger: options.logger ?? createLogger('json', 'silent'),
     openapi: () => openApiOf(spec, 'test'),
     requiredKey: options.requiredKey,
+    ...(options.playground ? { playground: options.playground } : {}),
     ...(options.origins ? { origins: options.origins } : {}),
     body: {
       maxBytes: options.maxBodyBytes ?? 2 ** 20,

@@ -7,7 +7,7 @@ import { chooseEngine } from '../../builder/plan/choose-engine.js';
 import { planModel } from '../../builder/plan/index.js';
 import type { MemoryLimits } from '../../runtime/core/load-request.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import { createServerApp } from '../../runtime/http/app.js';
+import { type AppDependencies, createServerApp } from '../../runtime/http/app.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createLogger } from '../../runtime/log.js';
 import { createFetchMedia } from '../../runtime/media/fetch-media.js';
@@ -36,8 +36,14 @@ export interface ServedModel {
 /**
  * The whole server around one model folder, engine and all, in this process.
  * @param memory of the container that it would run in
+ * @param more of the application
  */
-export async function serveInline(spec: ModelSpec, dir: string, memory?: MemoryLimits): Promise<ServedModel> {
+export async function serveInline(
+  spec: ModelSpec,
+  dir: string,
+  memory?: MemoryLimits,
+  more: Partial<AppDependencies> = {},
+): Promise<ServedModel> {
   const task = taskOf(spec.task);
   const supervisor = createSupervisor({ open: inlineChannel(), onState: () => {} });
   const scheduler = createScheduler({
@@ -65,6 +71,7 @@ export async function serveInline(spec: ModelSpec, dir: string, memory?: MemoryL
     openapi: () => openApiOf(spec, 'test'),
     requiredKey: undefined,
     body: { maxBytes: 2 ** 26, maxValues: 2 ** 20, budget: createByteBudget(2 ** 30) },
+    ...more,
   });
   supervisor.start(async () => ({
     spec,

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import accepts from 'accepts';
+import { type RequestHandler, Router } from 'express';
+
+/** What the page may do: load its own files and call its own server; nothing inline, nothing from elsewhere. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  'media-src data: blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+  Vary: 'Accept, Accept-Encoding',
+};
+
+const FILES: Readonly<Record<string, { name: string; type: string }>> = {
+  '/': { name: 'page.html', type: 'text/html; charset=utf-8' },
+  '/playground/page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
+  '/playground/style.css': { name: 'style.css', type: 'text/css; charset=utf-8' },
+};
+
+/** Paths of the files that the page loads. */
+export const PAGE_FILES: readonly string[] = Object.keys(FILES).filter((path) => path !== '/');
+
+/**
+ * The page for people: at the address of the model, for browsers only. Whoever does not ask for HTML gets what was there before.
+ * @param folder holds the files, compressed with gzip; they are read when they are asked for, and not kept
+ */
+export function playgroundRoutes(folder: URL): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, file] of Object.entries(FILES)) {
+    const send = sendFile(new URL(`${file.name}.gz`, folder), file.type);
+    router.get(path, (request, response, next) => {
+      if (path === '/' && accepts(request).type(['json', 'html']) !== 'html') return next();
+      return send(request, response, next);
+    });
+  }
+  return router;
+}
+
+function sendFile(file: URL, type: string): RequestHandler {
+  return async (request, response) => {
+    const packed = await readFile(file);
+    const isTaken = accepts(request).encoding(['gzip']) === 'gzip';
+    const bytes = isTaken ? packed : await promisify(gunzip)(packed);
+    response.statusCode = 200;
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    response.setHeader('Content-Type', type);
+    if (isTaken) response.setHeader('Content-Encoding', 'gzip');
+    response.setHeader('Content-Length', bytes.length);
+    response.end(bytes);
+  };
+}

@@ -1,0 +1,91 @@
+import type { Described, Json } from './api/describe.js';
+
+type Body = Readonly<Record<string, Json>>;
+
+/** Longer texts in Base64 are named, not shown: nobody reads a picture. */
+const MOST_SHOWN = 200;
+
+/** The same call by other means. @param base address of the model, with a slash at its end */
+export function snippetsOf(described: Described, body: Body, base: string): Record<string, string> {
+  const shown = shortened(body) as Body;
+  const openai = openaiSnippet(described, shown, base);
+  return {
+    curl: curl(shown, base),
+    JavaScript: javascript(shown, base),
+    Python: python(shown, base),
+    ...(openai ? { 'OpenAI (Python)': openai } : {}),
+  };
+}
+
+function shortened(value: Json): Json {
+  if (typeof value === 'string')
+    return value.startsWith('data:') && value.length > MOST_SHOWN ? 'BASE64 OF THE FILE' : value;
+  if (Array.isArray(value)) return value.map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)]));
+}
+
+function curl(body: Body, base: string): string {
+  const data = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
+  return `curl ${base}run \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
+}
+
+function javascript(body: Body, base: string): string {
+  return `const response = await fetch('${base}run', {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
+});
+const { error, output } = await response.json();`;
+}
+
+function python(body: Body, base: string): string {
+  return `import requests
+
+answer = requests.post("${base}run", json=${literal(body)}).json()
+print(answer["error"] or answer["output"])`;
+}
+
+/** A value as Python writes it. */
+function literal(value: Json): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value === 'object')
+    return `{${Object.entries(value)
+      .map(([name, item]) => `${JSON.stringify(name)}: ${literal(item)}`)
+      .join(', ')}}`;
+  return JSON.stringify(value);
+}
+
+/** Params of /run by the names that OpenAI's interface has for them. */
+const OPENAI_NAMES: Readonly<Record<string, string>> = {
+  max_new_tokens: 'max_tokens',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  seed: 'seed',
+  stop: 'stop',
+  frequency_penalty: 'frequency_penalty',
+  presence_penalty: 'presence_penalty',
+};
+
+/** Undefined where that interface can't say the same. */
+function openaiSnippet({ paths, model }: Described, body: Body, base: string): string | undefined {
+  const { messages, text, params = {}, ...others } = body;
+  if (Object.keys(others).length > 0) return undefined;
+  const renamed = Object.entries(params as Body).map(([name, value]) => [OPENAI_NAMES[name], value] as const);
+  if (renamed.some(([name]) => name === undefined)) return undefined;
+  const more = renamed.map(([name, value]) => `, ${name}=${literal(value)}`).join('');
+  const client = `from openai import OpenAI\n\nclient = OpenAI(base_url="${base}v1", api_key="KEY")\n`;
+  const plain = Array.isArray(messages) && messages.every(({ content }) => typeof content === 'string');
+  if (plain && paths.includes('/v1/chat/completions'))
+    return `${client}answer = client.chat.completions.create(model="${model}", messages=${literal(messages)}${more})
+print(answer.choices[0].message.content)`;
+  if (typeof text === 'string' && paths.includes('/v1/completions'))
+    return `${client}answer = client.completions.create(model="${model}", prompt=${literal(text)}${more})
+print(answer.choices[0].text)`;
+  if (typeof text === 'string' && more === '' && paths.includes('/v1/embeddings'))
+    return `${client}answer = client.embeddings.create(model="${model}", input=${literal(text)})
+print(answer.data[0].embedding)`;
+  return undefined;
+}
