@@ -20,7 +20,18 @@ export default {
   // What hangs fails; what waits for a busy machine does not.
   testTimeout: 30_000,
   projects: [
-    ...['unit', 'contract', 'processes', 'parity', 'floor', 'browser', 'faults', 'e2e', 'memory', 'manifests'],
+    ...[
+      'unit',
+      'contract',
+      'processes',
+      'parity',
+      'floor',
+      'browser',
+      'faults',
+      'e2e',
+      'memory',
+      'manifests',
+    ],
   ].map(project),
   globalSetup: './test/temporary-folder.mjs',
   globalTeardown: './test/remove-temporary-folder.mjs',

@@ -172,7 +172,10 @@ async function attend(server: Server, { flags, deps, task, id }: Attended): Prom
     const document = { address, model: id, task };
     const requireKey = /^(1|true)$/.test(deps.config.serverEnvironment['REQUIRE_KEY'] ?? '');
     report.result(
-      [`${id} answers at ${address}`, ...curlLines(task, address, { requireKey })].join('\n'),
+      [
+        `${id} answers at ${address} (open it in a browser)`,
+        ...curlLines(task, address, { requireKey }),
+      ].join('\n'),
       document,
     );
   }
