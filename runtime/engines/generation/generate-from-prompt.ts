@@ -3,9 +3,10 @@ import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js
 import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { Decoder, DecodingRequest, Prompt } from './decoding/decoder.js';
-import { askedGrammar } from './grammar/asked-grammar.js';
-import { checkGrammarSettings } from './grammar/check-settings.js';
-import type { Grammars } from './grammar/grammars.js';
+import { RunError } from '../../core/errors.js';
+import { type AskedGrammar, askedGrammar } from './grammar/asked-grammar.js';
+import { contradictingParam } from './grammar/check-settings.js';
+import { type GenerationGrammar, type Grammars, modelRefusal } from './grammar/grammars.js';
 import { generate, maxRowsOf, type WriteAnswer } from './generate.js';
 import { type GenerationSettings, mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
@@ -32,6 +33,8 @@ export interface PromptRequest {
   decodesAlone?: boolean;
   /** How answers are told, if not as plain text. */
   writes?: WriteAnswer | undefined;
+  /** What the answer has to follow, if not what the options say. @param ends tokens that end it */
+  grammar?: ((ends: ReadonlySet<number>) => AskedGrammar | undefined) | undefined;
   signal: AbortSignal;
 }
 
@@ -41,16 +44,21 @@ export interface PromptRequest {
  */
 export function checkPrompt(
   model: PromptModel,
-  { tokens, options }: { tokens: readonly number[]; options: GenerateOptions },
+  { tokens, ...given }: Pick<PromptRequest, 'options' | 'grammar'> & { tokens: readonly number[] },
 ): void {
-  settingsOf(model, { tokens, options });
+  plan(model, { ...given, tokens });
   model.decoder.checkPrompt(tokens.length);
 }
 
-function settingsOf(
+interface Plan {
+  settings: GenerationSettings;
+  grammar: AskedGrammar | undefined;
+}
+
+function plan(
   model: PromptModel,
-  given: Pick<PromptRequest, 'options' | 'prefixLength' | 'cleanUp'> & { tokens: readonly number[] },
-): GenerationSettings {
+  given: Omit<PromptRequest, 'prompt' | 'signal'> & { tokens: readonly number[] },
+): Plan {
   const { tokens, options, prefixLength, cleanUp } = given;
   const settings = mergeSettings({
     ...model,
@@ -59,11 +67,14 @@ function settingsOf(
     ...{ prefixLength, cleanUp },
     sourceTokens: tokens,
   });
-  const asked = askedGrammar(options);
-  if (!asked) return settings;
-  checkGrammarSettings(asked.param, settings, options);
+  const asked = given.grammar ? given.grammar(settings.eosTokenIds) : askedGrammar(options);
+  const param = asked && contradictingParam(settings, options);
+  if (!asked || (asked.optional && (param ?? modelRefusal(model.tokenizer, settings)) !== undefined))
+    return { settings, grammar: undefined };
+  if (param !== undefined)
+    throw new RunError('unprocessable', `params.${param}: does not go with params.${asked.param}`);
   // A blank that is joined to the word before it would leave the grammar.
-  return { ...settings, cleanUp: false };
+  return { settings: { ...settings, cleanUp: false }, grammar: asked };
 }
 
 /**
@@ -76,7 +87,7 @@ export async function* generateFromPrompt(
 ): AsyncGenerator<string | Delta, GeneratedText[]> {
   const { decoder, tokenizer } = model;
   const { length } = prompt.tokens;
-  const settings = settingsOf(model, { ...given, tokens: prompt.tokens });
+  const { settings, grammar: asked } = plan(model, { ...given, tokens: prompt.tokens });
   const request: DecodingRequest = {
     maxRows: maxRowsOf(settings),
     maxLength: length + settings.maxNewTokens,
@@ -85,8 +96,7 @@ export async function* generateFromPrompt(
     waits: settings.guidanceScale === 1,
     signal,
   };
-  const asked = askedGrammar(given.options);
-  const grammar = asked && (await model.grammars.start(asked, settings));
+  const grammar = asked && (await startGrammar(model, asked, settings));
   try {
     return yield* generate({
       ...{ prompt, settings, tokenizer, signal, decodesAlone, writes, grammar },
@@ -94,5 +104,19 @@ export async function* generateFromPrompt(
     });
   } finally {
     grammar?.release();
+  }
+}
+
+/** @throws RunError as `Grammars.start`, but for a grammar that nobody was promised */
+async function startGrammar(
+  { grammars }: PromptModel,
+  asked: AskedGrammar,
+  settings: GenerationSettings,
+): Promise<GenerationGrammar | undefined> {
+  try {
+    return await grammars.start(asked, settings);
+  } catch (error) {
+    if (asked.optional && error instanceof RunError) return undefined;
+    throw error;
   }
 }

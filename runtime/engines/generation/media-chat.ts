@@ -28,7 +28,8 @@ import {
   mediaPrompt,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
-import { type AskedChat, createChatAnswers } from './answers/chat-answers.js';
+import type { AskedChat } from './answers/asked-chat.js';
+import { createChatAnswers } from './answers/chat-answers.js';
 
 /** Language models that read pictures, sounds or videos among words. */
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
@@ -62,12 +63,13 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       const work = { sampling: { num_frames, fps }, pictures, signal };
       const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
       const { ids, media } = write(asked, { variables: asked.variables, continues }, given);
-      checkPrompt(model, { tokens: ids, options: asked.options });
+      const { grammar } = asked;
+      checkPrompt(model, { tokens: ids, options: asked.options, grammar });
       const encoded: EncodedMedium[] = [];
       for (const { kind, bytes } of media) encoded.push(await encoders[kind]!.encode(bytes, work));
       const prompt = promptOf(families, ids, encoded);
       const writes = asked.writes();
-      const request = { prompt, options: asked.options, cleanUp, writes, signal };
+      const request = { prompt, options: asked.options, cleanUp, writes, grammar, signal };
       return yield* asked.checked(generateFromPrompt(model, request));
     },
   };

@@ -52,7 +52,9 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
       const text = rendered + asked.begin(rendered);
       const maxLength = truncationLength(tokenizer, options);
       const prompt = tokenizer.encode(text, { specialTokens: false, maxLength }).ids;
-      return asked.checked(generateFrom(model, { prompt, options, writes: asked.writes(), signal }));
+      return asked.checked(
+        generateFrom(model, { prompt, options, writes: asked.writes(), grammar: asked.grammar, signal }),
+      );
     },
   };
 }

@@ -3,6 +3,7 @@ import { type ChatOptions, functionOf, type ToolFunction } from '../../core/tool
 import type { ToolFormat } from './formats/format.js';
 import { adaptHistory, type HistoryMessage } from './history/adapt.js';
 import { genericPrompt } from './history/generic-prompt.js';
+import { filled } from './probe/frame.js';
 import type { TemplateFacts } from './probe/probe.js';
 
 /** A conversation as its template takes it, and how the answer is to be read. */
@@ -12,10 +13,12 @@ export interface PreparedChat {
   functions: ReadonlyMap<string, ToolFunction>;
   /** Undefined: no calls are looked for. */
   format: ToolFormat | undefined;
-  /** @returns what the answer is made to begin with, behind a prompt that ends so */
-  forced(prompt: string): string;
+  /** The beginning of a call: up to its name, or its arguments where the name is given. */
+  forced: string;
   /** True: an answer without a call is none. */
   mustCall: boolean;
+  /** The one function that is to be called, where the request names it. */
+  named: string | undefined;
 }
 
 /**
@@ -50,6 +53,7 @@ export function prepareChat(
   const used = functions.size > 0;
   const mustCall = used && choice !== 'auto' && choice !== 'none';
   const { tools: _, ...others } = variables;
+  const named = typeof choice === 'object' && choice ? choice.name : undefined;
   const history = adaptHistory(messages, facts);
   const place = used ? facts.toolsVariable : undefined;
   const generic = used && facts.format.kind === 'generic';
@@ -62,8 +66,8 @@ export function prepareChat(
     variables: place && place !== 'system message' ? { ...others, [place]: options.tools } : others,
     functions,
     format: used || ALWAYS.has(facts.format.kind) ? facts.format : undefined,
-    forced: (prompt) => (mustCall ? forcedText(facts, choice, prompt) : ''),
-    mustCall,
+    forced: mustCall ? forcedText(facts, named) : '',
+    ...{ mustCall, named },
   };
 }
 
@@ -99,27 +103,7 @@ function withSystemTools(messages: readonly HistoryMessage[], tools: string): Hi
   return [{ ...first, tools }, ...rest];
 }
 
-/** The beginning of a call, up to the name, or to the arguments where it is given. */
-function forcedText(
-  { format, lead, reasoning }: TemplateFacts,
-  choice: ChatOptions['tool_choice'],
-  prompt: string,
-): string {
-  const { name, arguments: between } = leadOf(format, lead);
-  const named = typeof choice === 'object' && choice ? choice.name + (between ?? '') : '';
-  // What the model would have thought first is left out.
-  const thought = reasoning && prompt.trimEnd().endsWith(reasoning.start) ? `${reasoning.end}\n\n` : '';
-  const start = prompt.endsWith('\n') || thought !== '' ? name.replace(/^\n+/, '') : name;
-  return thought + start + named;
-}
-
-function leadOf(format: ToolFormat, lead: TemplateFacts['lead']): NonNullable<TemplateFacts['lead']> {
-  if (format.kind === 'generic') return { name: '{"tool_calls": [{"name": "', arguments: '", "arguments": ' };
-  if (format.kind === 'recipient') return { name: '', arguments: '\n' };
-  if (format.kind === 'pythonic') return { name: `${format.starts[0] ?? ''}[`, arguments: '(' };
-  if (format.kind === 'tagged-arguments')
-    return { name: lead?.name ?? format.starts[0]!, arguments: `${format.nameEnd.trim()}\n` };
-  if (lead || format.kind !== 'json') return lead ?? { name: '', arguments: undefined };
-  const start = `${format.starts[0] ?? ''}[{"${format.name}": "`;
-  return { name: start, arguments: `", "${format.arguments}": ` };
+function forcedText({ frame }: TemplateFacts, named: string | undefined): string {
+  const { open, between } = frame ?? { open: '', between: '' };
+  return filled(named === undefined ? open : open + named + between);
 }

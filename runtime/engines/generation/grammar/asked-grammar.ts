@@ -10,9 +10,13 @@ export type GrammarParam = (typeof GRAMMAR_PARAMS)[number];
 /** What a text has to follow. */
 export interface AskedGrammar {
   /** Where the request says it. */
-  param: GrammarParam;
+  param: string;
   kind: GrammarKind;
   source: string;
+  /** True: the text is free where a grammar does not go with the request or the model. */
+  optional?: boolean;
+  /** Schemas in it, to tell which one is refused. */
+  parts?: readonly { place: string; schema: Record<string, unknown> }[];
 }
 
 /** Bytes of a grammar: compiling takes longer than its length says. */

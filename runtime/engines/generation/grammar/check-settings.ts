@@ -1,17 +1,11 @@
-import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
 import type { GenerationSettings } from '../settings/settings.js';
-import type { GrammarParam } from './asked-grammar.js';
 
-/**
- * Refuses what could contradict a grammar, or would change a text that follows one.
- * @throws RunError 422 that names it
- */
-export function checkGrammarSettings(
-  param: GrammarParam,
+/** The parameter that could contradict a grammar, or would change a text that follows one. */
+export function contradictingParam(
   settings: GenerationSettings,
   request: GenerateOptions,
-): void {
+): string | undefined {
   const contradicting: Record<string, boolean> = {
     num_beams: settings.numBeams > 1,
     guidance_scale: settings.guidanceScale !== 1,
@@ -26,7 +20,5 @@ export function checkGrammarSettings(
     clean_up_tokenization_spaces: request.clean_up_tokenization_spaces === true,
   };
   const [found] = Object.keys(contradicting).filter((name) => contradicting[name]);
-  const name = found === 'min_new_tokens' && request.min_new_tokens == null ? 'min_length' : found;
-  if (name !== undefined)
-    throw new RunError('unprocessable', `params.${name}: does not go with params.${param}`);
+  return found === 'min_new_tokens' && request.min_new_tokens == null ? 'min_length' : found;
 }

@@ -50,7 +50,8 @@ export function createGrammars(tokenizer: TextTokenizer): Grammars {
   };
   return {
     async start(asked, settings) {
-      checkModel(asked.param, tokenizer, settings);
+      const refusal = modelRefusal(tokenizer, settings);
+      if (refusal !== undefined) throw new RunError('unprocessable', `params.${asked.param}: ${refusal}`);
       const opened = (opening ??= open(settings.eosTokenIds));
       const found = await opened.catch((error: unknown) => {
         opening = undefined;
@@ -82,17 +83,20 @@ export function createGrammars(tokenizer: TextTokenizer): Grammars {
   };
 }
 
-function checkModel(param: string, tokenizer: TextTokenizer, { eosTokenIds }: GenerationSettings): void {
-  if (eosTokenIds.size === 0)
-    throw new RunError('unprocessable', `params.${param}: this model names no token that ends a text`);
-  if (tokenizer.marksSubwords)
-    throw new RunError('unprocessable', `params.${param}: the tokens of this model do not tell blanks`);
+/** Why a model can't follow any grammar. */
+export function modelRefusal(
+  tokenizer: TextTokenizer,
+  { eosTokenIds }: GenerationSettings,
+): string | undefined {
+  if (eosTokenIds.size === 0) return 'this model names no token that ends a text';
+  return tokenizer.marksSubwords ? 'the tokens of this model do not tell blanks' : undefined;
 }
 
 /** A grammar at its start, which stays in the list. */
-function compiledGrammar({ instance, compiled }: Opened, { kind, source }: AskedGrammar): GrammarState {
+function compiledGrammar({ instance, compiled }: Opened, asked: AskedGrammar): GrammarState {
+  const { kind, source } = asked;
   const key = `${kind} ${source}`;
-  const state = compiled.get(key) ?? instance.compile(kind, source);
+  const state = compiled.get(key) ?? compile(instance, asked);
   compiled.delete(key);
   compiled.set(key, state);
   const [oldest] = compiled.keys();
@@ -101,6 +105,26 @@ function compiledGrammar({ instance, compiled }: Opened, { kind, source }: Asked
     compiled.delete(oldest!);
   }
   return state;
+}
+
+/** @throws RunError 400 that names the part that is refused, where it is one of them */
+function compile(instance: GrammarInstance, { kind, source, parts = [] }: AskedGrammar): GrammarState {
+  try {
+    return instance.compile(kind, source);
+  } catch (error) {
+    if (!(error instanceof GrammarRefused)) throw error;
+    for (const { place, schema } of parts) checkPart(instance, place, schema);
+    throw error;
+  }
+}
+
+function checkPart(instance: GrammarInstance, place: string, schema: Record<string, unknown>): void {
+  try {
+    instance.compile('json_schema', JSON.stringify(schema)).release();
+  } catch (error) {
+    if (!(error instanceof GrammarRefused)) throw error;
+    throw new RunError('invalid_input', `${place}: ${refusalText(error.message)}`, { cause: error });
+  }
 }
 
 function grammarError(param: string, error: unknown): unknown {

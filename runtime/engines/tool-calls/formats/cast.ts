@@ -1,13 +1,23 @@
-/** Unions in unions. */
-const MOST_DEPTH = 8;
+import { objectOf, resolved } from './references.js';
 
-/** Types that a schema allows for a value, in its order; empty where it says none. */
-export function schemaTypes(schema: unknown, depth = 0): string[] {
-  if (typeof schema !== 'object' || schema === null || depth > MOST_DEPTH) return [];
-  const { type, anyOf, oneOf, nullable, enum: values } = schema as Record<string, unknown>;
+type Schema = Record<string, unknown>;
+
+/** Schemas that are looked at, each once. */
+const MOST_FOLLOWED = 100;
+
+/**
+ * Types that a schema allows for a value, in its order; empty where it says none.
+ * @param root what its references are looked up in; each is followed once
+ */
+export function schemaTypes(given: unknown, root: Schema = {}, followed = new Set<unknown>()): string[] {
+  const { $ref } = objectOf(given);
+  if (followed.has($ref ?? given) || followed.size > MOST_FOLLOWED) return [];
+  followed.add($ref ?? given);
+  const { type, anyOf, oneOf, nullable, enum: values, const: value } = resolved(given, root);
   const declared = [type].flat().filter((one): one is string => typeof one === 'string');
   const choices = [anyOf, oneOf].flat().slice(0, 32);
-  const all = [...declared, ...choices.flatMap((choice) => schemaTypes(choice, depth + 1))];
+  const all = [...declared, ...choices.flatMap((choice) => schemaTypes(choice, root, followed))];
+  if (all.length === 0 && value !== undefined) all.push(jsonType(value));
   if (all.length === 0 && Array.isArray(values)) all.push(...values.map(jsonType));
   if (nullable === true) all.push('null');
   return [...new Set(all)];

@@ -1,14 +1,17 @@
 import { wellFormed } from '../parse/alphabet.js';
 import { attempt, type ParseContext } from '../parse/context.js';
 import { Malformed, type Parsing } from '../parse/input.js';
-import { readString } from '../parse/json.js';
+import { readString, readValue } from '../parse/json.js';
 import { expect } from './expect.js';
 import { jsonCall, textIn } from './json-calls.js';
 
 const KEYS = { name: 'name', arguments: 'arguments' };
 
-/** Models whose templates know no tools are asked for `{"tool_call": {…}}`, `{"tool_calls": […]}` or `{"response": "…"}`. */
-export function* genericAnswer(context: ParseContext): Parsing {
+/**
+ * Models whose templates know no tools are asked for `{"tool_call": {…}}`, `{"tool_calls": […]}` or `{"response": "…"}`.
+ * @param asJson true: the response is JSON of the caller's format, which is the content
+ */
+export function* genericAnswer(context: ParseContext, asJson: boolean): Parsing {
   const { input } = context;
   const read = yield* attempt(context, '', function* () {
     yield* expect(context, '{');
@@ -16,7 +19,7 @@ export function* genericAnswer(context: ParseContext): Parsing {
     yield* expect(context, ':');
     if (key === 'tool_call') yield* jsonCall(context, KEYS);
     else if (key === 'tool_calls') yield* calls(context);
-    else if (key === 'response') yield* response(context);
+    else if (key === 'response') yield* asJson ? jsonResponse(context) : response(context);
     else throw new Malformed();
   });
   if (!read || context.answer.full) return;
@@ -41,6 +44,20 @@ function* calls(context: ParseContext): Parsing {
 
 /** Half of a pair as JSON escapes it, whose other half is to come. */
 const OPEN_PAIR = /^\\u[dD][89abAB]/;
+
+/** JSON as it comes. */
+function* jsonResponse({ input, answer, alphabet }: ParseContext): Parsing {
+  yield* input.skipBlanks();
+  yield* input.need();
+  yield* readValue({
+    ...{ input, alphabet },
+    use(text) {
+      answer.text(text);
+      // What is told already must not come again where the text breaks off.
+      input.record();
+    },
+  });
+}
 
 /** The text of the answer, as it comes. */
 function* response({ input, answer, alphabet }: ParseContext): Parsing {

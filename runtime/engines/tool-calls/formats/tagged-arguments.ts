@@ -2,6 +2,7 @@ import { attempt, nameUntil, type ParseContext, shortUntil } from '../parse/cont
 import { Malformed, type Parsing, Unfinished } from '../parse/input.js';
 import { castValue, schemaTypes } from './cast.js';
 import type { TaggedArgumentsFormat } from './format.js';
+import { objectOf } from './references.js';
 
 /** A call after a start marker: its name, then each argument in tags. */
 export function* taggedArgumentsCall(
@@ -50,8 +51,9 @@ function* argument(
   if (keys.has(key)) throw new Malformed();
   answer.arguments(`${keys.size > 0 ? ', ' : ''}${JSON.stringify(key)}: `);
   keys.add(key);
-  const properties = tools.get(name)?.parameters?.['properties'] as Record<string, unknown> | undefined;
-  const types = schemaTypes(properties && Object.hasOwn(properties, key) ? properties[key] : undefined);
+  const { parameters = {} } = tools.get(name) ?? {};
+  const properties = objectOf(parameters['properties']);
+  const types = schemaTypes(Object.hasOwn(properties, key) ? properties[key] : undefined, parameters);
   const valueEnd = alphabet.marker(format.valueEnd);
   if (types.every((type) => type === 'string')) {
     yield* textValue(context, valueEnd);

@@ -22,6 +22,8 @@ export interface AnswerParserOptions extends AnswerOptions {
   thinking: boolean;
   tools: ReadonlyMap<string, ToolFunction>;
   alphabet: Alphabet;
+  /** True: content follows a format; then an answer is content or calls, and no markers are looked for in content. */
+  hasTextFormat?: boolean;
 }
 
 /** Reads an answer as it is written. However it is cut into pieces, the same comes of it. */
@@ -69,18 +71,19 @@ export function createAnswerParser(options: AnswerParserOptions): AnswerParser {
 }
 
 function* parse(context: ParseContext, options: AnswerParserOptions): Parsing {
-  const { format, reasoning } = options;
+  const { format, reasoning, hasTextFormat = false } = options;
   if (format?.kind === 'harmony') {
     yield* harmonyAnswer(context);
     return;
   }
   if (reasoning) yield* reasoningFirst(context, reasoning);
   if (format?.kind === 'recipient') {
-    yield* recipientAnswer(context, format.start);
+    yield* recipientAnswer(context, format.start, hasTextFormat);
     return;
   }
-  if (format?.kind === 'generic') yield* genericAnswer(context);
-  yield* content(context, options);
+  if (format?.kind === 'generic') yield* genericAnswer(context, hasTextFormat);
+  if (hasTextFormat) yield* callsOrContent(context, format);
+  else yield* content(context, options);
 }
 
 /** What the model thinks before it answers. */
@@ -120,6 +123,26 @@ function* content(context: ParseContext, { format, reasoning }: AnswerParserOpti
     if (thought.includes(marker)) yield* think(context, reasoning!.end);
     else if (starts.includes(marker)) yield* calls(context, marker, format!);
   }
+}
+
+/** An answer that begins with a call has calls only; any other is content as a whole. */
+function* callsOrContent(context: ParseContext, format: ToolFormat | undefined): Parsing {
+  const { input, answer, alphabet } = context;
+  const starts = format && 'starts' in format ? format.starts.map(alphabet.marker) : [];
+  const drops = (format?.drops ?? []).map(alphabet.marker);
+  for (;;) {
+    input.record();
+    yield* input.skipBlanks();
+    const blanks = input.recorded();
+    const marker = yield* input.acceptOneOf([...starts, ...drops]);
+    if (marker === undefined) {
+      answer.text(blanks);
+      break;
+    }
+    if (starts.includes(marker)) yield* calls(context, marker, format!);
+    if (answer.full) return;
+  }
+  yield* input.until([], (text) => answer.text(alphabet.plain(text)));
 }
 
 const isToken = (marker: string): boolean => marker.length === 1 && /[\uDC00-\uDFFF]/.test(marker);

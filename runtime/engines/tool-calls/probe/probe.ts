@@ -2,6 +2,7 @@ import type { ToolSupport } from '../../../core/tools.js';
 import type { ReasoningFormat, ToolFormat } from '../formats/format.js';
 import { familyFormat, familyReasoning, HARMONY_REASONING } from './families.js';
 import { differing } from './common.js';
+import { type CallFrame, frameOf } from './frame.js';
 import { type ArgumentsForm, PROBE, PROBE_TOOLS, probeCall } from './names.js';
 import { shapeOf } from './shape.js';
 
@@ -18,8 +19,8 @@ export interface TemplateFacts {
   toolsVariable: ToolsVariable | undefined;
   /** True: it writes a call's id in place of its name. */
   idsAreNames: boolean;
-  /** What stands before a call's name, and between it and JSON arguments, where the template writes them so. */
-  lead: { name: string; arguments: string | undefined } | undefined;
+  /** What stands around names and arguments of calls; undefined where that is not known. */
+  frame: CallFrame | undefined;
   /** Under which key messages hold what was thought. */
   reasoningKey: string;
   /** False: the template refuses or leaves out what the system says. */
@@ -67,7 +68,7 @@ export function probeTemplate(given: ProbedTemplate): TemplateFacts {
   return {
     format,
     source: format.kind === 'generic' ? 'generic' : family ? 'family' : 'probe',
-    lead: format.kind === 'generic' ? undefined : leadOf(history?.written.one),
+    frame: frameOf(format, format.kind === 'generic' ? undefined : history?.written),
     reasoning: format.kind === 'harmony' ? HARMONY_REASONING : (reasoning?.format ?? familyReasoning(source)),
     reasoningKey: reasoning?.key ?? 'reasoning_content',
     systemRole: attempt(template, [SYSTEM, USER], {}, true)?.includes(PROBE.result) === true,
@@ -172,23 +173,6 @@ function probeHistory(template: ProbedTemplate, variable: string): History | und
     };
   }
   return undefined;
-}
-
-/** What a call begins with, as the template writes it. */
-function leadOf(one: string | undefined): TemplateFacts['lead'] {
-  if (one === undefined) return undefined;
-  const [name, before, after] = one.includes(PROBE.functions[0])
-    ? [PROBE.functions[0], '', '']
-    : [PROBE.ids[0], 'functions.', ':0'];
-  const at = one.indexOf(name);
-  if (at < 0) return undefined;
-  const brace = one.indexOf('{', at);
-  const between = brace < 0 ? '' : one.slice(at + name.length, brace);
-  const json = brace >= 0 && one.startsWith(`{"${PROBE.keys[0]}"`, brace);
-  return {
-    name: one.slice(0, at) + before,
-    arguments: json ? after + between.replace(PROBE.ids[0], 'call00000') : undefined,
-  };
 }
 
 /** Whether arguments came out as they are meant: not as Python shows a dict, nor as text in a text. */

@@ -19,7 +19,7 @@ export function shapeOf({ one, two }: WrittenCalls): ToolFormat | undefined {
   );
 }
 
-interface Span {
+export interface Span {
   from: number;
   to: number;
 }
@@ -69,7 +69,7 @@ function objectWith(text: string, name: string): Span | undefined {
 }
 
 /** Where the JSON object ends that begins there. */
-function objectEnd(text: string, from: number): number | undefined {
+export function objectEnd(text: string, from: number): number | undefined {
   for (let to = text.indexOf('}', from); to >= 0; to = text.indexOf('}', to + 1)) {
     try {
       JSON.parse(text.slice(from, to + 1));
