@@ -33,8 +33,8 @@ gateway-image: dist/.built ## Build an image of the gateway for clusters: make g
 package: dist/.built ## Pack builder and gateway into a tarball for npm install -g
 	@npm pack --ignore-scripts --silent
 
-test: dist/.built ## Run everything: check, unit, contract, processes, parity, browser, faults, e2e, memory, manifests
-	@$(NODE) scripts/test.mjs check unit contract processes parity browser faults e2e memory manifests
+test: dist/.built ## Run everything: check, unit, contract, processes, parity, browser, clients, faults, e2e, memory, manifests
+	@$(NODE) scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests
 
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract

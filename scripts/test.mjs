@@ -1,9 +1,9 @@
 /**
  * Runs suites one after the other. Says what each of them and the slowest files took, and ends with one line over all of
  * them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract processes parity browser faults e2e memory manifests
+ * Usage: node scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { node24 } from './node-24.mjs';
@@ -101,7 +101,18 @@ async function browser(name) {
   await runSuite(name);
 }
 
-const RUN = { parity, browser, manifests, e2e: containers, memory: containers };
+/** Published clients of other servers: installing them takes minutes and hundreds of megabytes, so only where it is asked for. */
+async function clients(name) {
+  if (process.env.REQUIRE_CLIENTS !== '1' && asked.length > 1)
+    return results.skip('clients: REQUIRE_CLIENTS=1, or "make clients", installs and runs them');
+  await need('Python with venv', 'python-venv.sh', 'REQUIRE_CLIENTS');
+  const report = join(folder, 'clients.json');
+  const { ms } = await runStep(name, process.execPath, ['scripts/clients/run.mjs', '--check', report]);
+  if (!existsSync(report)) return results.fail('the clients ended without a report');
+  results.addRows({ name, ms, rows: JSON.parse(readFileSync(report, 'utf8')) });
+}
+
+const RUN = { clients, parity, browser, manifests, e2e: containers, memory: containers };
 
 unpackFixtures();
 // Images are built over them.

@@ -17,6 +17,19 @@ export function createResults() {
       durations.add(name, ms);
       console.log(`${passed ? 'ok' : 'FAILED'}: ${name} (${(ms / 1000).toFixed(1)} s)`);
     },
+    /** What is not run here, with the reason. */
+    skip(reason) {
+      total.skipped++;
+      console.log(`skipped: ${reason}`);
+    },
+    /** @param {{ name: string, rows: { name: string, problem: string | null }[], ms: number }} run each row is a test */
+    addRows({ name, rows, ms }) {
+      durations.add(name, ms);
+      for (const { name: row, problem } of rows) {
+        if (problem === null) total.passed++;
+        else fail(`${row}: ${problem}`);
+      }
+    },
     /** @param {{ name: string, file: string, status: number | null, ms: number }} run of jest with its report in a file */
     addSuite({ name, file, status, ms }) {
       const report = readReport(file);
