@@ -15,7 +15,7 @@ import { parsePythonJson } from '../dist/runtime/core/python-json.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
-import { requestSchema, typeText } from '../dist/runtime/openapi.js';
+import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
 import { timmKind } from '../dist/runtime/graphs/architectures/timm/kinds.js';
 import { unpackFixtures } from './packing/unpack.mjs';
 import { ARCHITECTURES } from '../dist/runtime/graphs/registry.js';

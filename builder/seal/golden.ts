@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { requestSchema } from '../../runtime/openapi.js';
+import { requestSchema } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { SEALED_DIR } from './manifest.js';
 

@@ -1,6 +1,6 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { STATUS } from '../../runtime/core/errors.js';
-import { typeText } from '../../runtime/openapi.js';
+import { typeText } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Schema } from './schemas.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import { outputSchema, requestSchema } from '../../runtime/openapi.js';
+import { outputSchema, requestSchema } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { chatBody } from '../../runtime/dialects/openai/chat.js';
 import { completionBody } from '../../runtime/dialects/openai/completions.js';

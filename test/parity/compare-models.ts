@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { outputSchema } from '../../runtime/openapi.js';
+import { outputSchema } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { missingFor } from './ffmpeg.js';

@@ -2,7 +2,7 @@ import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { rm } from 'node:fs/promises';
 import sharp from 'sharp';
 import { z } from 'zod';
-import { outputSchema } from '../../runtime/openapi.js';
+import { outputSchema } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { plannedModel, type ServedModel, serveInline } from './load.js';
 import { zooModels } from './zoo.js';
