@@ -7,6 +7,7 @@ import { generationParams } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
 import { checkTools } from './tool-params.js';
+import { grammarParams } from './grammar-params.js';
 
 export default defineTask({
   title: 'Audio-text to text',
@@ -19,7 +20,7 @@ export default defineTask({
   input: z
     .object({
       messages: mediaMessages(['audio']),
-      params: params({ ...generationParams, ...conversationParams }),
+      params: params({ ...generationParams, ...grammarParams, ...conversationParams }),
     })
     .superRefine(checkTools),
   output: conversationAnswer,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
 import { params } from './fragments.js';
+import { grammarParams } from './grammar-params.js';
 import { generatedText, textAnswer, unstreamable, generationUsage } from './generated.js';
 import { seq2seqFiles, seq2seqParams } from './seq2seq.js';
 
@@ -11,7 +12,7 @@ export default defineTask({
   streams: true,
   unstreamable,
   profile: 'text',
-  input: z.object({ text: z.string(), params: params(seq2seqParams) }),
+  input: z.object({ text: z.string(), params: params({ ...seq2seqParams, ...grammarParams }) }),
   output: generatedText,
   example: {
     text: 'The storm ended at dawn. The fishermen repaired their boats, painted them and went out again.',

@@ -7,6 +7,7 @@ import { generationParams } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
 import { checkTools } from './tool-params.js';
+import { grammarParams } from './grammar-params.js';
 
 /** Of a video; no model reads as many. */
 const MOST_FRAMES = 1024;
@@ -24,6 +25,7 @@ export default defineTask({
       messages: mediaMessages(['video', 'image']),
       params: params({
         ...generationParams,
+        ...grammarParams,
         ...conversationParams,
         num_frames: z
           .int()

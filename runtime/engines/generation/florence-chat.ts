@@ -9,6 +9,7 @@ import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEmbeddingEncoder } from './decoding/encoder-decoder/embedding-encoder.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { decoderStartToken, generateFromSource } from './generate-from-source.js';
+import { createGrammars } from './grammar/grammars.js';
 import { florenceSentence } from './prompts/media/florence2.js';
 import { createLlavaFamily } from './prompts/media/llava.js';
 import { mediaPrompt } from './prompts/media/media-prompt.js';
@@ -29,7 +30,8 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
   const vision = await openPictureEncoder(request, config, family);
   const text = textConfig(config);
-  const model = { decoder, tokenizer, config: text, repository: generation ?? config };
+  const grammars = createGrammars(tokenizer);
+  const model = { decoder, tokenizer, grammars, config: text, repository: generation ?? config };
   const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {

@@ -6,6 +6,8 @@ import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { DecodingRequest, EncoderDecoder } from './decoding/decoder.js';
 import { generate, maxRowsOf } from './generate.js';
+import type { Grammars } from './grammar/grammars.js';
+import { sourceGrammar } from './grammar/source-grammar.js';
 import type { LogitsProcessor } from './search/logits-processor.js';
 import { mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
@@ -18,6 +20,8 @@ export interface SourceModel<Source> {
   config: Json;
   /** generation_config.json, or config.json where there is none. */
   repository: Json;
+  /** Undefined: its task has no formats. */
+  grammars?: Grammars | undefined;
 }
 
 export interface SourceRequest<Source> {
@@ -40,7 +44,7 @@ export interface SourceRequest<Source> {
  * @throws RunError 422 for an option that such models can't do
  */
 export async function* generateFromSource<Source>(
-  { decoder, tokenizer, config, repository }: SourceModel<Source>,
+  { decoder, tokenizer, config, repository, grammars }: SourceModel<Source>,
   {
     source,
     sourceTokens,
@@ -52,7 +56,7 @@ export async function* generateFromSource<Source>(
     signal,
   }: SourceRequest<Source>,
 ): AsyncGenerator<string | Delta, GeneratedText[]> {
-  const settings = mergeSettings({
+  const merged = mergeSettings({
     request: withStopTokens(tokenizer, options, 1),
     ...{ repository, sourceTokens },
     promptLength: prompt.length,
@@ -60,27 +64,27 @@ export async function* generateFromSource<Source>(
     hardLimit: true,
     cleanUp,
   });
-  if (settings.guidanceScale !== 1) {
+  if (merged.guidanceScale !== 1) {
     throw new RunError('unprocessable', 'params.guidance_scale: needs a model without an encoder');
   }
+  const asked = grammars && sourceGrammar(tokenizer, { options, settings: merged, prompt });
+  const settings = asked?.settings ?? merged;
   const request: DecodingRequest = {
     maxRows: maxRowsOf(settings),
     maxLength: prompt.length + settings.maxNewTokens,
     waits: true,
     signal,
   };
-  return yield* generate({
-    ...{
-      prompt: { tokens: prompt },
-      settings,
-      tokenizer,
-      signal,
+  const grammar = asked && (await grammars?.start(asked.asked, settings));
+  try {
+    return yield* generate({
+      ...{ prompt: { tokens: prompt }, settings, tokenizer, signal, rules, tellsMeanLogprob, grammar },
       echoesPrompt: true,
-      rules,
-      tellsMeanLogprob,
-    },
-    start: () => decoder.start(source, request),
-  });
+      start: () => decoder.start(source, request),
+    });
+  } finally {
+    grammar?.release();
+  }
 }
 
 /** The token that the decoder begins with. A list has one for each source of a batch, which is one here. */

@@ -8,6 +8,7 @@ import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openTextEncoder } from './decoding/encoder-decoder/text-encoder.js';
 import { decoderStartToken, generateFromSource, type SourceModel } from './generate-from-source.js';
+import { createGrammars } from './grammar/grammars.js';
 import { languageTokensOf } from './prompts/language-tokens.js';
 import { createSourceReader } from './prompts/source-reader.js';
 import type { EncoderSource } from './prompts/encode-to-limit.js';
@@ -22,7 +23,8 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
     readOptionalJson(request.dir, 'generation_config.json'),
     openEncoderDecoder(request, config, openTextEncoder),
   ]);
-  const model: Model = { decoder, tokenizer, config, repository: generation ?? config };
+  const grammars = createGrammars(tokenizer);
+  const model: Model = { decoder, tokenizer, grammars, config, repository: generation ?? config };
   const read = createSourceReader({ tokenizer, config, task: request.spec.task });
   return {
     languages: languageTokensOf(tokenizer, config)?.codes ?? [],

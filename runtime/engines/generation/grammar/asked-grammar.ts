@@ -1,5 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
+import { exactFormats } from '../../tool-calls/grammar/exact-formats.js';
 import { checkLark } from './check-lark.js';
 import { checkSchema } from './check-schema.js';
 import type { GrammarKind } from './llguidance/instance.js';
@@ -41,7 +42,7 @@ export function askedGrammar(options: GenerateOptions): AskedGrammar | undefined
 const READERS: Record<GrammarParam, (options: GenerateOptions) => Omit<AskedGrammar, 'param'>> = {
   json_schema({ json_schema }) {
     checkSchema(json_schema, 'params.json_schema');
-    return { kind: 'json_schema', source: JSON.stringify(json_schema) };
+    return { kind: 'json_schema', source: JSON.stringify(exactFormats(json_schema)) };
   },
   json_object: () => ({ kind: 'json_schema', source: '{"type":"object"}' }),
   regex: ({ regex }) => ({ kind: 'regex', source: regex! }),

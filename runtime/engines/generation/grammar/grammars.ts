@@ -61,7 +61,8 @@ export function createGrammars(tokenizer: TextTokenizer): Grammars {
       const start = guard(param, opened, () => compiledGrammar(found, asked));
       const own = guard(param, opened, () => start.fork());
       const states = [own];
-      const traits = { greedy: !settings.doSample, ends: settings.eosTokenIds };
+      const forcesFirst = settings.forcedBosTokenId !== undefined;
+      const traits = { greedy: !settings.doSample, ends: settings.eosTokenIds, forcesFirst };
       return {
         startRow() {
           const state = guard(param, opened, () => own.fork());

@@ -13,14 +13,20 @@ export interface RowGrammar {
  * @param state moved by the tokens that are chosen; released by who made it
  * @param greedy true: the best token is tried before all others are looked at. What draws among a part of the tokens has to
  * know first which of them are allowed.
+ * @param forcesFirst true: the first token is forced, leaves no text, and stands before the grammar
  */
 export function createRowGrammar(
   state: GrammarState,
-  { greedy, ends }: { greedy: boolean; ends: ReadonlySet<number> },
+  { greedy, ends, forcesFirst }: { greedy: boolean; ends: ReadonlySet<number>; forcesFirst: boolean },
 ): RowGrammar {
   let complete = false;
+  let forced = forcesFirst;
   return {
     choose(scores, sample) {
+      if (forced) {
+        forced = false;
+        return sample(scores);
+      }
       let id = greedy ? sample(scores) : undefined;
       if (id === undefined || !state.allows(id)) {
         state.restrict(scores);

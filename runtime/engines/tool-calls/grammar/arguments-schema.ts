@@ -80,13 +80,20 @@ export function propertiesOf({ schema, strict, place }: GrammarTool): Property[]
   if (strict && other !== undefined) throw new RunError('invalid_input', `${place}: ${other} ${NOT_HERE}`);
   const declared = Object.keys(properties);
   const more = required.filter((key) => !declared.includes(key));
-  return [...declared, ...more].map((key) => {
-    if (!/^[\w.-]{1,200}$/.test(key))
-      throw new RunError('invalid_input', `${place}: the property ${JSON.stringify(key)} ${NOT_HERE}`);
-    const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
-    return { key, schema: own ?? {}, required: required.includes(key) };
-  });
+  const keys = [...declared, ...more];
+  const unwritable = keys.find((key) => !WRITABLE.test(key));
+  if (strict && unwritable !== undefined)
+    throw new RunError('invalid_input', `${place}: the property ${JSON.stringify(unwritable)} ${NOT_HERE}`);
+  return keys
+    .filter((key) => WRITABLE.test(key))
+    .map((key) => {
+      const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
+      return { key, schema: own ?? {}, required: required.includes(key) };
+    });
 }
+
+/** Names of properties that stand without quotes. */
+const WRITABLE = /^[\w.-]{1,200}$/;
 
 /** Why a keyword is refused that other models take. */
 export const NOT_HERE = 'is not supported where a model writes arguments one by one, as this one does';

@@ -59,9 +59,11 @@ export function chatGrammar(input: ChatGrammarInput): ChatGrammar | undefined {
   const param = mustCall ? 'tool_choice' : (asked?.param ?? 'tools');
   if (source === undefined && (asked || strict)) throw inexpressible(param);
   if (source === undefined) return undefined;
-  if (source.length > MOST_CHARACTERS)
-    throw new RunError('invalid_input', `params.tools: are longer than ${MOST_CHARACTERS / 1024} KiB`);
   const optional = !mustCall && !asked && !strict;
+  if (source.length > MOST_CHARACTERS) {
+    if (optional) return undefined;
+    throw new RunError('invalid_input', `params.tools: are longer than ${MOST_CHARACTERS / 1024} KiB`);
+  }
   return { param, source, optional, parts: tools.map(({ place, schema }) => ({ place, schema })) };
 }
 

@@ -36,7 +36,10 @@ export function gemmaArguments(lark: Lark, { quote }: GemmaFormat): (tool: Gramm
 
   function value(schema: unknown, tool: GrammarTool): string {
     // Schemas that refer to themselves have no end.
-    if (left-- <= 0) throw new RunError('invalid_input', `${tool.place}: this depth ${NOT_HERE}`);
+    if (left-- <= 0) {
+      if (!tool.strict) return '"{}"';
+      throw new RunError('invalid_input', `${tool.place}: this depth ${NOT_HERE}`);
+    }
     return lark.rule(rawValue(schema, tool, writing));
   }
 

@@ -1,4 +1,5 @@
 import { HOLES } from '../probe/frame.js';
+import { exactFormats } from './exact-formats.js';
 
 /** Special tokens that a grammar may name. */
 export interface MarkerTokens {
@@ -85,7 +86,8 @@ export class Lark {
 
   /** Arguments as JSON. @param lenient true: what of the schema can't be honoured is left out */
   arguments(schema: Record<string, unknown>, lenient: boolean): string {
-    return this.json(schema, { ...SPACED, ...(lenient ? { lenient } : {}) });
+    const exact = exactFormats(schema) as Record<string, unknown>;
+    return this.json(exact, { ...SPACED, ...(lenient ? { lenient } : {}) });
   }
 
   /** JSON of a schema, without blanks. */
