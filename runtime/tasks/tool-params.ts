@@ -6,7 +6,9 @@ export const toolParams = {
   tools: z
     .array(z.record(z.string(), z.unknown()))
     .nullish()
-    .describe('tools for the chat template, as OpenAI writes them: {type: "function", function: {…}}'),
+    .describe(
+      'tools for the chat template, as OpenAI writes them: {type: "function", function: {…}}; calls of those with strict: true follow their schema',
+    ),
   tool_choice: z
     .union([z.enum(['auto', 'none', 'required']), z.strictObject({ name: z.string().min(1) })])
     .nullish()
