@@ -30,7 +30,8 @@ const tool = (name: string, strict = false, given: object = parameters) => ({
 const tools = [tool('forecast'), tool('forecast_all')];
 const messages = [{ role: 'user' as const, content: 'hi' }];
 
-async function withTemplate(file: string): Promise<string> {
+/** The model with another template, whose special tokens take the places of the last ones that its vocabulary has. */
+async function withTemplate(file: string, special: readonly string[] = []): Promise<string> {
   const dir = join(await mkdtemp(join(tmpdir(), 'slipway-calls-')), 'repo');
   await cp(CHAT, dir, { recursive: true });
   const change = async (name: string, values: object) => {
@@ -40,7 +41,27 @@ async function withTemplate(file: string): Promise<string> {
   const chat_template = await readFile(join(ROOT, 'test/fixtures/tool-templates', file), 'utf8');
   await change('tokenizer_config.json', { chat_template, model_max_length: 4096 });
   await change('config.json', { max_position_embeddings: 4096 });
+  const tokenizer = JSON.parse(await readFile(join(dir, 'tokenizer.json'), 'utf8')) as TokenizerFile;
+  const { vocab, merges } = tokenizer.model;
+  const lost = Object.keys(vocab).filter((token) => vocab[token]! >= LAST - special.length);
+  const joined = (merge: string | string[]) => (Array.isArray(merge) ? merge : merge.split(' ')).join('');
+  const model = {
+    ...{ ...tokenizer.model, merges: merges.filter((merge) => !lost.includes(joined(merge))) },
+    vocab: Object.fromEntries(Object.entries(vocab).filter(([token]) => !lost.includes(token))),
+  };
+  const more = special.map((content, i) => ({
+    ...{ ...tokenizer.added_tokens[0], content, id: LAST - special.length + i },
+  }));
+  await change('tokenizer.json', { model, added_tokens: [...tokenizer.added_tokens, ...more] });
   return dir;
+}
+
+/** How many tokens the vocabulary has beside its special ones. */
+const LAST = 515;
+
+interface TokenizerFile {
+  added_tokens: object[];
+  model: { vocab: Record<string, number>; merges: (string | string[])[] };
 }
 
 type Choice = OpenAI.ChatCompletion['choices'][number];
@@ -60,44 +81,53 @@ function expectCalls({ message, finish_reason }: Choice, names: readonly string[
   return 1;
 }
 
-test.each(['llama-3.1.jinja', 'functionary-3.1.jinja', 'qwen3-coder.jinja', 'olmo-3.jinja', 'plain.jinja'])(
-  '%s: calls that are asked for are made, and are valid',
-  async (file) => {
-    const server = await startServer(await modelEnv(await withTemplate(file), { task: 'chat' }));
-    const client = new OpenAI({ apiKey: 'k', baseURL: `${server.url}/v1`, maxRetries: 0 });
-    const ask = (given: object) =>
-      client.chat.completions.create({ model: 'm', messages, tools, max_tokens: 250, ...given });
-    try {
-      await server.ready();
-      let ended = 0;
-      const named = { type: 'function', function: { name: 'forecast_all' } };
-      for (const temperature of [0, 1]) {
-        const required = await ask({ temperature, seed: 3, tool_choice: 'required', n: temperature ? 4 : 1 });
-        for (const choice of required.choices) ended += expectCalls(choice, ['forecast', 'forecast_all']);
-        const one = await ask({ temperature, seed: 4, tool_choice: named });
-        ended += expectCalls(one.choices[0]!, ['forecast_all']);
-        const stream = client.chat.completions.stream({
-          ...{ model: 'm', messages, tools, max_tokens: 250, temperature, seed: 4 },
-          tool_choice: named as OpenAI.ChatCompletionToolChoiceOption,
-        });
-        const { message } = (await stream.finalChatCompletion()).choices[0]!;
-        const told = (calls: OpenAI.ChatCompletionMessageToolCall[] | undefined) =>
-          calls?.map((call) => call.type === 'function' && [call.function.name, call.function.arguments]);
-        expect(told(message.tool_calls)).toEqual(told(one.choices[0]!.message.tool_calls));
-      }
-      expect(ended).toBeGreaterThan(1);
-      const strict = { tools: [tool('f', true, { type: 'object', minProperties: 1, not: {} })] };
-      await expect(ask(strict)).rejects.toMatchObject({
-        ...{
-          status: 400,
-          message: expect.stringMatching(/f\.parameters: (?:not|minProperties) is not supported/),
-        },
+test.each<[string, string[]]>([
+  ['llama-3.1.jinja', ['<|python_tag|>', '<|eom_id|>']],
+  ['functionary-3.1.jinja', []],
+  ['qwen3-coder.jinja', ['<|im_end|>']],
+  ['olmo-3.jinja', []],
+  ['plain.jinja', []],
+  ['mistral-nemo.jinja', ['[TOOL_CALLS]']],
+  [
+    'gpt-oss.jinja',
+    ['<|start|>', '<|channel|>', '<|message|>', '<|constrain|>', '<|call|>', '<|end|>', '<|return|>'],
+  ],
+  ['function-gemma.jinja', ['<start_function_call>', '<end_function_call>', '<escape>']],
+])('%s: calls that are asked for are made, and are valid', async (file, special) => {
+  const server = await startServer(await modelEnv(await withTemplate(file, special), { task: 'chat' }));
+  const client = new OpenAI({ apiKey: 'k', baseURL: `${server.url}/v1`, maxRetries: 0 });
+  const ask = (given: object) =>
+    client.chat.completions.create({ model: 'm', messages, tools, max_tokens: 250, ...given });
+  try {
+    await server.ready();
+    let ended = 0;
+    const named = { type: 'function', function: { name: 'forecast_all' } };
+    for (const temperature of [0, 1]) {
+      const required = await ask({ temperature, seed: 3, tool_choice: 'required', n: temperature ? 4 : 1 });
+      for (const choice of required.choices) ended += expectCalls(choice, ['forecast', 'forecast_all']);
+      const one = await ask({ temperature, seed: 4, tool_choice: named });
+      ended += expectCalls(one.choices[0]!, ['forecast_all']);
+      const stream = client.chat.completions.stream({
+        ...{ model: 'm', messages, tools, max_tokens: 250, temperature, seed: 4 },
+        tool_choice: named as OpenAI.ChatCompletionToolChoiceOption,
       });
-    } finally {
-      await server.stop();
+      const { message } = (await stream.finalChatCompletion()).choices[0]!;
+      const told = (calls: OpenAI.ChatCompletionMessageToolCall[] | undefined) =>
+        calls?.map((call) => call.type === 'function' && [call.function.name, call.function.arguments]);
+      expect(told(message.tool_calls)).toEqual(told(one.choices[0]!.message.tool_calls));
     }
-  },
-);
+    expect(ended).toBeGreaterThan(1);
+    const strict = { tools: [tool('f', true, { type: 'object', minProperties: 1, not: {} })] };
+    await expect(ask(strict)).rejects.toMatchObject({
+      ...{
+        status: 400,
+        message: expect.stringMatching(/f\.parameters: (?:not|minProperties) is not supported/),
+      },
+    });
+  } finally {
+    await server.stop();
+  }
+});
 
 test('a model thinks before it calls, and before a text of a format', async () => {
   const server = await startServer(await modelEnv(await withTemplate('hermes.jinja'), { task: 'chat' }));
