@@ -52,14 +52,30 @@ const NOTES: ReadonlySet<string> = new Set([
 export const keywordsBut = (schema: Schema, known: readonly string[]): string[] =>
   Object.keys(schema).filter((key) => !NOTES.has(key) && !known.includes(key));
 
+/** Under which name a property's schema has the one that it is from. */
+const ROOT = 'all-arguments';
+
 /** A property's schema by itself, with what it may refer to. */
 export function alone(schema: unknown, root: Schema): Schema {
+  const own = typeof schema === 'boolean' ? {} : objectOf(schema);
   const { $defs, definitions } = root;
-  return {
-    ...(typeof schema === 'boolean' ? {} : objectOf(schema)),
+  const all = {
+    ...own,
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
+  let used = false;
+  const moved = (from: unknown) =>
+    JSON.parse(
+      JSON.stringify(from, (key, value: unknown) => {
+        if (key !== '$ref' || typeof value !== 'string' || !/^#(?!\/(?:\$defs|definitions)\/)/.test(value))
+          return value;
+        used = true;
+        return `#/$defs/${ROOT}${value.slice(1)}`;
+      }),
+    ) as Schema;
+  const found = moved(all);
+  return used ? { ...found, $defs: { ...objectOf(found['$defs']), [ROOT]: moved(root) } } : found;
 }
 
 export interface Property {

@@ -59,13 +59,14 @@ export function gemmaArguments(lark: Lark, { quote }: GemmaFormat): (tool: Gramm
   }
 
   function list(schema: Schema, tool: GrammarTool): string {
-    const [keyword] = keywordsBut(schema, ['type', 'items', 'minItems']);
-    const { items, minItems } = schema;
+    const [keyword] = keywordsBut(schema, ['type', 'items', 'minItems', 'maxItems']);
+    const { items, minItems: least, maxItems: most } = schema;
     if (tool.strict && keyword !== undefined)
       throw new RunError('invalid_input', `${tool.place}: ${keyword} ${NOT_HERE}`);
-    const least = typeof minItems === 'number' ? minItems : 0;
     const one = value(items ?? {}, tool);
-    if (least > 0) return `"[" ${one} ("," ${one}){${least - 1},} "]"`;
-    return `"[" (${one} ("," ${one})*)? "]"`;
+    const more = typeof most === 'number' ? Math.max(0, most - 1) : '';
+    if (most === 0) return '"[]"';
+    if (typeof least === 'number' && least > 0) return `"[" ${one} ("," ${one}){${least - 1},${more}} "]"`;
+    return `"[" (${one} ("," ${one}){0,${more}})? "]"`;
   }
 }

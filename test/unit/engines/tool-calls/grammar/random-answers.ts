@@ -22,7 +22,7 @@ import { FAMILY_OF, loadTemplate } from '../templates.js';
 const user = { role: 'user', content: 'What is the weather?' };
 
 /** Likelier for a random model: what ends texts, lists and objects. */
-const ENDING = new Set(Array.from('"]})>{[', (one) => one.charCodeAt(0)));
+const ENDING = new Set(Array.from('"]})>{[,', (one) => one.charCodeAt(0)));
 
 /** What begins calls. */
 const OPENS = 0x7b;

@@ -43,8 +43,8 @@ test.each<[string, object, string]>([
   ],
   [
     'function-gemma.jinja',
-    property({ type: 'array', maxItems: 2 }),
-    'f.parameters: maxItems is not supported',
+    property({ type: 'array', contains: {} }),
+    'f.parameters: contains is not supported',
   ],
   ['function-gemma.jinja', property({ $ref: '#' }), 'f.parameters: this depth is not supported where'],
 ])('%s refuses %j', async (file, parameters, message) => {
