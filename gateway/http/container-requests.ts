@@ -111,6 +111,7 @@ interface FinalUsage {
   tokens_out?: number;
   reasoning_tokens?: number;
   finish_reason?: FinishReason;
+  stop_index?: number;
 }
 
 function finalUsage(usage: FinalUsage | undefined): Usage | undefined {
@@ -120,11 +121,13 @@ function finalUsage(usage: FinalUsage | undefined): Usage | undefined {
     tokens_out: tokensOut,
     reasoning_tokens: reasoningTokens,
     finish_reason,
+    stop_index: stop,
   } = usage;
   return {
     tokensIn,
     tokensOut: tokensOut ?? 0,
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(stop === undefined ? {} : { stops: [stop] }),
     ...(finish_reason ? { finish: [finish_reason] } : {}),
   };
 }

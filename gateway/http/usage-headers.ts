@@ -8,10 +8,12 @@ export function readUsageHeaders(headers: IncomingHttpHeaders): Usage | undefine
   const tokensOut = numberIn(headers[USAGE_HEADERS.tokensOut]);
   const reasoningTokens = numberIn(headers[USAGE_HEADERS.reasoningTokens]);
   const finish = headers[USAGE_HEADERS.finish];
+  const stops = headers[USAGE_HEADERS.stops];
   return {
     tokensIn,
     ...(tokensOut === undefined ? {} : { tokensOut }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(typeof stops === 'string' ? { stops: stops.split(', ').map((stop) => numberIn(stop) ?? null) } : {}),
     ...(typeof finish === 'string' ? { finish: finish.split(', ') as FinishReason[] } : {}),
   };
 }

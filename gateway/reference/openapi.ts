@@ -51,6 +51,7 @@ const HEADERS: Record<string, Schema> = {
   [USAGE_HEADERS.tokensOut]: header('tokens that it generated'),
   [USAGE_HEADERS.reasoningTokens]: header('those of them that it thought with, where they are told apart'),
   [USAGE_HEADERS.finish]: header('`stop`, `length` or `tool_calls`; for several answers, one each'),
+  [USAGE_HEADERS.stops]: header('which of `params.stop` ended each answer, from 0 on, or `-`; where one did'),
 };
 
 const headers = Object.fromEntries(

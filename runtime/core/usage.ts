@@ -14,6 +14,8 @@ export interface Usage {
   reasoningTokens?: number;
   /** One for each answer. */
   finish?: FinishReason[];
+  /** Index of the stop string that ended each answer, or null; absent where none has ended one. */
+  stops?: (number | null)[];
 }
 
 /** Headers of JSON answers with the usage. */
@@ -22,4 +24,5 @@ export const USAGE_HEADERS = {
   tokensOut: 'inference-tokens-out',
   reasoningTokens: 'inference-tokens-reasoning',
   finish: 'inference-finish-reason',
+  stops: 'inference-stop-index',
 } as const satisfies Record<keyof Usage, string>;

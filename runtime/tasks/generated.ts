@@ -32,6 +32,9 @@ export function generationUsage(found: readonly GeneratedText[]): Usage {
       ? {}
       : { reasoningTokens: found.reduce((sum, { reasoningTokens = 0 }) => sum + reasoningTokens, 0) }),
     finish: found.map(({ finish }) => finish),
+    ...(found.some(({ stoppedBy }) => stoppedBy !== undefined)
+      ? { stops: found.map(({ stoppedBy = null }) => stoppedBy) }
+      : {}),
   };
 }
 

@@ -62,6 +62,20 @@ describe.each(MOUNTS)('Anthropic’s messages, %s', (mount) => {
     expect(all.at(-2)!.data).toMatchObject(delta);
   });
 
+  test('the stop sequence that ended it is told, whole and streamed', async () => {
+    const run: ModelService['run'] = async (_input, { onDelta, onUsage }) => {
+      onDelta?.({ text: 'one' });
+      onUsage?.({ tokensIn: 1, tokensOut: 2, finish: ['stop'], stops: [1] });
+      return { role: 'assistant', content: 'one' };
+    };
+    const base = await mounted(mount, { task: 'chat', run });
+    const body = { ...claude, tools: undefined, stop_sequences: ['', 'END', '\n\nHuman'] };
+    const end = { stop_reason: 'stop_sequence', stop_sequence: '\n\nHuman' };
+    expect(await json(post(`${base}/v1/messages`, body, keyed))).toMatchObject(end);
+    const { text } = await post(`${base}/v1/messages`, { ...body, stream: true }, keyed);
+    expect(events(text).at(-2)!.data).toMatchObject({ delta: end });
+  });
+
   test('results of tools, what the system says, and an answer that is begun', async () => {
     const begun = [
       ...messages,

@@ -121,6 +121,8 @@ export interface GeneratedText {
   /** Those tokens; of generations only. */
   tokens?: readonly number[];
   finish: FinishReason;
+  /** Index of the stop string that ended it, where one has. */
+  stoppedBy?: number | undefined;
   /** Mean over those tokens of the logarithm of the probability with which each was chosen; only where asked for. */
   meanLogprob?: number | undefined;
   /** The chosen tokens without the one that ended the text; only where requested. */

@@ -1,3 +1,4 @@
+import type { ChatRequest } from '../chat/request.js';
 import type { FinishReason, Usage } from '../../core/usage.js';
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -6,8 +7,15 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   tool_calls: 'tool_use',
 };
 
-/** Anthropic's names of what ended an answer. */
-export const stopReason = (finish: FinishReason): string => STOP_REASONS[finish];
+/** Anthropic's names of what ended an answer. @param stop the stop strings that were asked for */
+export function endOf(usage: Usage | undefined, finish: FinishReason, stop: readonly string[] = []) {
+  const by = usage?.stops?.[0];
+  const stop_sequence = by == null ? null : (stop[by] ?? null);
+  return { stop_reason: stop_sequence === null ? STOP_REASONS[finish] : 'stop_sequence', stop_sequence };
+}
+
+/** The stop strings of a request. */
+export const stopsOf = ({ params }: ChatRequest): string[] => (params['stop'] ?? []) as string[];
 
 /** Tokens of an answer; no prompt is kept for its caller. */
 export const usageOf = (usage: Usage | undefined) => ({

@@ -12,7 +12,7 @@ import { requireModel } from '../require-model.js';
 import { drawingParams, stopStrings } from '../sampling.js';
 import { messagesBody } from './body.js';
 import { messagesOf, promptParams } from './conversation.js';
-import { stopReason, usageOf } from './message-end.js';
+import { endOf, stopsOf, usageOf } from './message-end.js';
 import { sendMessageEvents } from './stream.js';
 
 type MessagesBody = z.output<typeof messagesBody>;
@@ -32,7 +32,7 @@ export async function createMessage(call: DialectCall): Promise<void> {
   const begun = begunText(asking);
   await answerChat(call, asking, (answer, usage) => {
     const content = contentOf({ ...answer, content: answer.content.slice(begun.length) });
-    const end = { stop_reason: stopReason(answer.finish), stop_sequence: null };
+    const end = endOf(usage, answer.finish, stopsOf(asking));
     sendJson(response, 200, JSON.stringify({ ...head, content, ...end, usage: usageOf(usage) }));
   });
 }

@@ -8,7 +8,7 @@ import type { DialectCall } from '../dialect.js';
 import { openEvents } from '../events.js';
 import type { AnswerPiece, AskedModel } from '../host.js';
 import { anthropicError } from './errors.js';
-import { stopReason, usageOf } from './message-end.js';
+import { endOf, stopsOf, usageOf } from './message-end.js';
 
 export interface MessageStream {
   pieces: AsyncIterable<AnswerPiece>;
@@ -37,7 +37,7 @@ export async function sendMessageEvents(
       else await blocks.add(piece);
     }
     await blocks.end();
-    const delta = { stop_reason: stopReason(usage?.finish?.[0] ?? 'stop'), stop_sequence: null };
+    const delta = endOf(usage, usage?.finish?.[0] ?? 'stop', stopsOf(asking));
     await send('message_delta', { delta, usage: { output_tokens: usage?.tokensOut ?? 0 } });
     await send('message_stop', {});
   } catch (error) {

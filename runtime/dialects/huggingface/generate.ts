@@ -8,7 +8,10 @@ import { openEvents } from '../events.js';
 import type { AskedModel, ModelAnswer } from '../host.js';
 
 /** Text Generation Inference's names of what ended a text. */
-const finishOf = (usage: Usage | undefined) => (usage?.finish?.[0] === 'length' ? 'length' : 'eos_token');
+function finishOf(usage: Usage | undefined): string {
+  if (usage?.stops?.[0] != null) return 'stop_sequence';
+  return usage?.finish?.[0] === 'length' ? 'length' : 'eos_token';
+}
 
 /**
  * Streams a text as Text Generation Inference does: an event for each piece, the whole text with the last one. Ids and

@@ -3,7 +3,10 @@ import type { GeneratedText } from '../../../core/handles/index.js';
 import type { TextStream } from './text-stream.js';
 
 /** What an answer is as far as its text goes. */
-export type AnswerText = Pick<GeneratedText, 'text' | 'toolCalls' | 'reasoning' | 'reasoningTokens'>;
+export type AnswerText = Pick<
+  GeneratedText,
+  'text' | 'toolCalls' | 'reasoning' | 'reasoningTokens' | 'stoppedBy'
+>;
 
 /** Turns the tokens of one answer into what is told of it. */
 export interface AnswerWriter {
@@ -19,6 +22,10 @@ export interface AnswerWriter {
   readonly parts: AnswerText;
 }
 
+/** Which stop string has ended a text, where one has. */
+export const stopOf = ({ stoppedBy }: TextStream): Pick<AnswerText, 'stoppedBy'> =>
+  stoppedBy === undefined ? {} : { stoppedBy };
+
 /** Text as it is. @param text what the stream has given so far */
 export function createTextWriter(stream: TextStream, text: string): AnswerWriter {
   let whole = text;
@@ -33,7 +40,7 @@ export function createTextWriter(stream: TextStream, text: string): AnswerWriter
       return stream.stopped;
     },
     get parts() {
-      return { text: whole };
+      return { text: whole, ...stopOf(stream) };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Delta } from '../../../core/delta.js';
 import type { Alphabet } from '../../tool-calls/parse/alphabet.js';
 import type { AnswerParts } from '../../tool-calls/parse/answer.js';
 import type { AnswerParser } from '../../tool-calls/parse/answer-parser.js';
-import type { AnswerWriter } from './answer-writer.js';
+import { type AnswerWriter, stopOf } from './answer-writer.js';
 import type { TextStream } from './text-stream.js';
 
 export interface ParsingWriterInput {
@@ -56,7 +56,7 @@ export function createParsingWriter(input: ParsingWriterInput): AnswerWriter {
     get parts() {
       const { content, reasoning, calls } = parts;
       return {
-        ...{ text: content, reasoningTokens },
+        ...{ text: content, reasoningTokens, ...stopOf(stream) },
         ...(calls.length > 0 ? { toolCalls: calls } : {}),
         ...(reasoning === '' ? {} : { reasoning }),
       };

@@ -5,6 +5,8 @@ export interface StopStringFilter {
   flush(): string;
   /** True once a stop string has appeared. */
   readonly stopped: boolean;
+  /** Which one, by its index; undefined before. */
+  readonly stoppedBy: number | undefined;
   /** Another filter that has seen the same text. */
   fork(): StopStringFilter;
 }
@@ -21,7 +23,7 @@ interface Pattern {
  */
 export function createStopStringFilter(stops: readonly string[]): StopStringFilter {
   const patterns = stops.map((text) => ({ text, borders: bordersOf(text) }));
-  return filterOf(patterns, { held: '', matched: stops.map(() => 0), stopped: false });
+  return filterOf(patterns, { held: '', matched: stops.map(() => 0), stoppedBy: undefined });
 }
 
 interface State {
@@ -29,22 +31,25 @@ interface State {
   held: string;
   /** How much of each stop string the end of the text is. */
   matched: number[];
-  stopped: boolean;
+  stoppedBy: number | undefined;
 }
 
 function filterOf(patterns: readonly Pattern[], state: State): StopStringFilter {
   return {
     get stopped() {
-      return state.stopped;
+      return state.stoppedBy !== undefined;
+    },
+    get stoppedBy() {
+      return state.stoppedBy;
     },
     push(text) {
       const before = state.held.length;
       state.held += text;
-      const end = firstMatch(patterns, state.matched, text);
-      state.stopped = end !== undefined;
-      const sure = end === undefined ? state.held.length - Math.max(0, ...state.matched) : before + end;
+      const match = firstMatch(patterns, state.matched, text);
+      state.stoppedBy = match?.by;
+      const sure = match ? before + match.from : state.held.length - Math.max(0, ...state.matched);
       const piece = state.held.slice(0, sure);
-      state.held = state.stopped ? '' : state.held.slice(sure);
+      state.held = match ? '' : state.held.slice(sure);
       return piece;
     },
     flush() {
@@ -56,15 +61,26 @@ function filterOf(patterns: readonly Pattern[], state: State): StopStringFilter 
   };
 }
 
-/** Where in `text` (or before it: less than 0) the stop string begins that is complete first; the longest of equals. */
-function firstMatch(patterns: readonly Pattern[], matched: number[], text: string): number | undefined {
+interface Match {
+  /** Index of the stop string. */
+  by: number;
+  /** Where in the text it begins; before it: less than 0. */
+  from: number;
+}
+
+/** The stop string that is complete first; the longest of equals. */
+function firstMatch(patterns: readonly Pattern[], matched: number[], text: string): Match | undefined {
   for (let at = 0; at < text.length; at++) {
     let longest = 0;
+    let by = 0;
     for (const [i, pattern] of patterns.entries()) {
       matched[i] = advance(pattern, matched[i]!, text.charCodeAt(at));
-      if (matched[i] === pattern.text.length) longest = Math.max(longest, pattern.text.length);
+      if (matched[i] === pattern.text.length && pattern.text.length > longest) {
+        longest = pattern.text.length;
+        by = i;
+      }
     }
-    if (longest > 0) return at + 1 - longest;
+    if (longest > 0) return { by, from: at + 1 - longest };
   }
   return undefined;
 }

@@ -8,6 +8,8 @@ export interface TextStream {
   finish(): string;
   /** True once a stop string has appeared: nothing more will come out. */
   readonly stopped: boolean;
+  /** Which one, by its index; undefined before. */
+  readonly stoppedBy: number | undefined;
   /** Another stream that has seen the same tokens. */
   fork(): TextStream;
 }
@@ -77,6 +79,9 @@ function streamOf(input: TextStreamInput, state: State): TextStream {
   return {
     get stopped() {
       return state.stopped;
+    },
+    get stoppedBy() {
+      return state.stopFilter.stoppedBy;
     },
     push(id) {
       if (state.stopped) return '';

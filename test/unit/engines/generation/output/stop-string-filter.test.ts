@@ -31,6 +31,17 @@ test('lets through what comes before the first stop string, however the text is 
   }
 });
 
+test.each([
+  [['b', 'abc', 'c'], 'xab', 0],
+  [['abc', 'bc', 'd'], 'xabc', 0],
+  [['zz', 'bc'], 'xabc', 1],
+  [['zz'], 'xabc', undefined],
+])('of %j in %j number %p has stopped it', (stops, text, by) => {
+  const gate = createStopStringFilter(stops);
+  for (const character of text) gate.push(character);
+  expect([gate.stoppedBy, gate.stopped]).toEqual([by, by !== undefined]);
+});
+
 test('a fork and its origin go their own ways', () => {
   const gate = createStopStringFilter(['xyz']);
   gate.push('ax');
