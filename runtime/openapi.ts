@@ -21,6 +21,12 @@ export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, versi
       '/health': { get: plain('Ready to answer', ['200', '503']) },
       '/livez': { get: plain('The process is alive', ['200']) },
       '/status': { get: plain('State, progress, device, memory', ['200']) },
+      '/version': {
+        get: {
+          summary: 'Version of the server',
+          responses: { 200: { description: '`{"version": …}`', content: { 'application/json': {} } } },
+        },
+      },
       '/metrics': {
         get: {
           summary: 'Metrics for Prometheus',

@@ -10,7 +10,8 @@ import { bareApplication } from '../../runtime/wire/application.js';
 import { withCors } from '../../runtime/wire/cors.js';
 import { routeDirectly } from '../../runtime/wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
-import { sendEnvelope } from '../../runtime/wire/respond.js';
+import { sendEnvelope, sendJson } from '../../runtime/wire/respond.js';
+import { VERSION } from '../package.js';
 import type { Keys } from '../keys/key-store.js';
 import type { RateLimits } from '../limits/limits.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
@@ -55,6 +56,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   app.use(...observed);
   app.route('/livez').get(sendText('alive')).all(allowOnly('GET'));
   app.route('/health').get(sendText('ready')).all(allowOnly('GET'));
+  app.route('/version').get(sendVersion).all(allowOnly('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
   const authorized = requireKey(keys, limits);
@@ -92,6 +94,9 @@ export function createGatewayApp(parts: AppParts): RequestListener {
 function sendText(output: string): RequestHandler {
   return (_request, response) => sendEnvelope(response, 200, { error: null, output });
 }
+
+const sendVersion: RequestHandler = (_request, response) =>
+  sendJson(response, 200, JSON.stringify({ version: VERSION }));
 
 /** The address of a model itself is answered by `runModel`. */
 function withoutRoot(dialect: Dialect): Dialect {

@@ -21,6 +21,12 @@ export function hostedOpenApi(version: string): Schema {
       ...openAiPaths(),
       '/health': { get: openRoute('Ready to take calls') },
       '/livez': { get: openRoute('The process is alive') },
+      '/version': {
+        get: {
+          ...openRoute('Version of the gateway'),
+          responses: { 200: { description: '`{"version": …}`', content: { 'application/json': {} } } },
+        },
+      },
     },
     components: {
       schemas: { ...taskSchemas(), ...openAiSchemas() },

@@ -97,7 +97,8 @@ export function sumTokens(all: readonly (Usage | undefined)[]): TokenCounts | un
   return tokens;
 }
 
-/** Sets the headers that answers of the model get. */
+/** Sets the headers that answers of the model get, unless the answer has begun. */
 export function setModelHeaders(response: Response, asked: AskedModel): void {
+  if (response.headersSent) return;
   for (const [name, value] of Object.entries(asked.headers())) response.setHeader(name, value);
 }

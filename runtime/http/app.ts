@@ -85,7 +85,7 @@ function log(
 const ALLOWED: Record<string, readonly string[]> = {
   '/run': ['POST'],
   ...Object.fromEntries(
-    ['/health', '/livez', '/status', '/metrics', '/openapi.json', ...PAGE_FILES].map((path) => [
+    ['/health', '/livez', '/status', '/version', '/metrics', '/openapi.json', ...PAGE_FILES].map((path) => [
       path,
       ['GET', 'HEAD'],
     ]),

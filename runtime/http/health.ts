@@ -1,8 +1,9 @@
 import { Router } from 'express';
-import { sendEnvelope } from '../wire/respond.js';
+import { VERSION } from '../version.js';
+import { sendEnvelope, sendJson } from '../wire/respond.js';
 import type { ModelService, ServiceStatus } from './service.js';
 
-/** /health (ready to answer?), /livez (is the process alive?) and /status (details for operators). */
+/** /health (ready to answer?), /livez (is the process alive?), /status (details for operators) and /version. */
 export function healthRoutes(service: ModelService): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/livez', (_request, response) => sendEnvelope(response, 200, { error: null, output: 'alive' }));
@@ -12,6 +13,9 @@ export function healthRoutes(service: ModelService): Router {
     response.setHeader('Retry-After', '1');
     sendEnvelope(response, 503, { error: sentence(status), output: null });
   });
+  router.get('/version', (_request, response) =>
+    sendJson(response, 200, JSON.stringify({ version: VERSION })),
+  );
   router.get('/status', (_request, response) => {
     const { state, reason, progress, details } = service.status();
     const output = { state, reason: reason ?? null, progress: progress ?? null, ...details };

@@ -5,6 +5,7 @@ import type { RunError } from '../core/errors.js';
 import { dataUrlOf, isMediaOutput } from '../core/media-output.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
+import { pingUntilBegun } from '../wire/pings.js';
 import { usageEvent } from './usage.js';
 
 /** Streams an answer. The status line is sent with the first chunk. */
@@ -59,8 +60,11 @@ function plainStream(response: Response): StreamWriter {
 
 /** Writes server-sent events. */
 export function createEventWriter(response: Response): StreamWriter {
+  const begin = () => open(response, `${EVENTS}; charset=utf-8`);
+  const stopPings = pingUntilBegun(response, begin);
   const event = (name: string, data: unknown): void => {
-    open(response, `${EVENTS}; charset=utf-8`);
+    stopPings();
+    begin();
     response.write(`${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
   };
   return {

@@ -77,6 +77,59 @@ describe.each(MOUNTS)('Open Inference Protocol, %s', (mount) => {
   });
 });
 
+describe.each(['container', 'below the model’s address'] as const)('Vertex AI, %s', (mount) => {
+  const rows = [{ label: 'a', score: 1 }];
+
+  test('instances become predictions, with the parameters of all and of each', async () => {
+    const asked: unknown[] = [];
+    const base = await mounted(mount, {
+      task: 'text-classification',
+      async run(input) {
+        asked.push(input);
+        return rows;
+      },
+    });
+    const instances = ['x', { inputs: 'y', parameters: { top_k: 2 } }, { inputs: ['z', 'w'] }];
+    const { status, content } = await ask(`${base}/vertex`, { instances, parameters: { top_k: 1 } });
+    expect([status, content]).toEqual([200, { predictions: [rows, rows, [rows, rows]] }]);
+    expect(asked).toMatchObject([
+      { text: 'x', params: { top_k: 1 } },
+      { text: 'y', params: { top_k: 2 } },
+      { text: 'z', params: { top_k: 1 } },
+      { text: 'w' },
+    ]);
+  });
+
+  test('media are data URLs', async () => {
+    const run = async () => ({ mediaType: 'image/png', media: Uint8Array.of(1) });
+    const base = await mounted(mount, { task: 'text-to-image', run });
+    expect((await ask(`${base}/vertex`, { instances: ['a cat'] })).content).toEqual({
+      predictions: ['data:image/png;base64,AQ=='],
+    });
+  });
+
+  test.each([
+    { instances: [] },
+    {},
+    { instances: ['x'], more: 1 },
+    { instances: [{ inputs: 'x', stream: true }] },
+  ])('%j is refused', async (body) => {
+    const base = await mounted(mount, { task: 'text-generation', run: async () => 'x' });
+    expect((await ask(`${base}/vertex`, body)).status).toBe(400);
+  });
+});
+
+test('/version of a container and of the gateway', async () => {
+  const container = await mounted('container', { task: 'chat' });
+  expect((await ask(`${container}/version`)).content).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+/),
+  });
+  const hosted = await mounted('gateway', { task: 'chat' });
+  expect((await (await fetch(`${hosted}/version`)).json()) as object).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+/),
+  });
+});
+
 describe('SageMaker', () => {
   test('invocations', async () => {
     const base = await mounted('container', {

@@ -1,6 +1,7 @@
 import type { Usage } from '../../core/usage.js';
 import { answerAll, askModel, setModelHeaders, sumTokens } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
+import { streamEvents } from '../events.js';
 import type { FieldNames } from '../field-names.js';
 import type { AnswerPiece, AskedModel, ServedModel } from '../host.js';
 import { type ChatAnswer, chatAnswers } from './answer.js';
@@ -30,15 +31,19 @@ export function answerChat(
   );
 }
 
-/** Asks for a streamed answer; `send` gets its pieces, of which the last has the usage. */
+/**
+ * Asks for a streamed answer; `send` gets its pieces, of which the last has the usage.
+ * @param begin asks for a stream, by default one of events
+ */
 export function streamChat(
   { host, response }: DialectCall,
   { model, names, ...chat }: ChatRequest,
   send: (pieces: AsyncIterable<AnswerPiece>, asked: AskedModel) => Promise<void>,
+  begin = streamEvents,
 ): Promise<void> {
   const body = chatRunBody(chat);
   return askModel(host, response, { model, names, bodies: [body] }, async (asked) => {
-    const pieces = await asked.stream(body);
+    const pieces = await begin(response, asked, body);
     setModelHeaders(response, asked);
     async function* counted(): AsyncGenerator<AnswerPiece> {
       for await (const piece of pieces) {

@@ -4,7 +4,7 @@ import { writeChunk } from '../../wire/lifetime.js';
 import { asRunError } from '../../wire/respond.js';
 import { setModelHeaders, sumTokens } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
-import { openEvents } from '../events.js';
+import { openEvents, streamEvents } from '../events.js';
 import type { AskedModel, ModelAnswer } from '../host.js';
 
 /** Text Generation Inference's names of what ended a text. */
@@ -22,7 +22,7 @@ export async function streamTokens(
   asked: AskedModel,
   body: Record<string, unknown>,
 ): Promise<void> {
-  const pieces = await asked.stream(body);
+  const pieces = await streamEvents(response, asked, body);
   setModelHeaders(response, asked);
   openEvents(response);
   let text = '';

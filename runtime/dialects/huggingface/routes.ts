@@ -2,6 +2,7 @@ import { readJsonBody } from '../../wire/json-body.js';
 import type { Dialect, DialectCall, DialectRoute } from '../dialect.js';
 import { sendPlainError } from '../plain-error.js';
 import { hfBody, readHfJson } from './read.js';
+import { predict, vertexBody } from './vertex.js';
 import { answerInference, ping, runInference } from './run.js';
 
 const TEXT_TASKS = [
@@ -36,6 +37,10 @@ export const huggingFace: Dialect = {
     {
       ...{ method: 'POST', path: '/invocations', body: hfBody, handle: runInference },
       summary: 'The same, where SageMaker asks',
+    },
+    {
+      ...{ method: 'POST', path: '/vertex', body: vertexBody, handle: predict },
+      summary: 'Predictions for instances, where Vertex AI asks',
     },
     { method: 'GET', path: '/ping', summary: 'Ready to answer, for SageMaker', open: true, handle: ping },
     {

@@ -12,7 +12,8 @@ import { type HfRequest, readHfRequest } from './read.js';
 import { asksSimilarity, sentencesOf, similarities } from './similarity.js';
 import { translateRequest } from './translate.js';
 
-const NAMES = { text: 'inputs', messages: 'inputs', base64: 'inputs', url: 'inputs' };
+/** How callers call the fields of POST /run. */
+export const NAMES = { text: 'inputs', messages: 'inputs', base64: 'inputs', url: 'inputs' };
 
 /** POST to a model's own address, as the Inference API has it. */
 export async function runInference(call: DialectCall): Promise<void> {

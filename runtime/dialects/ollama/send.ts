@@ -5,6 +5,7 @@ import { argumentsOf, type ChatAnswer } from '../chat/answer.js';
 import { collectCalls } from '../chat/collect-calls.js';
 import { answerChat, type ChatRequest, streamChat } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
+import type { streamEvents } from '../events.js';
 import type { AnswerPiece, ServedModel } from '../host.js';
 import { taggedName } from './names.js';
 
@@ -30,8 +31,11 @@ export async function sendAnswer(call: DialectCall, asking: ChatRequest, sending
     return answerChat(call, asking, (answer, usage) =>
       sendJson(call.response, 200, JSON.stringify(lines.line(partOf(answer), lines.times.end(usage)))),
     );
-  await streamChat(call, asking, (pieces) => sendLines(call, pieces, lines));
+  await streamChat(call, asking, (pieces) => sendLines(call, pieces, lines), streamLines);
 }
+
+/** Lines have no place for comments. */
+const streamLines: typeof streamEvents = (_response, asked, body) => asked.stream(body);
 
 /** How the lines of one answer are made. */
 export function linesOf({ modelId }: ServedModel, { kind, arrived }: Sending): Lines {

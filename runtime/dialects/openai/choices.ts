@@ -1,5 +1,7 @@
+import type { Response } from 'express';
 import type { FinishReason, Usage } from '../../core/usage.js';
 import { askAll, sumTokens } from '../ask.js';
+import { streamEvents } from '../events.js';
 import type { AnswerPiece, AskedModel, TokenCounts } from '../host.js';
 import type { TextRequest } from './text-answers.js';
 
@@ -42,18 +44,20 @@ export interface ChoiceStream {
 export function streamChoices<Answer extends Finished>(
   request: TextRequest<Answer>,
   asked: AskedModel,
+  response: Response,
 ): Promise<ChoiceStream> {
   const { logprobs, num_return_sequences } = request.bodies[0]!['params'] as Record<string, unknown>;
   const canStream =
     request.bodies.length === 1 && logprobs === undefined && num_return_sequences === undefined;
-  return canStream ? streamAnswer(request, asked) : chunkAnswers(request, asked);
+  return canStream ? streamAnswer(request, asked, response) : chunkAnswers(request, asked);
 }
 
 async function streamAnswer<Answer extends Finished>(
   { bodies, echoes, shape }: TextRequest<Answer>,
   asked: AskedModel,
+  response: Response,
 ): Promise<ChoiceStream> {
-  const stream = await asked.stream(bodies[0]!);
+  const stream = await streamEvents(response, asked, bodies[0]!);
   let usage: Usage | undefined;
   async function* choices(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<object> {
     if (shape.begin) yield { index: 0, ...shape.begin() };

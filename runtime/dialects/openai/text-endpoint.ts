@@ -57,7 +57,7 @@ async function sendStream<Answer extends { finish: FinishReason }>(
   answering: Answering,
 ): Promise<void> {
   const { response, asked } = answering;
-  const { choices, tokens } = await streamChoices(textRequest, asked);
+  const { choices, tokens } = await streamChoices(textRequest, asked, response);
   setModelHeaders(response, asked);
   const common = {
     ...headOf(textRequest, textRequest.shape.chunk),
