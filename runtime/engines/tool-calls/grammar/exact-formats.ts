@@ -7,11 +7,18 @@ const DATE =
 /** No leap second, whose minute no expression can tell by itself. */
 const SECONDS = '[0-9]{2}:[0-9]{2}:[0-5][0-9]';
 
+/** A label without `--` behind two characters: those are punycode, whose rules no expression holds. */
+const LABEL = (() => {
+  const [a, x] = ['[A-Za-z0-9]', '[A-Za-z0-9-]'];
+  return `${a}(?:${a}|${x}${a}|${x}(?:${a}${a}|-${a})|${x}(?:${a}${x}|-${a})${x}{0,58}${a})?`;
+})();
+
 /** What llguidance's own expressions of formats leave open. */
 const PATTERNS: Readonly<Record<string, string>> = {
   date: `^${DATE}$`,
   time: `^${SECONDS}`,
   'date-time': `^${DATE}[tT]${SECONDS}`,
+  hostname: `^${LABEL}(?:\\.${LABEL})*$`,
 };
 
 /** Keywords whose values are no schemas, and those that hold schemas by names. */
@@ -41,6 +48,14 @@ function withPattern(schema: Schema): Schema {
   const pattern =
     typeof format === 'string' && Object.hasOwn(PATTERNS, format) ? PATTERNS[format] : undefined;
   if (pattern === undefined) return schema;
-  if (own === undefined) return { ...schema, pattern };
-  return { ...schema, allOf: [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), { pattern }] };
+  const limited = format === 'hostname' ? withMost(schema, LONGEST_HOST) : schema;
+  if (own === undefined) return { ...limited, pattern };
+  return { ...limited, allOf: [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), { pattern }] };
+}
+
+const LONGEST_HOST = 253;
+
+function withMost(schema: Schema, most: number): Schema {
+  const { maxLength } = schema;
+  return { ...schema, maxLength: typeof maxLength === 'number' ? Math.min(maxLength, most) : most };
 }

@@ -161,7 +161,7 @@ describe.each(TEMPLATES)('%s', (file) => {
     const check = ajv.compile(tree);
     let deep = 0;
     for (const seed of MORE_SEEDS) {
-      const written = model.write(source, seed, 300);
+      const written = model.write(source, seed, 120);
       for (const { arguments: given } of model.read(written, choice).calls) {
         expect([given, check(JSON.parse(given))]).toEqual([given, true]);
         deep += Number(given.includes('leaf', given.indexOf('leaf') + 1));
