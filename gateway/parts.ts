@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Logger } from '../runtime/log.js';
 import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
@@ -10,7 +11,7 @@ import { createLimits, type RateLimits } from './limits/limits.js';
 import { redisStore } from './limits/redis.js';
 import { readTiers } from './meters.js';
 import type { Rate } from './options.js';
-import { VERSION } from './package.js';
+import { PACKAGE, VERSION } from './package.js';
 import { createGatewayMetrics, type GatewayMetrics } from './records/metrics.js';
 import { openRecords } from './records/records.js';
 import { countWaiting } from './upstream/count-waiting.js';
@@ -26,6 +27,7 @@ export interface ServeFlags extends BackendFlags {
   usage?: string;
   audit?: string;
   allowOrigins?: readonly string[];
+  playground: boolean;
 }
 
 /** The gateway, composed but not listening. */
@@ -41,6 +43,9 @@ const START_MS = 15 * 60_000;
 
 /** Rate limit of each key for container requests. A container reports at most once a second. */
 const CONTAINER_RATE = { calls: 6000, seconds: 60 };
+
+/** The page is bundled with the server of images. */
+const pageFiles = (): URL => pathToFileURL(path.join(PACKAGE, 'dist/image/playground/'));
 
 /** The composition root: everything that reads files or starts models is created here and passed on. */
 export async function composeGateway(
@@ -68,6 +73,7 @@ export async function composeGateway(
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
     onCall: records.call,
     origins: flags.allowOrigins,
+    playground: flags.playground ? pageFiles() : undefined,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
     body: { ...environment.body, budget },
   };

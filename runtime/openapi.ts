@@ -43,7 +43,8 @@ export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, versi
   };
 }
 
-function runOperation(id: TaskId, task: AnyTask): Schema {
+/** A call of the model. */
+export function runOperation(id: TaskId, task: AnyTask): Schema {
   const stream = {
     ...(task.streams ? { 'text/plain': { schema: { type: 'string' } } } : {}),
     ...(task.streams || task.tellsSteps ? { 'text/event-stream': {} } : {}),

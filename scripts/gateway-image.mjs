@@ -3,7 +3,7 @@
  *   node scripts/gateway-image.mjs [IMAGE] [BASE_IMAGE]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -31,6 +31,7 @@ try {
     logOverride: { 'import-is-undefined': 'silent' },
   });
   mkdirSync(join(context, 'app/gateway'));
+  cpSync('dist/image/playground', join(context, 'app/dist/image/playground'), { recursive: true });
   copyFileSync('gateway/prices.json', join(context, 'app/gateway/prices.json'));
   writeFileSync(
     join(context, 'app/package.json'),

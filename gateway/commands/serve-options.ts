@@ -34,6 +34,7 @@ function addListening(command: Command): void {
       'pages that may call from a browser: origins, separated by commas, or * for all',
       parseAllowedOrigins,
     )
+    .option('--no-playground', 'no pages for people at the addresses of models')
     .addOption(
       parsedOption('--grace <time>', 'longest time for the calls under way after SIGTERM', {
         parse: parseDuration,

@@ -12,6 +12,7 @@ import { routeDirectly } from '../../runtime/wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
 import { sendEnvelope, sendJson } from '../../runtime/wire/respond.js';
 import { VERSION } from '../package.js';
+import { modelPage } from './model-page.js';
 import type { Keys } from '../keys/key-store.js';
 import type { RateLimits } from '../limits/limits.js';
 import { type FinishedCall, finishedCall } from '../records/finished-call.js';
@@ -30,6 +31,8 @@ export interface AppParts extends RunParts {
   logger: Logger;
   /** Origins of pages that may call from a browser (--allow-origins); none if absent. */
   origins?: readonly string[] | undefined;
+  /** Folder with the files of the pages of models; no pages if absent. */
+  playground?: URL | undefined;
   /** Called once for every call that has ended, successful or not. */
   onCall(call: FinishedCall): void;
   /** Routes for containers; left out when absent. */
@@ -64,6 +67,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   const host = catalogHost(`${BASE}/openai`, parts);
   models.use('/openai', dialectRouter(openAi, { hostOf: () => host, authorize: authorized, logger }));
   const hostOf = (request: Request) => hostAt(request, parts);
+  if (parts.playground) models.use('/:org/:name', modelPage(parts.playground, authorized, hostOf));
   for (const dialect of DIALECTS.map(withoutRoot))
     models.use('/:org/:name', dialectRouter(dialect, { hostOf, authorize: authorized, logger }));
   models.use(authorized);

@@ -11,11 +11,11 @@ import { containerHost } from './dialect-host.js';
 import { healthRoutes } from './health.js';
 import type { Metrics } from './metrics.js';
 import { bareApplication } from '../wire/application.js';
+import { PAGE_FILES, playgroundRoutes } from '../wire/playground.js';
 import { withCors } from '../wire/cors.js';
 import { routeDirectly } from '../wire/direct-route.js';
 import { assignRequestId, errorHandler, refuseMethod, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
-import { PAGE_FILES, playgroundRoutes } from './playground.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {

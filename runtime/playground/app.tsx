@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { describe, type Described } from './api/describe.js';
+import { describe, type Described, KeyNeeded } from './api/describe.js';
 import { type Status, useStatus } from './api/status.js';
+import { KeyField } from './key-field.js';
 import { Playground } from './playground.js';
 import { applyTheme, nextTheme, storedTheme } from './theme.js';
 
@@ -9,9 +10,19 @@ export function App() {
   const status = useStatus();
   const [described, setDescribed] = useState<Described>();
   const [problem, setProblem] = useState('');
-  useEffect(() => {
-    describe().then(setDescribed, (error: Error) => setProblem(error.message));
-  }, []);
+  const [secret, setSecret] = useState('');
+  const [isLocked, setLocked] = useState(false);
+  const load = async () => {
+    try {
+      setDescribed(await describe(secret));
+      setProblem('');
+      setLocked(false);
+    } catch (error) {
+      setProblem((error as Error).message);
+      setLocked(error instanceof KeyNeeded);
+    }
+  };
+  useEffect(() => void load(), []);
   useEffect(() => {
     if (described) document.title = `${described.model} – ${described.title}`;
   }, [described]);
@@ -38,10 +49,29 @@ export function App() {
           </p>
         )}
         <Waiting status={status} />
-        {described && <Playground described={described} />}
+        {isLocked && (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void load();
+            }}
+          >
+            <KeyField value={secret} onValue={setSecret} />
+            <button type="submit" class="main">
+              Open
+            </button>
+          </form>
+        )}
+        {described && <Playground described={described} secret={secret} onSecret={setSecret} />}
       </main>
       <footer>
-        <a href="openapi.json">openapi.json</a> <a href="status">status</a> <a href="metrics">metrics</a>
+        {['openapi.json', 'status', 'metrics']
+          .filter((name) => described?.paths.includes(`/${name}`))
+          .map((name) => (
+            <a key={name} href={name}>
+              {name}
+            </a>
+          ))}
       </footer>
     </>
   );

@@ -12,10 +12,12 @@ interface OutcomeProps {
   /** What was sent, or what would be. */
   body: Record<string, Json>;
   isChat: boolean;
+  /** The server wants a key. */
+  hasKey: boolean;
 }
 
 /** What has come of a call: the answer or the error, its JSON, and the same call as code. */
-export function Outcome({ described, call, body, isChat }: OutcomeProps) {
+export function Outcome({ described, call, body, isChat, hasKey }: OutcomeProps) {
   const { answer, failure, isRunning } = call;
   return (
     <section aria-label="answer" class="outcome">
@@ -35,7 +37,7 @@ export function Outcome({ described, call, body, isChat }: OutcomeProps) {
       {answer && <Figures answer={answer} />}
       {answer?.isDone && <Downloads answer={answer} />}
       {answer?.isDone && answer.output !== undefined && <Raw output={answer.output} />}
-      <Snippets described={described} body={body} />
+      <Snippets described={described} body={body} hasKey={hasKey} />
     </section>
   );
 }
@@ -85,8 +87,9 @@ function Raw({ output }: { output: unknown }) {
   );
 }
 
-function Snippets({ described, body }: { described: Described; body: Record<string, Json> }) {
-  const snippets = snippetsOf(described, body, new URL('.', location.href).href);
+function Snippets({ described, body, hasKey }: Pick<OutcomeProps, 'described' | 'body' | 'hasKey'>) {
+  const base = new URL('.', location.href).href;
+  const snippets = snippetsOf(described, body, { base, hasKey });
   const [name, setName] = useState('curl');
   const [copied, setCopied] = useState('');
   const text = snippets[name] ?? snippets['curl']!;

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Described } from './api/describe.js';
 import { Conversation } from './conversation/conversation.js';
 import { isShareable, type Message, textOf } from './conversation/messages.js';
+import { KeyField } from './key-field.js';
 import { Fields } from './form/field.js';
 import { Params } from './form/params.js';
 import { bodyOf, firstValues, missingFields, toHash } from './form/values.js';
@@ -10,9 +11,17 @@ import { useCall } from './use-call.js';
 import type { Answer } from './api/run.js';
 
 /** The form of a model with its answers. What was filled in stays in the address, so that a link repeats the call. */
-export function Playground({ described }: { described: Described }) {
+export function Playground({
+  described,
+  secret,
+  onSecret,
+}: {
+  described: Described;
+  secret: string;
+  onSecret(key: string): void;
+}) {
   const [values, setValues] = useState(() => firstValues(described, location.hash));
-  const call = useCall(described);
+  const call = useCall(described, secret);
   const isChat = described.fields.some(({ name }) => name === 'messages');
   const messages = (values.input['messages'] ?? []) as Message[];
   useEffect(() => {
@@ -36,7 +45,7 @@ export function Playground({ described }: { described: Described }) {
           if (!isChat && missing.length === 0 && !call.isRunning) void call.start(body);
         }}
       >
-        {call.needsKey && <KeyField value={call.key} onValue={call.setKey} />}
+        {(call.needsKey || secret !== '') && <KeyField value={secret} onValue={onSecret} />}
         {isChat ? (
           <Conversation
             messages={messages}
@@ -75,23 +84,13 @@ export function Playground({ described }: { described: Described }) {
           </div>
         )}
       </form>
-      <Outcome described={described} call={call} body={call.sent ?? body} isChat={isChat} />
-    </div>
-  );
-}
-
-function KeyField({ value, onValue }: { value: string; onValue(value: string): void }) {
-  return (
-    <div class="field">
-      <label for="key">key</label>
-      <input
-        id="key"
-        type="password"
-        autocomplete="off"
-        value={value}
-        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      <Outcome
+        described={described}
+        call={call}
+        body={call.sent ?? body}
+        isChat={isChat}
+        hasKey={secret !== ''}
       />
-      <small>This server wants a key. It is kept until the page is closed.</small>
     </div>
   );
 }

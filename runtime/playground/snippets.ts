@@ -5,14 +5,26 @@ type Body = Readonly<Record<string, Json>>;
 /** Longer texts in Base64 are named, not shown: nobody reads a picture. */
 const MOST_SHOWN = 200;
 
-/** The same call by other means. @param base address of the model, with a slash at its end */
-export function snippetsOf(described: Described, body: Body, base: string): Record<string, string> {
+interface Place {
+  /** Address of the model, with a slash at its end. */
+  base: string;
+  /** The server wants a key. */
+  hasKey: boolean;
+}
+
+/** The same call by other means. */
+export function snippetsOf(
+  described: Described,
+  body: Body,
+  { base, hasKey }: Place,
+): Record<string, string> {
   const shown = shortened(body) as Body;
+  const call = { url: new URL(described.run, base).href, hasKey };
   const openai = openaiSnippet(described, shown, base);
   return {
-    curl: curl(shown, base),
-    JavaScript: javascript(shown, base),
-    Python: python(shown, base),
+    curl: curl(shown, call),
+    JavaScript: javascript(shown, call),
+    Python: python(shown, call),
     ...(openai ? { 'OpenAI (Python)': openai } : {}),
   };
 }
@@ -25,24 +37,32 @@ function shortened(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)]));
 }
 
-function curl(body: Body, base: string): string {
-  const data = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
-  return `curl ${base}run \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
+interface Target {
+  url: string;
+  hasKey: boolean;
 }
 
-function javascript(body: Body, base: string): string {
-  return `const response = await fetch('${base}run', {
+function curl(body: Body, { url, hasKey }: Target): string {
+  const key = hasKey ? ` \\\n  -H "Authorization: Key $KEY"` : '';
+  const data = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
+  return `curl ${url}${key} \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
+}
+
+function javascript(body: Body, { url, hasKey }: Target): string {
+  const key = hasKey ? ', Authorization: `Key ${KEY}`' : '';
+  return `const response = await fetch('${url}', {
   method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
+  headers: { 'Content-Type': 'application/json'${key} },
   body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
 });
 const { error, output } = await response.json();`;
 }
 
-function python(body: Body, base: string): string {
+function python(body: Body, { url, hasKey }: Target): string {
+  const key = hasKey ? ', headers={"Authorization": f"Key {KEY}"}' : '';
   return `import requests
 
-answer = requests.post("${base}run", json=${literal(body)}).json()
+answer = requests.post("${url}", json=${literal(body)}${key}).json()
 print(answer["error"] or answer["output"])`;
 }
 

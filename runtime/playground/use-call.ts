@@ -11,21 +11,18 @@ export interface Call {
   sent: Record<string, Json> | undefined;
   /** The server has refused a call without a key. */
   needsKey: boolean;
-  key: string;
-  setKey(key: string): void;
   /** @returns the whole answer, or what had come of it when it was stopped; undefined when it failed */
   start(body: Record<string, Json>): Promise<Answer | undefined>;
   stop(): void;
 }
 
 /** One call at a time. What had come when it was stopped stays. */
-export function useCall(described: Described): Call {
+export function useCall(described: Described, key: string): Call {
   const [answer, setAnswer] = useState<Answer>();
   const [failure, setFailure] = useState<RunFailure>();
   const [sent, setSent] = useState<Record<string, Json>>();
   const [running, setRunning] = useState<AbortController>();
   const [needsKey, setNeedsKey] = useState(false);
-  const [key, setKey] = useState('');
   const latest = useRef<AbortController>(undefined);
   useEffect(() => () => latest.current?.abort(), []);
   const start = async (body: Record<string, Json>) => {
@@ -40,7 +37,7 @@ export function useCall(described: Described): Call {
     try {
       const { signal } = controller;
       const asEvents = described.streams || described.steps;
-      const whole = await run(body, { key, asEvents, signal, onProgress });
+      const whole = await run(body, { at: described.run, key, asEvents, signal, onProgress });
       setAnswer(whole);
       return whole;
     } catch (error) {
@@ -55,7 +52,7 @@ export function useCall(described: Described): Call {
     }
   };
   return {
-    ...{ answer, failure, sent, needsKey, key, setKey, start },
+    ...{ answer, failure, sent, needsKey, start },
     isRunning: running !== undefined,
     stop: () => running?.abort(),
   };

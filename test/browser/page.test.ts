@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import type { AppDependencies } from '../../runtime/http/app.js';
 import { zooModel } from '../parity/zoo.js';
 import { barriers, describeWithBrowser, launch, watch } from './support/browser.js';
-import { type PageServer, servePage } from './support/page-server.js';
+import { closeServers, gateway, secret } from '../fakes/gateway.js';
+import { type PageServer, PLAYGROUND, servePage } from './support/page-server.js';
 
 const RUN = 'button[type=submit]';
 
@@ -197,6 +198,32 @@ describeWithBrowser('the page', () => {
     state = { state: 'ready', reason: null, progress: null };
     await page.waitForSelector('.state.ready');
     expect(await page.locator('text=not ready').count()).toBe(0);
+  });
+
+  test('through a gateway the page asks for the key first, then is as the model’s own', async () => {
+    const server = await servePage(await zooModel('text-classification', 'distilbert'));
+    const base = await gateway({
+      models: [
+        { modelId: 'org/name', task: 'text-classification', addresses: [server.address.slice(0, -1)] },
+      ],
+      parts: { playground: PLAYGROUND },
+    });
+    const page = await browser.newPage();
+    page.setDefaultTimeout(8000);
+    closing.push(() => page.close(), closeServers, server.close);
+    await page.goto(`${base}/org/name`);
+    await page.fill('#key', 'nonsense');
+    await page.click('text=Open');
+    await page.waitForSelector('text=This key is not known');
+    await page.fill('#key', secret);
+    await page.click('text=Open');
+    await page.fill('#field-text', 'A fine film');
+    await page.click('main form:has(#field-text) button[type=submit]');
+    await page.waitForSelector('.bars');
+    expect(await page.innerText('h1')).toBe('org/name');
+    await page.click('text=Copy as code');
+    expect(await page.innerText('.snippets pre')).toContain(`curl ${base}/org/name/`);
+    expect(await page.innerText('.snippets pre')).not.toContain(secret);
   });
 
   test('the call as code runs as it stands', async () => {

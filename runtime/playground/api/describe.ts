@@ -28,7 +28,9 @@ export interface Described {
   fields: Field[];
   params: Field[];
   example: Record<string, Json>;
-  /** Paths that the server answers beside /run. */
+  /** Where a call is sent, relative to the page. */
+  run: string;
+  /** Paths that the server answers. */
   paths: string[];
 }
 
@@ -47,15 +49,21 @@ interface Operation {
 /** Keys that say how an answer is sent; the page chooses them itself. */
 const FORM = new Set(['stream', 'json', 'params']);
 
-/** @throws Error when the server does not answer with a document */
-export async function describe(): Promise<Described> {
-  const response = await fetch('openapi.json');
+/** The server tells what it has to those only who have a key. */
+export class KeyNeeded extends Error {}
+
+/** @throws KeyNeeded; Error when the server does not answer with a document */
+export async function describe(key: string): Promise<Described> {
+  const response = await fetch('openapi.json', { headers: key ? { Authorization: `Key ${key}` } : {} });
+  if (response.status === 401)
+    throw new KeyNeeded(key ? 'This key is not known.' : 'This server wants a key.');
   if (!response.ok) throw new Error(`the description of this model can't be read (${response.status})`);
   return describedBy((await response.json()) as OpenApi);
 }
 
 export function describedBy({ info, paths }: OpenApi): Described {
-  const operation = paths['/run']!.post!;
+  const [path, call] = Object.entries(paths).find(([, { post }]) => post && 'x-slipway' in post)!;
+  const operation = call.post!;
   const { schema, example } = operation.requestBody.content['application/json'];
   const fields = fieldsOf(schema);
   const params = fields.find(({ name }) => name === 'params');
@@ -68,6 +76,7 @@ export function describedBy({ info, paths }: OpenApi): Described {
     fields: fields.filter(({ name }) => !FORM.has(name)),
     params: params ? fieldsOf(params.schema) : [],
     example,
+    run: path === '/' ? './' : path.slice(1),
     paths: Object.keys(paths),
   };
 }

@@ -28,6 +28,8 @@ export class RunFailure extends Error {
 }
 
 export interface RunOptions {
+  /** Where the call is sent. */
+  at: string;
   key: string;
   /** Ask for the answer in pieces, or for the steps. */
   asEvents: boolean;
@@ -37,9 +39,9 @@ export interface RunOptions {
 
 /** POST /run. @throws RunFailure, or an AbortError when the signal fires */
 export async function run(body: object, options: RunOptions): Promise<Answer> {
-  const { key, asEvents, signal, onProgress } = options;
+  const { at, key, asEvents, signal, onProgress } = options;
   const started = performance.now();
-  const response = await fetch('run', {
+  const response = await fetch(at, {
     method: 'POST',
     signal,
     headers: {

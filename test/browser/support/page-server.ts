@@ -9,7 +9,8 @@ import type { AppDependencies } from '../../../runtime/http/app.js';
 import { plannedModel, serveInline } from '../../parity/load.js';
 import type { ZooModel } from '../../parity/zoo.js';
 
-const PLAYGROUND = pathToFileURL(join(import.meta.dirname, '../../../dist/image/playground/'));
+/** Files of the page, as they are built. */
+export const PLAYGROUND = pathToFileURL(join(import.meta.dirname, '../../../dist/image/playground/'));
 
 export interface PageServer {
   address: string;

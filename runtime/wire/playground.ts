@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import accepts from 'accepts';
-import { type RequestHandler, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
 
 /** What the page may do: load its own files and call its own server; nothing inline, nothing from elsewhere. */
 const POLICY = [
@@ -35,7 +35,7 @@ const FILES: Readonly<Record<string, { name: string; type: string }>> = {
 export const PAGE_FILES: readonly string[] = Object.keys(FILES).filter((path) => path !== '/');
 
 /**
- * The page for people: at the address of the model, for browsers only. Whoever does not ask for HTML gets what was there before.
+ * The page for people: at the address of a model, for browsers only. Whoever does not ask for HTML gets what was there before.
  * @param folder holds the files, compressed with gzip; they are read when they are asked for, and not kept
  */
 export function playgroundRoutes(folder: URL): Router {
@@ -44,10 +44,19 @@ export function playgroundRoutes(folder: URL): Router {
     const send = sendFile(new URL(`${file.name}.gz`, folder), file.type);
     router.get(path, (request, response, next) => {
       if (path === '/' && accepts(request).type(['json', 'html']) !== 'html') return next();
+      const asked = request.originalUrl.split('?')[0]!;
+      // The page's own addresses are relative to it.
+      if (path === '/' && !asked.endsWith('/')) return redirect(response, `${asked.split('/').at(-1)}/`);
       return send(request, response, next);
     });
   }
   return router;
+}
+
+function redirect(response: Response, location: string): void {
+  response.statusCode = 302;
+  response.setHeader('Location', location);
+  response.end();
 }
 
 function sendFile(file: URL, type: string): RequestHandler {
