@@ -60,3 +60,25 @@ test.each([...CHATS, ...TEXTS])('$task: $name answers in a format', async ({ tas
     served.stop();
   }
 });
+
+test.each(CHATS.filter(({ name }) => name !== 'florence2-tiny'))('$task: $name calls a tool', async (one) => {
+  const { repo, about, cases } = await zooModel(one.task, one.name, one.root);
+  const served = await serveInline(fixtureSpec(one.task, about.id, repo), repo);
+  const { params: _, ...given } = cases.find(({ expect_error }) => !expect_error)!.request;
+  const parameters = {
+    type: 'object',
+    properties: { a: { enum: [1, 2] } },
+    required: ['a'],
+    additionalProperties: false,
+  };
+  const tools = [{ type: 'function', function: { name: 'f', parameters } }];
+  try {
+    const params = { max_new_tokens: 40, tools, tool_choice: { name: 'f' } };
+    const { status, body } = await served.run({ ...given, params });
+    const { tool_calls } = body.output as { tool_calls: { function: { name: string; arguments: string } }[] };
+    expect([status, tool_calls[0]!.function.name]).toEqual([200, 'f']);
+    expect([{ a: 1 }, { a: 2 }]).toContainEqual(JSON.parse(tool_calls[0]!.function.arguments));
+  } finally {
+    served.stop();
+  }
+});

@@ -28,18 +28,8 @@ export class Lark {
 
   /** A rule of its own. @returns its name */
   rule(body: string, attributes = ''): string {
-    return this.#name(`${attributes}: ${body}`, 'x');
-  }
-
-  /** A token of the lexer: a regular expression. @returns its name */
-  terminal(body: string): string {
-    return this.#name(`: ${body}`, 'X');
-  }
-
-  #name(rule: string, letter: string): string {
-    const found = this.#rules.get(rule);
-    if (found !== undefined) return found;
-    const name = `${letter}${this.#rules.size}`;
+    const rule = `${attributes}: ${body}`;
+    const name = this.#rules.get(rule) ?? `part-${this.#rules.size}`;
     this.#rules.set(rule, name);
     return name;
   }
