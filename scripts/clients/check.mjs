@@ -9,13 +9,16 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { InferenceClient } from '@huggingface/inference';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { embedMany, generateObject, generateText, jsonSchema, streamText, tool } from 'ai';
 import { Ollama } from 'ollama';
 import OpenAI, { toFile } from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 
-const { models: at, key: apiKey, picture, sound } = JSON.parse(process.argv[2]);
+const { models, key: apiKey, picture, sound } = JSON.parse(process.argv[2]);
+const at = models;
 const image = new Blob([readFileSync(picture)], { type: 'image/png' });
 const voice = new Blob([readFileSync(sound)], { type: 'audio/wav' });
 const hello = [{ role: 'user', content: 'hi' }];
@@ -131,6 +134,13 @@ const CASES = {
         ...{ model: compatible('chat')('m'), prompt: 'hi', maxOutputTokens: 3, maxRetries: 0 },
         tools: { weather: tool({ inputSchema: jsonSchema(weather) }) },
       }),
+    'openai-compatible, tool that is required': async () => {
+      const { toolCalls } = await generateText({
+        ...{ model: compatible('chat')('m'), prompt: 'hi', maxOutputTokens: 120, maxRetries: 0 },
+        ...{ tools: { forecast: tool({ inputSchema: Forecast }) }, toolChoice: 'required' },
+      });
+      Forecast.parse(toolCalls[0].input);
+    },
     'openai-compatible, generateObject': () =>
       generateObject({
         model: createOpenAICompatible({
@@ -168,6 +178,18 @@ const CASES = {
     messages: () => claude.messages.create({ model: 'm', max_tokens: 3, messages: hello }),
     'messages, stream': () =>
       claude.messages.stream({ model: 'm', max_tokens: 3, messages: hello }).finalMessage(),
+  },
+  'mcp (JavaScript)': {
+    'listTools, callTool': async () => {
+      const client = new Client({ name: 'check', version: '1' });
+      const requestInit = { headers: { authorization: `Bearer ${apiKey}` } };
+      const at = new URL(`${models['text-to-image']}/mcp`);
+      await client.connect(new StreamableHTTPClientTransport(at, { requestInit }));
+      const { tools } = await client.listTools();
+      const { content } = await client.callTool({ name: tools[0].name, arguments: { text: 'a' } });
+      if (content[0].type !== 'image') throw new Error(`no image: ${content[0].type}`);
+      await client.close();
+    },
   },
   'ollama (JavaScript)': {
     chat: () => llama().chat({ model: 'm', messages: hello, options: { num_predict: 3 } }),

@@ -4,6 +4,7 @@ Usage: check.py '{"models": {task: address}, "key": key, "picture": file, "sound
 Prints one line of JSON for each call: client, call, and the error where it failed.
 """
 
+import asyncio
 import functools
 import json
 import os
@@ -27,7 +28,7 @@ TOOLS = [{"type": "function", "function": WEATHER}]
 CASES = []
 
 
-class Forecast(pydantic.BaseModel):
+class Forecast(pydantic.BaseModel, extra="forbid"):
     """Small, so that any model ends it."""
 
     city: typing.Literal["Oslo", "Rome"]
@@ -43,6 +44,9 @@ def is_forecast(value):
 def cases(client, rows):
     for call, run in rows:
         CASES.append((client, call, run))
+
+
+FORECAST_TOOL = [{"type": "function", "function": {"name": "forecast", "parameters": Forecast.model_json_schema()}}]
 
 
 def openai_cases():
@@ -62,6 +66,18 @@ def openai_cases():
             ("chat.completions", lambda: at("chat").chat.completions.create(**chat).choices[0].message.content),
             ("chat.completions, stream", lambda: len(list(at("chat").chat.completions.create(**chat, stream=True)))),
             ("chat.completions, tools", lambda: at("chat").chat.completions.create(**chat, tools=TOOLS).choices),
+            (
+                "chat.completions, tool_choice required",
+                lambda: Forecast.model_validate_json(
+                    at("chat")
+                    .chat.completions.create(
+                        model="m", messages=HELLO, max_tokens=200, tools=FORECAST_TOOL, tool_choice="required"
+                    )
+                    .choices[0]
+                    .message.tool_calls[0]
+                    .function.arguments
+                ),
+            ),
             (
                 "chat.completions, response_format",
                 lambda: at("chat").chat.completions.create(**chat, response_format={"type": "json_object"}).choices,
@@ -246,7 +262,7 @@ def framework_cases():
     litellm.suppress_debug_info = True
     v1, embedder = AT["chat"] + "/v1", AT["sentence-similarity"]
     lang = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=3, max_retries=0)
-    roomy = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=80, max_retries=0)
+    roomy = ChatOpenAI(base_url=v1, api_key=KEY, model="m", max_tokens=200, max_retries=0)
     nodes = [NodeWithScore(node=TextNode(text=text)) for text in "ab"]
     cases(
         "LangChain (Python)",
@@ -257,6 +273,10 @@ def framework_cases():
             (
                 "with_structured_output, json_schema",
                 lambda: is_forecast(roomy.with_structured_output(Forecast, method="json_schema").invoke("hi")),
+            ),
+            (
+                "with_structured_output, function_calling",
+                lambda: is_forecast(roomy.with_structured_output(Forecast, method="function_calling").invoke("hi")),
             ),
             (
                 "OpenAIEmbeddings",
@@ -316,17 +336,27 @@ def framework_cases():
     model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=v1, api_key=KEY))
     agent = Agent(model, model_settings={"max_tokens": 3})
     native = Agent(model, model_settings={"max_tokens": 80}, output_type=NativeOutput(Forecast))
+    called = Agent(model, model_settings={"max_tokens": 200}, output_type=Forecast)
     cases(
         "pydantic-ai",
         [
             ("run_sync", lambda: agent.run_sync("hi").output),
-            ("run_sync, output_type", lambda: is_forecast(native.run_sync("hi").output)),
+            ("run_sync, output_type native", lambda: is_forecast(native.run_sync("hi").output)),
+            ("run_sync, output_type as a tool", lambda: is_forecast(called.run_sync("hi").output)),
         ],
     )
     client = openai.OpenAI(base_url=v1, api_key=KEY, max_retries=0)
     cases(
         "instructor",
         [
+            (
+                "from_openai, TOOLS",
+                lambda: is_forecast(
+                    instructor.from_openai(client, mode=instructor.Mode.TOOLS).chat.completions.create(
+                        model="m", messages=HELLO, max_tokens=200, response_model=Forecast, max_retries=0
+                    )
+                ),
+            ),
             (
                 "from_openai, JSON_SCHEMA",
                 lambda: is_forecast(
@@ -339,7 +369,25 @@ def framework_cases():
     )
 
 
-for add in (openai_cases, hugging_face_cases, other_cases, framework_cases):
+def mcp_cases():
+    async def call():
+        from mcp import ClientSession
+        from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+
+        async with (
+            create_mcp_http_client(headers=BEARER) as http,
+            streamable_http_client(AT["text-classification"] + "/mcp", http_client=http) as (read, write),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            [tool] = (await session.list_tools()).tools
+            result = await session.call_tool(tool.name, {"text": "good"})
+            return result.structured_content["output"][0]["label"]
+
+    cases("mcp (Python)", [("list_tools, call_tool", lambda: asyncio.run(call()))])
+
+
+for add in (openai_cases, hugging_face_cases, other_cases, framework_cases, mcp_cases):
     add()
 for client, call, run in CASES:
     error = None
