@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package test check unit contract processes parity browser faults e2e memory manifests clients mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package test check unit contract processes parity browser faults e2e memory manifests clients pictures mutants docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ manifests: dist/.built ## Manifests before a real API server of Kubernetes, whic
 
 clients: dist/.built ## Published clients of other servers, as they are, against models of each task; needs PyPI and npm
 	@$(NODE) scripts/clients/run.mjs
+
+pictures: dist/.built ## Take the picture of README.md again, from the real page
+	@$(NODE) scripts/pictures.mjs
 
 mutants: dist/.built ## Plant faults and say which no test notices: make mutants [FILES='runtime/wire gateway/limits'] [EACH=4] [SEED=1]
 	@$(NODE) scripts/mutants/run.mjs $(FILES)

@@ -65,7 +65,8 @@ export function App() {
         {described && <Playground described={described} secret={secret} onSecret={setSecret} />}
       </main>
       <footer>
-        {['openapi.json', 'status', 'metrics']
+        <a href="openapi.json">openapi.json</a>
+        {['status', 'metrics']
           .filter((name) => described?.paths.includes(`/${name}`))
           .map((name) => (
             <a key={name} href={name}>
