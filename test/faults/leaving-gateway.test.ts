@@ -142,6 +142,16 @@ const REQUESTS: Record<string, Buffer> = {
     stream: true,
   }),
   embeddings: post(`${OPENAI}/embeddings`, { model: 'org/vectors', input: Array(8).fill('x') }),
+  'Anthropic’s streamed messages': post('/v1/messages', {
+    ...{ model: 'org/chat', messages, max_tokens: 3, stream: true },
+  }),
+  'a streamed response': post('/models/v2/org/chat/v1/responses', { input: 'x', stream: true }),
+  'inputs as Hugging Face’s': post(MODEL, { inputs: ['a', 'b'] }),
+  'texts to embed': post('/models/v2/org/vectors/embed', { inputs: ['a', 'b', 'c'] }),
+  'a tool': post('/models/v2/org/chat/mcp', {
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name: 'chat', arguments: { messages } },
+  }),
   "OpenAI's list": get(`${OPENAI}/models`),
   'the list': get('/models/v2/list/models'),
   'the tasks': get('/models/v2/list/tasks'),
