@@ -15,18 +15,21 @@ export interface VectorOptions {
   dimensions?: number | null | undefined;
   /** Of a prompt in the repository, which is put before the text. */
   promptName?: string | null | undefined;
+  /** False: a text that is too long is refused. */
+  truncate?: boolean | null | undefined;
 }
 
 /** Bodies of POST /run, one for each text. */
 export function embeddingBodies(
   { task }: ServedModel,
   texts: readonly string[],
-  { normalize, dimensions, promptName }: VectorOptions = {},
+  { normalize, dimensions, promptName, truncate }: VectorOptions = {},
 ): Record<string, unknown>[] {
   const normalizing = task === 'sentence-similarity' ? 'normalize_embeddings' : 'normalize';
   const params = {
     ...(normalize === undefined ? {} : { [normalizing]: normalize }),
     ...(dimensions == null ? {} : { dimensions }),
+    ...(truncate === false ? { truncation: false } : {}),
     ...(promptName == null ? {} : { prompt_name: promptName }),
   };
   return texts.map((text) => ({ text, params }));

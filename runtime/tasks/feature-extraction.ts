@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { cutOf, cuts, embedding, maxLength, params, tokenizerArguments, truncation } from './fragments.js';
+import {
+  cutOf,
+  cuts,
+  embedding,
+  maxLength,
+  params,
+  refusalOf,
+  tokenizerArguments,
+  truncationOrRefusal,
+} from './fragments.js';
 import { finiteList } from './scores.js';
 
 /** Files from which pooling, normalisation, prompts and lengths are read. */
@@ -38,7 +47,7 @@ export default defineTask({
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
       ...cuts,
       max_length: maxLength,
-      truncation,
+      truncation: truncationOrRefusal,
       tokenize_kwargs: tokenizerArguments,
     }),
   }),
@@ -56,6 +65,7 @@ export default defineTask({
           normalize,
           ...cutOf(params),
           maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
+          truncation: refusalOf(params.truncation, tokenize_kwargs?.truncation),
           specialTokens: tokenize_kwargs?.add_special_tokens ?? true,
           signal: context.signal,
           onTokens: (tokensIn: number) => context.count({ tokensIn }),

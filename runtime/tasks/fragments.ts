@@ -65,6 +65,16 @@ export const truncation = z
   .nullish()
   .describe('long texts are always cut');
 
+/** As `truncation`; a text that is too long can also be refused. */
+export const truncationOrRefusal = z
+  .union([z.boolean(), z.enum(['longest_first', 'only_first'])])
+  .nullish()
+  .describe('false: a text that is too long is refused; by default it is cut');
+
+/** `do_not_truncate` where one of these says so. */
+export const refusalOf = (...given: unknown[]) =>
+  given.includes(false) ? ('do_not_truncate' as const) : undefined;
+
 /** What fills up a text that is alone in its run, where nothing looks at it. */
 export const padding = z
   .union([z.boolean(), z.enum(['longest', 'max_length', 'do_not_pad'])])

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
 import { EMBEDDING_FILES } from './feature-extraction.js';
-import { cutOf, cuts, embedding, params } from './fragments.js';
+import { cutOf, cuts, embedding, params, refusalOf, truncationOrRefusal } from './fragments.js';
 import { finiteList } from './scores.js';
 
 export default defineTask({
@@ -18,6 +18,7 @@ export default defineTask({
       prompt_name: z.string().nullish().describe('name of a prompt in config_sentence_transformers.json'),
       normalize_embeddings: z.boolean().nullish(),
       ...cuts,
+      truncation: truncationOrRefusal,
     }),
   }),
   output: embedding,
@@ -34,6 +35,7 @@ export default defineTask({
           promptName: prompt_name ?? undefined,
           normalize: normalize_embeddings ?? undefined,
           ...cutOf(params),
+          truncation: refusalOf(params.truncation),
           signal,
           onTokens: (tokensIn: number) => count({ tokensIn }),
         };

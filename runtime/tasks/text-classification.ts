@@ -1,6 +1,14 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { functionToApply, labelScore, maxLength, params, TOKENIZER_FILES, topK } from './fragments.js';
+import {
+  functionToApply,
+  labelScore,
+  maxLength,
+  params,
+  refusalOf,
+  TOKENIZER_FILES,
+  topK,
+} from './fragments.js';
 import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
@@ -19,9 +27,9 @@ export default defineTask({
       add_special_tokens: z.boolean().nullish().describe('false: nothing around the text'),
       return_all_scores: z.boolean().nullish().describe('older name of top_k: null'),
       truncation: z
-        .union([z.literal(true), z.enum(['longest_first', 'only_first', 'only_second'])])
+        .union([z.boolean(), z.enum(['longest_first', 'only_first', 'only_second'])])
         .nullish()
-        .describe('which text is cut where both are too long; long texts are always cut'),
+        .describe('which text is cut where both are too long; false: what is too long is refused'),
       padding: z
         .union([z.boolean(), z.enum(['longest', 'max_length', 'do_not_pad'])])
         .nullish()
@@ -44,7 +52,7 @@ export default defineTask({
           // Python takes an empty second text for none.
           pair: given.text_pair || undefined,
           maxLength: given.max_length ?? undefined,
-          truncation: typeof given.truncation === 'string' ? given.truncation : undefined,
+          truncation: typeof given.truncation === 'string' ? given.truncation : refusalOf(given.truncation),
           specialTokens: given.add_special_tokens ?? true,
           padded: given.padding === 'max_length',
           signal,

@@ -140,6 +140,25 @@ describe.each(MOUNTS.filter((mount) => mount !== 'gateway'))('Text Embeddings In
     ]);
   });
 
+  test.each([
+    ['feature-extraction', '/embed', { inputs: 'a' }],
+    ['text-classification', '/predict', { inputs: 'a' }],
+    ['text-classification', '/rerank', { query: 'q', texts: ['a'] }],
+    ['feature-extraction', '/rerank', { query: 'q', texts: ['a'] }],
+  ] as const)(
+    '%s at %s: truncate: false refuses long texts, true and nothing cut them',
+    async (task, path, body) => {
+      const base = await model(mount, task);
+      await post(base, path, { ...body, truncate: false });
+      expect(seen.length).toBeGreaterThan(0);
+      for (const { params } of seen.splice(0)) expect(params).toMatchObject({ truncation: false });
+      for (const more of [{ truncate: true }, {}]) {
+        await post(base, path, { ...body, ...more });
+        for (const { params } of seen.splice(0)) expect(params).not.toHaveProperty('truncation');
+      }
+    },
+  );
+
   test('a rerank of texts', async () => {
     const base = await model(mount, 'text-classification');
     const body = { query: 'q', texts: ['a', 'bb'], return_text: true, raw_scores: true };

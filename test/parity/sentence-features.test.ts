@@ -33,6 +33,24 @@ describe.each(models)('feature-extraction of $about.id', ({ about, repo, cases }
     expect(await difference(body.output, wanted, compare)).toBeNull();
   });
 
+  test('truncation: false refuses what is too long, and changes nothing else', async () => {
+    const { body: short } = await served.run({ text: 'a', params: { truncation: false } });
+    expect(short).toEqual((await served.run({ text: 'a' })).body);
+    expect(short.error).toBeNull();
+    const long = { text: 'word '.repeat(20_000) };
+    const refused = await served.run({ ...long, params: { truncation: false } });
+    const { error } = refused.body;
+    // Static embeddings take texts of any length.
+    if (refused.status !== 200)
+      expect([refused.status, error]).toEqual([
+        422,
+        expect.stringMatching(/longer than the model takes, \d+ tokens/),
+      ]);
+    const given = await served.run({ ...long, params: { tokenize_kwargs: { truncation: false } } });
+    expect(given.status).toBe(refused.status);
+    expect((await served.run(long)).status).toBe(200);
+  });
+
   test('truncate_dim keeps the first numbers', async () => {
     const [{ request, expect: wanted, compare }] = plain as [(typeof plain)[number]];
     const { body } = await served.run({ ...request, params: { truncate_dim: 3 } });

@@ -5,7 +5,7 @@ import type { Classification } from './scores.js';
 export interface SequenceClassifier {
   /**
    * Runs the classification head over one text or two, cut with special tokens kept.
-   * @throws RunError 422 when the one text that may be cut is too short for that
+   * @throws RunError 422 when the one text that may be cut is too short for that, or none may be cut
    */
   classify(text: string, options?: ClassifyOptions): Promise<Classification>;
 }
@@ -16,7 +16,7 @@ export interface ClassifyOptions {
   /** Longest token sequence, at most the model's own limit (the default). */
   maxLength?: number | undefined;
   /** Which of two texts is cut; the longer one first is the default. */
-  truncation?: 'longest_first' | 'only_first' | 'only_second' | undefined;
+  truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate' | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
   /** Filled up with padding to the longest input. */
@@ -173,6 +173,8 @@ export interface EmbedOptions {
   truncateDim?: number | undefined;
   /** After the cut, scale to length 1 again if the repository's last module did. */
   renormalize?: boolean | undefined;
+  /** Refuse a text that is too long, instead of cutting it. */
+  truncation?: 'do_not_truncate' | undefined;
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
@@ -189,6 +191,8 @@ export interface EncodeOptions {
   truncateDim?: number | undefined;
   /** After the cut, scale to length 1 again if the repository's last module did. */
   renormalize?: boolean | undefined;
+  /** Refuse a text that is too long, instead of cutting it. */
+  truncation?: 'do_not_truncate' | undefined;
   /** Tokens; what the modules set holds where it is less. */
   maxLength?: number | undefined;
   /** False: nothing around the text. */

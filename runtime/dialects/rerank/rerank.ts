@@ -7,6 +7,7 @@ import type { DialectCall } from '../dialect.js';
 import { hint, modelField, neutral, readFields, tellHints } from '../fields.js';
 import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
+import { cutting } from '../tei/embed.js';
 import { MAX_PAIRS, ranking, scorePairs, SCORING_TASKS } from './score.js';
 
 const document = z.union([z.string(), z.looseObject({ text: z.string() })]);
@@ -36,8 +37,7 @@ export const textsBody = z.strictObject({
   texts: many(z.string()),
   raw_scores: z.boolean().nullish().describe('the model’s own scores, without a sigmoid'),
   return_text: z.boolean().nullish(),
-  truncate: z.boolean().nullish().describe('long texts are always cut'),
-  truncation_direction: neutral(['Right', 'right'], 'long texts are cut at their end'),
+  ...cutting,
 });
 
 /** POST rerank, in the shape that the fields of the body tell. */
@@ -65,11 +65,11 @@ export async function rerank(call: DialectCall): Promise<void> {
 }
 
 async function rerankTexts(call: DialectCall, json: unknown): Promise<void> {
-  const { query, texts, raw_scores, return_text } = readFields(textsBody, json);
+  const { query, texts, raw_scores, return_text, truncate } = readFields(textsBody, json);
   const model = requireModel(call.host, undefined);
   const pairs = texts.map((text) => [query, text] as const);
   const names = { text: 'query', text_pair: 'texts' };
-  await scorePairs(call, { model, pairs, raw: raw_scores ?? false, names }, ({ scores }) => {
+  await scorePairs(call, { model, pairs, raw: raw_scores ?? false, truncate, names }, ({ scores }) => {
     const rows = ranking(scores).map((index) => ({
       ...{ index, score: scores[index] },
       ...(return_text ? { text: texts[index] } : {}),

@@ -21,6 +21,8 @@ export interface ScoreRequest {
   pairs: readonly Pair[];
   /** The cross-encoder's logit instead of its sigmoid. */
   raw: boolean;
+  /** False: a text that is too long is refused. */
+  truncate?: boolean | null | undefined;
   /** How the caller calls the fields. */
   names: FieldNames;
 }
@@ -36,7 +38,7 @@ export interface Scores {
  */
 export async function scorePairs(
   call: DialectCall,
-  { model, pairs, raw, names }: ScoreRequest,
+  { model, pairs, names, ...how }: ScoreRequest,
   send: (scores: Scores) => void,
 ): Promise<void> {
   const isEmbedder = (EMBEDDING_TASKS as readonly TaskId[]).includes(model.task);
@@ -46,7 +48,7 @@ export async function scorePairs(
       `model: ${model.modelId} does ${model.task}, which scores no pairs of texts`,
     );
   const texts = [...new Set(pairs.flat())];
-  const bodies = isEmbedder ? embeddingBodies(model, texts) : pairs.map((pair) => pairBody(pair, raw));
+  const bodies = isEmbedder ? embeddingBodies(model, texts, how) : pairs.map((pair) => pairBody(pair, how));
   await answerAll(call, { model, bodies, names }, (answers, tokens) => {
     const scores = isEmbedder
       ? cosines(texts, vectorsOf(answers), pairs)
@@ -55,8 +57,11 @@ export async function scorePairs(
   });
 }
 
-function pairBody([text, text_pair]: Pair, raw: boolean): Record<string, unknown> {
-  return { text, params: { text_pair, top_k: null, function_to_apply: raw ? 'none' : 'sigmoid' } };
+type Scoring = Pick<ScoreRequest, 'raw' | 'truncate'>;
+
+function pairBody([text, text_pair]: Pair, { raw, truncate }: Scoring): Record<string, unknown> {
+  const params = { text_pair, top_k: null, function_to_apply: raw ? 'none' : 'sigmoid' };
+  return { text, params: { ...params, ...(truncate === false ? { truncation: false } : {}) } };
 }
 
 /** The score of a cross-encoder's one label. */

@@ -14,7 +14,7 @@ const NO_IDS = 'must be a text or several: ids of tokens are not supported';
 
 /** How long texts are cut. */
 export const cutting = {
-  truncate: z.boolean().nullish().describe('long texts are always cut'),
+  truncate: z.boolean().nullish().describe('false: a text that is too long is refused; by default it is cut'),
   truncation_direction: neutral(['Right', 'right'], 'long texts are cut at their end'),
 };
 
@@ -30,9 +30,9 @@ export const embedBody = z.strictObject({
 export async function embed(call: DialectCall): Promise<void> {
   const { response, host } = call;
   const given = await readRequest(call, embedBody, { tasks: EMBEDDING_TASKS, batch: true });
-  const { inputs, normalize, dimensions, prompt_name: promptName } = given;
+  const { inputs, normalize, dimensions, prompt_name: promptName, truncate } = given;
   const model = requireModel(host, undefined, EMBEDDING_TASKS);
-  const options = { normalize: normalize ?? true, dimensions, promptName };
+  const options = { normalize: normalize ?? true, dimensions, promptName, truncate };
   const bodies = embeddingBodies(model, [inputs].flat(), options);
   await answerAll(call, { model, bodies, names: { text: 'inputs' } }, (all) =>
     sendJson(response, 200, JSON.stringify(vectorsOf(all))),

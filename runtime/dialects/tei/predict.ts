@@ -27,13 +27,20 @@ const TASKS = ['text-classification'] as const;
 
 export async function predict(call: DialectCall): Promise<void> {
   const { response, host } = call;
-  const { inputs, raw_scores } = await readRequest(call, predictBody, { tasks: TASKS, batch: true });
+  const { inputs, raw_scores, truncate } = await readRequest(call, predictBody, {
+    tasks: TASKS,
+    batch: true,
+  });
   const model = requireModel(host, undefined, TASKS);
   const isBatch = Array.isArray(inputs) && Array.isArray(inputs[0]);
   const rows = (isBatch ? inputs : [[inputs].flat()]) as readonly (readonly string[])[];
   const bodies = rows.map(([text, text_pair]) => ({
     text,
-    params: { top_k: null, text_pair, ...(raw_scores ? { function_to_apply: 'none' } : {}) },
+    params: {
+      ...{ top_k: null, text_pair },
+      ...(raw_scores ? { function_to_apply: 'none' } : {}),
+      ...(truncate === false ? { truncation: false } : {}),
+    },
   }));
   const names = { text: 'inputs', text_pair: 'inputs' };
   await answerAll(call, { model, bodies, names }, (all) => {

@@ -111,7 +111,9 @@ export function createTokenizer(files: TokenizerFiles): TextTokenizer {
     modelMaxLength: typeof limit === 'number' && limit > 0 && limit < NO_LIMIT ? limit : undefined,
     encode(text, { pair, specialTokens = true, ...options } = {}) {
       // What is cut on the right need not be computed.
-      const enough = left || pair !== undefined ? undefined : options.maxLength;
+      const { maxLength } = options;
+      const isCut = !left && pair === undefined && options.truncation !== 'do_not_truncate';
+      const enough = isCut ? maxLength : undefined;
       const first = tokenize(text, { enough });
       const texts: TextOrPair<TokenizedText> = pair === undefined ? [first] : [first, tokenize(pair)];
       return row(texts, specialTokens ? layouts : NO_SPECIAL_TOKENS, options);

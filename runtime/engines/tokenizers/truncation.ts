@@ -1,18 +1,22 @@
 import { RunError } from '../../core/errors.js';
 
-/** Which of two texts is cut; the longer one first is the default. */
-export type Truncation = 'longest_first' | 'only_first' | 'only_second';
+/** Which of two texts is cut; the longer one first is the default. `do_not_truncate`: what does not fit is refused. */
+export type Truncation = 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
 
 /** Tokens of each text; undefined: there is no second one. */
 export type TextLengths = readonly [number, number | undefined];
 
 /**
  * How many tokens of each text are kept so that both fit into `room`.
- * @throws RunError 422 when the text that may be cut is too short for that
+ * @throws RunError 422 when the text that may be cut is too short for that, or none may
  */
 export function keptLengths([first, second]: TextLengths, room: number, strategy: Truncation): TextLengths {
   const excess = first + (second ?? 0) - room;
   if (excess <= 0) return [first, second];
+  if (strategy === 'do_not_truncate') {
+    const what = second === undefined ? 'the text is' : 'the two texts are';
+    throw new RunError('unprocessable', `${what} longer than the model takes, ${Math.max(0, room)} tokens`);
+  }
   if (strategy === 'longest_first') {
     return second === undefined
       ? [Math.max(0, room), undefined]

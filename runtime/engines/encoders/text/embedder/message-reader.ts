@@ -2,10 +2,12 @@ import type { ChatMessage } from '../../../../core/handles/index.js';
 import { type ChatTemplate, loadChatTemplate } from '../../../chat-templates/chat-template.js';
 import type { Json } from '../../../repository/model-folder.js';
 import type { Encoding, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { EncodingOptions } from '../../../tokenizers/encoding.js';
+import type { Truncation } from '../../../tokenizers/truncation.js';
 import type { SentenceModules } from './sentence-modules.js';
 
 /** Reads a text as what a user says, below a prompt as the system's word. */
-export type ReadMessage = (text: string, prompt: string) => Encoding;
+export type ReadMessage = (text: string, prompt: string, truncation?: Truncation) => Encoding;
 
 export interface ReaderInput {
   dir: string;
@@ -29,14 +31,14 @@ export async function loadMessageReader(input: ReaderInput): Promise<ReadMessage
   const blocks = inBlocks(input, template);
   const variables = modules.templateArguments;
   const asks = variables['add_generation_prompt'] === true;
-  const idsOf = (text: string, prompt: string, maxLength?: number) => {
+  const idsOf = (text: string, prompt: string, cut: EncodingOptions = {}) => {
     const messages = messagesOf(text, prompt).map((message) => (blocks ? inBlock(message) : message));
     const rendered = template.render(messages, { variables, continues: false, asks });
-    return tokenizer.encode(rendered, { specialTokens: false, maxLength });
+    return tokenizer.encode(rendered, { specialTokens: false, ...cut });
   };
-  return (text, prompt) => {
-    const row = idsOf(text, prompt, input.limit);
-    if (row.ids.length < (input.limit ?? Infinity)) return row;
+  return (text, prompt, truncation) => {
+    const row = idsOf(text, prompt, { maxLength: input.limit, truncation });
+    if (row.ids.length < (input.limit ?? Infinity) || truncation === 'do_not_truncate') return row;
     const end = commonEnd(idsOf('0', prompt).ids, idsOf('1 2 3 4', prompt).ids);
     return { ...row, ids: withEnd(row.ids, end) };
   };

@@ -44,9 +44,11 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
 
   const encode: TextEmbedder['encode'] = async (text, options = {}) => {
     const prompt = promptOf(modules, options);
-    const { specialTokens } = options;
-    const whole = { maxLength: lowerLimit(sentenceLimit, options.maxLength), specialTokens };
-    const row = readMessage?.(text, prompt) ?? sentenceTokenizer.encode(prompt + text, bag ?? whole);
+    const { specialTokens, truncation } = options;
+    const whole = bag ?? { maxLength: lowerLimit(sentenceLimit, options.maxLength), specialTokens };
+    const row =
+      readMessage?.(text, prompt, truncation) ??
+      sentenceTokenizer.encode(prompt + text, { ...whole, truncation });
     options.onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, options.signal);
     const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
@@ -59,10 +61,10 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   };
 
   const embed: TextEmbedder['embed'] = async (text, options = {}) => {
-    const { pooling, maxLength, specialTokens, signal, onTokens } = options;
+    const { pooling, maxLength, specialTokens, truncation, signal, onTokens } = options;
     if (sentences && !pooling) return encode(text, options);
-    const whole = { maxLength: lowerLimit(limits.text, maxLength), specialTokens };
-    const row = tokenizer.encode(text, bag ?? whole);
+    const whole = bag ?? { maxLength: lowerLimit(limits.text, maxLength), specialTokens };
+    const row = tokenizer.encode(text, { ...whole, truncation });
     onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, signal);
     const pooled = pooling ? undefined : onlyVector(outputs);
