@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { params, TOKENIZER_FILES, tokenizerArguments } from './fragments.js';
+import { params, refusalOf, TOKENIZER_FILES, tokenizerArguments } from './fragments.js';
 import { finite } from './scores.js';
 
 const row = z.object({
@@ -40,6 +40,7 @@ export default defineTask({
           topK: top_k ?? 5,
           targets: typeof targets === 'string' ? [targets] : (targets ?? undefined),
           maxLength: tokenizer_kwargs?.max_length ?? undefined,
+          truncation: refusalOf(tokenizer_kwargs?.truncation),
           specialTokens: tokenizer_kwargs?.add_special_tokens ?? true,
         };
         const masks = await handle.fill(text, options, signal);

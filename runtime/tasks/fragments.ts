@@ -81,10 +81,10 @@ export const padding = z
   .nullish()
   .describe('the answer is the same');
 
-/** Keyword arguments of the tokenizer under which it gives the same tokens, or fewer. */
+/** Keyword arguments of the tokenizer under which it gives the same tokens, fewer, or refuses a long text. */
 export const tokenizerArguments = z
   .strictObject({
-    truncation: z.union([truncation, z.literal(false)]),
+    truncation: truncationOrRefusal,
     max_length: z.int().min(1).nullish(),
     add_special_tokens: z.boolean().nullish(),
     // One text is its own longest.

@@ -39,6 +39,8 @@ export interface FillOptions {
   topK: number;
   /** Only these tokens; a text that is no token stands for its first one. */
   targets?: readonly string[] | undefined;
+  /** Refuse a text that is too long, instead of cutting it. */
+  truncation?: 'do_not_truncate' | undefined;
   maxLength?: number | undefined;
   /** False: nothing around the text. */
   specialTokens?: boolean | undefined;
@@ -49,7 +51,8 @@ export interface MaskFiller {
   readonly maskToken: string;
   /**
    * The likeliest tokens for every mask of a text, best first, one list for each mask.
-   * @throws RunError 400 no mask in the text, no token in the targets; 422 top_k beyond the vocabulary
+   * @throws RunError 400 no mask in the text, no token in the targets; 422 top_k beyond the vocabulary, or a text that is too
+   * long and may not be cut
    */
   fill(text: string, options: FillOptions, signal: AbortSignal): Promise<FilledMask[][]>;
 }

@@ -19,10 +19,10 @@ export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> 
   return {
     maskToken,
     async fill(text, options, signal) {
-      const { targets, specialTokens } = options;
+      const { targets, specialTokens, truncation } = options;
       const candidates = targets && idsOf(tokenizer, targets);
       const row = tokenizer.encode(text, {
-        specialTokens,
+        ...{ specialTokens, truncation },
         maxLength: lowerLimit(limits.text, options.maxLength),
       });
       const masks = row.ids.flatMap((id, at) => (id === mask ? [at] : []));
