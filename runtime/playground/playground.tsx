@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Described } from './api/describe.js';
 import { Conversation } from './conversation/conversation.js';
 import { isShareable, type Message, textOf } from './conversation/messages.js';
@@ -24,7 +24,8 @@ export function Playground({
   const call = useCall(described, secret);
   const isChat = described.fields.some(({ name }) => name === 'messages');
   const messages = (values.input['messages'] ?? []) as Message[];
-  useEffect(() => {
+  // Before the page is painted: whoever copies the address or reloads has what is on the screen.
+  useLayoutEffect(() => {
     const hash = isShareable(messages) ? toHash(values) : '';
     history.replaceState(null, '', hash || location.pathname);
   }, [values]);

@@ -75,8 +75,8 @@ describeWithBrowser('the page', () => {
     expect(await page.innerText('.message >> nth=3 >> p')).toBe(second);
     page.once('dialog', (dialog) => void dialog.accept('Tell me nothing'));
     await page.click('.message >> nth=0 >> text=Edit');
+    await page.waitForFunction(() => document.querySelectorAll('.message').length === 2);
     await page.waitForSelector('text=Regenerate');
-    expect(await page.locator('.message').count()).toBe(2);
     await page.click('text=New conversation');
     expect(await page.locator('.message').count()).toBe(0);
     expect(faults).toEqual([]);
