@@ -37,11 +37,19 @@ export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, versi
     },
     components: {
       schemas: { Error: envelope({ type: 'string' }, { type: 'null' }) },
-      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'Authorization' } },
+      securitySchemes: { key: KEY_SCHEME },
     },
     security: [{}, { key: [] }],
   };
 }
+
+/** How a key is sent. */
+export const KEY_SCHEME: Schema = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'Authorization',
+  description: 'The word `Key` or `Bearer`, a blank, and the key.',
+};
 
 /** A call of the model. */
 export function runOperation(id: TaskId, task: AnyTask): Schema {

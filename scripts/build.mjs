@@ -65,13 +65,20 @@ async function buildPlayground() {
   const source = 'runtime/playground';
   const folder = 'dist/image/playground';
   await build({
-    entryPoints: [`${source}/page.tsx`, `${source}/style.css`],
+    entryPoints: [
+      `${source}/page.tsx`,
+      `${source}/style.css`,
+      `${source}/reference/docs.tsx`,
+      `${source}/reference/docs.css`,
+    ],
     outdir: folder,
+    entryNames: '[name]',
     ...{ bundle: true, minify: true, platform: 'browser', format: 'esm', target: ['es2022'] },
     tsconfig: `${source}/tsconfig.json`,
     logLevel: 'warning',
   });
   copyFileSync(`${source}/page.html`, `${folder}/page.html`);
+  copyFileSync(`${source}/reference/docs.html`, `${folder}/docs.html`);
   for (const name of readdirSync(folder)) {
     writeFileSync(`${folder}/${name}.gz`, gzipSync(readFileSync(`${folder}/${name}`), { level: 9 }));
     rmSync(`${folder}/${name}`);

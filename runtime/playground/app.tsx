@@ -1,28 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
-import { describe, type Described, KeyNeeded } from './api/describe.js';
+import { useEffect, useMemo } from 'preact/hooks';
+import { describedBy } from './api/describe.js';
+import { useDocument } from './api/document.js';
 import { type Status, useStatus } from './api/status.js';
-import { KeyField } from './key-field.js';
 import { Playground } from './playground.js';
-import { applyTheme, nextTheme, storedTheme } from './theme.js';
+import { ThemeButton } from './theme-button.js';
+import { Unlock } from './unlock.js';
 
 /** The whole page: the model's name and state, and its form once its description has come. */
 export function App() {
   const status = useStatus();
-  const [described, setDescribed] = useState<Described>();
-  const [problem, setProblem] = useState('');
-  const [secret, setSecret] = useState('');
-  const [isLocked, setLocked] = useState(false);
-  const load = async () => {
-    try {
-      setDescribed(await describe(secret));
-      setProblem('');
-      setLocked(false);
-    } catch (error) {
-      setProblem((error as Error).message);
-      setLocked(error instanceof KeyNeeded);
-    }
-  };
-  useEffect(() => void load(), []);
+  const access = useDocument();
+  const described = useMemo(() => access.document && describedBy(access.document), [access.document]);
   useEffect(() => {
     if (described) document.title = `${described.model} – ${described.title}`;
   }, [described]);
@@ -43,28 +31,12 @@ export function App() {
         </div>
       </header>
       <main>
-        {problem && (
-          <p class="error" role="alert">
-            {problem}
-          </p>
-        )}
         <Waiting status={status} />
-        {isLocked && (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              void load();
-            }}
-          >
-            <KeyField value={secret} onValue={setSecret} />
-            <button type="submit" class="main">
-              Open
-            </button>
-          </form>
-        )}
-        {described && <Playground described={described} secret={secret} onSecret={setSecret} />}
+        <Unlock access={access} />
+        {described && <Playground described={described} secret={access.secret} onSecret={access.setSecret} />}
       </main>
       <footer>
+        <a href="docs">API reference</a>
         <a href="openapi.json">openapi.json</a>
         {['status', 'metrics']
           .filter((name) => described?.paths.includes(`/${name}`))
@@ -84,20 +56,6 @@ function StateBadge({ status }: { status: Status | undefined }) {
     <span class={`state ${state}`} role="status">
       {state}
     </span>
-  );
-}
-
-function ThemeButton() {
-  const [theme, setTheme] = useState(storedTheme);
-  const turn = () => {
-    const next = nextTheme(theme);
-    applyTheme(next);
-    setTheme(next);
-  };
-  return (
-    <button type="button" class="quiet" onClick={turn}>
-      Theme: {theme}
-    </button>
   );
 }
 

@@ -25,17 +25,22 @@ const HEADERS = {
   Vary: 'Accept, Accept-Encoding',
 };
 
+const HTML = 'text/html; charset=utf-8';
+
 const FILES: Readonly<Record<string, { name: string; type: string }>> = {
-  '/': { name: 'page.html', type: 'text/html; charset=utf-8' },
+  '/': { name: 'page.html', type: HTML },
+  '/docs': { name: 'docs.html', type: HTML },
   '/playground/page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
   '/playground/style.css': { name: 'style.css', type: 'text/css; charset=utf-8' },
+  '/playground/docs.js': { name: 'docs.js', type: 'text/javascript; charset=utf-8' },
+  '/playground/docs.css': { name: 'docs.css', type: 'text/css; charset=utf-8' },
 };
 
 /** Paths of the files that the page loads. */
 export const PAGE_FILES: readonly string[] = Object.keys(FILES).filter((path) => path !== '/');
 
 /**
- * The page for people: at the address of a model, for browsers only. Whoever does not ask for HTML gets what was there before.
+ * The pages for people: a playground at the address of a model, the reference of its interface at /docs; for browsers only. Whoever does not ask for HTML gets what was there before.
  * @param folder holds the files, compressed with gzip; they are read when they are asked for, and not kept
  */
 export function playgroundRoutes(folder: URL): Router {
@@ -43,7 +48,7 @@ export function playgroundRoutes(folder: URL): Router {
   for (const [path, file] of Object.entries(FILES)) {
     const send = sendFile(new URL(`${file.name}.gz`, folder), file.type);
     router.get(path, (request, response, next) => {
-      if (path === '/' && accepts(request).type(['json', 'html']) !== 'html') return next();
+      if (file.type === HTML && accepts(request).type(['json', 'html']) !== 'html') return next();
       const asked = request.originalUrl.split('?')[0]!;
       // The page's own addresses are relative to it.
       if (path === '/' && !asked.endsWith('/')) return redirect(response, `${asked.split('/').at(-1)}/`);

@@ -59,9 +59,17 @@ test.each(['*/*', 'application/json', 'application/json, text/html;q=0.5'])(
   },
 );
 
-test('no page where there is none: PLAYGROUND=0', async () => {
+test('/docs is the reference for browsers, and no route for others', async () => {
+  const shown = await request(app()).get('/docs').set('Accept', BROWSER);
+  expect({ status: shown.status, type: shown.type }).toEqual({ status: 200, type: 'text/html' });
+  expect(shown.text).toContain('playground/docs.js');
+  expect(shown.headers['content-security-policy']).not.toMatch(/unsafe|https?:/);
+  expect((await request(app()).get('/docs').set('Accept', '*/*')).status).toBe(404);
+});
+
+test.each(['/', '/docs'])('no page at %s where there is none: PLAYGROUND=0', async (path) => {
   const { status, type } = await request(app({ playground: undefined }))
-    .get('/')
+    .get(path)
     .set('Accept', BROWSER);
   expect({ status, type }).toEqual({ status: 404, type: 'application/json' });
 });
@@ -69,6 +77,8 @@ test('no page where there is none: PLAYGROUND=0', async () => {
 test.each([
   ['/playground/page.js', 'text/javascript; charset=utf-8'],
   ['/playground/style.css', 'text/css; charset=utf-8'],
+  ['/playground/docs.js', 'text/javascript; charset=utf-8'],
+  ['/playground/docs.css', 'text/css; charset=utf-8'],
 ])('%s, packed or not', async (path, type) => {
   const packed = await sent(path, { 'Accept-Encoding': 'gzip, br' });
   expect(packed.headers.get('content-encoding')).toBe('gzip');
