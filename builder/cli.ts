@@ -13,6 +13,7 @@ import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { snapshotCommand } from './commands/snapshot.js';
+import { testCommand } from './commands/test.js';
 import { verifyCommand } from './commands/verify.js';
 import type { CommandDeps } from './deps.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
@@ -26,6 +27,7 @@ const COMMANDS = [
   serveCommand,
   runCommand,
   listCommand,
+  testCommand,
   keygenCommand,
   verifyCommand,
   exportCommand,

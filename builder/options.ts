@@ -48,8 +48,19 @@ export function parseModelId(text: string): string {
   throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
 }
 
-export function addSourceOptions(command: Command): Command {
+/** Where weights come from that an image or a plan names. */
+export function addHubOptions(command: Command): Command {
   return command
+    .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
+      path.resolve(text),
+    )
+    .option('--hub <url>', 'address of the hub (default: HF_ENDPOINT, else https://huggingface.co)', (text) =>
+      endpointFrom(text, '--hub'),
+    );
+}
+
+export function addSourceOptions(command: Command): Command {
+  const described = command
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
@@ -63,16 +74,12 @@ export function addSourceOptions(command: Command): Command {
       '--ignore-config <field>',
       'serve the model although nothing reads this field of config.json; may be given again',
       (field: string, others: string[] | undefined) => [...(others ?? []), field],
-    )
-    .option('--cache <folder>', 'folder for downloads (default: ~/.cache/slipway)', (text) =>
-      path.resolve(text),
-    )
-    .option('--hub <url>', 'address of the hub (default: HF_ENDPOINT, else https://huggingface.co)', (text) =>
-      endpointFrom(text, '--hub'),
-    )
-    .option('--from <folder>', 'read the model from a local folder, not from the hub', (text) =>
-      path.resolve(text),
     );
+  return addHubOptions(described).option(
+    '--from <folder>',
+    'read the model from a local folder, not from the hub',
+    (text) => path.resolve(text),
+  );
 }
 
 export function addImageOptions(command: Command): Command {

@@ -6,6 +6,7 @@ import { shortCommit } from '../images/names.js';
 import { addOutputOptions, type OutputFlags } from '../options.js';
 import type { Figures } from '../plan/figures.js';
 import { megabytes } from '../report.js';
+import { columns } from '../table.js';
 
 /** `builder list`: lists the model images of this engine, found by their labels. */
 export function listCommand(program: Command, deps: CommandDeps): void {
@@ -74,14 +75,5 @@ function table(rows: Row[]): string {
     shortCommit(row.commit),
     megabytes(row.bytes),
   ]);
-  const lines = [['IMAGE', 'TASK', 'DTYPE', 'DEVICE', 'WEIGHTS', 'COMMIT', 'SIZE'], ...cells];
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return columns([['IMAGE', 'TASK', 'DTYPE', 'DEVICE', 'WEIGHTS', 'COMMIT', 'SIZE'], ...cells]);
 }

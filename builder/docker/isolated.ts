@@ -9,6 +9,8 @@ export interface IsolatedOptions {
   memoryBytes?: number;
   /** Root file system read-only, with an empty /tmp in memory. */
   readOnly?: boolean;
+  /** Read-only bind mounts: path of the engine's machine to path inside. */
+  mounts?: Readonly<Record<string, string>>;
   /** Replaces the image's entrypoint. */
   entrypoint?: readonly string[];
   /** Receives stdout and stderr from the first byte. */

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { poll } from '../../runtime/wire/poll.js';
 import type { IsolatedContainer } from '../docker/isolated.js';
 import { BuilderError } from '../exit.js';
@@ -8,54 +9,92 @@ export interface InsideAnswer {
   bytes: Buffer;
 }
 
+/** Any request to the server of a container. */
+export interface InsideCall {
+  method: string;
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: Buffer;
+  timeoutMs?: number;
+}
+
 /**
  * Script that runs inside the container: reads the request's body from stdin, writes the answer to stdout as one JSON line.
  * It gets the body's length, because engines don't always forward the end of stdin.
  */
 const ASK = `
-const [path, timeout, length] = process.argv.slice(-3);
+import { request } from 'node:http';
+const { method, path, headers, length, timeoutMs } = JSON.parse(process.argv.at(-1));
 const chunks = [];
-let missing = Number(length);
+let missing = length;
 if (missing > 0)
   for await (const chunk of process.stdin) {
     chunks.push(chunk);
     if ((missing -= chunk.length) <= 0) break;
   }
-const body = Buffer.concat(chunks);
-const request = body.length ? { method: 'POST', headers: { 'content-type': 'application/json' }, body } : {};
-const url = 'http://127.0.0.1:' + (process.env.PORT || 80) + path;
-const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(Number(timeout)) });
-const base64 = Buffer.from(await answer.arrayBuffer()).toString('base64');
-console.log(JSON.stringify({ status: answer.status, contentType: answer.headers.get('content-type') ?? '', base64 }));
-process.stdin.destroy();
+const fail = (error) => { console.error(String(error)); process.exit(1); };
+const sized = length > 0 ? { ...headers, 'content-length': String(length) } : headers;
+const options = { host: '127.0.0.1', port: Number(process.env.PORT || 80), method, path, headers: sized, agent: false };
+const sent = request(options, async (answer) => {
+  try {
+    const parts = [];
+    for await (const part of answer) parts.push(part);
+    const base64 = Buffer.concat(parts).toString('base64');
+    console.log(JSON.stringify({ status: answer.statusCode, headers: answer.headers, base64 }));
+    process.stdin.destroy();
+  } catch (error) { fail(error); }
+});
+sent.on('error', fail).setTimeout(timeoutMs, () => fail('Error: no answer within ' + timeoutMs / 1000 + ' s'));
+sent.end(Buffer.concat(chunks));
 `;
 
 /**
  * Sends a request to the server of a container from inside it, since it has no network. Also works with remote engines.
  * @throws BuilderError `failure` when nothing answers, or the container has ended
  */
-export async function askInside(
+export async function callInside(
   container: IsolatedContainer,
-  { path, body, timeoutMs = 10_000 }: { path: string; body?: unknown; timeoutMs?: number },
-): Promise<InsideAnswer> {
-  const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  const given = [path, String(timeoutMs), String(sent?.length ?? 0)];
+  { method, path, headers = {}, body, timeoutMs = 10_000 }: InsideCall,
+): Promise<InsideAnswer & { headers: Record<string, string> }> {
+  const given = JSON.stringify({ method, path, headers, length: body?.length ?? 0, timeoutMs });
   const { code, stdout, stderr } = await container.exec(
-    ['node', '--input-type=module', '--eval', ASK, '--', ...given],
+    ['node', '--input-type=module', '--eval', ASK, '--', given],
     {
-      ...(sent === undefined ? {} : { stdin: sent }),
+      ...(body === undefined ? {} : { stdin: body }),
       // The image's own NODE_OPTIONS are for its server, not for this script.
       env: { NODE_OPTIONS: '' },
     },
   );
   if (code !== 0)
     throw new BuilderError('failure', `the server does not answer ${path}: ${lastLine(stderr)}`);
-  const { base64, ...answer } = JSON.parse(stdout.toString('utf8')) as {
-    status: number;
-    contentType: string;
-    base64: string;
+  const answer = INSIDE_ANSWER.parse(JSON.parse(stdout.toString('utf8')));
+  const named = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  const all = Object.fromEntries(named) as Record<string, string>;
+  return {
+    status: answer.status,
+    headers: all,
+    contentType: all['content-type'] ?? '',
+    bytes: Buffer.from(answer.base64, 'base64'),
   };
-  return { ...answer, bytes: Buffer.from(base64, 'base64') };
+}
+
+/** What the script writes; the image's own Node.js runs it, so it is not trusted. */
+const INSIDE_ANSWER = z.object({
+  status: z.int(),
+  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  base64: z.string(),
+});
+
+/** GET, or with a body POST of JSON. @throws as callInside */
+export function askInside(
+  container: IsolatedContainer,
+  { path, body, timeoutMs }: { path: string; body?: unknown; timeoutMs?: number },
+): Promise<InsideAnswer> {
+  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+  if (body === undefined) return callInside(container, { method: 'GET', path, ...timeout });
+  const headers = { 'content-type': 'application/json' };
+  const sent = Buffer.from(JSON.stringify(body));
+  return callInside(container, { method: 'POST', path, headers, body: sent, ...timeout });
 }
 
 const RUN_TIMEOUT_MS = 600_000;

@@ -93,7 +93,8 @@ async function goldenAnswer(
   return runInside(container, golden.request);
 }
 
-function portOf(env: readonly string[]): number {
+/** The port that an image's server listens on. */
+export function portOf(env: readonly string[]): number {
   return Number(env.find((line) => line.startsWith('PORT='))?.slice('PORT='.length) || 80);
 }
 
@@ -107,7 +108,7 @@ setTimeout(() => process.exit(1), 60_000);
 `;
 
 /** Waits without connecting, since a refused connect would count as an attempt of the image. */
-async function waitUntilListening(container: IsolatedContainer, port: number): Promise<void> {
+export async function waitUntilListening(container: IsolatedContainer, port: number): Promise<void> {
   const command = ['node', '--eval', LISTEN, '--', String(port)];
   const { code } = await container.exec(command, { env: { NODE_OPTIONS: '' } });
   if (code === 0) return;

@@ -24,6 +24,7 @@ export interface FakeAppOptions {
   /** Stands for the network; without it there is none. */
   fetchMedia?: FetchMedia;
   onRun?: AppDependencies['onRun'];
+  openapi?: AppDependencies['openapi'];
   logger?: Logger;
 }
 
@@ -71,7 +72,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     }),
     metrics: idleMetrics(),
     logger: options.logger ?? createLogger('json', 'silent'),
-    openapi: () => openApiOf(spec, 'test'),
+    openapi: options.openapi ?? (() => openApiOf(spec, 'test')),
     requiredKey: options.requiredKey,
     ...(options.playground ? { playground: options.playground } : {}),
     ...(options.origins ? { origins: options.origins } : {}),

@@ -12,7 +12,7 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
     HostConfig: {
       AutoRemove: options.autoRemove,
       PortBindings: { '80/tcp': [{ HostIp: options.hostAddress, HostPort: String(options.hostPort) }] },
-      Binds: Object.entries(options.mounts).map(([host, inside]) => `${host}:${inside}:ro`),
+      Binds: readOnlyBinds(options.mounts),
       ...(options.gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
     },
   });
@@ -40,6 +40,11 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
     wait: () => withEngineErrors(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
     stop: (graceSeconds) => withEngineErrors(() => stop(container, graceSeconds)),
   };
+}
+
+/** @param mounts path of the engine's machine to path inside */
+export function readOnlyBinds(mounts: Readonly<Record<string, string>>): string[] {
+  return Object.entries(mounts).map(([host, inside]) => `${host}:${inside}:ro`);
 }
 
 async function publishedPort(container: Dockerode.Container, asked: number): Promise<number> {

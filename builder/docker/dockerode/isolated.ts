@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
 import { isNotFound, withEngineErrors } from '../engine-errors.js';
 import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
-import { attach, stop } from './containers.js';
+import { attach, readOnlyBinds, stop } from './containers.js';
 
 /** Label by which an operator finds containers that a killed builder left behind. */
 const TEMPORARY = 'io.slipway.temporary';
@@ -27,7 +27,7 @@ async function createAndStart(
   options: IsolatedOptions,
   sysctls: Record<string, string>,
 ): Promise<IsolatedContainer> {
-  const { image, entrypoint, env, readOnly = false, memoryBytes } = options;
+  const { image, entrypoint, env, readOnly = false, memoryBytes, mounts = {} } = options;
   const container = await client.createContainer({
     Image: image,
     ...(entrypoint === undefined ? {} : { Entrypoint: [...entrypoint] }),
@@ -38,6 +38,7 @@ async function createAndStart(
       NetworkMode: 'none',
       Sysctls: sysctls,
       ReadonlyRootfs: readOnly,
+      Binds: readOnlyBinds(mounts),
       ...(readOnly ? { Tmpfs: { '/tmp': '' } } : {}),
       ...(memoryBytes === undefined ? {} : { Memory: memoryBytes, MemorySwap: memoryBytes }),
     },

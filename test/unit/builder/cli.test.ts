@@ -26,6 +26,7 @@ const COMMANDS = [
   'serve',
   'run',
   'list',
+  'test',
   'verify',
   'export',
   'load',
