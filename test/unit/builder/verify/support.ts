@@ -128,7 +128,13 @@ export function engine(behaviour: Behaviour = {}): FakeDocker & { started: Isola
       if (script.includes('snmp')) return say(snmp(behaviour.counters));
       if (script.includes('cpus()')) return say('There\n');
       const reply = (status: number, contentType: string, text: string) =>
-        say(JSON.stringify({ status, contentType, base64: Buffer.from(text).toString('base64') }));
+        say(
+          JSON.stringify({
+            status,
+            headers: { 'content-type': contentType },
+            base64: Buffer.from(text).toString('base64'),
+          }),
+        );
       if (script.includes('/status')) return reply(200, TYPE, '{"output":{"state":"ready"}}');
       if (stdin !== undefined) expect(JSON.parse(String(stdin))).toEqual({ text: 'x' });
       return reply(behaviour.status ?? 200, behaviour.contentType ?? TYPE, behaviour.answer ?? ANSWER);
