@@ -10,7 +10,8 @@ import { defineTask } from './define.js';
 import { params } from './fragments.js';
 import { generationUsage, unstreamable } from './generated.js';
 import { grammarParams } from './grammar-params.js';
-import { generationParams, promptParams } from './generation-params.js';
+import { generationParams, promptParams, scoringParams } from './generation-params.js';
+import { apply_chat_template, checkRawPrompt, rawPromptOf } from './prompt-tokens.js';
 import { GENERATION_FILES } from './text-generation.js';
 import { checkTools } from './tool-params.js';
 
@@ -38,11 +39,14 @@ export default defineTask({
         ...generationParams,
         ...grammarParams,
         ...promptParams,
+        ...scoringParams,
+        apply_chat_template,
         documents: z.array(z.record(z.string(), z.unknown())).nullish(),
         ...conversationParams,
       }),
     })
-    .superRefine(checkTools),
+    .superRefine(checkTools)
+    .superRefine(checkRawPrompt),
   output: conversationAnswer,
   example: { messages: [{ role: 'user', content: 'Hello, who are you?' }], params: { max_new_tokens: 20 } },
   engines: {
@@ -52,6 +56,12 @@ export default defineTask({
       files: GENERATION_FILES,
       tools: ({ tools }) => tools,
       async *run(handle, { messages, params: options }, { signal, count }) {
+        if (options.apply_chat_template === false) {
+          const prompt = rawPromptOf(messages)!;
+          const found = yield* handle.generate(prompt, options, signal);
+          count(generationUsage(found));
+          return asAssistant(found, messages, options.continue_final_message ?? false);
+        }
         const { tools, documents, enable_thinking, chat_template_kwargs, ...generation } = options;
         const variables = templateVariables({ tools, documents, enable_thinking, ...chat_template_kwargs });
         const found = yield* handle.chat(messages, variables, { ...generation, tools }, signal);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { GeneratedText } from '../core/handles/index.js';
-import { logprobs, singleAnswer } from './generated.js';
+import { logprobs, probabilitiesOf, promptLogprobs, singleAnswer } from './generated.js';
 import { toolParams } from './tool-params.js';
 
 /** Arguments of conversations. */
@@ -57,6 +57,7 @@ const answer = z.object({
   reasoning_content: z.string().optional(),
   tool_calls: z.array(toolCall).optional(),
   logprobs: logprobs.optional(),
+  prompt_logprobs: promptLogprobs.optional(),
 });
 
 /** One message, or several where several answers were asked for. */
@@ -72,10 +73,10 @@ export function asAssistant(
   return singleAnswer(
     found.map((one) => ({
       role: 'assistant' as const,
-      content: begun + one.text || (one.toolCalls ? null : ''),
+      content: ((continues && one.promptText) || begun) + one.text || (one.toolCalls ? null : ''),
       ...(one.reasoning === undefined ? {} : { reasoning_content: one.reasoning }),
       ...(one.toolCalls ? { tool_calls: [...one.toolCalls] } : {}),
-      ...(one.logprobs ? { logprobs: one.logprobs } : {}),
+      ...probabilitiesOf(one),
     })),
   );
 }

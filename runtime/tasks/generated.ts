@@ -2,24 +2,47 @@ import * as z from 'zod';
 import type { GeneratedText } from '../core/handles/index.js';
 import type { Usage } from '../core/usage.js';
 
-const likely = { token: z.string(), logprob: z.number().nullable(), bytes: z.array(z.int()) };
+const likely = {
+  id: z.int(),
+  token: z.string(),
+  logprob: z.number().nullable(),
+  bytes: z.array(z.int()),
+  special: z.literal(true).optional().describe('texts are told without it'),
+};
 
-/** Probabilities in the form of OpenAI's chat completions. */
-export const logprobs = z.object({
-  content: z.array(z.object({ ...likely, top_logprobs: z.array(z.object(likely)) })),
-});
+const row = z.object({ ...likely, top_logprobs: z.array(z.object(likely)) });
 
-const text = z.union([z.string(), z.object({ generated_text: z.string(), logprobs })]);
+/** Probabilities in the form of OpenAI's chat completions, with ids; `end` is the token that ended the text. */
+export const logprobs = z.object({ content: z.array(row), end: row.optional() });
 
-/** A text; with logprobs an object around it; several in an array. */
+/** The same of the tokens of the prompt, each with its place among all. */
+export const promptLogprobs = z.object({ content: z.array(row.extend({ rank: z.int().nullable() })) });
+
+const text = z.union([
+  z.string(),
+  z.object({
+    generated_text: z.string(),
+    logprobs: logprobs.optional(),
+    prompt_logprobs: promptLogprobs.optional(),
+  }),
+]);
+
+/** A text; with logprobs or prompt_logprobs an object around it; several in an array. */
 export const generatedText = z.union([text, z.array(text)]);
 
-/** @param echo what stands before each answer */
+/** The probabilities that were asked for. */
+export const probabilitiesOf = ({ logprobs, promptLogprobs }: GeneratedText) => ({
+  ...(logprobs ? { logprobs } : {}),
+  ...(promptLogprobs ? { prompt_logprobs: promptLogprobs } : {}),
+});
+
+/** @param echo what stands before each answer, of a prompt that is a text */
 export function textAnswer(found: readonly GeneratedText[], echo = ''): z.output<typeof generatedText> {
   return singleAnswer(
     found.map((one) => {
       const whole = echo + one.text;
-      return one.logprobs ? { generated_text: whole, logprobs: one.logprobs } : whole;
+      const told = probabilitiesOf(one);
+      return Object.keys(told).length > 0 ? { generated_text: whole, ...told } : whole;
     }),
   );
 }
@@ -44,7 +67,11 @@ export function singleAnswer<T>(answers: T[]): T | T[] {
 }
 
 interface Streamed {
-  params: { num_return_sequences?: number | null | undefined; logprobs?: number | null | undefined };
+  params: {
+    num_return_sequences?: number | null | undefined;
+    logprobs?: number | null | undefined;
+    prompt_logprobs?: number | null | undefined;
+  };
 }
 
 /** What plain text in pieces has no place for. */
@@ -52,5 +79,7 @@ export function unstreamable({ params }: Streamed): string | undefined {
   if ((params.num_return_sequences ?? 1) > 1)
     return 'params.num_return_sequences: only one answer can be streamed';
   if (params.logprobs != null) return 'params.logprobs: a stream is text only, ask without stream';
+  if (params.prompt_logprobs != null)
+    return 'params.prompt_logprobs: a stream is text only, ask without stream';
   return undefined;
 }

@@ -27,6 +27,21 @@ export const promptParams = {
     .describe('keep the end of a prompt that leaves no room within the tokenizer’s limit'),
 };
 
+/** What evaluations ask of language models without an encoder. */
+export const scoringParams = {
+  prompt_token_ids: tokens
+    .nullish()
+    .describe('the prompt by the model’s own tokens, in place of the text, which is empty then'),
+  prompt_logprobs: z
+    .int()
+    .min(0)
+    .max(20)
+    .nullish()
+    .describe(
+      'tell the log-probability of each token of the prompt after those before it, and those of so many likely ones; with count_only nothing else',
+    ),
+};
+
 /** Supported arguments of generate(), with Python's names and ranges. */
 export const generationParams = {
   max_new_tokens: z
@@ -82,6 +97,14 @@ export const generationParams = {
   length_penalty: z.number().nullish(),
   early_stopping: z.union([z.boolean(), z.literal('never')]).nullish(),
   eos_token_id: z.union([z.int().min(0), tokens]).nullish(),
+  ignore_eos: z
+    .boolean()
+    .nullish()
+    .describe('true: go on to the full length, whatever tokens would end the text'),
+  stop_token_ids: tokens
+    .max(1024)
+    .nullish()
+    .describe('more tokens that end the text; what they stand for is not in it'),
   seed: z.int().min(0).nullish().describe('makes sampling reproducible; does nothing without it'),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(16)])

@@ -47,10 +47,18 @@ export interface GenerateOptions {
   length_penalty?: number | null | undefined;
   early_stopping?: boolean | 'never' | null | undefined;
   eos_token_id?: number | number[] | null | undefined;
+  /** True: tokens that end a text are like others. */
+  ignore_eos?: boolean | null | undefined;
+  /** More tokens that end the text; their own text is not in it. */
+  stop_token_ids?: number[] | null | undefined;
   num_return_sequences?: number | null | undefined;
   /** Tell the probability of each token, and as many of the likeliest ones beside it. */
   logprobs?: number | null | undefined;
   seed?: number | null | undefined;
+  /** Tell how likely each token of the prompt was, and as many of the likeliest ones beside it. Without an encoder. */
+  prompt_logprobs?: number | null | undefined;
+  /** What is continued, by the model's own tokens; the text is empty then. Without an encoder. */
+  prompt_token_ids?: number[] | null | undefined;
   /** True: nothing is written; the usage tells the tokens of the prompt. */
   count_only?: boolean | null | undefined;
   /** At most one of these five: the text follows a JSON schema, … */
@@ -94,15 +102,25 @@ export interface ChatMessage {
 }
 
 export interface LikelyToken {
+  id: number;
   token: string;
   /** Natural logarithm of its probability under the model itself, before any parameter changes the scores. */
   logprob: number;
   /** The token in UTF-8; a token may be part of a character. */
   bytes: number[];
+  /** True for tokens that texts are told without. */
+  special?: true;
 }
 
 export interface TokenLogprob extends LikelyToken {
   top_logprobs: LikelyToken[];
+}
+
+/** A token of a prompt: how likely it was after those before it; null of the first one. */
+export interface PromptToken extends Omit<TokenLogprob, 'logprob'> {
+  logprob: number | null;
+  /** Its place among all tokens, the likeliest being 1. */
+  rank: number | null;
 }
 
 /** One answer. */
@@ -125,8 +143,12 @@ export interface GeneratedText {
   stoppedBy?: number | undefined;
   /** Mean over those tokens of the logarithm of the probability with which each was chosen; only where asked for. */
   meanLogprob?: number | undefined;
-  /** The chosen tokens without the one that ended the text; only where requested. */
-  logprobs?: { content: TokenLogprob[] } | undefined;
+  /** The chosen tokens without the one that ended the text, which is `end`; only where requested. */
+  logprobs?: { content: TokenLogprob[]; end?: TokenLogprob } | undefined;
+  /** The tokens of the prompt; only where requested. */
+  promptLogprobs?: { content: PromptToken[] } | undefined;
+  /** Text of a prompt that was given by its tokens. */
+  promptText?: string | undefined;
 }
 
 export interface TextGenerator {

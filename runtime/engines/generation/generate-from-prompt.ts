@@ -77,6 +77,9 @@ function plan(
   return { settings: { ...settings, cleanUp: false }, grammar: asked };
 }
 
+/** Bytes of one row of probabilities that is kept. */
+const ROW_BYTES = 256;
+
 /**
  * Goes on with a prompt. Yields and returns as `generate` does.
  * @throws RunError 422 a prompt too long, or an option that such models can't do
@@ -88,10 +91,13 @@ export async function* generateFromPrompt(
   const { decoder, tokenizer } = model;
   const { length } = prompt.tokens;
   const { settings, grammar: asked } = plan(model, { ...given, tokens: prompt.tokens });
+  const { promptLogprobs } = settings;
   const request: DecodingRequest = {
     maxRows: maxRowsOf(settings),
     maxLength: length + settings.maxNewTokens,
     promptLength: length,
+    scored:
+      promptLogprobs === undefined ? undefined : { keptBytes: length * (promptLogprobs + 1) * ROW_BYTES },
     // A guided text reserves twice, and must not wait while it holds the first reservation.
     waits: settings.guidanceScale === 1,
     signal,

@@ -9,6 +9,7 @@ import type { GenerationGrammar } from './grammar/grammars.js';
 import { startGuidedDecoding } from './guidance.js';
 import { type AnswerWriter, createTextWriter } from './output/answer-writer.js';
 import { createCompletion, type Completion, finishOf } from './output/completion.js';
+import { createPromptReader, type PromptReader } from './search/prompt-logprobs.js';
 import { createRandom } from './search/random.js';
 import type { GenerationSettings } from './settings/settings.js';
 import { createTextStream, type TextStream } from './output/text-stream.js';
@@ -59,19 +60,22 @@ export async function* generate(
   generation: GenerationInput,
 ): AsyncGenerator<string | Delta, GeneratedText[]> {
   const { settings, prompt, signal } = generation;
-  if (settings.countOnly) return [countedPrompt(settings)];
+  const reader = promptReaderOf(generation);
+  if (settings.countOnly && !reader) return [countedPrompt(settings)];
   const deadline = Date.now() + settings.maxTimeMs;
   const decoding = await startDecoding(generation);
   try {
     const run: Run = { ...generation, decoding, deadline };
     signal.throwIfAborted();
-    const scores = await decoding.prefill(prompt);
+    const scores = await decoding.prefill(prompt, reader?.take);
     checkTokenIds(settings, scores.length);
+    const tokensIn = settings.sourceTokens.length;
+    const ofPrompt = reader && { promptLogprobs: { content: reader.content } };
+    if (settings.countOnly) return [{ ...countedPrompt(settings), ...ofPrompt }];
     const results = yield* settings.numBeams > 1
       ? generateBeams(run, scores)
       : generateSequences(run, scores);
-    const tokensIn = settings.sourceTokens.length;
-    return results.map((result) => ({ ...result, tokensIn }));
+    return results.map((result) => ({ ...result, tokensIn, ...ofPrompt }));
   } finally {
     decoding.end();
   }
@@ -80,6 +84,13 @@ export async function* generate(
 /** The answer that only tells how long the prompt is. */
 function countedPrompt({ sourceTokens }: GenerationSettings): GeneratedText {
   return { text: '', tokensIn: sourceTokens.length, tokensOut: 0, tokens: [], finish: 'length' };
+}
+
+function promptReaderOf({ settings, prompt, tokenizer, signal }: GenerationInput): PromptReader | undefined {
+  const { promptLogprobs: count } = settings;
+  return count === undefined
+    ? undefined
+    : createPromptReader({ tokenizer, tokens: prompt.tokens, count, signal });
 }
 
 function startDecoding({ settings, start }: GenerationInput): Promise<Decoding> {
@@ -173,9 +184,9 @@ async function* generateBeams(
 function beamResult(
   { ids, meanLogprob }: FoundBeam,
   writer: AnswerWriter,
-  { eosTokenIds }: GenerationSettings,
+  { eosTokenIds, stopTokenIds }: GenerationSettings,
 ): { result: CompletionResult; pieces: (string | Delta)[] } {
-  const pieces = ids.flatMap((id) => writer.push(id));
+  const pieces = ids.flatMap((id) => (stopTokenIds.has(id) ? [] : writer.push(id)));
   const stopped = writer.stopped || eosTokenIds.has(ids.at(-1)!);
   pieces.push(...writer.finish(!stopped));
   const { parts } = writer;

@@ -2,13 +2,14 @@ import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { firstNumber, type Json, readOptionalJson, textConfig } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
 import { openDecoder } from './decoding/open-decoder.js';
 import { generateFromPrompt, type PromptModel, type PromptRequest } from './generate-from-prompt.js';
 import { createGrammars } from './grammar/grammars.js';
+import { checkPromptTokens } from './settings/check-token-ids.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
 import { createChatAnswers } from './answers/chat-answers.js';
 
@@ -33,6 +34,7 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     hasChatTemplate: template !== undefined,
     tools: answers?.support,
     generate(text, options, signal) {
+      if (options.prompt_token_ids != null) return continueTokens(model, config, { options, signal });
       const specialTokens = options.add_special_tokens ?? undefined;
       const before = options.prefix ?? prefix;
       const { ids } = tokenizer.encode(before + text, {
@@ -57,6 +59,24 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
       );
     },
   };
+}
+
+/**
+ * Continues a prompt that is given by its tokens.
+ * @throws RunError 400 for none, and for one that the model does not have
+ */
+async function* continueTokens(
+  model: PromptModel,
+  config: Json,
+  { options, signal }: Pick<Request, 'options' | 'signal'>,
+): AsyncGenerator<string | Delta, GeneratedText[]> {
+  const prompt = options.prompt_token_ids ?? [];
+  const { tokenizer } = model;
+  checkPromptTokens(prompt, firstNumber(textConfig(config), 'vocab_size') ?? tokenizer.idLimit);
+  const found = yield* generateFrom(model, { prompt, options, signal });
+  const skipSpecialTokens = options.skip_special_tokens ?? true;
+  const promptText = tokenizer.decode(prompt, { cleanUp: false, skipSpecialTokens });
+  return found.map((one) => ({ ...one, promptText }));
 }
 
 /** `task_specific_params` of config.json: Python's pipeline puts them over the generation settings. */

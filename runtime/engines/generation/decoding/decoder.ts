@@ -9,9 +9,11 @@ export type { Prompt } from './prompt.js';
 export interface Decoding {
   /**
    * Feeds the prompt: once, before the first step. A beginning that is in the prefix cache is not computed again.
+   * @param tell gets the scores after each token; only where the request says so
    * @returns the scores after its last token
+   * @throws RunError 422 where `tell` is given and the graph has scores of the last token only
    */
-  prefill(prompt: Prompt): Promise<Float32Array>;
+  prefill(prompt: Prompt, tell?: PromptScores): Promise<Float32Array>;
   /** Feeds each row its next token. Returns the scores after it, a new array per row. */
   step(tokens: readonly number[]): Promise<Float32Array[]>;
   /** Makes row i continue row `from[i]`. There may be more or fewer rows than before. */
@@ -19,6 +21,9 @@ export interface Decoding {
   /** Frees the rows. Called exactly once, however the generation ended; no step is made after it. */
   end(): void;
 }
+
+/** Takes the scores after the tokens [from, from + rows.length) of a prompt, in order. They are views: gone once it resolves. */
+export type PromptScores = (rows: Float32Array[], from: number) => Promise<void>;
 
 /** What a generation asks of a decoder. */
 export interface DecodingRequest {
@@ -28,6 +33,8 @@ export interface DecodingRequest {
   maxLength: number;
   /** Tokens of the prompt. */
   promptLength?: number;
+  /** Scores of all of the prompt are wanted. */
+  scored?: { /** Bytes of what is kept of them. */ keptBytes: number } | undefined;
   /** Waits for a reservation; only for callers that hold none meanwhile. */
   waits?: boolean;
   signal: AbortSignal;

@@ -17,7 +17,7 @@ export function hasSingleRow(session: InferenceSession): boolean {
 export function decodeRowByRow(first: ForkableDecoding): Decoding {
   let rows = [first];
   return {
-    prefill: (prompt) => first.prefill(prompt),
+    prefill: (prompt, tell) => first.prefill(prompt, tell),
     async step(tokens) {
       const scores: Float32Array[] = [];
       for (const [i, row] of rows.entries()) scores.push((await row.step([tokens[i]!]))[0]!);

@@ -15,6 +15,8 @@ export function contradictingParam(
     suppress_tokens: settings.suppressTokens.length > 0,
     begin_suppress_tokens: settings.beginSuppressTokens.length > 0,
     eos_token_id: request.eos_token_id != null,
+    ignore_eos: request.ignore_eos === true,
+    stop_token_ids: settings.stopTokenIds.size > 0,
     stop_sequence: request.stop_sequence != null,
     skip_special_tokens: !settings.skipSpecialTokens,
     clean_up_tokenization_spaces: request.clean_up_tokenization_spaces === true,

@@ -45,10 +45,10 @@ export function createCompletion({
   grammar,
   tellsMeanLogprob = false,
 }: CompletionInput): Completion {
-  const { eosTokenIds, maxNewTokens, logprobs } = settings;
+  const { eosTokenIds, stopTokenIds, maxNewTokens, logprobs } = settings;
   const sample = createSampler(settings, index);
   const ids = [...prompt];
-  const tokenLogprobs: TokenLogprob[] = [];
+  const told: { content: TokenLogprob[]; end?: TokenLogprob } = { content: [] };
   let sumLogprob = 0;
   let ended = false;
   let finish: FinishReason = 'length';
@@ -60,8 +60,9 @@ export function createCompletion({
       ids.push(id);
       if (tellsMeanLogprob) sumLogprob += chosenLogprob(scores, id, settings);
       const last = eosTokenIds.has(id);
-      if (logprobOf && !last) tokenLogprobs.push(logprobOf(id));
-      const pieces = writer.push(id);
+      if (logprobOf && last) told.end = logprobOf(id);
+      else if (logprobOf) told.content.push(logprobOf(id));
+      const pieces = stopTokenIds.has(id) ? [] : writer.push(id);
       if (writer.stopped || last || grammar?.complete) finish = 'stop';
       ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
       return pieces;
@@ -81,7 +82,7 @@ export function createCompletion({
         tokens: ids.slice(prompt.length),
         finish: finishOf(finish, parts),
         ...(tellsMeanLogprob ? { meanLogprob: sumLogprob / (ids.length - prompt.length) } : {}),
-        ...(logprobs === undefined ? {} : { logprobs: { content: tokenLogprobs } }),
+        ...(logprobs === undefined ? {} : { logprobs: told }),
       };
     },
   };

@@ -36,7 +36,8 @@ export function maxNewTokensOf({
 }: LengthInput): number {
   const room = context - promptLength;
   const counted = promptLength - prefixLength;
-  if (room < 1) throw contextTooLong({ subject: 'the prompt has', tokens: promptLength, context });
+  if (room < (request.count_only ? 0 : 1))
+    throw contextTooLong({ subject: 'the prompt has', tokens: promptLength, context });
   return Math.min(
     hardLimit ? room : Infinity,
     request.max_new_tokens ?? fromLength(request.max_length, counted) ?? repositoryLimit(),

@@ -50,9 +50,14 @@ export interface GenerationSettings {
   numReturnSequences: number;
   /** How many of the likeliest tokens are reported beside each token; undefined: no probabilities at all. */
   logprobs: number | undefined;
+  /** The same for the prompt. */
+  promptLogprobs: number | undefined;
   lengthPenalty: number;
   earlyStopping: boolean | 'never';
+  /** Tokens that end a text, `stopTokenIds` among them. */
   eosTokenIds: ReadonlySet<number>;
+  /** Those of them whose own text is left out. */
+  stopTokenIds: ReadonlySet<number>;
   seed: number | undefined;
   stop: string[];
   cleanUp: boolean;
@@ -81,6 +86,7 @@ export function mergeSettings(input: SettingsInput): GenerationSettings {
   const temperature = pick('temperature', 1);
   // Whoever gives a temperature means it as that of sampling, unless they say otherwise.
   const sampled = request.do_sample ?? (request.temperature ? true : pick('do_sample', false));
+  const ends = request.ignore_eos ? [] : pick<number | number[]>('eos_token_id', []);
   const settings: GenerationSettings = {
     promptLength,
     maxNewTokens: maxNewTokensOf(input),
@@ -117,16 +123,36 @@ export function mergeSettings(input: SettingsInput): GenerationSettings {
     numBeams: pick('num_beams', 1),
     numReturnSequences: request.num_return_sequences ?? 1,
     logprobs: request.logprobs ?? undefined,
+    promptLogprobs: request.prompt_logprobs ?? undefined,
     lengthPenalty: pick('length_penalty', 1),
     earlyStopping: pick<boolean | 'never'>('early_stopping', false),
-    eosTokenIds: new Set([pick<number | number[]>('eos_token_id', [])].flat()),
+    eosTokenIds: new Set([ends, request.stop_token_ids ?? []].flat(2)),
+    stopTokenIds: new Set(request.stop_token_ids),
     seed: request.seed ?? undefined,
     stop: [request.stop ?? []].flat(),
     cleanUp: request.clean_up_tokenization_spaces ?? input.cleanUp ?? true,
     skipSpecialTokens: request.skip_special_tokens ?? true,
   };
   checkCombination(settings);
+  if (settings.promptLogprobs !== undefined) checkPromptLogprobs(settings);
   return settings;
+}
+
+/** Rows of probabilities of a prompt that one answer may have, all answers together: each is an object of 200 bytes. */
+const MAX_PROMPT_ROWS = 2 ** 18;
+
+/** @throws RunError 422 for more than an answer may hold */
+function checkPromptLogprobs({
+  promptLogprobs = 0,
+  promptLength,
+  numReturnSequences,
+}: GenerationSettings): void {
+  const rows = promptLength * (promptLogprobs + 1) * numReturnSequences;
+  if (rows <= MAX_PROMPT_ROWS) return;
+  throw new RunError(
+    'unprocessable',
+    `params.prompt_logprobs: ${rows} rows are more than the ${MAX_PROMPT_ROWS} of one answer; ask for fewer beside each token`,
+  );
 }
 
 /**
@@ -151,6 +177,7 @@ function checkCombination({
   numBeams,
   doSample,
   logprobs,
+  promptLogprobs,
   guidanceScale,
 }: GenerationSettings): void {
   const refuse = (message: string) => new RunError('unprocessable', `params.${message}`);
@@ -162,6 +189,9 @@ function checkCombination({
   }
   if (guidanceScale !== 1 && (numBeams > 1 || logprobs !== undefined)) {
     throw refuse('guidance_scale: goes neither with num_beams nor with logprobs');
+  }
+  if (guidanceScale !== 1 && promptLogprobs !== undefined) {
+    throw refuse('guidance_scale: does not go with prompt_logprobs');
   }
   if (logprobs !== undefined && numBeams > 1) {
     throw refuse(`logprobs: beam search (num_beams ${numBeams}) has no probabilities of single tokens`);

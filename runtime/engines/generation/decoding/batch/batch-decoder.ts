@@ -29,6 +29,8 @@ export interface BatchDecoderOptions {
   memory: DecoderMemory;
   /** Most tokens of a prompt to feed in one run. */
   chunk: number;
+  /** Bytes that a request takes for the scores of its prompt. */
+  scoreBytes?(request: DecodingRequest): number;
   /** A text that grows beyond so many tokens is computed again from its beginning; none is if absent. */
   switchLength?: number;
   /** False where a prompt has to be fed in one run. */
@@ -111,15 +113,18 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
 
   function decodingOf(sequence: Sequence): Decoding {
     return {
-      async prefill(prompt) {
+      async prefill(prompt, tell) {
         const { tokens, keys = tokens } = prompt;
         sequence.prompt = prompt;
-        const reused = reusePrefix(sequence, keys);
+        // Scores of what the cache has are not known any more.
+        const reused = tell ? 0 : reusePrefix(sequence, keys);
         const rest = tokens.slice(reused);
         // One token after a reused prefix is a step like those of others.
         if (reused > 0 && rest.length === 1 && !isFeature(prompt, reused))
           return (await step(sequence, rest))[0]!;
+        sequence.tell = tell;
         const [scores] = await loop.prefill(sequence, rest);
+        sequence.tell = undefined;
         noteFed(sequence, keys.slice(reused));
         return scores!;
       },
@@ -151,7 +156,8 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
       checkPromptFits(options.memory, request.promptLength);
       const fixedBytes = ownBytes + (source?.bytes ?? 0);
       const length = Math.min(request.maxLength, contextLength ?? request.maxLength);
-      const bytes = request.maxRows * (fixedBytes + length * bytesPerToken);
+      const rowBytes = fixedBytes + length * bytesPerToken;
+      const bytes = request.maxRows * rowBytes + (options.scoreBytes?.(request) ?? 0);
       // Kept prefixes make room for this request.
       prefixes.evictFor(bytes);
       const reservation = await reserveCache(budget, bytes, request);

@@ -1,9 +1,9 @@
 import { requireLogits } from '../../../../core/not-finite.js';
 import type { Reservation } from '../cache/cache-budget.js';
-import { gatherRows } from '../gather-rows.js';
+import { gatherRows, requireAll } from '../gather-rows.js';
 import type { Batches } from './batches.js';
 import type { LoopOptions, PrefillJob, StepJob } from './decode-loop.js';
-import type { DecodingRequest, Prompt } from '../decoder.js';
+import type { DecodingRequest, Prompt, PromptScores } from '../decoder.js';
 import { appendTokens, type SequenceCache } from '../cache/kv-cache.js';
 import type { BatchCache, BatchRow } from '../cache/batch-cache.js';
 import type { StepSession } from './step-session.js';
@@ -16,6 +16,8 @@ export interface Sequence {
   rows: BatchRow[];
   /** What it began with; without tokens until it is fed. */
   prompt: Prompt;
+  /** Gets the scores of the prompt. */
+  tell?: PromptScores | undefined;
   /** Tokens that it has been fed, by their keys; those of the first row once there are several. */
   tokens: number[];
   /** True where its tokens are not kept for others: it has been more than one row, or a run of it failed. */
@@ -35,8 +37,10 @@ export function createBatchRuns(
     const { sequence, tokens, resolve, reject } = job;
     try {
       sequence.request.signal.throwIfAborted();
-      const { scores, ...fed } = await session.prefill(sequence.prompt, part.length, sequence.cache!);
-      sequence.cache = appendTokens(session.layout, sequence.cache!, fed);
+      const { prompt, cache, tell } = sequence;
+      const { scores, all, ...fed } = await session.prefill(prompt, part.length, cache!, tell !== undefined);
+      sequence.cache = appendTokens(session.layout, cache!, fed);
+      await tell?.(requireAll(all, part.length), cache!.length);
       if (tokens.length === 0) resolve(scores.map(requireLogits));
       return tokens.length > 0;
     } catch (error) {

@@ -9,10 +9,11 @@ import { planDecoderMemory } from '../cache/decoder-memory.js';
 import { kvBytesPerToken, stateBytes } from '../cache/kv-cache.js';
 import type { Decoder, DecoderFile } from '../decoder.js';
 import { EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
-import { withLastScores, withNewTokensOnly } from '../graph/decoder-graph.js';
+import { withChosenScores } from '../graph/chosen-scores.js';
+import { withNewTokensOnly } from '../graph/decoder-graph.js';
 import { cacheLayoutOf, maxPositionsOf, ownSwitchLength, turnsByLength } from '../graph/decoder-layout.js';
 import { withScalesPerRow } from '../graph/row-scales.js';
-import { prefillChunkOf } from '../prefill-chunk.js';
+import { prefillChunkOf, promptScoreBytes } from '../prefill-chunk.js';
 import { GROUPS_INPUT } from '../prompt.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { type DecoderAbilities, tryDecoder } from './decoder-trial.js';
@@ -31,7 +32,7 @@ export async function openBatchDecoder(
   const layout = cacheLayoutOf(graph, config);
   const takesEmbeddings = graph.inputs.some(({ name }) => name === EMBEDDINGS_INPUT);
   if (!layout || takesEmbeddings !== (embedder !== undefined)) return undefined;
-  const changed = isOwn(graph) ? graph : withLastScores(withNewTokensOnly(graph, layout.ports));
+  const changed = withChosenScores(isOwn(graph) ? graph : withNewTokensOnly(graph, layout.ports));
   const options = { ...request, arena: true };
   const weightsIn = weightsFolder(source);
   for (const form of new Set([withScalesPerRow(changed), changed])) {
@@ -59,6 +60,8 @@ export async function openBatchDecoder(
         inputNames: chosen.inputNames,
         maxPositions: maxPositionsOf(graph, config),
         ...{ contextLength, chunk, memory, switchLength: ownSwitchLength(graph, config) },
+        scoreBytes: (asked) =>
+          promptScoreBytes(asked, { config, chunk: abilities.chunkedPrefill ? chunk : Infinity }),
       });
     }
     await native.release();

@@ -11,7 +11,8 @@ import {
 } from '../cache/kv-cache.js';
 import { elementsOf } from '../../../sessions/elements.js';
 import { SLOTS_INPUT } from '../graph/decoder-graph.js';
-import { lastScores } from '../gather-rows.js';
+import { LAST_ONLY, SCORES_INPUT } from '../graph/chosen-scores.js';
+import { lastScores, scoresOfTokens } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
@@ -21,6 +22,8 @@ import { GROUPS_INPUT, positionsOf, type Prompt } from '../prompt.js';
 export interface StepOutput extends FedTokens {
   /** Scores after the last token, one array per row: views, which the caller may change. */
   scores: Float32Array[];
+  /** Scores after each of the fed tokens that the graph gives them of; of one row. */
+  all?: Float32Array[] | undefined;
 }
 
 /** The next token of each row. */
@@ -33,8 +36,11 @@ export interface StepTokens {
 /** A decoder's session whose cache outputs hold new tokens only (decoder-graph.ts). */
 export interface StepSession {
   readonly layout: CacheLayout;
-  /** Feeds the next tokens of a prompt, after those of the cache, which stays as it is. */
-  prefill(prompt: Prompt, count: number, cache: SequenceCache): Promise<StepOutput>;
+  /**
+   * Feeds the next tokens of a prompt, after those of the cache, which stays as it is.
+   * @param wantsAll scores of all of them, where the graph can give them
+   */
+  prefill(prompt: Prompt, count: number, cache: SequenceCache, wantsAll?: boolean): Promise<StepOutput>;
   /** What a step takes of tokens, [tokens, 1, width]. Absent where it takes the tokens. */
   readonly embed: ((tokens: readonly number[]) => Promise<Tensor>) | undefined;
   /** Feeds one token to each row of the batch, which is read before this returns; the rows stay as they are. */
@@ -52,11 +58,16 @@ export function createStepSession(
   // within its table of positions.
   const inPlace = session.inputNames.includes(SLOTS_INPUT);
 
-  async function run(feeds: Record<string, Tensor>, tokens: number): Promise<StepOutput> {
+  async function run(
+    feeds: Record<string, Tensor>,
+    tokens: number,
+    wantsAll = false,
+  ): Promise<StepOutput> {
     const outputs = await session.run(feeds);
     const given = ({ present }: { present: string }) => elementsOf(outputs[present]!);
     return {
       ...{ tokens, scores: lastScores(outputs['logits']!) },
+      ...(wantsAll && { all: scoresOfTokens(outputs['logits']!) }),
       newEntries: layout.ports.map(given),
       newStates: (layout.states ?? []).map(given),
     };
@@ -64,7 +75,7 @@ export function createStepSession(
 
   return {
     layout,
-    async prefill(prompt, count, cache) {
+    async prefill(prompt, count, cache, wantsAll = false) {
       const past = cache.length;
       const rows = [prompt.tokens.slice(past, past + count)];
       const feeds = inputsOf(session, {
@@ -75,8 +86,9 @@ export function createStepSession(
         groups: Array.from({ length: count }, (_, i) => prompt.groups?.[past + i] ?? 0),
         mask: new BigInt64Array(past + count).fill(1n),
         sourceMask: new BigInt64Array(cache.source?.length ?? 0).fill(1n),
+        scored: wantsAll ? count : undefined,
       });
-      return run({ ...feeds, ...cacheFeeds(layout, cache) }, count);
+      return run({ ...feeds, ...cacheFeeds(layout, cache) }, count, wantsAll);
     },
     embed: embedder && ((tokens) => embedder.embed(tokens.map((token) => [token]))),
     step({ ids, embedded }, batch) {
@@ -142,11 +154,13 @@ interface Inputs {
   mask: BigInt64Array;
   /** Over the source. */
   sourceMask: BigInt64Array;
+  /** Of how many tokens scores are wanted, where that is not the last one alone. */
+  scored?: number | undefined;
 }
 
 function inputsOf(
   session: InferenceSession,
-  { tokens, embedded, positions, slots, groups, mask, sourceMask }: Inputs,
+  { tokens, embedded, positions, slots, groups, mask, sourceMask, scored }: Inputs,
 ): Record<string, Tensor> {
   const [rows, count] = [tokens.length, tokens[0]!.length];
   const values: Record<string, () => Tensor> = {
@@ -157,8 +171,10 @@ function inputsOf(
       integers(session, 'encoder_attention_mask', sourceMask, [rows, sourceMask.length / rows]),
     position_ids: () => positionTensor(session, positions),
     [GROUPS_INPUT]: () => integers(session, GROUPS_INPUT, [...groups], [rows, count]),
-    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
-    logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
+    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [scored ?? 1], []),
+    logits_to_keep: () => integers(session, 'logits_to_keep', [scored ?? 1], []),
+    [SCORES_INPUT]: () =>
+      integers(session, SCORES_INPUT, [scored === undefined ? LAST_ONLY : count - scored], [1]),
     [SLOTS_INPUT]: () => new ort.Tensor('int64', BigInt64Array.from(slots, BigInt), [rows, 1, count, 1]),
   };
   const wanted = session.inputNames.filter((name) => name in values);

@@ -10,6 +10,8 @@ export interface CacheFootprint {
   bytesPerToken: number;
   /** Bytes that a row takes beside its tokens. */
   fixedBytes?: number;
+  /** Bytes for scores of its prompt. */
+  scoreBytes?: number;
 }
 
 /** Reserves bytes: in the queue where the request waits, else now or not at all. */
@@ -28,10 +30,17 @@ export function reserveCache(
  */
 export async function startWithReservation(
   budget: CacheBudget,
-  { rows, tokens, bytesPerToken, fixedBytes = 0, request }: CacheFootprint & { request: DecodingRequest },
+  {
+    rows,
+    tokens,
+    bytesPerToken,
+    fixedBytes = 0,
+    scoreBytes = 0,
+    request,
+  }: CacheFootprint & { request: DecodingRequest },
   start: () => Promise<Decoding>,
 ): Promise<Decoding> {
-  const bytesOf = (length: number) => rows * (fixedBytes + length * bytesPerToken);
+  const bytesOf = (length: number) => rows * (fixedBytes + length * bytesPerToken) + scoreBytes;
   const reservation = await reserveCache(budget, bytesOf(tokens), request);
   let fed = 0;
   const growBy = (count: number): void => {
@@ -42,9 +51,9 @@ export async function startWithReservation(
     const decoding = await start();
     return {
       ...decoding,
-      async prefill(prompt) {
+      async prefill(prompt, tell) {
         growBy(prompt.tokens.length);
-        return decoding.prefill(prompt);
+        return decoding.prefill(prompt, tell);
       },
       async step(next) {
         growBy(1);

@@ -77,48 +77,6 @@ function pickSlots({ present }: CachePort): GraphNode[] {
   ];
 }
 
-/** Operators that turn hidden states into scores. */
-const HEADS = new Set(['MatMul', 'Gemm', 'MatMulNBits', 'FusedMatMul']);
-/** Operators between them and the output that treat each score alone. */
-const ELEMENTWISE = new Set(['Cast', 'Mul', 'Div', 'Tanh', 'Identity', 'Add']);
-
-/**
- * Computes scores for the last token only: those of a prompt's other tokens are never looked at, and are most of what a
- * prompt costs where the vocabulary is large.
- * @returns the same graph where its end has another form
- */
-export function withLastScores(graph: Graph, output = 'logits'): Graph {
-  const head = headOf(graph, output);
-  if (!head) return graph;
-  const [hidden, ...weights] = head.inputs as [string, ...string[]];
-  const last = `${PREFIX}.lastHidden`;
-  const changed = { ...head, inputs: [last, ...weights] };
-  const names = ['axis1', 'last', 'ever'].map((name) => `${PREFIX}.${name}`);
-  const slice = node('Slice', [hidden, names[1]!, names[2]!, names[0]!], last);
-  return {
-    ...graph,
-    nodes: graph.nodes.flatMap((each) => (each === head ? [slice, changed] : [each])),
-    outputs: graph.outputs.map((value) =>
-      value.name === output ? { ...value, type: typeOfElements(elementType(value)!) } : value,
-    ),
-    initializers: [
-      ...graph.initializers,
-      int64Tensor(names[0]!, [1]),
-      int64Tensor(names[1]!, [-1]),
-      int64Tensor(names[2]!, [TO_THE_END]),
-    ],
-  };
-}
-
-function headOf(graph: Graph, output: string): GraphNode | undefined {
-  const makers = new Map(graph.nodes.flatMap((each) => each.outputs.map((name) => [name, each] as const)));
-  let maker = makers.get(output);
-  for (let steps = 0; maker && ELEMENTWISE.has(maker.op) && steps < 8; steps++) {
-    maker = maker.inputs.map((name) => makers.get(name)).find((each) => each !== undefined);
-  }
-  return maker && HEADS.has(maker.op) ? maker : undefined;
-}
-
 function node(op: string, inputs: string[], output: string, attributes: Uint8Array[] = []): GraphNode {
   return { op, inputs, outputs: [output], otherFields: attributes };
 }

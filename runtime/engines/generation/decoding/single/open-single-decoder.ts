@@ -11,9 +11,9 @@ import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
 import { startWithReservation } from '../cache/reservation.js';
 import type { Decoder, DecoderFile } from '../decoder.js';
 import { checkEmbeddings, EMBEDDINGS_INPUT } from '../embeddings/token-embedder.js';
-import { withLastScores } from '../graph/decoder-graph.js';
+import { SCORES_INPUT, withChosenScores } from '../graph/chosen-scores.js';
 import { hasBranches, maxPositionsOf, ropeSwitchLength } from '../graph/decoder-layout.js';
-import { prefillChunkOf } from '../prefill-chunk.js';
+import { prefillChunkOf, promptScoreBytes } from '../prefill-chunk.js';
 import { cacheInputBytesPerToken, type CacheInput, cacheInputsOf } from './cache-inputs.js';
 import { type SingleGraph, startSingleDecoding, TOKEN_TYPES_INPUT } from './single-decoding.js';
 import { allowsChunkedPrefill } from './single-trial.js';
@@ -27,7 +27,7 @@ export async function openSingleDecoder(
   config: Json,
   { graph: whole, source, embedder }: DecoderFile,
 ): Promise<Decoder> {
-  const session = await openLastScores(source, whole, request);
+  const session = await openChosenScores(source, whole, request);
   const caches = cacheInputsOf(session, config);
   checkInputs(session, caches);
   checkEmbeddings(session, embedder);
@@ -37,6 +37,7 @@ export async function openSingleDecoder(
   };
   const [bytesPerToken, contextLength] = [cacheInputBytesPerToken(caches), contextLengthOf(config)];
   const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
+  const scoredChunk = graph.ropeSwitchLength < Infinity ? Infinity : chunk;
   const memory = planDecoderMemory(request, { config, contextLength, bytesPerToken, chunk });
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   return {
@@ -49,16 +50,19 @@ export async function openSingleDecoder(
       const tokens = Math.min(decoding.maxLength, contextLength ?? decoding.maxLength);
       return startWithReservation(
         budget,
-        { rows: decoding.maxRows, tokens, bytesPerToken, request: decoding },
+        {
+          ...{ rows: decoding.maxRows, tokens, bytesPerToken, request: decoding },
+          scoreBytes: promptScoreBytes(decoding, { config, chunk: scoredChunk }),
+        },
         async () => startSingleDecoding(graph, { chunk, signal: decoding.signal }),
       );
     },
   };
 }
 
-/** Scores of the last token only, where the graph's end has a form that allows it. */
-function openLastScores(source: GraphSource, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
-  const short = withLastScores(graph);
+/** Scores of the tokens that are looked at, where the graph's end has a form that allows it. */
+function openChosenScores(source: GraphSource, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
+  const short = withChosenScores(graph);
   const options = { ...request, arena: true };
   return short === graph
     ? openSession(source, options)
@@ -76,7 +80,7 @@ async function canChunkPrefill(graph: SingleGraph, whole: Graph, config: Json): 
 
 const KNOWN_INPUTS = new Set([
   ...['input_ids', EMBEDDINGS_INPUT, 'attention_mask', 'position_ids', 'use_cache_branch'],
-  ...['num_logits_to_keep', 'logits_to_keep', TOKEN_TYPES_INPUT],
+  ...['num_logits_to_keep', 'logits_to_keep', TOKEN_TYPES_INPUT, SCORES_INPUT],
 ]);
 
 function checkInputs(session: InferenceSession, caches: readonly CacheInput[]): void {

@@ -3,11 +3,12 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { requireLogits } from '../../../../core/not-finite.js';
 import { integers } from '../../../sessions/tensors.js';
 import { type CacheInput, emptyCacheTensors } from './cache-inputs.js';
-import type { Decoding } from '../decoder.js';
+import type { Decoding, PromptScores } from '../decoder.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
 import { isFeature, positionsOf, type Prompt } from '../prompt.js';
-import { gatherRows, lastScores } from '../gather-rows.js';
+import { LAST_ONLY, SCORES_INPUT } from '../graph/chosen-scores.js';
+import { gatherRows, lastScores, requireAll, scoresOfTokens } from '../gather-rows.js';
 import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
 /** 1 where features of pictures stand, 0 for words: [rows, tokens]. Such graphs let features of a picture see each other. */
@@ -49,21 +50,29 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
   const { graph, prefill } = given;
   let rows = initial;
 
-  async function feed(newTokens: readonly (readonly number[])[]): Promise<Float32Array[]> {
-    const { outputs, tokens } = await advance(graph, rows, newTokens);
+  /** @param tell gets all scores, of one row */
+  async function feed(
+    newTokens: readonly (readonly number[])[],
+    tell?: PromptScores,
+  ): Promise<Float32Array[]> {
+    const past = rows.tokens[0]!.length;
+    const { outputs, tokens } = await advance(graph, rows, { newTokens, wantsAll: tell !== undefined });
     const tensors = graph.caches.map(({ name, present }) => [name, outputs[present]!] as const);
     rows = { prompt: rows.prompt, tokens, tensors: Object.fromEntries(tensors) };
+    await tell?.(requireAll(scoresOfTokens(outputs['logits']!), newTokens[0]!.length), past);
     return lastScores(outputs['logits']!).map(requireLogits);
   }
 
   return {
-    async prefill(prompt) {
+    async prefill(prompt, tell) {
       const { tokens } = prompt;
       rows = { ...rows, prompt };
+      // Scores before the switch of positions are those of the whole prompt, too.
+      const chunk = tell && tokens.length > graph.ropeSwitchLength ? Infinity : prefill.chunk;
       let scores: Float32Array[] = [];
-      for (let at = 0; at < tokens.length; at += prefill.chunk) {
+      for (let at = 0; at < tokens.length; at += chunk) {
         prefill.signal.throwIfAborted();
-        scores = await feed([tokens.slice(at, at + prefill.chunk)]);
+        scores = await feed([tokens.slice(at, at + chunk)], tell);
       }
       return scores[0]!;
     },
@@ -78,17 +87,27 @@ function decodingOf(given: { graph: SingleGraph; prefill: PrefillOptions }, init
   };
 }
 
-async function advance(graph: SingleGraph, rows: Rows, newTokens: readonly (readonly number[])[]) {
+interface NextTokens {
+  /** Of each row. */
+  newTokens: readonly (readonly number[])[];
+  /** Scores of all of them, not of the last ones only. */
+  wantsAll: boolean;
+}
+
+async function advance(graph: SingleGraph, rows: Rows, { newTokens, wantsAll }: NextTokens) {
   const { session, caches, ropeSwitchLength } = graph;
   const past = rows.tokens[0]!.length;
   const tokens = rows.tokens.map((row, i) => row.concat(newTokens[i]!));
   const again = past > 0 && past <= ropeSwitchLength && tokens[0]!.length > ropeSwitchLength;
   const feeds = again
     ? {
-        ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens }, 0)),
+        ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens, wantsAll }, 0)),
         ...emptyCacheTensors(caches, tokens.length),
       }
-    : { ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens: newTokens }, past)), ...rows.tensors };
+    : {
+        ...(await tokenFeeds(graph, { prompt: rows.prompt, tokens: newTokens, wantsAll }, past)),
+        ...rows.tensors,
+      };
   return { outputs: await session.run(feeds), tokens };
 }
 
@@ -106,7 +125,11 @@ function gatherAll(rows: Rows, from: readonly number[]): Rows {
 
 async function tokenFeeds(
   { session, embedder }: SingleGraph,
-  { prompt, tokens: rows }: { prompt: Prompt; tokens: readonly (readonly number[])[] },
+  {
+    prompt,
+    tokens: rows,
+    wantsAll,
+  }: { prompt: Prompt; tokens: readonly (readonly number[])[]; wantsAll: boolean },
   past: number,
 ): Promise<Record<string, Tensor>> {
   const [batch, length] = [rows.length, rows[0]!.length];
@@ -134,8 +157,9 @@ async function tokenFeeds(
       );
     },
     use_cache_branch: () => new ort.Tensor('bool', [past > 0], [1]),
-    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [1], []),
-    logits_to_keep: () => integers(session, 'logits_to_keep', [1], []),
+    num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [wantsAll ? length : 1], []),
+    logits_to_keep: () => integers(session, 'logits_to_keep', [wantsAll ? length : 1], []),
+    [SCORES_INPUT]: () => integers(session, SCORES_INPUT, [wantsAll ? 0 : LAST_ONLY], [1]),
   };
   const wanted = session.inputNames.filter((name) => name in values);
   return Object.fromEntries(wanted.map((name) => [name, values[name]!()]));

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Decoder } from '../../../../../runtime/engines/generation/decoding/decoder.js';
 import { openDecoder } from '../../../../../runtime/engines/generation/decoding/open-decoder.js';
-import {
-  withLastScores,
-  withNewTokensOnly,
-} from '../../../../../runtime/engines/generation/decoding/graph/decoder-graph.js';
+import { withChosenScores } from '../../../../../runtime/engines/generation/decoding/graph/chosen-scores.js';
+import { withNewTokensOnly } from '../../../../../runtime/engines/generation/decoding/graph/decoder-graph.js';
 import { cacheLayoutOf } from '../../../../../runtime/engines/generation/decoding/graph/decoder-layout.js';
 import { tryDecoder } from '../../../../../runtime/engines/generation/decoding/batch/decoder-trial.js';
 import { openSingleDecoder } from '../../../../../runtime/engines/generation/decoding/single/open-single-decoder.js';
@@ -44,7 +42,7 @@ function openSingle(given: typeof request, repository: Record<string, unknown>):
 async function openSteps(): Promise<StepSession> {
   const graph = readGraph(path);
   const layout = cacheLayoutOf(graph, config)!;
-  const changed = writeGraph(withLastScores(withNewTokensOnly(graph, layout.ports)));
+  const changed = writeGraph(withChosenScores(withNewTokensOnly(graph, layout.ports)));
   const native = await openSession(
     { bytes: changed, weightsIn: dirname(path) },
     { device: 'cpu', threads: 1 },
