@@ -102,14 +102,21 @@ export const samplingFields = {
   repeat_penalty: z.number().positive().nullish().describe('another name of repetition_penalty'),
   min_tokens: z.int().min(0).nullish().describe('not OpenAI’s: least tokens of an answer'),
   skip_special_tokens: z.boolean().nullish().describe('not OpenAI’s: false shows special tokens'),
-  ignore_eos: neutral([false], 'answers end where the model ends them'),
-  stop_token_ids: neutral([[]], 'give stop strings, or params.eos_token_id on POST /run'),
+  ignore_eos: z
+    .boolean()
+    .nullish()
+    .describe('not OpenAI’s: true: go on to max_tokens, whatever the model writes'),
+  stop_token_ids: z
+    .array(z.int().min(0))
+    .max(1024)
+    .nullish()
+    .describe('not OpenAI’s: more of the model’s own tokens that end an answer; their text is not in it'),
   include_stop_str_in_output: neutral([false], 'answers end before a stop string'),
   spaces_between_special_tokens: neutral([true], 'tokens are decoded as the tokenizer does'),
   use_beam_search: neutral([false], 'ask POST /run with params.num_beams'),
   length_penalty: neutral([1], 'it is for beams'),
   truncate_prompt_tokens: neutral([-1], 'prompts are not cut'),
-  prompt_logprobs: unsupportedField('probabilities of the prompt are not known'),
+  prompt_logprobs: unsupportedField('ask completions for probabilities of a prompt'),
   num_ctx: hint(),
   num_thread: hint(),
   num_gpu: hint(),
@@ -150,6 +157,8 @@ export function generationOf(given: Sampling): Record<string, unknown> {
     ...{ presence_penalty, frequency_penalty, logit_bias, skip_special_tokens },
     max_new_tokens: max_tokens === -1 ? undefined : max_tokens,
     min_new_tokens: min_tokens || undefined,
+    ignore_eos: given.ignore_eos || undefined,
+    stop_token_ids: given.stop_token_ids?.length ? given.stop_token_ids : undefined,
     num_return_sequences: isMultiple ? n : undefined,
   });
 }

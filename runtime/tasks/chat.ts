@@ -11,7 +11,7 @@ import { params } from './fragments.js';
 import { generationUsage, unstreamable } from './generated.js';
 import { grammarParams } from './grammar-params.js';
 import { generationParams, promptParams, scoringParams } from './generation-params.js';
-import { apply_chat_template, checkRawPrompt, rawPromptOf } from './prompt-tokens.js';
+import { checkRawPrompt, rawParams, rawPromptOf } from './prompt-tokens.js';
 import { GENERATION_FILES } from './text-generation.js';
 import { checkTools } from './tool-params.js';
 
@@ -40,7 +40,7 @@ export default defineTask({
         ...grammarParams,
         ...promptParams,
         ...scoringParams,
-        apply_chat_template,
+        ...rawParams,
         documents: z.array(z.record(z.string(), z.unknown())).nullish(),
         ...conversationParams,
       }),

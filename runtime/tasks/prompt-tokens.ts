@@ -2,12 +2,21 @@ import * as z from 'zod';
 import { conversationParams } from './conversation.js';
 
 /** Of chats: the prompt as it is. */
-export const apply_chat_template = z
+const apply_chat_template = z
   .boolean()
   .nullish()
   .describe(
     'false: continue the text of the one message as it is, without the template; with continue_final_message the answer repeats it',
   );
+
+/** Parameters of a prompt as it is. */
+export const rawParams = {
+  apply_chat_template,
+  add_special_tokens: z
+    .boolean()
+    .nullish()
+    .describe('false: no BOS before such a prompt; templates hold what is special'),
+};
 
 interface Prompted {
   text: string;
@@ -42,8 +51,8 @@ export function checkRawPrompt({ messages, params }: Conversation, context: z.Re
   const refuse = (name: string, message: string) =>
     context.addIssue({ code: 'custom', path: ['params', name], message });
   if (params['apply_chat_template'] !== false) {
-    if (params['prompt_token_ids'] != null)
-      refuse('prompt_token_ids', 'needs params.apply_chat_template to be false');
+    const name = ['prompt_token_ids', 'add_special_tokens'].find((one) => params[one] != null);
+    if (name !== undefined) refuse(name, 'needs params.apply_chat_template to be false');
     return;
   }
   const text = rawPromptOf(messages);

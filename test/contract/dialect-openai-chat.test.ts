@@ -53,7 +53,7 @@ describe.each(MOUNTS)('OpenAI’s chat, %s', (mount) => {
     ['tool_choice', { tool_choice: 'required' }],
     ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'other' } } }],
     ['tools.0.type', { tools: [{ type: 'web_search' }] }],
-    ['ignore_eos', { ignore_eos: true }],
+    ['prompt_logprobs', { prompt_logprobs: 1 }],
     ['functions', { functions: [{ name: 'f' }] }],
     ['response_format', { response_format: { type: 'json_object' }, guided_regex: 'a' }],
   ])('%s of %j is refused by name', async (param, fields) => {

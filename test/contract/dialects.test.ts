@@ -74,7 +74,7 @@ describe.each(MOUNTS)('OpenAI’s client, %s', (mount) => {
     ['POST', 'v1/chat/completions', '{', 400],
     ['POST', 'v1/nothing', {}, 404],
     ['GET', 'v1/chat/completions', undefined, 405],
-    ['POST', 'v1/completions', { model: 'test/model', prompt: 'x' }, 400],
+    ['POST', 'v1/embeddings', { model: 'test/model', input: 'x' }, 400],
   ])('%s %s %j is refused in OpenAI’s shape', async (method, path, body, status) => {
     const answer = await fetch(`${await says()}/${path}`, {
       method,

@@ -85,7 +85,7 @@ test.each([
 
 test.each([
   ['embeddings', embedding, 'input', 2049, /^input: takes 2048 texts at most, and there are 2049$/],
-  ['completions', completion, 'prompt', 129, /^prompt: takes 128 texts at most, and there are 129$/],
+  ['completions', completion, 'prompt', 129, /^prompt: takes 128 prompts at most, and there are 129$/],
   ['embeddings', embedding, 'input', 0, /^input: must have a text at least$/],
 ] as const)('%s: a list of texts says its limits', async (path, body, field, count, message) => {
   const { status, error } = await post(path, { ...body, [field]: Array(count).fill('x') });

@@ -1,7 +1,14 @@
 import { RunError } from '../../core/errors.js';
 import type { ToolCall } from '../../core/delta.js';
-import type { TokenLogprob } from '../../core/handles/index.js';
+import type { LikelyToken, TokenLogprob } from '../../core/handles/index.js';
 import type { FinishReason, Usage } from '../../core/usage.js';
+
+type ChatToken = Pick<LikelyToken, 'token' | 'logprob' | 'bytes'>;
+
+/** A token of an answer, as OpenAI's interface tells it. */
+export interface ChatLogprob extends ChatToken {
+  top_logprobs: ChatToken[];
+}
 
 /** One answer of a conversation. */
 export interface ChatAnswer {
@@ -9,7 +16,7 @@ export interface ChatAnswer {
   /** What the model thought before it answered; empty if nothing. */
   reasoning: string;
   calls: readonly ToolCall[];
-  logprobs?: TokenLogprob[] | undefined;
+  logprobs?: ChatLogprob[] | undefined;
   finish: FinishReason;
 }
 
@@ -26,10 +33,17 @@ export function chatAnswers(output: unknown, usage: Usage | undefined): ChatAnsw
     content: message.content ?? '',
     reasoning: message.reasoning_content ?? '',
     calls: message.tool_calls ?? [],
-    logprobs: message.logprobs?.content,
+    logprobs: message.logprobs?.content.map(publicRow),
     finish: usage?.finish?.[i] ?? 'stop',
   }));
 }
+
+/** A token without what this interface does not tell of it. */
+function publicRow({ top_logprobs, ...row }: TokenLogprob): ChatLogprob {
+  return { ...publicToken(row), top_logprobs: top_logprobs.map(publicToken) };
+}
+
+const publicToken = ({ token, logprob, bytes }: LikelyToken): ChatToken => ({ token, logprob, bytes });
 
 /** A call's arguments as a value. @throws RunError 500 for a text that is no JSON */
 export function argumentsOf({ function: { name, arguments: text } }: ToolCall): unknown {

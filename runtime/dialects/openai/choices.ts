@@ -48,7 +48,10 @@ export function streamChoices<Answer extends Finished>(
 ): Promise<ChoiceStream> {
   const { logprobs, num_return_sequences } = request.bodies[0]!['params'] as Record<string, unknown>;
   const canStream =
-    request.bodies.length === 1 && logprobs === undefined && num_return_sequences === undefined;
+    request.bodies.length === 1 &&
+    !request.isWhole &&
+    logprobs === undefined &&
+    num_return_sequences === undefined;
   return canStream ? streamAnswer(request, asked, response) : chunkAnswers(request, asked);
 }
 

@@ -7,7 +7,7 @@ import type { DialectHost, ServedModel } from '../host.js';
 /** OpenAI's endpoints, and the tasks that each of them serves. */
 export const ENDPOINTS = {
   '/chat/completions': ['chat', 'image-text-to-text', 'audio-text-to-text', 'video-text-to-text'],
-  '/completions': ['text-generation', 'text2text-generation', 'summarization', 'translation'],
+  '/completions': ['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'],
   '/embeddings': ['sentence-similarity', 'feature-extraction'],
   '/audio/transcriptions': ['automatic-speech-recognition'],
   '/audio/speech': ['text-to-speech', 'text-to-audio'],

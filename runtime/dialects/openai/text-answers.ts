@@ -13,6 +13,8 @@ export interface TextRequest<Answer extends { finish: FinishReason } = { finish:
   /** What to put before the answers of each prompt; may be empty. */
   echoes: readonly string[];
   stream: boolean;
+  /** A stream gets the whole answer as pieces. */
+  isWhole?: boolean;
   includeUsage: boolean;
   shape: TextShape<Answer>;
 }

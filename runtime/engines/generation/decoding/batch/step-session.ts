@@ -58,11 +58,7 @@ export function createStepSession(
   // within its table of positions.
   const inPlace = session.inputNames.includes(SLOTS_INPUT);
 
-  async function run(
-    feeds: Record<string, Tensor>,
-    tokens: number,
-    wantsAll = false,
-  ): Promise<StepOutput> {
+  async function run(feeds: Record<string, Tensor>, tokens: number, wantsAll = false): Promise<StepOutput> {
     const outputs = await session.run(feeds);
     const given = ({ present }: { present: string }) => elementsOf(outputs[present]!);
     return {

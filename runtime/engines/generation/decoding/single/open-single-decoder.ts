@@ -61,7 +61,11 @@ export async function openSingleDecoder(
 }
 
 /** Scores of the tokens that are looked at, where the graph's end has a form that allows it. */
-function openChosenScores(source: GraphSource, graph: Graph, request: LoadRequest): Promise<InferenceSession> {
+function openChosenScores(
+  source: GraphSource,
+  graph: Graph,
+  request: LoadRequest,
+): Promise<InferenceSession> {
   const short = withChosenScores(graph);
   const options = { ...request, arena: true };
   return short === graph

@@ -84,15 +84,19 @@ const OPEN: Record<string, () => Promise<Decoder>> = {
   'states of recurrent layers': () => openOwn('lfm2'),
 };
 
-test.each(Object.keys(OPEN))('%s: scores of a prompt are those of its tokens one by one', async (name) => {
-  const decoder = await OPEN[name]!();
-  const prompt = tokens(Math.min(LENGTH, decoder.maxPositions));
-  const told = await toldScores(decoder, prompt);
-  const stepped = await steppedScores(decoder, prompt);
-  told.forEach((row, i) => expectClose(row, stepped[i]!));
-  // What the cache of prefixes has by now is computed again, since its scores are not kept.
-  expect(await toldScores(decoder, prompt)).toHaveLength(prompt.length);
-}, 60_000);
+test.each(Object.keys(OPEN))(
+  '%s: scores of a prompt are those of its tokens one by one',
+  async (name) => {
+    const decoder = await OPEN[name]!();
+    const prompt = tokens(Math.min(LENGTH, decoder.maxPositions));
+    const told = await toldScores(decoder, prompt);
+    const stepped = await steppedScores(decoder, prompt);
+    told.forEach((row, i) => expectClose(row, stepped[i]!));
+    // What the cache of prefixes has by now is computed again, since its scores are not kept.
+    expect(await toldScores(decoder, prompt)).toHaveLength(prompt.length);
+  },
+  60_000,
+);
 
 test('scores of a prompt take their share of the memory', async () => {
   const decoder = await openDecoder({ ...exported, cacheBytes: 2 ** 20 }, await readModelConfig(LLAMA));
