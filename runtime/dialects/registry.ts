@@ -7,12 +7,14 @@ import { ollama } from './ollama/routes.js';
 import { openInference } from './oip/routes.js';
 import { openAi } from './openai/routes.js';
 import { reranking } from './rerank/routes.js';
+import { tokens } from './tokens/routes.js';
 import { textEmbeddings } from './tei/routes.js';
 
 /** All dialects, in the order in which their routes are tried. OpenAI's is last: all other paths below /v1 are its. */
 export const DIALECTS: readonly Dialect[] = [
   huggingFace,
   textEmbeddings,
+  tokens,
   reranking,
   openInference,
   ollama,

@@ -3,6 +3,7 @@ import { RunError } from '../core/errors.js';
 import { DEFAULTS } from '../core/limits.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { AnyTask } from './define.js';
+import { readTokenizerRequest } from './tokenizer-request.js';
 import { paramNames } from './param-names.js';
 
 /** Keys of the request body that tasks use. All others are ignored, but names of parameters, which are refused. */
@@ -34,15 +35,15 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
     throw new RunError('invalid_input', 'the body must be a JSON object');
   }
   const given = json as Record<string, unknown>;
+  const asksTokenizer = typeof given['tokenizer'] === 'object' && given['tokenizer'] !== null;
+  if (asksTokenizer) return tokenizerRun(id, task, given);
   const body = knownKeys(withShorthand(task, given));
   refuseMisplaced(task, given);
   const { stream = false, json: jsonFlag } = body;
   if (typeof stream !== 'boolean') throw new RunError('invalid_input', 'stream: must be true or false');
   if (jsonFlag !== undefined && typeof jsonFlag !== 'boolean')
     throw new RunError('invalid_input', 'json: must be true or false');
-  if (deeperThan(MAX_DEPTH, body)) {
-    throw new RunError('invalid_input', `the body has more than ${MAX_DEPTH} levels of arrays and objects`);
-  }
+  if (deeperThan(MAX_DEPTH, body)) throw tooDeep();
   const parsed = task.input.safeParse(body);
   if (!parsed.success) throw new RunError('invalid_input', firstProblem(id, body, parsed.error));
   const obstacle = stream && task.streams ? task.unstreamable?.(parsed.data) : undefined;
@@ -53,6 +54,16 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
     asked: { json: jsonFlag, stream },
   };
 }
+
+/** A body that asks the tokenizer, not the model. @throws RunError 400 */
+function tokenizerRun(id: TaskId, task: AnyTask, given: Record<string, unknown>): RunRequest {
+  if (deeperThan(MAX_DEPTH, given)) throw tooDeep();
+  const tokenizer = readTokenizerRequest(id, task, given['tokenizer']);
+  return { input: { tokenizer }, stream: false, asked: { json: undefined, stream: false } };
+}
+
+const tooDeep = (): RunError =>
+  new RunError('invalid_input', `the body has more than ${MAX_DEPTH} levels of arrays and objects`);
 
 /** Clients that say which language they are in mean the opposite by `json: false`. */
 const PUBLISHED_CLIENTS = new Set(['javascript', 'python']);

@@ -11,6 +11,7 @@ import {
   truncationOrRefusal,
 } from './fragments.js';
 import { finiteList } from './scores.js';
+import { tokenVectors } from './token-vectors.js';
 
 /** Files from which pooling, normalisation, prompts and lengths are read. */
 export const EMBEDDING_FILES = [
@@ -41,9 +42,11 @@ export default defineTask({
     text: z.string(),
     params: params({
       pooling: z
-        .enum(['mean', 'cls', 'max', 'mean_sqrt_len_tokens', 'weightedmean', 'lasttoken'])
+        .enum(['mean', 'cls', 'max', 'mean_sqrt_len_tokens', 'weightedmean', 'lasttoken', 'none'])
         .optional()
-        .describe('pool the hidden states so, whatever modules the repository has'),
+        .describe(
+          'pool the hidden states so, whatever modules the repository has; none: those of all tokens, a list of vectors',
+        ),
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
       ...cuts,
       max_length: maxLength,
@@ -51,7 +54,7 @@ export default defineTask({
       tokenize_kwargs: tokenizerArguments,
     }),
   }),
-  output: embedding,
+  output: z.union([embedding, z.array(embedding)]),
   example: { text: 'A quiet river runs through the valley.' },
   engines: {
     transformers: {
@@ -61,7 +64,6 @@ export default defineTask({
       async run(handle, { text, params }, context) {
         const { pooling, normalize, max_length, tokenize_kwargs } = params;
         const options = {
-          pooling,
           normalize,
           ...cutOf(params),
           maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
@@ -70,7 +72,8 @@ export default defineTask({
           signal: context.signal,
           onTokens: (tokensIn: number) => context.count({ tokensIn }),
         };
-        return finiteList(await handle.embed(text, options));
+        if (pooling === 'none') return tokenVectors(handle, text, options);
+        return finiteList(await handle.embed(text, { ...options, pooling }));
       },
     },
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RunError } from '../core/errors.js';
 import { defineTask } from './define.js';
 import { params, refusalOf, TOKENIZER_FILES, tokenizerArguments } from './fragments.js';
 import { finite } from './scores.js';
@@ -9,6 +10,9 @@ const row = z.object({
   token_str: z.string(),
   sequence: z.string(),
 });
+
+/** What sentence-transformers writes for sparse encoders. */
+const SPLADE_FILES = ['modules.json', 'sentence_bert_config.json', '[0-9]*_SpladePooling/config.json'];
 
 export default defineTask({
   title: 'Fill mask',
@@ -24,18 +28,24 @@ export default defineTask({
         .union([z.string(), z.array(z.string()).min(1)])
         .nullish()
         .describe('only these tokens; of a text that is no token, the first'),
+      sparse: z
+        .boolean()
+        .nullish()
+        .describe(
+          'true: the sparse vector of the text (SPLADE), a weight for each token of the vocabulary that has one; only where the repository has a SpladePooling',
+        ),
       tokenizer_kwargs: tokenizerArguments,
     }),
   }),
-  output: z.array(z.union([row, z.array(row)])),
+  output: z.array(z.union([row, z.array(row), z.object({ index: z.int(), value: z.number() })])),
   example: { text: 'The capital of France is [MASK].' },
   engines: {
     transformers: {
       head: 'masked-lm',
       graphs: ['model'],
-      files: TOKENIZER_FILES,
+      files: [...TOKENIZER_FILES, ...SPLADE_FILES],
       example: ({ maskToken }) => ({ text: maskToken }),
-      async run(handle, { text, params: { top_k, targets, tokenizer_kwargs } }, { signal }) {
+      async run(handle, { text, params: { top_k, targets, sparse, tokenizer_kwargs } }, { signal }) {
         const options = {
           topK: top_k ?? 5,
           targets: typeof targets === 'string' ? [targets] : (targets ?? undefined),
@@ -43,6 +53,13 @@ export default defineTask({
           truncation: refusalOf(tokenizer_kwargs?.truncation),
           specialTokens: tokenizer_kwargs?.add_special_tokens ?? true,
         };
+        if (sparse) {
+          if (handle.sparse) return handle.sparse(text, options, signal);
+          throw new RunError(
+            'unprocessable',
+            'params.sparse: this repository names no SpladePooling in modules.json, so its scores are no sparse vector',
+          );
+        }
         const masks = await handle.fill(text, options, signal);
         const rows = masks.map((mask) => mask.map((each) => ({ ...each, score: finite(each.score) })));
         return rows.length === 1 ? rows[0]! : rows;

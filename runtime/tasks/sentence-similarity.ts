@@ -3,6 +3,7 @@ import { defineTask } from './define.js';
 import { EMBEDDING_FILES } from './feature-extraction.js';
 import { cutOf, cuts, embedding, params, refusalOf, truncationOrRefusal } from './fragments.js';
 import { finiteList } from './scores.js';
+import { tokenVectors } from './token-vectors.js';
 
 export default defineTask({
   title: 'Sentence similarity',
@@ -17,11 +18,15 @@ export default defineTask({
       prompt: z.string().nullish().describe('put before the text'),
       prompt_name: z.string().nullish().describe('name of a prompt in config_sentence_transformers.json'),
       normalize_embeddings: z.boolean().nullish(),
+      output_value: z
+        .enum(['sentence_embedding', 'token_embeddings'])
+        .nullish()
+        .describe('token_embeddings: the states of all tokens, a list of vectors'),
       ...cuts,
       truncation: truncationOrRefusal,
     }),
   }),
-  output: embedding,
+  output: z.union([embedding, z.array(embedding)]),
   example: { text: 'The train to Vienna leaves from platform seven.' },
   engines: {
     transformers: {
@@ -39,6 +44,7 @@ export default defineTask({
           signal,
           onTokens: (tokensIn: number) => count({ tokensIn }),
         };
+        if (params.output_value === 'token_embeddings') return tokenVectors(handle, text, options);
         return finiteList(await handle.encode(text, options));
       },
     },

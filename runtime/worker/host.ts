@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { Delta } from '../core/delta.js';
 import { RunError, toWireError } from '../core/errors.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
+import { tokenizerOf } from '../engines/chat-templates/tokenizer-requests.js';
 import { loadHandle } from '../engines/index.js';
+import type { TokenizerRequest } from '../core/handles/index.js';
 import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
@@ -122,10 +124,14 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const binding = task.engines[engine] as EngineBinding<any, any, any> | undefined;
   if (!binding) throw new RunError('not_ready', `task ${id} has no engine ${engine} in this version`);
   const handle = await loadHandle(binding.head, request);
+  const tokenize = tokenizerOf(request.dir);
   return {
     example: binding.example?.(handle),
     tools: binding.tools?.(handle),
-    run: (input, context) => binding.run(handle, input, context),
+    run(input, context) {
+      const { tokenizer } = input as { tokenizer?: TokenizerRequest };
+      return tokenizer ? tokenize(tokenizer, context.signal) : binding.run(handle, input, context);
+    },
   };
 }
 

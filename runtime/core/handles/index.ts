@@ -44,6 +44,7 @@ export type * from './scores.js';
 export type * from './speech-recognition.js';
 export type * from './speech.js';
 export type * from './text.js';
+export type * from './tokens.js';
 export type * from './video.js';
 
 /** Head name to the handle that loading it gives. */

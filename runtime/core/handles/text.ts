@@ -46,6 +46,12 @@ export interface FillOptions {
   specialTokens?: boolean | undefined;
 }
 
+/** A token of the vocabulary that has a weight above 0. */
+export interface SparseValue {
+  index: number;
+  value: number;
+}
+
 export interface MaskFiller {
   /** What stands for the missing token, e.g. `[MASK]`. */
   readonly maskToken: string;
@@ -55,6 +61,15 @@ export interface MaskFiller {
    * long and may not be cut
    */
   fill(text: string, options: FillOptions, signal: AbortSignal): Promise<FilledMask[][]>;
+  /**
+   * The vector of a text over the vocabulary, as SPLADE makes it; only of repositories that say how (SpladePooling).
+   * @throws RunError 422 a text that is too long and may not be cut
+   */
+  sparse?(
+    text: string,
+    options: Pick<FillOptions, 'truncation' | 'maxLength' | 'specialTokens'>,
+    signal: AbortSignal,
+  ): Promise<SparseValue[]>;
 }
 
 /** Logits of one premise and one hypothesis. */
@@ -209,6 +224,14 @@ export interface EncodeOptions {
 export interface TextEmbedder {
   /** Pooled hidden states of one text, as the feature-extraction task defines them. */
   embed(text: string, options?: EmbedOptions): Promise<Float32Array>;
+  /**
+   * The states of all tokens of one text, special ones included, as the network gives them: [tokens, width].
+   * @throws RunError 422 for a graph that gives pooled vectors only
+   */
+  states(
+    text: string,
+    options?: EncodeOptions,
+  ): Promise<{ values: Float32Array; tokens: number; width: number }>;
   /** What sentence-transformers' `encode` gives for one text: its modules, prompts and lengths. */
   encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
 }

@@ -1,4 +1,4 @@
-import type { TokenLogprob } from '../../core/handles/index.js';
+import type { LikelyToken, PromptToken, TokenLogprob } from '../../core/handles/index.js';
 import type { Usage } from '../../core/usage.js';
 import { writeChunk } from '../../wire/lifetime.js';
 import { asRunError } from '../../wire/respond.js';
@@ -55,14 +55,37 @@ const event = (data: object): string => `data:${JSON.stringify(data)}\n\n`;
 
 const token = (text: string) => ({ id: null, text, logprob: null, special: false });
 
-/** An answer with TGI's `details`. Probabilities were asked for; ids of tokens are not known. */
-export function withDetails(shaped: unknown, { output, usage }: ModelAnswer): unknown {
-  const { logprobs } = Object(output) as { logprobs?: { content: TokenLogprob[] } };
-  const tokens = logprobs?.content.map((row) => ({ ...token(row.token), logprob: row.logprob })) ?? [];
-  const details = {
-    finish_reason: finishOf(usage),
-    generated_tokens: usage?.tokensOut ?? tokens.length,
-    ...{ seed: null, prefill: [], tokens },
-  };
-  return [shaped].flat().map((row) => ({ ...(row as object), details }));
+/** What of TGI's `details` a request wants beside the tokens. */
+export interface Details {
+  /** The tokens of the prompt. */
+  prefill: boolean;
+  /** So many of the likeliest tokens beside each. */
+  top: number;
 }
+
+/** An answer with TGI's `details`, for which probabilities were asked. The token that ends a text is among its tokens. */
+export function withDetails(shaped: unknown, { output, usage }: ModelAnswer, { top }: Details): unknown {
+  const answers = [output].flat() as Scored[];
+  return [shaped].flat().map((row, i) => {
+    const { logprobs, prompt_logprobs } = Object(answers[i]) as Scored;
+    const rows = [...(logprobs?.content ?? []), ...(logprobs?.end ? [logprobs.end] : [])];
+    const prefill = prompt_logprobs?.content.map(({ id, token: text, logprob }) => ({ id, text, logprob }));
+    const details = {
+      finish_reason: finishOf(usage),
+      generated_tokens: usage?.tokensOut ?? rows.length,
+      ...{ seed: null, prefill: prefill ?? [], tokens: rows.map(scoredToken) },
+      ...(top > 0 ? { top_tokens: rows.map((each) => each.top_logprobs.map(scoredToken)) } : {}),
+    };
+    return { ...(row as object), details };
+  });
+}
+
+interface Scored {
+  logprobs?: { content: TokenLogprob[]; end?: TokenLogprob };
+  prompt_logprobs?: { content: PromptToken[] };
+}
+
+/** Images that were built before ids were told have none. */
+const scoredToken = ({ id, token: text, logprob, special }: LikelyToken) => ({
+  ...{ id: (id as number | undefined) ?? null, text, logprob, special: special ?? false },
+});

@@ -5,15 +5,23 @@ import { sendJson, sendMedia } from '../../wire/respond.js';
 import { answerAll, askModel } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { vectorsOf } from '../embed.js';
+import { dropNullish } from '../fields.js';
 import { mediaOf, valueOf } from '../media.js';
 import { hfAnswer } from './answers.js';
-import { streamTokens, withDetails } from './generate.js';
+import { type Details, streamTokens, withDetails } from './generate.js';
 import { type HfRequest, readHfRequest } from './read.js';
 import { asksSimilarity, sentencesOf, similarities } from './similarity.js';
 import { translateRequest } from './translate.js';
 
 /** How callers call the fields of POST /run. */
-export const NAMES = { text: 'inputs', messages: 'inputs', base64: 'inputs', url: 'inputs' };
+export const NAMES = {
+  text: 'inputs',
+  messages: 'inputs',
+  base64: 'inputs',
+  url: 'inputs',
+  logprobs: 'top_n_tokens',
+  prompt_logprobs: 'decoder_input_details',
+};
 
 /** POST to a model's own address, as the Inference API has it. */
 export async function runInference(call: DialectCall): Promise<void> {
@@ -31,9 +39,9 @@ export function ping({ response, host }: DialectCall): void {
 /** @throws RunError as POST /run does */
 export async function answerInference(call: DialectCall, model: ServedModel, hf: HfRequest): Promise<void> {
   if (asksSimilarity(hf.inputs)) return compareSentences(call, model, hf);
-  const { details, ...parameters } = hf.parameters;
+  const { parameters, details } = detailsOf(hf);
   const translated = translateRequest(model.task, { ...hf, parameters });
-  if (details === true && !hf.stream) for (const body of translated.bodies) withLogprobs(body);
+  if (details) for (const body of translated.bodies) withLogprobs(body, details);
   const { bodies, files, isList } = translated;
   const { host, request, response } = call;
   const asking = { model, bodies, files, names: NAMES };
@@ -46,15 +54,32 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
     const isJavaScript = /@huggingface\/inference/.test(request.headers['user-agent'] ?? '');
     const answers = all.map((answer) => {
       const shaped = hfAnswer(model.task, valueOf(answer.output), isJavaScript);
-      return details === true ? withDetails(shaped, answer) : shaped;
+      return details ? withDetails(shaped, answer, details) : shaped;
     });
     sendJson(response, 200, JSON.stringify(joined(answers, { model, isList })));
   });
 }
 
+/**
+ * What of TGI's `details` is wanted; in a stream they come by themselves.
+ * @throws RunError 400 for a part of them that a stream has not
+ */
+function detailsOf({ parameters, stream }: HfRequest): {
+  parameters: Record<string, unknown>;
+  details: Details | undefined;
+} {
+  const { details, decoder_input_details, top_n_tokens, ...rest } = parameters;
+  const isAsked = details === true && !stream;
+  const others = { ...(isAsked ? {} : { decoder_input_details, top_n_tokens }) };
+  if (!isAsked) return { parameters: { ...rest, ...dropNullish(others) }, details: undefined };
+  const top = typeof top_n_tokens === 'number' ? top_n_tokens : 0;
+  return { parameters: rest, details: { prefill: decoder_input_details === true, top } };
+}
+
 /** TGI's `details` tell each token. */
-function withLogprobs(body: Record<string, unknown>): void {
-  body['params'] = { ...(body['params'] as object), logprobs: 0 };
+function withLogprobs(body: Record<string, unknown>, { prefill, top }: Details): void {
+  const prompt = prefill ? { prompt_logprobs: 0 } : {};
+  body['params'] = { ...(body['params'] as object), logprobs: top, ...prompt };
 }
 
 /** One input's answer alone, but for classifiers of texts, whose clients want a list of lists. */

@@ -4,6 +4,8 @@ import { hfBody } from '../huggingface/read.js';
 import { runInference } from '../huggingface/run.js';
 import { sendPlainError } from '../plain-error.js';
 import { embed, embedBody } from './embed.js';
+import { embedAll, embedAllBody } from './embed-all.js';
+import { embedSparse, embedSparseBody, SPARSE_TASKS } from './embed-sparse.js';
 import { info } from './info.js';
 import { predict, predictBody } from './predict.js';
 
@@ -17,6 +19,14 @@ export const textEmbeddings: Dialect = {
     {
       ...{ method: 'POST', path: '/embed', tasks: EMBEDDING_TASKS, body: embedBody, handle: embed },
       summary: 'Embed texts',
+    },
+    {
+      ...{ method: 'POST', path: '/embed_all', tasks: EMBEDDING_TASKS, body: embedAllBody },
+      ...{ summary: 'Vectors of all tokens of texts', handle: embedAll },
+    },
+    {
+      ...{ method: 'POST', path: '/embed_sparse', tasks: SPARSE_TASKS, body: embedSparseBody },
+      ...{ summary: 'Sparse vectors of texts over the vocabulary (SPLADE)', handle: embedSparse },
     },
     {
       ...{ method: 'POST', path: '/similarity', tasks: EMBEDDING_TASKS, body: hfBody },

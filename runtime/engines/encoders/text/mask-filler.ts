@@ -6,18 +6,29 @@ import type { TensorLike } from '../../sessions/tensors.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { lowerLimit } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
+import { readSplade, sparseVector } from './splade.js';
 import { vectorAt } from './vector-at.js';
 import { topScores } from './token-scores.js';
 import { probabilities } from '../probabilities.js';
 
 /** *ForMaskedLM: logits [1, tokens, vocabulary]. */
 export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> {
-  const { tokenizer, encoder, limits } = await openTextModel(request, 'logits');
+  const [{ tokenizer, encoder, limits }, splade] = await Promise.all([
+    openTextModel(request, 'logits'),
+    readSplade(request.dir),
+  ]);
   const mask = tokenizer.namedId('mask_token');
   if (mask === undefined) throw new RunError('not_ready', 'the tokenizer has no mask token');
   const maskToken = tokenizer.tokenOf(mask)!;
   return {
     maskToken,
+    ...(splade && {
+      async sparse(text, { maxLength, ...options }, signal) {
+        const limit = lowerLimit(limits.text, splade.maxLength);
+        const row = tokenizer.encode(text, { ...options, maxLength: lowerLimit(limit, maxLength) });
+        return sparseVector((await encoder.forward(row, signal))['logits']!, splade, signal);
+      },
+    }),
     async fill(text, options, signal) {
       const { targets, specialTokens, truncation } = options;
       const candidates = targets && idsOf(tokenizer, targets);

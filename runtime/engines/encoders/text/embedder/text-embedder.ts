@@ -2,7 +2,7 @@ import { RunError } from '../../../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import { loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import {
   checkEmbedderOutputs,
   hiddenStates,
@@ -42,15 +42,20 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   /** Whether the repository says what a vector of a text is: then embed gives what encode gives. */
   const sentences = modules.listed && (modules.pooling !== undefined || poolsItself(encoder.outputs));
 
-  const encode: TextEmbedder['encode'] = async (text, options = {}) => {
-    const prompt = promptOf(modules, options);
+  /** The row of a text behind its prompt. */
+  const rowOf = (text: string, prompt: string, options: EncodeOptions): Encoding => {
     const { specialTokens, truncation } = options;
     const whole = bag ?? { maxLength: lowerLimit(sentenceLimit, options.maxLength), specialTokens };
     const row =
       readMessage?.(text, prompt, truncation) ??
       sentenceTokenizer.encode(prompt + text, { ...whole, truncation });
     options.onTokens?.(row.ids.length);
-    const outputs = await encoder.forward(row, options.signal);
+    return row;
+  };
+
+  const encode: TextEmbedder['encode'] = async (text, options = {}) => {
+    const prompt = promptOf(modules, options);
+    const outputs = await encoder.forward(rowOf(text, prompt, options), options.signal);
     const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
     // A graph that pools itself leaves out no prompt.
     const pooled = from === 0 ? sentenceVector(outputs) : undefined;
@@ -72,7 +77,12 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     return finished(vector, { ...options, renormalize: false });
   };
 
-  return { embed, encode };
+  const states: TextEmbedder['states'] = async (text, options = {}) => {
+    const row = rowOf(text, promptOf(modules, options), options);
+    return hiddenStates(await encoder.forward(row, options.signal), 0);
+  };
+
+  return { embed, encode, states };
 }
 
 /** Modules that end in vectors of tokens, as those of late interaction do, give no vector of a sentence. */
