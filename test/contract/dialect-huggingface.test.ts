@@ -158,6 +158,42 @@ describe.each(['container', 'below the model’s address'] as const)('%s', (moun
     expect(status).toBe(415);
   });
 
+  test('details with the tokens of the answer, its end, and the prompt', async () => {
+    const token = (id: number, text: string, logprob: number) => ({ id, token: text, logprob, bytes: [] });
+    const run: ModelService['run'] = async (input, { onUsage }) => {
+      seen.push(input);
+      onUsage?.({ tokensIn: 2, tokensOut: 2, finish: ['stop'] });
+      return {
+        generated_text: 'b',
+        logprobs: {
+          content: [{ ...token(7, 'b', -1), top_logprobs: [token(7, 'b', -1)] }],
+          end: { ...token(2, '</s>', -0.5), special: true, top_logprobs: [token(2, '</s>', -0.5)] },
+        },
+        prompt_logprobs: { content: [{ ...token(5, 'a', 0), logprob: null, rank: null, top_logprobs: [] }] },
+      };
+    };
+    const base = await mounted(mount, { task: 'text-generation', run });
+    const parameters = { details: true, decoder_input_details: true, top_n_tokens: 1 };
+    const { content } = await asked(`${base}/generate`, { inputs: 'a', parameters });
+    const b = { id: 7, text: 'b', logprob: -1, special: false };
+    const end = { id: 2, text: '</s>', logprob: -0.5, special: true };
+    expect(content).toMatchObject([
+      {
+        generated_text: 'b',
+        details: {
+          ...{
+            finish_reason: 'eos_token',
+            generated_tokens: 2,
+            tokens: [b, end],
+            top_tokens: [[b], [{ id: 2 }]],
+          },
+          prefill: [{ id: 5, text: 'a', logprob: null }],
+        },
+      },
+    ]);
+    expect(seen[0]!['params']).toMatchObject({ logprobs: 1, prompt_logprobs: 0 });
+  });
+
   test('a stream of tokens, as Text Generation Inference sends it', async () => {
     const run: ModelService['run'] = async (_input, { onDelta, onUsage }) => {
       onDelta?.({ text: 'a' });

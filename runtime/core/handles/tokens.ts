@@ -24,7 +24,7 @@ export interface TokenizedChat {
 /** A token of a text. */
 export interface TokenSpan {
   id: number;
-  /** What it stands for in the text; of special tokens their name. */
+  /** What it stands for in the text; of those that are not in it, their name. */
   text: string;
   /** As the vocabulary has it. */
   token: string;

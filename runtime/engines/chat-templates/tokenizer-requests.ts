@@ -102,8 +102,7 @@ function spansOf(tokenizer: TextTokenizer, text: string, specialTokens: boolean)
     const isInText = row!.sequences[i] !== undefined;
     if (!isInText && !specialTokens) return [];
     const token = tokenizer.tokenOf(id) ?? '';
-    if (!isInText || tokenizer.specialText(id) !== undefined)
-      return [{ id, text: token, token, special: true, start: null, stop: null }];
+    if (!isInText) return [{ id, text: token, token, special: true, start: null, stop: null }];
     const [start, stop] = [offsets[row!.starts[i]!]!, offsets[row!.ends[i]!]!];
     return [{ id, text: bytes.toString('utf8', start, stop), token, special: false, start, stop }];
   });
