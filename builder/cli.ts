@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { RunError } from '../runtime/core/errors.js';
 import { StoreError } from '../runtime/store/errors.js';
+import { benchCommand } from './commands/bench.js';
 import { buildCommand } from './commands/build.js';
 import { doctorCommand } from './commands/doctor.js';
 import { exportCommand } from './commands/export.js';
@@ -28,6 +29,7 @@ const COMMANDS = [
   runCommand,
   listCommand,
   testCommand,
+  benchCommand,
   keygenCommand,
   verifyCommand,
   exportCommand,

@@ -9,17 +9,21 @@ export interface WaitOptions {
   signal: AbortSignal;
   /** Called with each new reason why the server is not ready. */
   onWaiting: (reason: string) => void;
+  everyMs?: number;
 }
 
 /** Polls `/health` of a server until it answers 200, without a time limit. */
-export async function waitForHealth(address: string, { signal, onWaiting }: WaitOptions): Promise<void> {
+export async function waitForHealth(
+  address: string,
+  { signal, onWaiting, everyMs = POLL_EVERY_MS }: WaitOptions,
+): Promise<void> {
   let last: string | undefined;
   const isReady = (answer: string | undefined) => {
     if (answer === 'ready') return true;
     if (answer !== undefined && answer !== last) onWaiting((last = answer));
     return false;
   };
-  await poll(() => askHealth(address), isReady, { everyMs: POLL_EVERY_MS, signal });
+  await poll(() => askHealth(address), isReady, { everyMs, signal });
 }
 
 async function askHealth(address: string): Promise<string | undefined> {

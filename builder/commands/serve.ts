@@ -1,11 +1,6 @@
-import { spawn, type StdioOptions } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { MANIFESTS } from '../../runtime/store/paths.js';
-import { formatSpec } from '../../runtime/store/spec-file.js';
 import { curlLines } from '../curl.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
@@ -18,7 +13,7 @@ import {
   type SourceFlags,
 } from '../options.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { cacheFolder } from '../source.js';
+import { LOCAL_KEY, localServer, type LocalServer } from '../local-server.js';
 import { decideModel } from '../pack/decide-model.js';
 import { requireMediaTools } from '../plan/media-tools.js';
 import { waitForHealth } from '../wait-for-health.js';
@@ -35,9 +30,6 @@ type ServeFlags = SourceFlags & OutputFlags & ServerFlags;
 
 /** Id and folder (in this package) of the bundled demo model. */
 const DEMO = { id: 'slipway/harbour-demo', folder: 'demo/model' };
-
-/** Default KEY, for this command only; containers have no default. */
-const LOCAL_KEY = 'local';
 
 const NOTES = `
 Runs the same server as in images as a process on this machine, without Docker. KEY (default: "${LOCAL_KEY}") and the
@@ -74,7 +66,7 @@ async function serveModel(given: string | undefined, flags: ServeFlags, deps: Co
   const model = await decideModel(options, deps);
   await requireMediaTools(id, model.spec.task);
   const dir = await fetchWeights({ ...options, model }, deps);
-  const server = startServer({ flags, deps, spec: formatSpec(model.spec), dir });
+  const server = localServer({ settings: flags, flags, spec: model.spec, dir }, deps);
   await attend(server, { flags, deps, task: model.spec.task, id });
 }
 
@@ -84,61 +76,6 @@ function whichModel(given: string | undefined, { demo }: ServerFlags, { packageR
   throw new BuilderError('usage', 'name a model (org/name), or --demo for the bundled one');
 }
 
-interface Server {
-  /** Resolves with the exit code. */
-  ended: Promise<number>;
-  stop(signal: NodeJS.Signals): void;
-}
-
-interface StartOptions {
-  flags: ServeFlags;
-  deps: CommandDeps;
-  /** Text of model.json. */
-  spec: string;
-  /** Folder of the model's files. */
-  dir: string;
-}
-
-/** The server reads model.json from a pipe, because a killed process would leave a file behind. */
-const SPEC_FD = 3;
-
-function startServer({ flags, deps, spec, dir }: StartOptions): Server {
-  const { config, packageRoot } = deps;
-  const main = path.join(packageRoot, 'dist/image/main.mjs');
-  if (!existsSync(main)) throw new BuilderError('failure', 'the server is not built; run `npm run build`');
-  const env = {
-    LOG_FORMAT: 'text',
-    ...config.serverEnvironment,
-    MODEL_SPEC: `/dev/fd/${SPEC_FD}`,
-    MODEL_DIR: dir,
-    ...manifestsOf(dir, path.join(cacheFolder(flags, deps), 'models')),
-    UNTIL_STDIN_ENDS: '1',
-    KEY: config.key ?? LOCAL_KEY,
-    PORT: String(flags.port),
-    HOST: flags.address,
-    DEVICE: flags.device,
-    HF_HUB_OFFLINE: '1',
-  };
-  // Its log goes to stderr; stdout is for the result.
-  const stdio: StdioOptions = ['pipe', flags.quiet ? 'ignore' : 2, 2, 'pipe'];
-  const child = spawn(process.execPath, [main], { env, stdio });
-  // A server that ends at once closes the pipe; its end is handled below.
-  (child.stdio[SPEC_FD] as Writable).on('error', () => {}).end(spec);
-  return {
-    ended: new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => resolve(code ?? 1));
-    }),
-    stop: (signal) => void child.kill(signal),
-  };
-}
-
-/** Of a folder that is not in the cache the server keeps what it has verified there, as the builder does. */
-const manifestsOf = (dir: string, models: string): Record<string, string> =>
-  path.resolve(dir).startsWith(path.resolve(models) + path.sep)
-    ? {}
-    : { MODEL_MANIFESTS: path.join(models, MANIFESTS) };
-
 interface Attended {
   flags: ServeFlags;
   deps: CommandDeps;
@@ -147,7 +84,7 @@ interface Attended {
 }
 
 /** Prints the address when the model is ready, forwards signals, and ends with the server's exit code. */
-async function attend(server: Server, { flags, deps, task, id }: Attended): Promise<void> {
+async function attend(server: LocalServer, { flags, deps, task, id }: Attended): Promise<void> {
   const report = reportOf(deps, flags);
   let stoppedBy: NodeJS.Signals | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

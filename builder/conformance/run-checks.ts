@@ -9,8 +9,9 @@ import { ANSWER_CHECKS } from './checks/answers.js';
 import { BODY_CHECKS } from './checks/bodies.js';
 import { paramChecks } from './checks/params.js';
 import { ROUTE_CHECKS } from './checks/routes.js';
-import { type Described, parseDocument } from './document.js';
-import { CheckFailure, type ServerUnderTest, shown } from './server.js';
+import type { Described } from './document.js';
+import { meet } from './meet.js';
+import { CheckFailure, type ServerUnderTest } from './server.js';
 import type { Transport } from './transport.js';
 
 export interface RunOptions {
@@ -31,8 +32,11 @@ export interface Conformance {
  * @throws BuilderError `failure` when it does not describe itself
  */
 export async function runChecks(transport: Transport, options: RunOptions): Promise<Conformance> {
-  const { server, restarts } = await meet(transport, options);
-  const { described } = server;
+  const { headers, recorded } = options;
+  const { described, status } = await meet(transport, headers);
+  const { example, engine_restarts: restarts } = status;
+  const golden = isTaskId(described.task) ? goldenRequest(described.task, example) : example;
+  const server: ServerUnderTest = { transport, headers, described, example, golden, recorded };
   const all = [
     ...ROUTE_CHECKS,
     ...ANSWER_CHECKS,
@@ -47,35 +51,6 @@ export async function runChecks(transport: Transport, options: RunOptions): Prom
   }
   return { described, results };
 }
-
-/** Reads how the server describes itself. */
-async function meet(
-  transport: Transport,
-  { headers, recorded }: Pick<RunOptions, 'headers' | 'recorded'>,
-): Promise<{ server: ServerUnderTest; restarts: number }> {
-  const read = async <T>(path: string, parse: (value: unknown) => T): Promise<T> => {
-    const answer = await transport.send({ method: 'GET', path, headers });
-    try {
-      return parse(JSON.parse(answer.bytes.toString('utf8')));
-    } catch {
-      const what = `GET ${path} does not describe a model as a server of builder does: ${printable(shown(answer))}`;
-      throw new BuilderError('failure', what);
-    }
-  };
-  const described = await read('/openapi.json', parseDocument);
-  const { example, engine_restarts: restarts } = (await read('/status', (value) => STATUS.parse(value)))
-    .output;
-  const golden = isTaskId(described.task) ? goldenRequest(described.task, example) : example;
-  return { server: { transport, headers, described, example, golden, recorded }, restarts };
-}
-
-const STATUS = z.object({
-  output: z.object({
-    example: z.record(z.string(), z.unknown()),
-    /** Of the model process. */
-    engine_restarts: z.int(),
-  }),
-});
 
 async function resultOf({ group, name, run }: Check, server: ServerUnderTest): Promise<CheckResult> {
   const started = performance.now();

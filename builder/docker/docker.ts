@@ -115,6 +115,8 @@ export interface RunningContainer {
   id: string;
   /** The host port mapped to port 80 of the container. */
   port: number;
+  /** Bytes that it takes now, without the page cache; undefined where the engine does not tell. */
+  memory(): Promise<number | undefined>;
   /** @returns the exit status once the container has ended */
   wait(): Promise<number>;
   /** Stops listening to the container, which keeps running; `wait` rejects. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { randomBytes } from 'node:crypto';
 import type { ModelEntry } from '../catalog/entry.js';
-import { freePort } from './free-port.js';
+import { freePort } from '../../runtime/network/free-port.js';
 import { isServerAlive } from './server-status.js';
 import type { ServerInstance, Launcher } from './upstream.js';
 

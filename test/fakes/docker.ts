@@ -92,6 +92,7 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
       return {
         id: 'c1',
         port: options.hostPort,
+        memory: async () => undefined,
         wait: async () => 1,
         release: () => undefined,
         stop: async () => undefined,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { freePort } from '../../gateway/upstream/free-port.js';
+import { freePort } from '../../runtime/network/free-port.js';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
 
 export const ROOT = join(import.meta.dirname, '..', '..');

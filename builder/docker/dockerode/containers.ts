@@ -37,6 +37,7 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
       listening.abort();
       output?.end();
     },
+    memory: () => withEngineErrors(() => memoryOf(container)),
     wait: () => withEngineErrors(async () => (await Promise.all([ended, output?.done]))[0].StatusCode),
     stop: (graceSeconds) => withEngineErrors(() => stop(container, graceSeconds)),
   };
@@ -45,6 +46,16 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
 /** @param mounts path of the engine's machine to path inside */
 export function readOnlyBinds(mounts: Readonly<Record<string, string>>): string[] {
   return Object.entries(mounts).map(([host, inside]) => `${host}:${inside}:ro`);
+}
+
+/** As `docker stats` counts: without file pages that the kernel may drop. */
+async function memoryOf(container: Dockerode.Container): Promise<number | undefined> {
+  const { memory_stats: memory } = await container.stats({ stream: false, 'one-shot': true });
+  if (memory.usage === undefined) return undefined;
+  const { inactive_file: unified, total_inactive_file: legacy } = memory.stats as Partial<
+    Record<string, number>
+  >;
+  return memory.usage - (unified ?? legacy ?? 0);
 }
 
 async function publishedPort(container: Dockerode.Container, asked: number): Promise<number> {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { parse } from 'yaml';
-import { freePort } from '../../../gateway/upstream/free-port.js';
+import { freePort } from '../../../runtime/network/free-port.js';
 import type { Question, Said } from './conversation.js';
 import { callOf, type KubeObject, placeOf } from './kube-calls.js';
 
