@@ -54,13 +54,16 @@ async function openLoop(client: Client, rate: number, options: LoadOptions): Pro
   const begin = performance.now();
   const waiting: number[] = [];
   const open = new Set<Promise<void>>();
+  /** Sends what is due, and then what waits for its place. */
+  const occupy = async (due: number) => {
+    let next: number | undefined = due;
+    while (next !== undefined && !options.signal.aborted) {
+      record.add(await client.send(next));
+      next = waiting.shift();
+    }
+  };
   const launch = (due: number) => {
-    const sent = client.send(due).then((outcome) => {
-      record.add(outcome);
-      open.delete(sent);
-      const next = waiting.shift();
-      if (next !== undefined && !options.signal.aborted) launch(next);
-    });
+    const sent: Promise<void> = occupy(due).finally(() => open.delete(sent));
     open.add(sent);
   };
   for (let i = 0; ; i++) {

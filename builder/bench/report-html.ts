@@ -102,7 +102,7 @@ function table([heading = [], ...rows]: readonly (readonly string[])[]): string 
   const cells = (row: readonly string[], tag: string) =>
     row.map((cell) => `<${tag}>${e(cell)}</${tag}>`).join('');
   const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('');
-  return `<div class="wide"><table><thead><tr>${cells(heading, 'th')}</tr></thead><tbody>${body}</tbody></table></div>`;
+  return `<div class="wide" tabindex="0" role="region" aria-label="measured"><table><thead><tr>${cells(heading, 'th')}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
 const STYLE = `

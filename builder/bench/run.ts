@@ -58,7 +58,7 @@ async function takeTurns(targets: readonly Target[], load: Load, options: BenchO
   for (let slice = 0; slice < slices; slice++) {
     // A B, B A, A B: what drifts meanwhile disturbs both alike.
     const order = [...targets.keys()];
-    for (const i of slice % 2 === 0 ? order : order.reverse()) {
+    for (const i of slice % 2 === 0 ? order : order.toReversed()) {
       options.say(
         `${targets[i]!.name}, ${loadText(load)}${slices > 1 ? `, slice ${slice + 1} of ${slices}` : ''}`,
       );

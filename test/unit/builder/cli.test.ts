@@ -27,6 +27,7 @@ const COMMANDS = [
   'run',
   'list',
   'test',
+  'bench',
   'verify',
   'export',
   'load',
