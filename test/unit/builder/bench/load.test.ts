@@ -84,9 +84,9 @@ test('errors are told by status and code, and are no latencies', async () => {
   let seen = 0;
   const url = await serve((request, response) => {
     seen++;
-    if (seen % 3 === 0) return void request.destroy();
     response.statusCode = seen % 3 === 1 ? 503 : 200;
-    if (seen !== 5) response.end('{}');
+    if (seen % 3 === 0) request.destroy();
+    else if (seen !== 5) response.end('{}');
   });
   const sender = client(url, 1, 300);
   const measured = await runLoad(sender, { concurrency: 1 }, { warmupMs: 0, requests: 9, signal });
