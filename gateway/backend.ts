@@ -19,6 +19,7 @@ import { dockerLauncher } from './upstream/docker.js';
 import { kubernetesUpstream } from './upstream/kubernetes.js';
 import { measuredLauncher } from './upstream/measured.js';
 import { openFleet } from './upstream/open-fleet.js';
+import { remoteUpstream, withRemotes } from './remote/upstream.js';
 import { createPool } from './upstream/pool.js';
 import { processLauncher } from './upstream/process.js';
 import { staticUpstream } from './upstream/static.js';
@@ -57,8 +58,18 @@ export interface BackendParts {
   onEvent: (event: ModelEvent) => void;
 }
 
-/** @throws GatewayError or BuilderError with a remedy */
+/**
+ * Models that others serve are asked there; all others are served as the flags say.
+ * @throws GatewayError or BuilderError with a remedy
+ */
 export async function openBackend(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
+  const { catalog, upstream } = await openOwn(flags, parts);
+  const { environment, log } = parts;
+  const dispatcher = createDispatcher(environment.outgoing, UPSTREAM_POOLS);
+  return { catalog, upstream: withRemotes(upstream, remoteUpstream({ dispatcher, log })) };
+}
+
+async function openOwn(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
   const file =
     flags.catalog === undefined ? undefined : await fileCatalog(path.resolve(flags.catalog), parts.log);
   const kind = flags.upstream ?? (await detectUpstream(parts.log));
@@ -162,7 +173,7 @@ async function poolBackend(
   const catalog = measuredCatalog(models);
   const pool = createPool({
     launcher: measuredLauncher(launcher, (modelId, gigabytes) => catalog.setMeasured(modelId, gigabytes)),
-    catalog: () => catalog.list(),
+    catalog: () => catalog.list().filter(({ remote }) => !remote),
     ...{ memoryGb: memory, idleMs: idle, maxWaiting: queue, replicas, busyAt, log, onEvent },
   });
   await pool.adopt((modelId) => catalog.find(modelId));

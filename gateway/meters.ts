@@ -46,11 +46,18 @@ const LANGUAGE: ReadonlySet<TaskId> = new Set<TaskId>([
   'video-text-to-text',
 ]);
 
-/** The smallest tier that the model fits into, or the largest if none is big enough. @param sorted by size */
+/**
+ * What the catalogue says, else the smallest tier that the model fits into, or the largest if none is big enough.
+ * @param sorted by size
+ */
 export function meterOf(
-  { task, ramRequired }: Pick<ModelEntry, 'task' | 'ramRequired'>,
+  { task, ramRequired, remote }: Pick<ModelEntry, 'task' | 'ramRequired' | 'remote'>,
   sorted: readonly Tier[],
 ): Meter {
+  if (remote?.price) {
+    const { meter, perSecond } = remote.price;
+    return { meter, meterPrice: `${perSecond} / sec`, perSecond: Number(perSecond) };
+  }
   const tier = sorted.find(({ gb }) => gb >= ramRequired) ?? sorted.at(-1)!;
   const language = LANGUAGE.has(task);
   const amount = language ? tier.language : tier.other;

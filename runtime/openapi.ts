@@ -104,7 +104,9 @@ function errorResponses(): Schema {
 }
 
 /** Error codes that POST /run never returns. */
-const NOT_FROM_RUN = new Set(['not_found', 'method_not_allowed', 'rate_limited', 'cancelled']);
+const NOT_FROM_RUN = new Set([
+  ...['not_found', 'method_not_allowed', 'rate_limited', 'remote_failed', 'cancelled'],
+]);
 
 function errorResponse(description: string): Schema {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };

@@ -1,4 +1,5 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { Remote } from '../remote/remote.js';
 
 /** One model of the catalogue: its row in the hosted list, and where it comes from. */
 export interface ModelEntry {
@@ -15,6 +16,8 @@ export interface ModelEntry {
   figures: 'given' | 'measured' | 'predicted' | 'assumed';
   /** Local folder with its files, instead of a hub. */
   from?: string | undefined;
+  /** Who serves it, where others do. */
+  remote?: Remote | undefined;
   /** Its image on the engine. */
   image?: ModelImage | undefined;
 }

@@ -6,6 +6,8 @@ import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';
 import { followFile } from '../follow-file.js';
+import { readKeyFile } from '../remote/key.js';
+import { type Remote, remoteField, remoteProblem } from '../remote/remote.js';
 import { MIN_RAM_GB, sortedById } from './entries.js';
 import type { Catalog, ModelEntry } from './entry.js';
 
@@ -18,13 +20,16 @@ const row = z.strictObject({
   ramRequired: z.number().positive().optional(),
   addresses: z.array(address).default([]),
   from: z.string().optional(),
+  remote: remoteField.optional(),
 });
+
+type Row = z.output<typeof row>;
 
 const document = z.strictObject({ models: z.array(row) });
 
 /**
  * Reads a catalogue in YAML or JSON: `models:`, a list of `id`, `task` and, as wanted, `params` (billions),
- * `ramRequired` (GB), `addresses` and `from` (a folder, relative to the file).
+ * `ramRequired` (GB), `addresses`, `from` (a folder, relative to the file) and `remote` (who else serves it).
  * @throws GatewayError that names the file and what is wrong in it
  */
 export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
@@ -36,16 +41,44 @@ export async function readCatalogFile(file: string): Promise<ModelEntry[]> {
     const { path: at, message } = parsed.error.issues[0]!;
     throw new GatewayError(`the catalogue ${file} is not right at ${at.join('.') || 'its top'}: ${message}`);
   }
-  const entries = parsed.data.models.map(({ id, from, ramRequired, ...rest }): ModelEntry => ({
+  const entries = parsed.data.models.map((row) => entryOf(file, row));
+  const duplicate = entries.find(({ modelId }, i) => entries.findIndex((e) => e.modelId === modelId) !== i);
+  if (duplicate) throw new GatewayError(`the catalogue ${file} names ${duplicate.modelId} twice`);
+  // A key that can't be read should be known before the first call.
+  for (const { remote } of entries) if (remote?.keyFile !== undefined) await readKeyFile(remote.keyFile);
+  return entries;
+}
+
+function entryOf(file: string, { id, from, ramRequired, remote, ...rest }: Row): ModelEntry {
+  const resolved = (name: string) => path.resolve(path.dirname(file), name);
+  const entry: ModelEntry = {
     ...rest,
     modelId: id,
     ramRequired: ramRequired ?? MIN_RAM_GB,
     figures: ramRequired === undefined ? 'assumed' : 'given',
-    from: from === undefined ? undefined : path.resolve(path.dirname(file), from),
-  }));
-  const duplicate = entries.find(({ modelId }, i) => entries.findIndex((e) => e.modelId === modelId) !== i);
-  if (duplicate) throw new GatewayError(`the catalogue ${file} names ${duplicate.modelId} twice`);
-  return entries;
+    from: from === undefined ? undefined : resolved(from),
+  };
+  if (!remote) return entry;
+  const { keyFile } = remote;
+  return remoteEntry(file, entry, {
+    ...remote,
+    ...(keyFile === undefined ? {} : { keyFile: resolved(keyFile) }),
+  });
+}
+
+/** @throws GatewayError for what contradicts that others serve it */
+function remoteEntry(file: string, entry: ModelEntry, remote: Remote): ModelEntry {
+  const { modelId, task, from, addresses, figures, ramRequired } = entry;
+  const own = from === undefined ? addresses.length > 0 && 'addresses' : 'from';
+  const problem = own
+    ? { field: own, fault: 'is for models that are not remote' }
+    : remoteProblem(remote, task);
+  if (problem)
+    throw new GatewayError(
+      `the catalogue ${file} is not right at ${modelId}: ${problem.field}: ${problem.fault}`,
+    );
+  // It takes no memory here.
+  return { ...entry, remote, figures: 'given', ramRequired: figures === 'given' ? ramRequired : 0 };
 }
 
 function parseYaml(file: string, text: string): unknown {

@@ -7,11 +7,8 @@ import type { FinishReason, Usage } from '../../runtime/core/usage.js';
 import { stringifyNumbers } from '../../runtime/wire/python-numbers.js';
 import type { AnswerPiece, ModelAnswer } from '../../runtime/dialects/host.js';
 import type { Envelope } from '../../runtime/wire/respond.js';
-import { type ContainerRequest, requestContainer } from './proxy.js';
+import { requestContainer, type Target } from './proxy.js';
 import { readUsageHeaders } from './usage-headers.js';
-
-/** Address of a container, and how it is connected to. */
-export type Target = Pick<ContainerRequest, 'dispatcher'> & { url: string };
 
 interface RunRequest {
   /** Body of POST /run. */
@@ -23,12 +20,9 @@ interface RunRequest {
  * Asks a container for a whole answer.
  * @throws RunError with the container's status and message when it refuses
  */
-export async function requestAnswer(
-  { url, dispatcher }: Target,
-  { body, signal }: RunRequest,
-): Promise<ModelAnswer> {
+export async function requestAnswer(target: Target, { body, signal }: RunRequest): Promise<ModelAnswer> {
   const text = stringifyNumbers(body);
-  const answer = await requestContainer(url, { body: text, headers: {}, signal, dispatcher });
+  const answer = await requestContainer(target, { body: text, headers: {}, signal });
   const { error, output } = await envelopeOf(answer.body, signal);
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, error, answer.headers);
   return { output, usage: readUsageHeaders(answer.headers) };
@@ -39,14 +33,13 @@ export async function requestAnswer(
  * @throws RunError as `requestAnswer` does; the iterator throws when the answer breaks off
  */
 export async function requestStream(
-  { url, dispatcher }: Target,
+  target: Target,
   { body, signal }: RunRequest,
 ): Promise<AsyncIterable<AnswerPiece>> {
   const text = stringifyNumbers({ ...body, stream: true });
-  const answer = await requestContainer(url, {
-    body: text,
+  const answer = await requestContainer(target, {
+    ...{ body: text, signal },
     headers: { accept: 'text/event-stream' },
-    ...{ signal, dispatcher },
   });
   if (answer.statusCode === 200) return readPieces(answer.body);
   const { error } = await envelopeOf(answer.body, signal);
@@ -58,7 +51,11 @@ async function envelopeOf(body: { text(): Promise<string> }, signal: AbortSignal
     signal.throwIfAborted();
     throw new RunError('engine_crashed', 'the model broke off; try again', { cause });
   });
-  return parseJson(text) as Envelope;
+  const json = parseJson(text);
+  if (typeof json === 'object' && json !== null && 'output' in json) return json as Envelope;
+  throw new RunError('engine_crashed', 'the model broke off; try again', {
+    cause: 'its answer is no envelope',
+  });
 }
 
 /** Replaces the parser's error, which quotes the text: answers must not get into a log. */

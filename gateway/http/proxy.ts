@@ -3,10 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { Agent, type Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
-import { USAGE_HEADERS } from '../../runtime/core/usage.js';
+import { type Usage, USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { JSON_TYPE, NOT_BEGUN } from '../../runtime/wire/respond.js';
 import { callContext } from './call-context.js';
 import { sumTokens } from '../../runtime/dialects/ask.js';
+import type { ContainerAnswer, ContainerClient, RunCall } from '../upstream/upstream.js';
 import { readUsageHeaders } from './usage-headers.js';
 
 /** No timeouts: a model may run for long, and the container has its own deadline. */
@@ -39,9 +40,16 @@ export function pendingRequests(): number {
   return stats.reduce((sum, { running, pending }) => sum + running + pending, 0);
 }
 
-export interface Forward {
+/** Where a model answers, and how it is reached. */
+export interface Target {
   url: string;
+  /** Instead of a direct connection. */
   dispatcher?: Dispatcher | undefined;
+  /** Instead of HTTP to `url`. */
+  client?: ContainerClient | undefined;
+}
+
+export interface Forward extends Target {
   /** The JSON body, unchanged. */
   body: Buffer;
   signal: AbortSignal;
@@ -55,7 +63,10 @@ export interface Forward {
  * connection is closed.
  */
 export async function forward(request: Request, response: Response, target: Forward): Promise<void> {
-  const answer = await requestContainer(target.url, { ...target, headers: requestHeaders(request.headers) });
+  const { body, signal } = target;
+  const onUsage = (usage: Usage) => (callContext(response).tokens = sumTokens([usage]));
+  const headers = requestHeaders(request.headers);
+  const answer = await requestContainer(target, { body, signal, headers, onUsage });
   response.statusCode = answer.statusCode;
   for (const name of RESPONSE_HEADERS) {
     const value = answer.headers[name];
@@ -63,7 +74,7 @@ export async function forward(request: Request, response: Response, target: Forw
   }
   if (isJson(answer)) response.setHeader('Content-Type', JSON_TYPE);
   for (const [name, value] of Object.entries(target.onHeaders())) response.setHeader(name, value);
-  callContext(response).tokens = sumTokens([readUsageHeaders(answer.headers)]);
+  callContext(response).tokens ??= sumTokens([readUsageHeaders(answer.headers)]);
   if (isShort(answer)) return sendBuffered(response, answer, target.signal);
   // Log, limits, budget and the pipeline all listen for `close`; this many listeners are no leak.
   response.setMaxListeners(32);
@@ -76,14 +87,14 @@ export async function forward(request: Request, response: Response, target: Forw
 
 const SHORT_BYTES = 2 ** 16;
 
-function isShort(answer: Dispatcher.ResponseData): boolean {
+function isShort(answer: ContainerAnswer): boolean {
   return isJson(answer) && Number(answer.headers['content-length'] ?? Infinity) <= SHORT_BYTES;
 }
 
 /** Reads the whole answer before writing: if it breaks off, the caller still gets an error with a status. */
 async function sendBuffered(
   response: Response,
-  { body }: Dispatcher.ResponseData,
+  { body }: ContainerAnswer,
   signal: AbortSignal,
 ): Promise<void> {
   const bytes = await body.bytes().catch((error: unknown) => {
@@ -94,24 +105,17 @@ async function sendBuffered(
   response.end(bytes);
 }
 
-export interface ContainerRequest {
-  /** JSON. */
-  body: Buffer | string;
-  headers: Record<string, string>;
-  signal: AbortSignal;
-  /** Instead of a direct connection. */
-  dispatcher?: Dispatcher | undefined;
-}
-
 /**
  * Sends a body to POST /run of a container.
  * @throws RunError `engine_crashed` when no model answers, `stopping` when the server stops and has not begun, or the
  * signal's reason
  */
 export async function requestContainer(
-  url: string,
-  { body, headers, signal, dispatcher = agent }: ContainerRequest,
-): Promise<Dispatcher.ResponseData> {
+  { url, dispatcher = agent, client }: Target,
+  request: RunCall,
+): Promise<ContainerAnswer> {
+  if (client) return client.run(request);
+  const { body, headers, signal } = request;
   const sent = dispatcher.request({
     ...splitUrl(url),
     ...{ method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
@@ -138,7 +142,7 @@ function splitUrl(url: string): { origin: string; path: string } {
 }
 
 /** False for answers of other servers, such as a proxy: HTML pages, redirects, a 401. */
-function isModelAnswer(answer: Dispatcher.ResponseData): boolean {
+function isModelAnswer(answer: ContainerAnswer): boolean {
   if (answer.statusCode === 401) return false;
   if (answer.statusCode !== 200) return isJson(answer);
   return /^(?:application\/json|text\/plain|text\/event-stream|(?:image|audio|video)\/)/i.test(
@@ -146,12 +150,12 @@ function isModelAnswer(answer: Dispatcher.ResponseData): boolean {
   );
 }
 
-function isJson(answer: Dispatcher.ResponseData): boolean {
+function isJson(answer: ContainerAnswer): boolean {
   return /^application\/json\b/i.test(contentTypeOf(answer));
 }
 
-function contentTypeOf({ headers }: Dispatcher.ResponseData): string {
-  return String(headers['content-type'] ?? '');
+function contentTypeOf({ headers }: ContainerAnswer): string {
+  return headers['content-type'] ?? '';
 }
 
 function requestHeaders(headers: IncomingHttpHeaders): Record<string, string> {

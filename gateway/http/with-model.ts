@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'express';
-import type { Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { abortControllerOf } from '../../runtime/wire/middleware.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { type Meter, meterOf, type Tier } from '../meters.js';
 import type { Lease, Upstream } from '../upstream/upstream.js';
 import { callContext } from './call-context.js';
-import { newConnections } from './proxy.js';
+import { newConnections, type Target } from './proxy.js';
 import { createTryAgain, isRefusal } from './try-again.js';
 
 export interface ModelParts {
@@ -20,11 +19,7 @@ export interface ModelParts {
 }
 
 /** A server of a model, for one call. */
-export interface ModelServer {
-  /** Without a path. */
-  url: string;
-  /** How it is connected to, where that is not directly. */
-  dispatcher?: Dispatcher | undefined;
+export interface ModelServer extends Target {
   /** Aborted when the caller leaves or a time limit is exceeded. */
   signal: AbortSignal;
   /** Response headers with the cost so far; for a stream, the cost until its first chunk. */
@@ -53,7 +48,7 @@ export async function withModel(
     const deadline = setTimeout(() => controller.abort(callTimeout(parts.callMs)), parts.callMs);
     const started = performance.now();
     // Behind the address of a Service a new connection finds another pod; one that is kept leads to the same again.
-    const { url, cold, dispatcher = isFirst ? undefined : newConnections } = lease;
+    const { url, client, cold, dispatcher = isFirst ? undefined : newConnections } = lease;
     call.cold = cold;
     call.waitedMs = started - arrived;
     call.work = { started, perSecond: meter.perSecond };
@@ -63,7 +58,7 @@ export async function withModel(
     });
     let failed: unknown;
     try {
-      return await use({ url, dispatcher, signal, headers });
+      return await use({ url, dispatcher, client, signal, headers });
     } catch (error) {
       if (isTimeout(signal.reason)) void lease.suspect?.();
       if (isRefusal(error)) lease.stops?.();

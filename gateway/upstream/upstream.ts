@@ -1,4 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Usage } from '../../runtime/core/usage.js';
 import type { ModelEntry } from '../catalog/entry.js';
 
 /** Provides servers of models. */
@@ -38,6 +41,8 @@ export interface Lease {
   url: string;
   /** How it is connected to, where that is not directly. */
   dispatcher?: Dispatcher | undefined;
+  /** What asks it, where it is no container. */
+  client?: ContainerClient | undefined;
   /** The model had to be started for this call. */
   cold: boolean;
   release(): void;
@@ -47,6 +52,33 @@ export interface Lease {
   suspect?(): Promise<void>;
   /** Call it when the server refused because it stops: it gets no more calls. */
   stops?(): void;
+}
+
+/** Asks a model as POST /run of its container would be asked, for models that have no container. */
+export interface ContainerClient {
+  /**
+   * Resolves when the answer has begun.
+   * @throws RunError for what has gone wrong before, or the signal's reason
+   */
+  run(request: RunCall): Promise<ContainerAnswer>;
+}
+
+/** A request to POST /run. */
+export interface RunCall {
+  /** JSON. */
+  body: Buffer | string;
+  /** Those of `accept` and `lang` that are given. */
+  headers: Record<string, string>;
+  signal: AbortSignal;
+  /** Told once at most, as soon as the tokens are known; for clients that are no containers. */
+  onUsage?: ((usage: Usage) => void) | undefined;
+}
+
+/** What a container answers: the envelope, a medium, or a stream of text or events. */
+export interface ContainerAnswer {
+  statusCode: number;
+  headers: IncomingHttpHeaders;
+  body: Readable & { text(): Promise<string>; bytes(): Promise<Uint8Array> };
 }
 
 /** A running server of one model. */

@@ -9,6 +9,8 @@ export const STATUS = {
   unprocessable: 422,
   rate_limited: 429,
   engine_failed: 500,
+  /** A server that others run can't be used, or answers what nobody can read. From gateways only. */
+  remote_failed: 502,
   /** The server stops and has not begun with this request: it may go to another one. */
   stopping: 503,
   engine_crashed: 503,

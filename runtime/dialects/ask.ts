@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Response } from 'express';
 import pLimit from 'p-limit';
+import { RunError } from '../core/errors.js';
 import type { Usage } from '../core/usage.js';
 import type { DialectCall } from './dialect.js';
-import { type FieldNames, inCallersWords } from './field-names.js';
+import { type FieldNames, fieldOf, inCallersWords } from './field-names.js';
 import type { AskedModel, DialectHost, ModelAnswer, ModelRequest, TokenCounts } from './host.js';
 
 /**
@@ -82,6 +83,19 @@ export async function countTokens(asked: AskedModel, body: Record<string, unknow
   const params = { ...(body['params'] as object | undefined), count_only: true };
   const { usage } = await asked.ask({ ...body, params }, asked.signal);
   return usage?.tokensIn ?? 0;
+}
+
+/** As `countTokens`; undefined for a model that can't count without writing, as others serve some. */
+export async function countTokensIfPossible(
+  asked: AskedModel,
+  body: Record<string, unknown>,
+): Promise<number | undefined> {
+  try {
+    return await countTokens(asked, body);
+  } catch (error) {
+    if (error instanceof RunError && fieldOf(error)?.field === 'count_only') return undefined;
+    throw error;
+  }
 }
 
 /** Sums the tokens of several answers; undefined if one of them has no count. */

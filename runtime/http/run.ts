@@ -12,7 +12,7 @@ import { inTurns } from '../wire/turns.js';
 import { followSteps } from './follow-steps.js';
 import type { ModelService, RunCallbacks } from './service.js';
 import { createEventWriter, createStreamWriter, prefersEvents, type StreamWriter } from './stream-writer.js';
-import { setUsageHeaders } from './usage.js';
+import { setUsageHeaders } from '../wire/usage.js';
 
 export interface RunDependencies {
   service: ModelService;

@@ -6,7 +6,7 @@ import { dataUrlOf, isMediaOutput } from '../core/media-output.js';
 import type { Progress } from '../core/progress.js';
 import type { Usage } from '../core/usage.js';
 import { pingUntilBegun } from '../wire/pings.js';
-import { usageEvent } from './usage.js';
+import { usageEvent } from '../wire/usage.js';
 
 /** Streams an answer. The status line is sent with the first chunk. */
 export interface StreamWriter {

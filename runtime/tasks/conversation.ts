@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { GeneratedText } from '../core/handles/index.js';
-import { logprobs, probabilitiesOf, promptLogprobs, singleAnswer } from './generated.js';
+import { logprobs, probabilitiesOf, promptLogprobs, type Said, singleAnswer } from './generated.js';
 import { toolParams } from './tool-params.js';
 
 /** Arguments of conversations. */
@@ -22,7 +21,7 @@ interface Begun {
 }
 
 /** The last text of the last message, where the model goes on with it. */
-function begunText(messages: readonly Begun[], continues: boolean | null | undefined): string {
+export function begunText(messages: readonly Begun[], continues: boolean | null | undefined): string {
   const last = messages.at(-1)!;
   if (!(continues ?? last.role === 'assistant')) return '';
   const { content: from } = last;
@@ -65,7 +64,7 @@ export const conversationAnswer = z.union([answer, z.array(answer)]);
 
 /** What was generated as the assistant's message, behind the text that it goes on with. */
 export function asAssistant(
-  found: readonly GeneratedText[],
+  found: readonly Said[],
   messages: readonly Begun[],
   continues: boolean | null | undefined,
 ): z.output<typeof conversationAnswer> {

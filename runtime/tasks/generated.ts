@@ -3,7 +3,7 @@ import type { GeneratedText } from '../core/handles/index.js';
 import type { Usage } from '../core/usage.js';
 
 const likely = {
-  id: z.int(),
+  id: z.int().optional().describe('absent where others serve the model'),
   token: z.string(),
   logprob: z.number().nullable(),
   bytes: z.array(z.int()),
@@ -30,14 +30,22 @@ const text = z.union([
 /** A text; with logprobs or prompt_logprobs an object around it; several in an array. */
 export const generatedText = z.union([text, z.array(text)]);
 
+/** What an answer says. */
+export interface Said extends Pick<
+  GeneratedText,
+  'text' | 'reasoning' | 'toolCalls' | 'promptLogprobs' | 'promptText'
+> {
+  logprobs?: z.output<typeof logprobs> | undefined;
+}
+
 /** The probabilities that were asked for. */
-export const probabilitiesOf = ({ logprobs, promptLogprobs }: GeneratedText) => ({
+export const probabilitiesOf = ({ logprobs, promptLogprobs }: Said) => ({
   ...(logprobs ? { logprobs } : {}),
   ...(promptLogprobs ? { prompt_logprobs: promptLogprobs } : {}),
 });
 
 /** @param echo what stands before each answer, of a prompt that is a text */
-export function textAnswer(found: readonly GeneratedText[], echo = ''): z.output<typeof generatedText> {
+export function textAnswer(found: readonly Said[], echo = ''): z.output<typeof generatedText> {
   return singleAnswer(
     found.map((one) => {
       const whole = echo + one.text;

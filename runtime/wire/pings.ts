@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 
 /** Proxies cut connections that are silent for a minute, some for less. */
-const PING_MS = 15_000;
+export const PING_MS = 15_000;
 
 /**
  * Sends comments of server-sent events while an answer has not begun, so that no proxy takes the connection for dead.

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { changeKeys } from '../../gateway/keys/key-file.js';
 import { newKey } from '../../gateway/keys/key-store.js';
 import { closeServers, started } from '../fakes/gateway.js';
+import { openAiAnswer, provider, PROVIDER_KEY } from '../fakes/provider.js';
 import { freePort, modelEnv, ROOT, startServer, waitFor } from '../fakes/server.js';
 
 jest.setTimeout(60_000);
@@ -66,6 +67,45 @@ describe('gateway serve', () => {
     child.kill('SIGTERM');
     expect([await said, await once(child, 'exit')]).toEqual([`${base}\n`, [0, null]]);
     expect(JSON.parse((await told!).trim().split('\n').at(-1)!)).toMatchObject({ level: 'info' });
+  });
+
+  test('models that others serve stand beside those that it starts', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'slipway-serve-'));
+    const { url, asked } = await provider(openAiAnswer());
+    const remote = { kind: 'openai', url, model: 'gpt-x', keyFile: 'key' };
+    await writeFile(join(folder, 'key'), PROVIDER_KEY);
+    await writeFile(
+      join(folder, 'models.json'),
+      JSON.stringify({
+        models: [
+          { id: 'org/remote', task: 'chat', remote },
+          { id: 'org/own', task: 'text-generation', from: join(ROOT, 'demo/model') },
+        ],
+      }),
+    );
+    const options = ['--upstream', 'process', '--catalog', join(folder, 'models.json'), '--port', '0'];
+    const child = spawn(process.execPath, ['dist/gateway/main.js', 'serve', ...options], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const base = String((await once(child.stdout, 'data'))[0]).trim();
+    const call = async (id: string, body: object) => {
+      const answer = await fetch(`${base}/${id}`, {
+        ...{ method: 'POST', body: JSON.stringify(body) },
+        headers: { authorization: /slw_\S+/.exec(said)![0], 'content-type': 'application/json' },
+      });
+      return { status: answer.status, cold: answer.headers.get('inference-cold-start') };
+    };
+    const messages = [{ role: 'user', content: 'x' }];
+    expect(await call('org/remote', { messages })).toEqual({ status: 200, cold: null });
+    expect(await call('org/own', { text: 'a', params: { max_new_tokens: 1 } })).toEqual({
+      ...{ status: 200, cold: 'true' },
+    });
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(asked[0]!.headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
+    expect(said).not.toContain(PROVIDER_KEY);
   });
 
   test('what only containers can keep is refused for processes', async () => {

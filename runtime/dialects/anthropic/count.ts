@@ -14,8 +14,13 @@ export async function countMessage(call: DialectCall): Promise<void> {
   const given = await readRequest(call, countBody, { tasks: CHAT_TASKS, pythonNumbers: true });
   const model = requireModel(host, given.model, CHAT_TASKS);
   const body = chatRunBody({ messages: messagesOf(model, given), params: promptParams(given) });
-  await askModel(host, response, { model, bodies: [body], names: {} }, async (asked) => {
-    const input_tokens = await countTokens(asked, body);
-    sendJson(response, 200, JSON.stringify({ input_tokens }));
-  });
+  await askModel(
+    host,
+    response,
+    { model, bodies: [body], names: { count_only: 'count_tokens' } },
+    async (asked) => {
+      const input_tokens = await countTokens(asked, body);
+      sendJson(response, 200, JSON.stringify({ input_tokens }));
+    },
+  );
 }

@@ -17,8 +17,14 @@ export function endOf(usage: Usage | undefined, finish: FinishReason, stop: read
 /** The stop strings of a request. */
 export const stopsOf = ({ params }: ChatRequest): string[] => (params['stop'] ?? []) as string[];
 
-/** Tokens of an answer; no prompt is kept for its caller. */
+/** Tokens of an answer; null if nobody has counted them, as some servers of others don't. */
+export const countsOf = (usage: Usage | undefined) => ({
+  input_tokens: usage?.tokensIn ?? null,
+  output_tokens: usage ? (usage.tokensOut ?? 0) : null,
+});
+
+/** As `countsOf`; no prompt is kept for its caller. */
 export const usageOf = (usage: Usage | undefined) => ({
-  ...{ input_tokens: usage?.tokensIn ?? 0, output_tokens: usage?.tokensOut ?? 0 },
+  ...countsOf(usage),
   ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
 });

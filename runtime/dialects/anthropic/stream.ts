@@ -2,13 +2,13 @@ import type { Delta } from '../../core/delta.js';
 import type { Usage } from '../../core/usage.js';
 import { writeChunk } from '../../wire/lifetime.js';
 import { asRunError } from '../../wire/respond.js';
-import { countTokens } from '../ask.js';
+import { countTokensIfPossible } from '../ask.js';
 import { chatRunBody, type ChatRequest } from '../chat/request.js';
 import type { DialectCall } from '../dialect.js';
 import { openEvents } from '../events.js';
 import type { AnswerPiece, AskedModel } from '../host.js';
 import { anthropicError } from './errors.js';
-import { endOf, stopsOf, usageOf } from './message-end.js';
+import { countsOf, endOf, stopsOf, usageOf } from './message-end.js';
 
 export interface MessageStream {
   pieces: AsyncIterable<AnswerPiece>;
@@ -22,8 +22,8 @@ export async function sendMessageEvents(
   { response }: DialectCall,
   { pieces, asked, asking, head }: MessageStream,
 ): Promise<void> {
-  // Clients want the prompt's tokens in the first event.
-  const tokensIn = await countTokens(asked, chatRunBody(asking));
+  // Clients want the prompt's tokens in the first event; where they are not known yet, the last one corrects it.
+  const tokensIn = (await countTokensIfPossible(asked, chatRunBody(asking))) ?? 0;
   openEvents(response);
   const send = (type: string, data: object) =>
     writeChunk(response, `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
@@ -38,7 +38,7 @@ export async function sendMessageEvents(
     }
     await blocks.end();
     const delta = endOf(usage, usage?.finish?.[0] ?? 'stop', stopsOf(asking));
-    await send('message_delta', { delta, usage: { output_tokens: usage?.tokensOut ?? 0 } });
+    await send('message_delta', { delta, usage: countsOf(usage) });
     await send('message_stop', {});
   } catch (error) {
     await Promise.allSettled([send('error', { error: anthropicError(asRunError(error)) })]);

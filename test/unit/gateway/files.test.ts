@@ -46,6 +46,75 @@ test.each([
   await expect((await catalogOf(text)).read()).rejects.toThrow(named);
 });
 
+describe('models that others serve', () => {
+  const remote = (fields: string, row = 'task: chat') =>
+    catalogOf(
+      `models: [{ id: a/b, ${row}, remote: { kind: openai, url: "https://x.test/v1/", model: m${fields} } }]`,
+    );
+
+  test('take no memory here; their key lies beside the catalogue', async () => {
+    const { file, read } = await remote(', keyFile: key, price: { meter: gpt, perSecond: "0.01" }');
+    await expect(read()).rejects.toThrow(/key can't be read \(ENOENT\)/);
+    const key = path.join(path.dirname(file), 'key');
+    await writeFile(key, 'two words');
+    await expect(read()).rejects.toThrow(/has to hold one key/);
+    await writeFile(key, 'sk-1\n');
+    const [entry] = await read();
+    expect(entry).toMatchObject({
+      ...{ modelId: 'a/b', ramRequired: 0, figures: 'given' },
+      remote: {
+        url: 'https://x.test/v1',
+        keyFile: key,
+        timeout: 600,
+        lengthParameter: 'max_tokens',
+        limits: {},
+      },
+    });
+    const tiers = await readTiers('gateway/prices.json');
+    expect(meterOf(entry!, tiers)).toEqual({ meter: 'gpt', meterPrice: '0.01 / sec', perSecond: 0.01 });
+    expect(meterOf({ ...entry!, remote: undefined }, tiers).meter).toBe('micro-lm');
+  });
+
+  test.each([
+    ['a task that its kind does not serve', '', 'task: fill-mask', /a\/b: task: openai serves chat, /],
+    [
+      'a parameter that can not be given',
+      ', parameters: [num_beams]',
+      undefined,
+      /num_beams can't be given to openai/,
+    ],
+    [
+      'an address of its own',
+      '',
+      'task: chat, addresses: ["http://a"]',
+      /addresses: is for models that are not/,
+    ],
+    ['a folder of its own', '', 'task: chat, from: x', /from: is for models that are not/],
+    ['a field that nobody knows', ', apiKey: x', undefined, /apiKey/],
+    [
+      'a price that is no text',
+      ', price: { meter: a, perSecond: 0.1 }',
+      undefined,
+      /remote\.price\.perSecond/,
+    ],
+  ])('%s is refused by name', async (_, fields, row, told) => {
+    await expect((await remote(fields, row)).read()).rejects.toThrow(told);
+  });
+
+  test('a name that no gateway has is refused', async () => {
+    const text =
+      'models: [{ id: a/b, task: chat, remote: { kind: slipway, url: "https://x.test", model: "a?b" } }]';
+    await expect((await catalogOf(text)).read()).rejects.toThrow(/a\/b: remote\.model: another gateway/);
+  });
+
+  test.each(['https://u:p@x.test', 'https://x.test?key=1', 'file:///x'])('not at %s', async (url) => {
+    const text = `models: [{ id: a/b, task: chat, remote: { kind: slipway, url: "${url}", model: a/b } }]`;
+    const error = await (await catalogOf(text)).read().catch((error: Error) => error);
+    expect(String(error)).toMatch(/models\.0\.remote\.url/);
+    expect(String(error)).not.toContain('u:p');
+  });
+});
+
 test('keys are kept by their hashes, for their owner only', async () => {
   const file = path.join(await folder(), 'keys.json');
   const [one, two] = [newKey('one', new Date(0)), newKey('two', new Date(0))];
