@@ -11,16 +11,22 @@ export const PLACE = resolve('.cache/clients');
 
 const FILES = [
   ...['package.json', 'package-lock.json', 'requirements.txt', 'requirements.lock.txt'],
-  ...['check.py', 'check.mjs'],
+  ...['check.py', 'check.mjs', 'lm_eval'],
 ];
 
 /** Installs the published clients and all that they need, in the versions that are written here. */
 export async function install() {
   mkdirSync(PLACE, { recursive: true });
-  for (const file of FILES) cpSync(join(OWN, file), join(PLACE, file));
-  const python = join(PLACE, 'python/bin/python');
-  if (!existsSync(python)) await run('python3', ['-m', 'venv', join(PLACE, 'python')]);
-  const given = ['-r', join(PLACE, 'requirements.txt'), '-c', join(PLACE, 'requirements.lock.txt')];
-  await run(python, ['-m', 'pip', 'install', '-q', ...given]);
+  for (const file of FILES) cpSync(join(OWN, file), join(PLACE, file), { recursive: true });
+  const at = (file) => join(PLACE, file);
+  await installPython('python', ['-r', at('requirements.txt'), '-c', at('requirements.lock.txt')]);
+  // All that it needs, in versions of its own.
+  await installPython('python-lm-eval', ['--no-deps', '-r', at('lm_eval/requirements.txt')]);
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PLACE });
+}
+
+async function installPython(folder, given) {
+  const python = join(PLACE, folder, 'bin/python');
+  if (!existsSync(python)) await run('python3', ['-m', 'venv', join(PLACE, folder)]);
+  await run(python, ['-m', 'pip', 'install', '-q', ...given]);
 }

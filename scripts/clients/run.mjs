@@ -11,7 +11,7 @@ import { format, resolveConfig } from 'prettier';
 import { unpackFixtures } from '../packing/unpack.mjs';
 import { install, PLACE } from './install.mjs';
 import { KNOWN, nameOf, page } from './page.mjs';
-import { gateway, MODELS, serve, ZOO } from './servers.mjs';
+import { EVALUATED_REPOSITORY, gateway, MODELS, serve, ZOO } from './servers.mjs';
 
 const run = promisify(execFile);
 const PAGE = 'docs/clients.md';
@@ -35,8 +35,11 @@ async function resultsOf(program, args) {
 /** Calls of all clients. */
 async function check(models, key) {
   const given = JSON.stringify({ models, key, ...MEDIA });
+  const evaluated = { address: models['text-generation'], key, tokenizer: resolve(EVALUATED_REPOSITORY) };
+  const evaluate = [join(PLACE, 'lm_eval/check.py'), JSON.stringify(evaluated)];
   return [
     ...(await resultsOf(join(PLACE, 'python/bin/python'), ['check.py', given])),
+    ...(await resultsOf(join(PLACE, 'python-lm-eval/bin/python'), evaluate)),
     ...(await resultsOf(process.execPath, ['check.mjs', given])),
   ];
 }

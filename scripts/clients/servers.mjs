@@ -11,10 +11,16 @@ const run = promisify(execFile);
 
 export const ZOO = 'test/fixtures/zoo';
 
+/** What lm-eval's values are of. */
+const EVALUATED = 'zoo-weights/text-generation/llama-bf16-tied';
+
+/** The tokenizer that lm-eval sends tokens of. */
+export const EVALUATED_REPOSITORY = `test/fixtures/${EVALUATED}/repo`;
+
 /** Task -> repository. */
 export const MODELS = {
   chat: 'chat/llama-chat',
-  'text-generation': 'text-generation/llama',
+  'text-generation': `../${EVALUATED}`,
   summarization: 'summarization/t5-summary',
   translation: 'translation/marian',
   'fill-mask': 'fill-mask/bert',
