@@ -3,14 +3,18 @@ import { RunError } from '../runtime/core/errors.js';
 import { StoreError } from '../runtime/store/errors.js';
 import { benchCommand } from './commands/bench.js';
 import { buildCommand } from './commands/build.js';
+import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { exportCommand } from './commands/export.js';
 import { fetchCommand } from './commands/fetch.js';
 import { keygenCommand } from './commands/keygen.js';
+import { logsCommand, stopCommand } from './commands/lifecycle.js';
 import { listCommand } from './commands/list.js';
 import { loadCommand } from './commands/load.js';
 import { manifestCommand } from './commands/manifest.js';
 import { planCommand } from './commands/plan.js';
+import { pruneCommand } from './commands/prune.js';
+import { rmCommand } from './commands/rm.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { snapshotCommand } from './commands/snapshot.js';
@@ -27,7 +31,11 @@ const COMMANDS = [
   snapshotCommand,
   serveCommand,
   runCommand,
+  logsCommand,
+  stopCommand,
   listCommand,
+  rmCommand,
+  pruneCommand,
   testCommand,
   benchCommand,
   keygenCommand,
@@ -36,6 +44,7 @@ const COMMANDS = [
   loadCommand,
   manifestCommand,
   doctorCommand,
+  completionCommand,
 ];
 
 /** The command line with all commands. Throws instead of ending the process. */

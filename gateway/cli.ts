@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { completionCommand } from '../builder/commands/completion.js';
 import { keysCommand } from './commands/keys.js';
 import { serveCommand } from './commands/serve.js';
 import { tasksCommand } from './commands/tasks.js';
@@ -19,5 +20,6 @@ export function createGatewayProgram(): Command {
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(see --help)');
   for (const register of [serveCommand, keysCommand, usageCommand, tasksCommand]) register(program);
+  completionCommand(program, process);
   return program;
 }

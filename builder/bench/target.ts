@@ -95,7 +95,7 @@ async function imageTarget(given: string, image: ImageDetails, context: TargetCo
     const started = performance.now();
     const container = await docker.startContainer({
       ...{ image: image.id, env: { KEY: TEST_KEY }, hostPort: 0, hostAddress: '127.0.0.1', mounts },
-      ...{ gpus: image.labels[LABEL.device] === 'cuda', autoRemove: true },
+      ...{ gpus: image.labels[LABEL.device] === 'cuda', autoRemove: true, temporary: true },
     });
     const close = () => container.stop(STOP_SECONDS);
     const address = `http://127.0.0.1:${container.port}`;

@@ -36,7 +36,8 @@ interface ContainerFlags {
 type RunFlags = SourceFlags & ImageFlags & OutputFlags & ContainerFlags;
 type RunChoice = SourceFlags & ImageChoice & OutputFlags & ContainerFlags;
 
-const STOP_GRACE_SECONDS = 40;
+/** Time for the requests that a server has. */
+export const STOP_GRACE_SECONDS = 40;
 const KEY_FILE_INSIDE = '/run/slipway-key';
 
 const NOTES = `

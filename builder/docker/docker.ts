@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { IsolatedContainer, IsolatedOptions } from './isolated.js';
+import type { MadeContainers } from './made.js';
 
 /**
  * What the builder needs of a Docker Engine. Every method throws BuilderError: `docker` when no engine answers, `failure`
@@ -40,6 +41,8 @@ export interface Docker {
   ): Promise<T | undefined>;
   /** Creates and starts a container. */
   startContainer(options: ContainerOptions): Promise<RunningContainer>;
+  /** Containers that `startContainer` and `startIsolated` have made, also for other processes. */
+  made: MadeContainers;
   /** Creates and starts a container without a network; the caller removes it. */
   startIsolated(options: IsolatedOptions): Promise<IsolatedContainer>;
 }
@@ -95,7 +98,8 @@ export interface BuildOptions {
 
 export interface ContainerOptions {
   image: string;
-  name?: string;
+  /** It ends with the command; `prune` removes it if that was killed. */
+  temporary?: boolean;
   env: Record<string, string>;
   /** Host port to the container's port 80; 0 lets the engine choose. */
   hostPort: number;

@@ -19,6 +19,7 @@ import {
   readImage,
   saveImages,
 } from './dockerode/images.js';
+import { madeContainers } from './dockerode/made.js';
 import { startIsolated } from './dockerode/isolated.js';
 import { BuilderError } from '../exit.js';
 import { isNotFound, withEngineErrors } from './engine-errors.js';
@@ -49,6 +50,7 @@ export function dockerodeDocker(options?: Dockerode.DockerOptions): Docker {
     loadImages: (tar, onLine) => withEngineErrors(() => loadImages(client(), tar, onLine)),
     readImage: (at, use) => withEngineErrors(() => readImage(client(), at, use)),
     startContainer: (options) => withEngineErrors(() => start(client(), options)),
+    made: madeContainers(client),
     startIsolated: (options) => withEngineErrors(() => startIsolated(client(), options)),
   };
 }

@@ -9,6 +9,7 @@ import type {
   ImageSummary,
 } from '../../builder/docker/docker.js';
 import type { IsolatedContainer, IsolatedOptions } from '../../builder/docker/isolated.js';
+import type { MadeContainer } from '../../builder/docker/made.js';
 import { BuilderError } from '../../builder/exit.js';
 
 export interface FakeBuild extends BuildOptions {
@@ -26,6 +27,9 @@ export interface FakeDocker extends Docker {
   archives: Map<string, Buffer>;
   /** Tars that were loaded. */
   loads: Buffer[];
+  /** Containers that are there. */
+  there: MadeContainer[];
+  histories: Map<string, string[]>;
   /** What a container without a network does; the test says it. */
   isolate?: (options: IsolatedOptions) => Promise<IsolatedContainer>;
 }
@@ -39,6 +43,19 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
     images,
     builds,
     containers,
+    there: [],
+    histories: new Map(),
+    made: {
+      list: async () => [...fake.there],
+      logs: async (id, { onOutput }) => onOutput(`log of ${id}\n`),
+      async stop(id) {
+        for (const each of fake.there) if (each.id === id) each.state = 'exited';
+      },
+      async remove(id) {
+        fake.there = fake.there.filter((each) => each.id !== id);
+      },
+      imagesInUse: async () => new Set(fake.there.map(({ imageId }) => imageId)),
+    },
     archives: new Map(),
     loads: [],
     info: async () => ({ version: '0', apiVersion: '1.41', storage: 'memory', platform, nvidia: false }),
@@ -71,7 +88,7 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
       if (!image) throw new Error(`no image ${reference}`);
       images.set(target, image);
     },
-    imageHistory: async () => [],
+    imageHistory: async (id) => (fake.histories.get(id) ?? []).map((createdBy) => ({ createdBy, size: 0 })),
     removeImage: async (reference) => void images.delete(reference),
     async saveImages(references) {
       const archive = fake.archives.get(references[0]!);

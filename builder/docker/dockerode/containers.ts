@@ -1,13 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import type Dockerode from 'dockerode';
 import type { ContainerOptions, RunningContainer } from '../docker.js';
+import { madeBy } from '../made.js';
 import { isNotFound, type EngineError, withEngineErrors } from '../engine-errors.js';
+
+/** Name and labels by which builder knows its containers. */
+export function madeLabels(temporary: boolean): { name: string; Labels: Record<string, string> } {
+  const { name, labels } = madeBy(`slipway-${randomBytes(4).toString('hex')}`, temporary);
+  return { name, Labels: labels };
+}
 
 /** Creates and starts a container with a published port. */
 export async function start(client: Dockerode, options: ContainerOptions): Promise<RunningContainer> {
   const container = await client.createContainer({
     Image: options.image,
-    ...(options.name === undefined ? {} : { name: options.name }),
+    ...madeLabels(options.temporary ?? false),
     Env: Object.entries(options.env).map(([name, value]) => `${name}=${value}`),
     HostConfig: {
       AutoRemove: options.autoRemove,

@@ -4,10 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Dockerode from 'dockerode';
 import { isNotFound, withEngineErrors } from '../engine-errors.js';
 import type { ExecOptions, ExecResult, IsolatedContainer, IsolatedOptions } from '../isolated.js';
-import { attach, readOnlyBinds, stop } from './containers.js';
-
-/** Label by which an operator finds containers that a killed builder left behind. */
-const TEMPORARY = 'io.slipway.temporary';
+import { attach, madeLabels, readOnlyBinds, stop } from './containers.js';
 
 /** IPv6 is off by default without a network, and then attempts fail before the kernel counts them. */
 const IPV6_ON = { 'net.ipv6.conf.all.disable_ipv6': '0' };
@@ -32,7 +29,7 @@ async function createAndStart(
     Image: image,
     ...(entrypoint === undefined ? {} : { Entrypoint: [...entrypoint] }),
     Env: assignments(env),
-    Labels: { [TEMPORARY]: 'true' },
+    ...madeLabels(true),
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       NetworkMode: 'none',
