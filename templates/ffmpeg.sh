@@ -22,7 +22,7 @@ prefix=/usr/local/lib/ffmpeg
   --disable-debug --disable-ffplay --disable-avdevice --enable-shared --disable-static --enable-zlib --enable-libvpx \
   --enable-libopus --enable-libdav1d --enable-libmp3lame --enable-libopenh264 --enable-protocol=file,pipe \
   --enable-demuxer=mov,matroska,avi,wav,mp3,aac,ogg,flac,gif,mpegts,flv,asf,rawvideo,pcm_f32le,w64,aiff,au,caf,amr,ac3,eac3,mpegps \
-  --enable-muxer=mp4,webm,wav,ogg,mp3,rawvideo,pcm_f32le,pcm_s16le,gif,null,flac \
+  --enable-muxer=mp4,webm,wav,ogg,mp3,rawvideo,pcm_f32le,pcm_s16le,gif,null,flac,adts \
   --enable-decoder='h264,hevc,vp8,vp9,libdav1d,mpeg4,mpeg2video,mpeg1video,h263,mjpeg,gif,rawvideo,png,aac,mp3float,vorbis,opus,flac,alac,pcm_*,adpcm_*,wmav1,wmav2,amrnb,amrwb,ac3,eac3,wmv1,wmv2,wmv3,vc1,msmpeg4v3,theora,prores,flv' \
   --enable-encoder=libopenh264,libvpx_vp9,libvpx_vp8,libopus,libmp3lame,aac,flac,pcm_s16le,pcm_f32le,rawvideo,gif \
   --enable-parser=h264,hevc,vp8,vp9,av1,aac,mpegaudio,opus,vorbis,flac,mpeg4video,mpegvideo,h263,mjpeg,gif,vc1,ac3 \

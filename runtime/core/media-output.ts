@@ -1,6 +1,6 @@
 /** An output that is a picture, a sound or a video: the server sends it as a data URL, or as it is. */
 export interface MediaOutput {
-  /** `image/png`, `audio/wav`, `video/mp4`, `video/webm`. */
+  /** `image/png`, `audio/wav`, `audio/mpeg`, `video/mp4`, `video/webm`. */
   readonly mediaType: string;
   readonly media: Uint8Array;
 }

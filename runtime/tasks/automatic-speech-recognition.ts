@@ -20,6 +20,8 @@ const seconds = z.number().min(0);
 const MOST_TEMPERATURES = 16;
 /** Larger than any decoder's positions. */
 const MOST_PROMPT = 4096;
+/** Characters; many times what any decoder reads. */
+const MOST_PROMPT_TEXT = 20_000;
 
 const input = withMedia({
   params: withGenerateKwargs({
@@ -41,6 +43,13 @@ const input = withMedia({
       .max(MOST_PROMPT)
       .nullish()
       .describe('tokens of words to expect, with the token of a text before first; Whisper’s'),
+    prompt: z
+      .string()
+      .max(MOST_PROMPT_TEXT)
+      .nullish()
+      .describe(
+        'words to expect as a text, names and spellings for example, in place of prompt_ids; Whisper’s; no parameter of Python’s',
+      ),
     condition_on_prev_tokens: z
       .boolean()
       .nullish()

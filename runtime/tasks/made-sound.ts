@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { SpeechSynthesizer } from '../core/handles/index.js';
 import type { MediaOutput } from '../core/media-output.js';
 import { encodeWav } from '../core/wav.js';
+import { encodeSound, SOUND_FORMATS } from '../media/encode-sound.js';
 import {
   defineTask,
   type EngineBinding,
@@ -46,23 +47,30 @@ const soundInput = z.object({
       .min(1)
       .nullish()
       .describe('MusicGen: more than 1 moves away from what would come without the text'),
+    format: z
+      .enum(['wav', ...SOUND_FORMATS])
+      .nullish()
+      .describe('wav with every sample as the model made it, by default; no parameter of Python’s'),
     ...{ max_new_tokens, max_length, do_sample, temperature, top_k, top_p, min_p, typical_p, seed },
   }),
 });
 
 type SoundInput = z.output<typeof soundInput>;
 
-/** A WAV file as a data URL. */
+/** A file as a data URL. */
 const soundOutput = z
   .string()
-  .describe('data URL of a WAV file at the model’s rate, or with json: true the file itself');
+  .describe(
+    'data URL of a sound file, WAV at the model’s rate by default, or with json: true the file itself',
+  );
 
 async function speak(
   handle: SpeechSynthesizer,
-  { text, params: options }: Resolved<SoundInput>,
+  { text, params: { format, ...options } }: Resolved<SoundInput>,
   { signal }: RunContext,
 ): Promise<MediaOutput> {
   const { samples, rate } = await handle.speak(text, options, signal);
+  if (format && format !== 'wav') return encodeSound({ samples, rate }, format, signal);
   return { mediaType: 'audio/wav', media: encodeWav(samples, rate) };
 }
 
@@ -97,7 +105,8 @@ export function soundTask(
       modality: 'text',
       makes: 'audio',
       streams: false,
-      profile: 'text',
+      // Its ffmpeg writes the formats.
+      profile: 'media',
       input: soundInput,
       output: soundOutput,
     },

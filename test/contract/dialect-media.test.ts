@@ -92,7 +92,6 @@ describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
     ['a format that is none', (form) => form.set('response_format', 'poem'), 400],
     ['times of words', (form) => form.set('timestamp_granularities[]', 'word'), 400],
     ['an unknown field', (form) => form.set('colour', 'red'), 400],
-    ['a prompt', (form) => form.set('prompt', 'words'), 400],
     ['too many parts', (form) => Array.from({ length: 100 }, () => form.append('a', '')), 400],
   ])('%s is refused', async (name, change, status) => {
     const form = new FormData();
@@ -124,8 +123,15 @@ describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
     const pcm = await audio.speech.create({ ...given, voice: '3', response_format: 'pcm' });
     const samples = new Int16Array(await pcm.arrayBuffer());
     expect([...samples]).toEqual([0, 8192, 16_384, -8192, -32_767, -32_767]);
-    expect(seen.map(({ params }) => params)).toEqual([{}, { speaker_id: 3 }]);
-    await expect(audio.speech.create({ ...given, response_format: 'mp3' })).rejects.toThrow(/wav/);
+    await audio.speech.create(given);
+    await audio.speech.create({ ...given, response_format: 'opus' });
+    expect(seen.map(({ params }) => params)).toEqual([
+      { format: 'wav' },
+      { speaker_id: 3, format: 'wav' },
+      { format: 'mp3' },
+      { format: 'opus' },
+    ]);
+    await expect(audio.speech.create({ ...given, response_format: 'midi' as 'mp3' })).rejects.toThrow(/wav/);
     await expect(audio.speech.create({ ...given, voice: 'no one' })).rejects.toThrow(/voice/);
   });
 

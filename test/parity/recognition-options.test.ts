@@ -135,6 +135,22 @@ const missing = missingFor(TASK);
     });
   });
 
+  test('words to expect as a text are the tokens that Python makes of them', async () => {
+    const { served, ask } = await recogniser('whisper-en', 'zoo', firstSound);
+    try {
+      const text = async (params: object): Promise<unknown> =>
+        (await ask({ max_new_tokens: 12, ...params })).body.output;
+      // WhisperTokenizer.get_prompt_ids, the same in both versions of transformers.
+      const ids = [426, 220, 39, 271, 65, 360, 11, 220, 304, 64, 88];
+      const asText = await text({ prompt: ' Harbour, quay' });
+      expect(asText).toBe(await text({ prompt_ids: ids }));
+      expect(asText).not.toBe(await text({}));
+      expect(await text({ prompt: '  ' })).toBe(await text({}));
+    } finally {
+      served.stop();
+    }
+  });
+
   test('Moonshine writes on behind max_position_embeddings: places are turned by, not looked up', async () => {
     const model = await zooModel(TASK, 'moonshine-tiny');
     const { request, expect: wanted } = model.cases[0]!;
@@ -198,6 +214,7 @@ const missing = missingFor(TASK);
     try {
       for (const [option, value] of Object.entries({
         temperature: [0, 0.5],
+        prompt: 'words',
         compression_ratio_threshold: 0,
         logprob_threshold: -1,
         no_speech_threshold: 0.6,

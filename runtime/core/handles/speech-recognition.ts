@@ -12,6 +12,8 @@ export interface SpeechOptions {
   return_timestamps?: boolean | 'word' | 'char' | null | undefined;
   /** Whisper's: tokens of words to expect, `<|startofprev|>` first. */
   prompt_ids?: readonly number[] | null | undefined;
+  /** Whisper's: such words as a text, in place of their tokens. */
+  prompt?: string | null | undefined;
   /** Whisper's: what was said stands before the next window. */
   condition_on_prev_tokens?: boolean | null | undefined;
   /** More than one, Whisper's: the next one is tried where a threshold is missed. */

@@ -4,14 +4,13 @@ import { sendMedia } from '../../../wire/respond.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
 import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
+import { SOUND_FORMATS } from '../../../media/encode-sound.js';
 import { mediaOf } from '../../media.js';
 import { readRequest } from '../../read-request.js';
 import { requireModel } from '../../require-model.js';
 import { pcmOf } from './pcm.js';
 
 export const VOICE_TASKS = ['text-to-speech', 'text-to-audio'] as const;
-
-const NO_ENCODER = 'this server makes wav and pcm; ask for one of them';
 
 /** POST v1/audio/speech. */
 export const speechBody = z.strictObject({
@@ -22,14 +21,18 @@ export const speechBody = z.strictObject({
     .nullish()
     .describe('number of a voice; names of OpenAI’s own voices stand for the model’s first'),
   response_format: z
-    .enum(['wav', 'pcm'], { error: `is not supported: ${NO_ENCODER}` })
+    .enum(['wav', 'pcm', ...SOUND_FORMATS])
     .nullish()
-    .describe('wav by default'),
+    .transform((format) => format ?? 'mp3')
+    .describe('mp3 by default'),
   speed: neutral([1], 'ask POST /run for the params of the model'),
   instructions: unsupportedField('models here take no instructions'),
   stream_format: neutral(['audio'], 'the sound is sent when it is made'),
   lang_code: hint(),
 });
+
+/** How callers call what the task may refuse. */
+const NAMES = { text: 'input', speaker_id: 'voice', format: 'response_format' };
 
 /** Voices that OpenAI’s clients name where any would do. */
 const ANY_VOICE = /^(?:alloy|ash|ballad|coral|echo|fable|onyx|nova|sage|shimmer|verse|marin|cedar|default)$/i;
@@ -38,11 +41,12 @@ export async function speak(call: DialectCall): Promise<void> {
   const { response, host } = call;
   const given = await readRequest(call, speechBody, { tasks: VOICE_TASKS });
   const model = requireModel(host, given.model, VOICE_TASKS);
-  const bodies = [{ text: given.input, params: voiceParams(given.voice) }];
-  await answerAll(call, { model, bodies, names: { text: 'input', speaker_id: 'voice' } }, ([answer]) => {
+  const isPcm = given.response_format === 'pcm';
+  const format = isPcm ? 'wav' : given.response_format;
+  const bodies = [{ text: given.input, params: { ...voiceParams(given.voice), format } }];
+  await answerAll(call, { model, bodies, names: NAMES }, ([answer]) => {
     const sound = mediaOf(answer!.output);
     if (!sound) throw new RunError('engine_failed', 'the model made no sound');
-    const isPcm = given.response_format === 'pcm';
     const sent = isPcm ? { mediaType: 'audio/pcm', media: pcmOf(sound.media) } : sound;
     sendMedia(response, sent, { raw: true });
   });

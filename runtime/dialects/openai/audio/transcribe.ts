@@ -66,7 +66,7 @@ function valuesOf(fields: ReadonlyMap<string, readonly string[]>): Record<string
 }
 
 function paramsOf(
-  { language, temperature, response_format }: TranscriptionFields,
+  { language, temperature, prompt, response_format }: TranscriptionFields,
   task: 'transcribe' | 'translate',
 ): Record<string, unknown> {
   return {
@@ -74,6 +74,7 @@ function paramsOf(
     ...(TIMED.has(response_format) ? { return_timestamps: true } : {}),
     ...(task === 'translate' ? { task } : {}),
     ...(language ? { language } : {}),
+    ...(prompt ? { prompt } : {}),
     ...(temperature === undefined ? {} : { temperature }),
   };
 }

@@ -14,7 +14,7 @@ export const responseFormat = z.enum(['json', 'text', 'srt', 'vtt', 'verbose_jso
 export const transcriptionBody = z.strictObject({
   model: modelField,
   language: z.string().optional().describe('code or name; detected by default'),
-  prompt: neutral([''], 'the words before are not known to the model'),
+  prompt: z.string().optional().describe('words to expect: names, spellings'),
   response_format: responseFormat.default('json'),
   temperature: number.optional(),
   timestamp_granularities: z.array(z.enum(['segment', 'word'])).optional(),

@@ -72,3 +72,30 @@ export function createPreviousText(
     },
   };
 }
+
+/** How a text is tokenised, as far as words to expect need it. */
+export interface PromptTokenizer {
+  encode(text: string, options: { specialTokens: false }): { ids: readonly number[] };
+  readonly specialIds: ReadonlySet<number>;
+}
+
+/**
+ * Tokens of words to expect (WhisperTokenizer.get_prompt_ids); of a long text the last ones, as many as the model reads.
+ * @throws RunError 422 where the model has no token to begin them with, or special tokens or times stand in the text
+ */
+export function promptIdsOf(
+  text: string,
+  tokenizer: PromptTokenizer,
+  { previousStart, most, timestampBegin }: PreviousTextRules,
+): number[] {
+  if (previousStart === undefined) {
+    throw new RunError(
+      'unprocessable',
+      'params.prompt: the repository names no token that a text before begins with (prev_sot_token_id)',
+    );
+  }
+  const { ids } = tokenizer.encode(` ${text.trim()}`, { specialTokens: false });
+  if (ids.some((id) => tokenizer.specialIds.has(id) || id >= timestampBegin))
+    throw new RunError('unprocessable', 'params.prompt: special tokens may not stand in it');
+  return [previousStart, ...ids.slice(-most)];
+}

@@ -6,7 +6,7 @@ import { firstNumber } from '../../repository/model-folder.js';
 import { inParallel } from '../../../weights/in-parallel.js';
 import { fallbackRules } from './fallback.js';
 import { createHearing, detectLanguage, type Listening, type WhisperModel } from './hear-window.js';
-import { createPreviousText, previousTextRules } from './previous-text.js';
+import { createPreviousText, previousTextRules, promptIdsOf } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { languageIn, whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
@@ -48,10 +48,10 @@ export function createWhisper(model: WhisperModel): Transcribe {
     { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
-    const { chunk_length_s, stride_length_s, temperature, ...options } = others;
+    const { chunk_length_s, stride_length_s, temperature, prompt, ...options } = others;
     const fallback = fallbackRules(options, temperature, model);
     const before = {
-      prompt_ids,
+      prompt_ids: prompt?.trim() ? promptIdsOf(prompt, tokenizer, previousRules) : prompt_ids,
       condition_on_prev_tokens:
         condition_on_prev_tokens ?? model.repository['condition_on_prev_tokens'] === true,
     };
