@@ -81,7 +81,7 @@ const CASES = {
       }),
     'audio.speech': () =>
       openai('text-to-speech').audio.speech.create({
-        ...{ model: 'm', voice: 'alloy', input: 'hello', response_format: 'wav' },
+        ...{ model: 'm', voice: 'alloy', input: 'hello', response_format: 'opus' },
       }),
     'images.generate': () => openai('text-to-image').images.generate({ model: 'm', prompt: 'a' }),
   },

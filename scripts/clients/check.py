@@ -113,9 +113,9 @@ def openai_cases():
             (
                 "audio.speech",
                 lambda: at("text-to-speech")
-                .audio.speech.create(model="m", voice="alloy", input="hello", response_format="wav")
-                .read()[:4]
-                == b"RIFF",
+                .audio.speech.create(model="m", voice="alloy", input="hello")
+                .read()[:3]
+                == b"ID3",
             ),
             ("images.generate", lambda: at("text-to-image").images.generate(model="m", prompt="a").data[0].b64_json),
         ],

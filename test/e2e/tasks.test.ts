@@ -1,7 +1,9 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
+import { SOUND_FORMATS } from '../../runtime/media/encode-sound.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { difference } from '../parity/difference.js';
 import { zooModel, zooNames } from '../parity/zoo.js';
+import type { TestContainer } from './support/container.js';
 import { describeWithDocker } from './support/engine.js';
 import { openWorkshop, type Workshop } from './support/workshop.js';
 
@@ -9,6 +11,16 @@ const TASKS = TASK_IDS.filter((id) => taskOf(id).profile !== 'text' || taskOf(id
 
 /** The first image for sound or video compiles its ffmpeg. */
 const BUILD_MS = 20 * 60_000;
+
+/** The ffmpeg of the image writes each format. */
+async function asksForFormats(container: TestContainer, request: Record<string, unknown>): Promise<void> {
+  for (const format of SOUND_FORMATS) {
+    const params = { ...(request['params'] as object | undefined), format };
+    const { status, envelope } = await container.run({ ...request, params });
+    expect({ format, status, error: envelope.error }).toEqual({ format, status: 200, error: null });
+    expect(envelope.output).toMatch(/^data:audio\/(?:mpeg|ogg|aac|flac);base64,/);
+  }
+}
 
 describeWithDocker('an image of each task that reads or makes pictures, sounds or video', () => {
   let workshop: Workshop;
@@ -37,6 +49,7 @@ describeWithDocker('an image of each task that reads or makes pictures, sounds o
             expect(await difference(envelope.output, wanted, compare)).toBeNull();
           }
         }
+        if (taskOf(task).makes === 'audio') await asksForFormats(container, cases[0]!.request);
         await container.remove();
       }
     },
