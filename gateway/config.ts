@@ -2,6 +2,7 @@ import { DEFAULTS } from '../runtime/core/limits.js';
 import { type Outgoing, readOutgoing } from '../runtime/network/certificates.js';
 import { exposedProxies, proxyArguments } from '../runtime/network/outgoing-settings.js';
 import { readSecretFile } from '../runtime/store/secret-file.js';
+import { readTracing, type TracingSettings } from '../runtime/tracing/settings.js';
 import { GatewayError } from './errors.js';
 
 /** The only reader of the environment under gateway/. */
@@ -16,6 +17,8 @@ export interface GatewayEnvironment {
   server: NodeJS.ProcessEnv;
   /** Proxies and certificate authorities of calls to servers that others run. */
   outgoing: Outgoing;
+  /** Where spans of calls are sent. */
+  tracing: TracingSettings | undefined;
   /** Proxies for containers: those without a password. */
   proxies: Readonly<Record<string, string>>;
   /** Limits of request bodies, the same as in model servers: MAX_BODY_BYTES, MAX_BODY_VALUES. */
@@ -34,6 +37,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEn
     kubernetes: apiServerOf(env),
     server,
     outgoing: readOutgoing(env, (message) => new GatewayError(message)),
+    tracing: readTracing(env, (message) => new GatewayError(message)),
     proxies: Object.fromEntries(
       Object.entries(proxyArguments(env)).filter(([name]) => !exposedProxies(env).includes(name)),
     ),

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from '../runtime/log.js';
+import { outgoingFetch } from '../runtime/network/outgoing-fetch.js';
+import { openTracer } from '../runtime/tracing/open-tracer.js';
 import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
 import type { GatewayEnvironment } from './config.js';
@@ -61,6 +63,11 @@ export async function composeGateway(
     pendingBytes: () => budget.held,
     pendingRequests,
   });
+  const tracer = await openTracer(
+    environment.tracing,
+    { name: 'slipway-gateway', version: VERSION },
+    { fetch: outgoingFetch(environment.outgoing), log: (line) => logger.warn(line) },
+  );
   const records = await openRecords(flags, { logger, metrics });
   const keys = await openKeys(flags, { log, onChange: records.keys });
   const tiers = await readTiers(flags.prices);
@@ -71,7 +78,7 @@ export async function composeGateway(
   const budget = createByteBudget(environment.maxPendingBytes);
   const app: AppParts = {
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
-    onCall: records.call,
+    ...{ tracer, onCall: records.call },
     origins: flags.allowOrigins,
     playground: flags.playground ? pageFiles() : undefined,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
@@ -86,6 +93,7 @@ export async function composeGateway(
       keys.close();
       app.limits.close();
       await records.close();
+      await tracer.close();
     },
   };
 }

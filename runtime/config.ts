@@ -5,6 +5,7 @@ import { BUNDLE_VARIABLES, exposedProxies, PROXY_VARIABLES } from './network/out
 import { hubEndpoint, settingsSchema } from './settings-schema.js';
 import { hubAddress } from './store/hub-address.js';
 import { readSecretFile } from './store/secret-file.js';
+import { readTracing, type TracingSettings } from './tracing/settings.js';
 
 /** A missing or invalid setting. The message is one line that says what to do. */
 export class ConfigError extends Error {
@@ -28,6 +29,8 @@ export type ServerSettings = Readonly<
     sealedRecord: string;
     /** Proxies and certificate authorities of connections to other machines. */
     outgoing: Outgoing;
+    /** Where spans of requests are sent. */
+    tracing: TracingSettings | undefined;
     /** Names of secrets in the environment, where `docker commit` would store them. */
     exposed: readonly string[];
   }
@@ -71,6 +74,7 @@ export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
       ...exposedProxies(env),
     ],
     outgoing: readOutgoing(env, (message) => new ConfigError(message)),
+    tracing: readTracing(env, (message) => new ConfigError(message)),
     HF_TOKEN: HF_TOKEN ?? secretFrom('HF_TOKEN_FILE', HF_TOKEN_FILE),
     HF_ENDPOINT: HF_ENDPOINT ?? endpointFrom(HF_ENDPOINT_FILE) ?? DEFAULT_ENDPOINT,
   });

@@ -7,7 +7,9 @@ import { engineEnvironment } from './engine-environment.js';
 import { checkDevice, chooseDevice } from './engines/sessions/device.js';
 import { createServerApp } from './http/app.js';
 import { createByteBudget } from './wire/byte-budget.js';
-import { createServerMetrics } from './http/metrics.js';
+import { createServerMetrics, type Metrics } from './http/metrics.js';
+import { followStart } from './http/follow-start.js';
+import { openTracer } from './tracing/open-tracer.js';
 import { followConnections } from './wire/connections.js';
 import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
@@ -63,10 +65,12 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     ? createSealedCheck({ config, model: { spec, specText }, logger, onAltered: (e) => supervisor.refuse(e) })
     : undefined;
   preparation.weights = check?.status;
+  const follow = followStart((phase, milliseconds) => metrics.started(phase, milliseconds));
   const supervisor = createSupervisor({
     open,
     onState(state) {
       logState(logger, state);
+      follow(state);
       // It never fails; problems go to onAltered.
       if (state.name === 'ready') void check?.afterLoad();
     },
@@ -77,27 +81,35 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     maxQueue: config.MAX_QUEUE,
     timeoutMs: config.REQUEST_TIMEOUT,
     cancelGraceMs: config.CANCEL_GRACE,
+    onBegin: (waitedMs) => metrics.waited(waitedMs),
     onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
-  });
-  const service = createService({ spec, task, scheduler, supervisor, preparation });
-  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY, {
-    fetch: outgoingFetch(config.outgoing),
   });
   const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
   const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
   const budget = createByteBudget(pendingBytes);
+  const metrics: Metrics = createServerMetrics({
+    running: () => scheduler.running,
+    queued: () => scheduler.queued,
+    ready: () => supervisor.state.name === 'ready',
+    restarts: () => supervisor.restarts,
+    graphRuns: () => supervisor.graphRuns,
+    pendingBytes: () => budget.held,
+  });
+  const service = createService({ spec, task, scheduler, supervisor, preparation, observer: metrics });
+  const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY, {
+    fetch: outgoingFetch(config.outgoing),
+  });
+  const tracer = await openTracer(
+    config.tracing,
+    { name: `slipway/${spec.id}`, version: VERSION },
+    { fetch: outgoingFetch(config.outgoing), log: (line) => logger.warn(line) },
+  );
   const app = createServerApp({
     service,
     logger,
     resolveMedia: await resolverFor(config, task.blocks ?? task.modality),
-    metrics: createServerMetrics({
-      running: () => scheduler.running,
-      queued: () => scheduler.queued,
-      ready: () => supervisor.state.name === 'ready',
-      restarts: () => supervisor.restarts,
-      graphRuns: () => supervisor.graphRuns,
-      pendingBytes: () => budget.held,
-    }),
+    metrics,
+    tracer,
     openapi: () => openApiOf(spec, VERSION),
     origins: config.ALLOW_ORIGINS,
     playground: config.PLAYGROUND ? new URL('playground/', import.meta.url) : undefined,
@@ -115,7 +127,10 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   const connections = followConnections(server);
   await listen(server, config);
   logger.info(`listens on port ${config.PORT}; ${spec.id} (${spec.task})`);
-  stopOnSignals({ server, connections, service, supervisor, graceMs: config.SHUTDOWN_GRACE, logger });
+  stopOnSignals({
+    ...{ server, connections, service, supervisor, tracer, logger },
+    graceMs: config.SHUTDOWN_GRACE,
+  });
   if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
   // After listening, since opening a GPU takes seconds. If a required device is not available, the server ends.
   const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));

@@ -1,5 +1,7 @@
 import type { ModelSpec } from './core/spec.js';
-import type { ModelService, ServiceStatus } from './http/service.js';
+import type { Delta } from './core/delta.js';
+import type { Usage } from './core/usage.js';
+import type { ModelService, RunCallbacks, ServiceStatus } from './http/service.js';
 import type { Progress } from './core/progress.js';
 import { residentBytes } from './memory.js';
 import type { WeightsStatus } from './sealed/check.js';
@@ -27,11 +29,20 @@ export interface ServiceParts {
   scheduler: Scheduler;
   supervisor: Supervisor;
   preparation: PreparationStatus;
+  /** Told of each run, for metrics. */
+  observer?: RunObserver;
+}
+
+/** What is counted of runs. */
+export interface RunObserver {
+  tokens(usage: Usage): void;
+  /** Milliseconds from the arrival of a request to the first piece of its text. */
+  firstPiece(milliseconds: number): void;
 }
 
 /** The model for the HTTP side: a queue in front of a supervised engine. */
 export function createService(parts: ServiceParts): ModelService & { drain(): Promise<void> } {
-  const { spec, task, scheduler, supervisor, preparation } = parts;
+  const { spec, task, scheduler, supervisor, preparation, observer } = parts;
   let draining = false;
   const progress = new Set<{ now: Progress | undefined }>();
   return {
@@ -44,7 +55,8 @@ export function createService(parts: ServiceParts): ModelService & { drain(): Pr
         own.now = now;
         options.onStep?.(now);
       };
-      return scheduler.run(input, { ...options, onStep }).finally(() => progress.delete(own));
+      const told = observer ? observed(options, observer) : options;
+      return scheduler.run(input, { ...told, onStep }).finally(() => progress.delete(own));
     },
     drain() {
       draining = true;
@@ -55,6 +67,27 @@ export function createService(parts: ServiceParts): ModelService & { drain(): Pr
       if (draining) return { state: 'draining', details };
       return { ...stateOf(supervisor.state, preparation), details };
     },
+  };
+}
+
+/** The options of a run, with the observer told beside the caller. */
+function observed<T extends RunCallbacks>(options: T, observer: RunObserver): T {
+  const { onUsage, onDelta } = options;
+  const arrived = performance.now();
+  let isFirst = true;
+  return {
+    ...options,
+    onUsage(usage: Usage) {
+      observer.tokens(usage);
+      onUsage?.(usage);
+    },
+    ...(onDelta && {
+      onDelta(delta: Delta) {
+        if (isFirst) observer.firstPiece(performance.now() - arrived);
+        isFirst = false;
+        return onDelta(delta);
+      },
+    }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface Stoppable {
   connections: Connections;
   service: { drain(): Promise<void> };
   supervisor: Supervisor;
+  /** Sends what it has recorded. */
+  tracer: { close(): Promise<void> };
   graceMs: number;
   logger: Logger;
 }
@@ -29,8 +31,14 @@ export function stopOnSignals(parts: Stoppable): void {
   }
 }
 
+/** The last spans are lost where the collector takes longer. */
+const TRACES_MS = 2000;
+
+const within = (ms: number, work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, new Promise((resolve) => setTimeout(resolve, ms))]);
+
 async function stop(
-  { server, connections, service, supervisor, graceMs, logger }: Stoppable,
+  { server, connections, service, supervisor, tracer, graceMs, logger }: Stoppable,
   signal: string,
 ): Promise<void> {
   logger.info(`${signal}: stops when the requests under way are done, in ${graceMs / 1000} s at the latest`);
@@ -43,8 +51,9 @@ async function stop(
   const stopped = supervisor.stop();
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  await Promise.race([Promise.all([stopped, closed]), new Promise((resolve) => setTimeout(resolve, 500))]);
+  await within(500, Promise.all([stopped, closed]));
   // Finished calls are recorded at the end of their turn.
   await nextTurn();
+  await within(TRACES_MS, tracer.close());
   process.exit(0);
 }

@@ -10,6 +10,9 @@ import { bareApplication } from '../../runtime/wire/application.js';
 import { withCors } from '../../runtime/wire/cors.js';
 import { routeDirectly } from '../../runtime/wire/direct-route.js';
 import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime/wire/middleware.js';
+import { spanOf, traceRequests } from '../../runtime/wire/trace-requests.js';
+import { passOn, type Tracer } from '../../runtime/tracing/tracer.js';
+import { spanEndOf } from '../records/span-end.js';
 import { sendEnvelope, sendJson } from '../../runtime/wire/respond.js';
 import { VERSION } from '../package.js';
 import { modelPage } from './model-page.js';
@@ -33,6 +36,8 @@ export interface AppParts extends RunParts {
   origins?: readonly string[] | undefined;
   /** Folder with the files of the pages of models; no pages if absent. */
   playground?: URL | undefined;
+  /** Follows the traces of callers; records nothing if absent. */
+  tracer?: Tracer | undefined;
   /** Called once for every call that has ended, successful or not. */
   onCall(call: FinishedCall): void;
   /** Routes for containers; left out when absent. */
@@ -54,7 +59,11 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   const app = bareApplication();
   const observed = [
     assignRequestId,
-    observeResponses(new Set(), (answer, response) => onCall(finishedCall(answer, response))),
+    observeResponses(new Set(), (answer, response) => {
+      const call = finishedCall(answer, response);
+      spanOf(response)?.end(spanEndOf(call));
+      onCall(call);
+    }),
   ];
   app.use(...observed);
   app.route('/livez').get(sendText('alive')).all(allowOnly('GET'));
@@ -92,7 +101,8 @@ export function createGatewayApp(parts: AppParts): RequestListener {
     fallback: (request, response) =>
       app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
-  return withCors(routed, { origins: parts.origins ?? [], setting: '--allow-origins ' });
+  const traced = traceRequests(parts.tracer ?? passOn, routed);
+  return withCors(traced, { origins: parts.origins ?? [], setting: '--allow-origins ' });
 }
 
 function sendText(output: string): RequestHandler {

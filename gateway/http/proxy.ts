@@ -5,6 +5,8 @@ import { Agent, type Dispatcher } from 'undici';
 import { RunError } from '../../runtime/core/errors.js';
 import { type Usage, USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { JSON_TYPE, NOT_BEGUN } from '../../runtime/wire/respond.js';
+import { traceHeaders } from '../../runtime/tracing/trace-context.js';
+import { currentTrace } from '../../runtime/tracing/tracer.js';
 import { callContext } from './call-context.js';
 import { sumTokens } from '../../runtime/dialects/ask.js';
 import type { ContainerAnswer, ContainerClient, RunCall } from '../upstream/upstream.js';
@@ -116,9 +118,11 @@ export async function requestContainer(
 ): Promise<ContainerAnswer> {
   if (client) return client.run(request);
   const { body, headers, signal } = request;
+  const trace = currentTrace.getStore();
+  const followed = trace ? { ...headers, ...traceHeaders(trace) } : headers;
   const sent = dispatcher.request({
     ...splitUrl(url),
-    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...followed } },
     ...{ body, signal },
   });
   const answer = await sent.catch((error: unknown) => {

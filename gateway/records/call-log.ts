@@ -3,9 +3,9 @@ import type { FinishedCall } from './finished-call.js';
 
 /** Logs one line per finished call. */
 export function callLog(logger: Logger): (call: FinishedCall) => void {
-  return ({ requestId, method, path, status, code, milliseconds, keyId, model, cold, waitedMs }) => {
+  return ({ requestId, traceId, method, path, status, code, milliseconds, keyId, model, cold, waitedMs }) => {
     const ms = Math.round(milliseconds);
-    const facts = { requestId, keyId, model: model?.modelId, task: model?.task, status, code, ms };
+    const facts = { requestId, traceId, keyId, model: model?.modelId, task: model?.task, status, code, ms };
     const waiting = waitedMs === undefined ? {} : { cold, waitedMs: Math.round(waitedMs) };
     // Health checks come every few seconds.
     const level = path === '/livez' || path === '/health' ? 'debug' : 'info';

@@ -16,6 +16,9 @@ import { withCors } from '../wire/cors.js';
 import { routeDirectly } from '../wire/direct-route.js';
 import { assignRequestId, errorHandler, refuseMethod, sendInvalidAddress } from '../wire/middleware.js';
 import { sendJson } from '../wire/respond.js';
+import { traceRequests } from '../wire/trace-requests.js';
+import { passOn, type Tracer } from '../tracing/tracer.js';
+import { endSpan } from './end-span.js';
 import { type RunDependencies, runHandler } from './run.js';
 
 export interface AppDependencies extends RunDependencies {
@@ -26,6 +29,8 @@ export interface AppDependencies extends RunDependencies {
   origins?: readonly string[];
   /** Folder with the files of the page for people; no page if absent. */
   playground?: URL;
+  /** Follows the traces of callers; records nothing if absent. */
+  tracer?: Tracer;
   /** Key required on /run. */
   requiredKey: string | undefined;
   /** Called after each /run, for analytics. */
@@ -37,7 +42,14 @@ export function createServerApp(dependencies: AppDependencies): RequestListener 
   const { service, metrics, logger, requiredKey } = dependencies;
   let openapi: string | undefined;
   const app = bareApplication();
-  const observed = [assignRequestId, observeResponses(ROUTES, tellAll(dependencies))];
+  const tell = tellAll(dependencies);
+  const observed = [
+    assignRequestId,
+    observeResponses(ROUTES, (answer, response) => {
+      endSpan(answer, response, service.spec);
+      tell(answer);
+    }),
+  ];
   app.use(...observed, methods);
   app.use(healthRoutes(service));
   app.get('/metrics', metrics.handler);
@@ -60,7 +72,8 @@ export function createServerApp(dependencies: AppDependencies): RequestListener 
     fallback: (request, response) =>
       app(request as Request, response as Response, () => sendInvalidAddress(response as Response)),
   });
-  return withCors(routed, { origins: dependencies.origins ?? [], setting: 'ALLOW_ORIGINS=' });
+  const traced = traceRequests(dependencies.tracer ?? passOn, routed);
+  return withCors(traced, { origins: dependencies.origins ?? [], setting: 'ALLOW_ORIGINS=' });
 }
 
 function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: ResponseSummary) => void {
@@ -75,11 +88,11 @@ function tellAll({ metrics, logger, onRun }: AppDependencies): (answer: Response
 /** Logs method, route, status and time of each answer; health checks at debug level. Never bodies or headers. */
 function log(
   logger: Logger,
-  { requestId, method, ranModel, path, status, code, milliseconds, progress }: ResponseSummary,
+  { requestId, traceId, method, ranModel, path, status, code, milliseconds, progress }: ResponseSummary,
 ): void {
   const level = ranModel ? 'info' : 'debug';
   const ms = Math.round(milliseconds);
-  logger[level]({ requestId, status, code, ms, ...progress }, `${method} ${path.slice(0, 100)}`);
+  logger[level]({ requestId, traceId, status, code, ms, ...progress }, `${method} ${path.slice(0, 100)}`);
 }
 
 const ALLOWED: Record<string, readonly string[]> = {

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Usage } from '../core/usage.js';
 import type { ResponseSummary } from '../wire/observe-responses.js';
 
 export interface ServerMetricsSources {
@@ -13,12 +14,25 @@ export interface ServerMetricsSources {
   pendingBytes(): number;
 }
 
+/** Parts of a start. `prepare`: downloads and checks; `total`: since the process began. */
+export type StartPhase = 'prepare' | 'load' | 'first_request' | 'total';
+
 export interface Metrics {
   /** Counts one answer. */
   count(answer: ResponseSummary): void;
+  /** Counts what a run has read and written. */
+  tokens(usage: Usage): void;
+  /** Milliseconds from a request to the first piece of its text. */
+  firstPiece(milliseconds: number): void;
+  /** Milliseconds that a request waited for the model. */
+  waited(milliseconds: number): void;
+  /** Milliseconds that a part of the last start took. */
+  started(phase: StartPhase, milliseconds: number): void;
   /** GET /metrics in Prometheus' text format. */
   handler: RequestHandler;
 }
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /** Metrics of this server. Labels are routes, statuses and error codes; never text from callers. */
 export function createServerMetrics(sources: ServerMetricsSources): Metrics {
@@ -38,7 +52,31 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   const duration = new Histogram({
     name: 'slipway_run_duration_seconds',
     help: 'Time from the arrival of a request to the model to the end of its answer.',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
+    buckets: SECONDS,
+    ...base,
+  });
+  const tokens = new Counter({
+    name: 'slipway_tokens_total',
+    help: 'Tokens that were read (in), written (out), and among those thought with (reasoning).',
+    labelNames: ['direction'],
+    ...base,
+  });
+  const firstPiece = new Histogram({
+    name: 'slipway_first_piece_seconds',
+    help: 'Time from a request to the first piece of its streamed text.',
+    buckets: SECONDS,
+    ...base,
+  });
+  const queue = new Histogram({
+    name: 'slipway_queue_seconds',
+    help: 'Time that a request waited until the model began with it.',
+    buckets: SECONDS,
+    ...base,
+  });
+  const start = new Gauge({
+    name: 'slipway_start_seconds',
+    help: 'What parts of the last start of the model took.',
+    labelNames: ['phase'],
     ...base,
   });
   new Counter({
@@ -78,6 +116,14 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
       if (reason === 'not_finite') notFinite.inc();
       if (ranModel) duration.observe(milliseconds / 1000);
     },
+    tokens({ tokensIn, tokensOut, reasoningTokens }) {
+      tokens.inc({ direction: 'in' }, tokensIn);
+      if (tokensOut) tokens.inc({ direction: 'out' }, tokensOut);
+      if (reasoningTokens) tokens.inc({ direction: 'reasoning' }, reasoningTokens);
+    },
+    firstPiece: (milliseconds) => firstPiece.observe(milliseconds / 1000),
+    waited: (milliseconds) => queue.observe(milliseconds / 1000),
+    started: (phase, milliseconds) => start.set({ phase }, milliseconds / 1000),
     async handler(_request, response) {
       response.setHeader('Content-Type', registry.contentType);
       response.end(await registry.metrics());

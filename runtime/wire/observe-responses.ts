@@ -1,10 +1,13 @@
 import type { RequestHandler, Response } from 'express';
 import type { ErrorCode, ErrorReason, RunError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
+import { spanOf } from './trace-requests.js';
 
 /** Facts about a finished response, for log, metrics and analytics. Of the caller's data it holds only the path. */
 export interface ResponseSummary {
   requestId: string;
+  /** The trace that the request is part of, if it is followed. */
+  traceId?: string | undefined;
   method: string;
   /** One of our routes, exactly. */
   route: string | undefined;
@@ -33,6 +36,7 @@ export function observeResponses(
       onFinished(
         {
           requestId: response.locals['requestId'] as string,
+          traceId: spanOf(response)?.context.traceId,
           ...{ method, path, route: routes.has(path) ? path : undefined },
           ranModel: path === '/run' || response.locals['ranModel'] === true,
           status: response.headersSent ? response.statusCode : 499,

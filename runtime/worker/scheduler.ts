@@ -15,6 +15,8 @@ export interface SchedulerOptions {
   cancelGraceMs: number;
   /** Called when a cancelled run has not ended in time and the engine is killed. */
   onKill(): void;
+  /** Told of each request that the engine begins with how long it has waited for that. */
+  onBegin?(waitedMs: number): void;
 }
 
 export interface Scheduler {
@@ -116,7 +118,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       admit();
       const { deadline, close } = openDeadline(signal, timeoutMs);
       waiting.add(deadline);
-      const onBegin = () => waiting.delete(deadline);
+      const arrived = performance.now();
+      const onBegin = () => {
+        waiting.delete(deadline);
+        options.onBegin?.(performance.now() - arrived);
+      };
       try {
         await acquire(deadline.signal);
         return await runOnEngine(input, { signal: deadline.signal, onBegin, ...callbacks });

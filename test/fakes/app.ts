@@ -26,6 +26,7 @@ export interface FakeAppOptions {
   onRun?: AppDependencies['onRun'];
   openapi?: AppDependencies['openapi'];
   logger?: Logger;
+  tracer?: AppDependencies['tracer'];
 }
 
 /** Metrics of a server that does nothing. */
@@ -76,6 +77,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     requiredKey: options.requiredKey,
     ...(options.playground ? { playground: options.playground } : {}),
     ...(options.origins ? { origins: options.origins } : {}),
+    ...(options.tracer ? { tracer: options.tracer } : {}),
     body: {
       maxBytes: options.maxBodyBytes ?? 2 ** 20,
       setting: 'MAX_BODY_BYTES',
