@@ -1,5 +1,5 @@
 /**
- * Writes what is generated: docs/tasks.md, docs/models.md, docs/cli.md, docs/hosted.md and the build folders under images/samples. With --check, compares instead and exits with 1 when
+ * Writes what is generated: docs/tasks.md, docs/models.md, docs/cli.md, docs/hosted.md, docs/monitoring/dashboard.json and the build folders under images/samples. With --check, compares instead and exits with 1 when
  * one of them is not what the sources give.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
 import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
 import { timmKind } from '../dist/runtime/graphs/architectures/timm/kinds.js';
+import { dashboard } from './monitoring/dashboard.mjs';
 import { unpackFixtures } from './packing/unpack.mjs';
 import { ARCHITECTURES } from '../dist/runtime/graphs/registry.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
@@ -250,6 +251,7 @@ const pages = {
   'docs/models.md': modelsPage(),
   'docs/cli.md': cliPage(),
   'docs/hosted.md': hostedPage(),
+  'docs/monitoring/dashboard.json': JSON.stringify(dashboard(), null, 2),
   ...(await samplePages()),
 };
 const check = process.argv.includes('--check');

@@ -115,6 +115,7 @@ async function clients(name) {
 const RUN = { clients, parity, browser, manifests, e2e: containers, memory: containers };
 
 unpackFixtures();
+if (asked.includes('unit')) await need('promtool', 'promtool.sh', 'REQUIRE_PROMTOOL');
 // Images are built over them.
 if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 // Sound and video are read with the ffmpeg of this machine; images have their own.

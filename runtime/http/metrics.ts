@@ -28,7 +28,9 @@ export interface Metrics {
   waited(milliseconds: number): void;
   /** Milliseconds that a part of the last start took. */
   started(phase: StartPhase, milliseconds: number): void;
-  /** GET /metrics in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
+  text(): Promise<string>;
+  /** GET /metrics. */
   handler: RequestHandler;
 }
 
@@ -124,6 +126,7 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
     firstPiece: (milliseconds) => firstPiece.observe(milliseconds / 1000),
     waited: (milliseconds) => queue.observe(milliseconds / 1000),
     started: (phase, milliseconds) => start.set({ phase }, milliseconds / 1000),
+    text: () => registry.metrics(),
     async handler(_request, response) {
       response.setHeader('Content-Type', registry.contentType);
       response.end(await registry.metrics());
