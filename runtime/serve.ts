@@ -1,6 +1,7 @@
 import { createAnalytics } from './analytics.js';
 import { readServerConfig, type ServerConfig } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
+import type { LoadRequest } from './core/load-request.js';
 import type { ModelSpec } from './core/spec.js';
 import type { Early } from './early.js';
 import { engineEnvironment } from './engine-environment.js';
@@ -10,6 +11,7 @@ import { createByteBudget } from './wire/byte-budget.js';
 import { createServerMetrics, type Metrics } from './http/metrics.js';
 import { followStart } from './http/follow-start.js';
 import { openTracer } from './tracing/open-tracer.js';
+import type { Tracer } from './tracing/tracer.js';
 import { followConnections } from './wire/connections.js';
 import { createHttpServer } from './wire/server.js';
 import { listen } from './listen.js';
@@ -99,11 +101,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   const analytics = createAnalytics(config.ANALYTICS_URL, config.KEY, {
     fetch: outgoingFetch(config.outgoing),
   });
-  const tracer = await openTracer(
-    config.tracing,
-    { name: `slipway/${spec.id}`, version: VERSION },
-    { fetch: outgoingFetch(config.outgoing), log: (line) => logger.warn(line) },
-  );
+  const tracer = await tracerOf(config, spec, logger);
   const app = createServerApp({
     service,
     logger,
@@ -143,18 +141,36 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   supervisor.start(async (signal) => ({
     spec,
     dir: await weights(signal),
-    device,
-    ...parallelism(config),
-    precision: config.PRECISION,
-    cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(spec.files.reduce((sum, { size }) => sum + size, 0)),
-    // The memory of GPUs is not known.
-    memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
-    maxPixels: config.MAX_PIXELS,
-    maxSeconds: config.MAX_MEDIA_SECONDS,
+    ...loadSettings(config, spec, { device, pendingBytes }),
   }));
   // Both run in the background.
   void announceUpdate(config, logger);
   void announceStanding(config, spec, logger);
+}
+
+const tracerOf = (config: ServerConfig, { id }: ModelSpec, logger: Logger): Promise<Tracer> =>
+  openTracer(
+    config.tracing,
+    { name: `slipway/${id}`, version: VERSION },
+    { fetch: outgoingFetch(config.outgoing), log: (line) => logger.warn(line) },
+  );
+
+/** How a model is opened on a device. */
+function loadSettings(
+  config: ServerConfig,
+  { files }: ModelSpec,
+  { device, pendingBytes }: { device: LoadRequest['device']; pendingBytes: number },
+): Omit<LoadRequest, 'spec' | 'dir'> {
+  return {
+    device,
+    ...parallelism(config),
+    precision: config.PRECISION,
+    cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(files.reduce((sum, { size }) => sum + size, 0)),
+    // The memory of GPUs is not known.
+    memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
+    maxPixels: config.MAX_PIXELS,
+    maxSeconds: config.MAX_MEDIA_SECONDS,
+  };
 }
 
 /** Many for encoders, whose rows share runs; few for generations, each of which holds a KV cache. */

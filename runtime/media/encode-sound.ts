@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../core/errors.js';
+import type { Sound } from '../core/handles/index.js';
 import type { MediaOutput } from '../core/media-output.js';
+import type { SoundFormat } from '../core/sound-formats.js';
 import { GUARDS, runProgram, withScratch } from './ffmpeg.js';
-
-/** A sound of one channel. */
-export interface Sound {
-  /** Nominally -1 to 1. */
-  samples: Float32Array;
-  /** Samples per second. */
-  rate: number;
-}
 
 interface Encoding {
   mediaType: string;
@@ -19,15 +13,12 @@ interface Encoding {
 }
 
 /** Formats that ffmpeg writes of a sound. Opus knows 48 kHz and its halves, ffmpeg resamples. */
-const ENCODINGS = {
+const ENCODINGS: Record<SoundFormat, Encoding> = {
   mp3: { mediaType: 'audio/mpeg', options: ['-c:a', 'libmp3lame', '-q:a', '2', '-f', 'mp3'] },
   opus: { mediaType: 'audio/ogg', options: ['-c:a', 'libopus', '-ar', '48000', '-f', 'ogg'] },
   aac: { mediaType: 'audio/aac', options: ['-c:a', 'aac', '-b:a', '128k', '-f', 'adts'] },
   flac: { mediaType: 'audio/flac', options: ['-c:a', 'flac', '-f', 'flac'] },
-} satisfies Record<string, Encoding>;
-
-export type SoundFormat = keyof typeof ENCODINGS;
-export const SOUND_FORMATS = Object.keys(ENCODINGS) as SoundFormat[];
+};
 
 const FLOAT = Float32Array.BYTES_PER_ELEMENT;
 

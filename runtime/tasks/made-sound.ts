@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SpeechSynthesizer } from '../core/handles/index.js';
 import type { MediaOutput } from '../core/media-output.js';
 import { encodeWav } from '../core/wav.js';
-import { encodeSound, SOUND_FORMATS } from '../media/encode-sound.js';
+import { SOUND_FORMATS } from '../core/sound-formats.js';
 import {
   defineTask,
   type EngineBinding,
@@ -70,7 +70,7 @@ async function speak(
   { signal }: RunContext,
 ): Promise<MediaOutput> {
   const { samples, rate } = await handle.speak(text, options, signal);
-  if (format && format !== 'wav') return encodeSound({ samples, rate }, format, signal);
+  if (format && format !== 'wav') return handle.encode({ samples, rate }, format, signal);
   return { mediaType: 'audio/wav', media: encodeWav(samples, rate) };
 }
 

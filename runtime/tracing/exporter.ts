@@ -1,9 +1,7 @@
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { TracingSettings } from './settings.js';
-
-/** ExportResultCode of the SDK. */
-const [SUCCESS, FAILED] = [0, 1];
 
 export interface ExporterParts {
   /** Goes through the proxies and trusts the authorities of the settings. */
@@ -22,34 +20,32 @@ export function createExporter(
   const underWay = new Set<Promise<void>>();
   let isLosing = false;
 
-  async function send(spans: ReadableSpan[]): Promise<void> {
-    const body = serializer.serializeRequest(spans);
-    const signal = AbortSignal.timeout(timeoutMs);
-    const sent = {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': type },
-      signal,
-      redirect: 'error',
-    } as const;
-    const answer = await fetch(url, { ...sent, body: body as Uint8Array<ArrayBuffer> });
+  /** @throws Error where the collector does not take them */
+  async function post(spans: ReadableSpan[]): Promise<void> {
+    const body = serializer.serializeRequest(spans) as Uint8Array<ArrayBuffer>;
+    const answer = await fetch(url, {
+      ...{ method: 'POST', headers: { ...headers, 'Content-Type': type }, body, redirect: 'error' as const },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     await answer.body?.cancel();
     if (!answer.ok) throw new Error(`it answered ${answer.status}`);
   }
 
+  async function send(spans: ReadableSpan[], done: (result: ExportResult) => void): Promise<void> {
+    try {
+      await post(spans);
+      if (isLosing) log('traces arrive at the collector again');
+      isLosing = false;
+    } catch (error) {
+      if (!isLosing) log(`traces are lost: the collector can't be reached: ${(error as Error).message}`);
+      isLosing = true;
+    }
+    done({ code: isLosing ? ExportResultCode.FAILED : ExportResultCode.SUCCESS });
+  }
+
   return {
     export(spans, done) {
-      const sending = send(spans).then(
-        () => {
-          if (isLosing) log('traces arrive at the collector again');
-          isLosing = false;
-          done({ code: SUCCESS! });
-        },
-        (error: unknown) => {
-          if (!isLosing) log(`traces are lost: the collector can't be reached: ${(error as Error).message}`);
-          isLosing = true;
-          done({ code: FAILED! });
-        },
-      );
+      const sending = send(spans, done);
       underWay.add(sending);
       void sending.finally(() => underWay.delete(sending));
     },

@@ -1,5 +1,5 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import { SOUND_FORMATS } from '../../runtime/media/encode-sound.js';
+import { SOUND_FORMATS } from '../../runtime/core/sound-formats.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { difference } from '../parity/difference.js';
 import { zooModel, zooNames } from '../parity/zoo.js';

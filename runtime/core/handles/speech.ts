@@ -1,5 +1,8 @@
 /** Handles of models that make sounds. */
 
+import type { MediaOutput } from '../media-output.js';
+import type { SoundFormat } from '../sound-formats.js';
+
 export interface Sound {
   /** One channel. */
   samples: Float32Array;
@@ -10,7 +13,8 @@ export interface Sound {
 /** Keyword arguments of Python's pipelines and of generate(); which of them a model takes depends on its family. */
 export type SoundOptions = Readonly<Record<string, unknown>>;
 
-export interface SpeechSynthesizer {
+/** A family's model, which makes samples. */
+export interface SampleSynthesizer {
   /** Options of an example that is short, always the same, and has all that the model needs. */
   readonly exampleOptions: SoundOptions;
   /**
@@ -19,4 +23,12 @@ export interface SpeechSynthesizer {
    * reason
    */
   speak(text: string, options: SoundOptions, signal: AbortSignal): Promise<Sound>;
+}
+
+export interface SpeechSynthesizer extends SampleSynthesizer {
+  /**
+   * Writes a sound as a file.
+   * @throws RunError `unprocessable` where there is no ffmpeg that writes the format; the signal's reason
+   */
+  encode(sound: Sound, format: SoundFormat, signal: AbortSignal): Promise<MediaOutput>;
 }

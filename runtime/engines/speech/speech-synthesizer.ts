@@ -1,13 +1,14 @@
 import { RunError } from '../../core/errors.js';
-import type { SpeechSynthesizer } from '../../core/handles/index.js';
+import type { SampleSynthesizer, SpeechSynthesizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
+import { encodeSound } from '../../media/encode-sound.js';
 import { type Json } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { openMusicgen } from './musicgen/musicgen.js';
 import { openSpeechT5 } from './speecht5/speecht5.js';
 import { openVits } from './vits/vits.js';
 
-type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SpeechSynthesizer>;
+type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SampleSynthesizer>;
 
 /** `model_type` of config.json to the family that speaks so. */
 const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = {
@@ -21,7 +22,7 @@ export async function loadSpeechSynthesizer(request: LoadRequest): Promise<Speec
   const config = await readModelConfig(request.dir);
   const type = String(config['model_type']);
   const open = Object.hasOwn(FAMILIES, type) ? FAMILIES[type] : undefined;
-  if (open) return open(request, config);
+  if (open) return { ...(await open(request, config)), encode: encodeSound };
   throw new RunError(
     'not_ready',
     `sounds of models of type ${type} are not supported; supported: ${Object.keys(FAMILIES).join(', ')}`,

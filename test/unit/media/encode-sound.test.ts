@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { encodeSound, SOUND_FORMATS } from '../../../runtime/media/encode-sound.js';
+import { SOUND_FORMATS } from '../../../runtime/core/sound-formats.js';
+import { encodeSound } from '../../../runtime/media/encode-sound.js';
 import { sniff } from '../../../runtime/media/sniff.js';
 import { decodeSound } from '../../../runtime/media/sound.js';
 import { scratchOf } from '../../../runtime/scratch.js';

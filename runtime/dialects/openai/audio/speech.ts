@@ -4,7 +4,7 @@ import { sendMedia } from '../../../wire/respond.js';
 import { answerAll } from '../../ask.js';
 import type { DialectCall } from '../../dialect.js';
 import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
-import { SOUND_FORMATS } from '../../../media/encode-sound.js';
+import { SOUND_FORMATS } from '../../../core/sound-formats.js';
 import { mediaOf } from '../../media.js';
 import { readRequest } from '../../read-request.js';
 import { requireModel } from '../../require-model.js';

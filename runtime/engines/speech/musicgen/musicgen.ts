@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { SoundOptions, SpeechSynthesizer } from '../../../core/handles/index.js';
+import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { createCacheBudget } from '../../generation/decoding/cache/cache-budget.js';
 import { planDecoderMemory } from '../../generation/decoding/cache/decoder-memory.js';
@@ -21,7 +21,7 @@ const TAKEN = [
 const DEFAULTS = { positions: 2048, codebooks: 4 };
 
 /** MusicgenForConditionalGeneration: a text encoder, a decoder of codes, a codec that makes sound of them. */
-export async function openMusicgen(request: LoadRequest, config: Json): Promise<SpeechSynthesizer> {
+export async function openMusicgen(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
   const [text, decoding, codes] = ['text_encoder', 'decoder', 'audio_encoder'].map(
     (part) => (config[part] ?? {}) as Json,
   ) as [Json, Json, Json];

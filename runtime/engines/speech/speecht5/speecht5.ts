@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { SoundOptions, SpeechSynthesizer } from '../../../core/handles/index.js';
+import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { createCacheBudget } from '../../generation/decoding/cache/cache-budget.js';
 import { planDecoderMemory } from '../../generation/decoding/cache/decoder-memory.js';
@@ -16,7 +16,7 @@ const TAKEN = ['speaker_embeddings', 'threshold', 'minlenratio', 'maxlenratio'];
 const DEFAULTS = { voice: 512, bands: 80, step: 2, text: 450, speech: 4000, rate: 16_000 };
 
 /** SpeechT5ForTextToSpeech with its vocoder: an encoder of texts, a decoder of mel frames, a graph that makes sound of them. */
-export async function openSpeechT5(request: LoadRequest, config: Json): Promise<SpeechSynthesizer> {
+export async function openSpeechT5(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
   const number = (name: string, otherwise: number) => firstNumber(config, name) ?? otherwise;
   const width = number('speaker_embedding_dim', DEFAULTS.voice);
   const [longestText, longest] = [

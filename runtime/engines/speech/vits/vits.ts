@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { SoundOptions, SpeechSynthesizer } from '../../../core/handles/index.js';
+import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { availableMemory } from '../../sessions/available-memory.js';
@@ -11,7 +11,7 @@ import { MOST_BYTES, vitsBytes } from './vits-memory.js';
 import { openWrittenVits } from './written-network.js';
 
 /** VitsModel: letters -> samples, over one graph of an exporter or two of our own. */
-export async function openVits(request: LoadRequest, config: Json): Promise<SpeechSynthesizer> {
+export async function openVits(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
   const isExport = 'model' in request.spec.graphs;
   const [tokenizer, network] = await Promise.all([
     loadVitsTokenizer(request.dir),

@@ -18,7 +18,7 @@ test.each([
 
 describe('words to expect as a text', () => {
   const tokenizer = {
-    encode: (text: string) => ({ ids: [...text].map((letter) => letter.codePointAt(0)!) }),
+    encode: (text: string) => ({ ids: Array.from(text, (letter) => letter.codePointAt(0)!) }),
     specialIds: new Set([60]),
   };
   const rules = previousTextRules({ prev_sot_token_id: START }, { max_target_positions: 10 }, 200);
