@@ -103,11 +103,8 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   });
   const tracer = await tracerOf(config, spec, logger);
   const app = createServerApp({
-    service,
-    logger,
+    ...{ service, logger, metrics, tracer },
     resolveMedia: await resolverFor(config, task.blocks ?? task.modality),
-    metrics,
-    tracer,
     openapi: () => openApiOf(spec, VERSION),
     origins: config.ALLOW_ORIGINS,
     playground: config.PLAYGROUND ? new URL('playground/', import.meta.url) : undefined,
