@@ -8,11 +8,14 @@ import { availableMemory } from '../../sessions/available-memory.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
 import { openSessionPool } from '../../sessions/session-pool.js';
 import { toFloat32 } from '../../sessions/tensors.js';
+import { fewestFrames } from './frames.js';
 
 /** Makes sound of codes. */
 export interface Codec {
   /** Samples per second. */
   rate: number;
+  /** Of the shortest sound. */
+  fewestFrames: number;
   /** @throws RunError 422 for more frames than there is memory for */
   checkFrames(frames: number): void;
   /** @param codes of each codebook, equally many; one frame each */
@@ -43,6 +46,8 @@ export async function openCodec(request: LoadRequest, config: Json): Promise<Cod
     TENSORS;
   return {
     rate: firstNumber(config, 'sampling_rate') ?? DEFAULTS.rate,
+    // Graphs of our own fill up what is short.
+    fewestFrames: typeof path === 'string' ? fewestFrames(config) : 1,
     checkFrames(frames) {
       const room = availableMemory(request.memory);
       if (frames * bytesPerFrame <= room) return;

@@ -11,6 +11,7 @@ import { refuseOthers } from '../options.js';
 import { openTextStates } from '../text-states.js';
 import { openCodec } from './codec.js';
 import { composeCodes } from './compose.js';
+import { requireFrames } from './frames.js';
 
 const TAKEN = [
   ...['max_new_tokens', 'max_length', 'guidance_scale', 'do_sample', 'seed'],
@@ -51,6 +52,7 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
       refuseOthers(options, TAKEN);
       const settings = settingsOf(options, repository, positions);
       const length = 1 + settings.maxNewTokens;
+      requireFrames(settings.maxNewTokens, { codebooks, fewest: codec.fewestFrames });
       codec.checkFrames(settings.maxNewTokens);
       const tokens = encoder.tokens(words);
       const rows = settings.guidanceScale > 1 ? 2 : 1;
