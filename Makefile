@@ -4,10 +4,10 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package test check unit contract processes parity browser faults e2e memory manifests clients pictures mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package release release-check test check unit contract processes parity browser faults e2e memory manifests clients pictures mutants docs bench bench-text soak format clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 node_modules/.package-lock.json: package.json npm-shrinkwrap.json
 	npm ci --ignore-scripts --no-audit --no-fund
@@ -32,6 +32,12 @@ gateway-image: dist/.built ## Build an image of the gateway for clusters: make g
 
 package: dist/.built ## Pack builder and gateway into a tarball for npm install -g
 	@npm pack --ignore-scripts --silent
+
+release-check: dist/.built ## Rehearse a release: package, bill of materials, checksums, signature, tried from the tarball
+	@$(NODE) scripts/release/release.mjs --rehearse
+
+release: dist/.built ## Make a release below dist/release; RELEASE_KEY names the key that signs
+	@$(NODE) scripts/release/release.mjs
 
 test: dist/.built ## Run everything: check, unit, contract, processes, parity, browser, clients, faults, e2e, memory, manifests
 	@$(NODE) scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests

@@ -1,0 +1,2 @@
+export function sectionOf(changelog: string, heading: string): string | undefined;
+export function findProblems(release: { version: string; isRehearsal: boolean }): string[];
