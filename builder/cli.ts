@@ -21,6 +21,7 @@ import { snapshotCommand } from './commands/snapshot.js';
 import { testCommand } from './commands/test.js';
 import { verifyCommand } from './commands/verify.js';
 import type { CommandDeps } from './deps.js';
+import { messageOf } from './error-message.js';
 import { BuilderError, EXIT, EXIT_HELP } from './exit.js';
 
 /** In the order of --help. */
@@ -79,14 +80,6 @@ export async function runCli(args: readonly string[], deps: CommandDeps): Promis
     deps.stderr.write(`builder: ${messageOf(error)}\n`);
     return exitCodeOf(error);
   }
-}
-
-/** Our own errors are one line; anything else is a bug and gets its stack trace. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const isExpected =
-    error instanceof BuilderError || error instanceof StoreError || error instanceof RunError;
-  return isExpected ? error.message : (error.stack ?? error.message);
 }
 
 function exitCodeOf(error: unknown): number {

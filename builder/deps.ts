@@ -1,6 +1,6 @@
 import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
-import { createReport, type Report } from './report.js';
+import { createReport, type Report, type ReportOptions } from './report.js';
 
 /** Dependencies of commands; tests pass their own. */
 export interface CommandDeps {
@@ -13,7 +13,15 @@ export interface CommandDeps {
   stderr: NodeJS.WriteStream;
 }
 
-export function reportOf(deps: CommandDeps, flags: { json?: boolean; quiet?: boolean }): Report {
-  const { stdout, stderr } = deps;
-  return createReport({ json: flags.json ?? false, quiet: flags.quiet ?? false, stdout, stderr });
+interface OutputChoice {
+  json?: boolean;
+  quiet?: boolean;
+}
+
+export function reportOptions({ stdout, stderr }: CommandDeps, flags: OutputChoice): ReportOptions {
+  return { json: flags.json ?? false, quiet: flags.quiet ?? false, stdout, stderr };
+}
+
+export function reportOf(deps: CommandDeps, flags: OutputChoice): Report {
+  return createReport(reportOptions(deps, flags));
 }

@@ -35,9 +35,8 @@ export async function finishModel(
   const { spec, toMake } = model;
   if (!toMake) return model;
   const { file } = toMake.recipe;
-  const others = spec.files.filter(({ path: name }) => name !== file);
-  const source = { spec: { ...spec, files: [...others, ...toMake.sources] } };
-  const folder = downloadDir(path.join(cacheFolder(options.flags, deps), 'models'), spec);
+  const source = checkpointOf(spec, toMake);
+  const folder = madeFolder(spec, options, deps);
   const made = await ensureMade(folder, toMake, {
     ...options,
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
@@ -49,6 +48,26 @@ export async function finishModel(
   await fetchWeights({ ...options, model: { spec: finished } }, deps);
   const formats = model.formats.map((one) => (one === spec ? finished : one));
   return { ...model, spec: finished, formats, toMake: undefined };
+}
+
+/** Fetches the checkpoint that finishModel would fetch, and makes nothing: several may be fetched at a time. */
+export async function fetchCheckpoint(
+  { spec, toMake }: ModelPlan,
+  options: DecideOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  if (!toMake || (await verified(madeFolder(spec, options, deps), toMake.recipe))) return;
+  await fetchWeights({ ...options, model: checkpointOf(spec, toMake) }, deps);
+}
+
+/** The model over the files that its own one is made of. */
+function checkpointOf(spec: ModelSpec, { recipe, sources }: ToMake): { spec: ModelSpec } {
+  const others = spec.files.filter(({ path: name }) => name !== recipe.file);
+  return { spec: { ...spec, files: [...others, ...sources] } };
+}
+
+function madeFolder(spec: ModelSpec, { flags }: DecideOptions, deps: CommandDeps): string {
+  return downloadDir(path.join(cacheFolder(flags, deps), 'models'), spec);
 }
 
 interface Measuring {
