@@ -13,7 +13,7 @@ export interface ListenAddress {
   port: number;
   host: string;
   /** The option that sets it, for error messages. */
-  flag: '--port' | '--metrics';
+  flag: '--port' | '--metrics' | '--console';
 }
 
 const REASONS: Record<string, string> = {

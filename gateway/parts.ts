@@ -6,7 +6,10 @@ import { openTracer } from '../runtime/tracing/open-tracer.js';
 import { createByteBudget } from '../runtime/wire/byte-budget.js';
 import { type BackendFlags, openBackend } from './backend.js';
 import type { GatewayEnvironment } from './config.js';
-import type { AppParts } from './http/app.js';
+import type { ConsoleParts } from './console/app.js';
+import { isLoopback } from './console/guard.js';
+import { createIncidents } from './console/incidents.js';
+import { type AppParts, BASE } from './http/app.js';
 import { pendingRequests } from './http/proxy.js';
 import { fileKeys, fixedKeys, type KeyFileOptions, type Keys, newKey } from './keys/key-store.js';
 import { createLimits, type RateLimits } from './limits/limits.js';
@@ -17,6 +20,7 @@ import { PACKAGE, VERSION } from './package.js';
 import { createGatewayMetrics, type GatewayMetrics } from './records/metrics.js';
 import { openRecords } from './records/records.js';
 import { countWaiting } from './upstream/count-waiting.js';
+import type { ModelEvent } from './upstream/upstream.js';
 
 /** Flags of `gateway serve`, except for the addresses to listen on. */
 export interface ServeFlags extends BackendFlags {
@@ -36,6 +40,12 @@ export interface ServeFlags extends BackendFlags {
 export interface Gateway {
   app: AppParts;
   metrics: GatewayMetrics;
+  /**
+   * What the console is made of.
+   * @param host that it listens on
+   * @param callPort where models are called
+   */
+  console(key: string, host: string, callPort: number): ConsoleParts;
   /** To be called when no call is running any more. */
   close(): Promise<void>;
 }
@@ -48,6 +58,8 @@ const CONTAINER_RATE = { calls: 6000, seconds: 60 };
 
 /** The page is bundled with the server of images. */
 const pageFiles = (): URL => pathToFileURL(path.join(PACKAGE, 'dist/image/playground/'));
+
+const consoleFiles = (): URL => pathToFileURL(path.join(PACKAGE, 'dist/gateway/console/page/'));
 
 /** The composition root: everything that reads files or starts models is created here and passed on. */
 export async function composeGateway(
@@ -72,13 +84,22 @@ export async function composeGateway(
   const keys = await openKeys(flags, { log, onChange: records.keys });
   const tiers = await readTiers(flags.prices);
   const limits = await openLimits(flags, environment.redisUrl, logger);
+  const incidents = createIncidents();
+  const onEvent = (event: ModelEvent) => {
+    records.model(event);
+    incidents.model(event);
+  };
   // The last step that can fail, because it takes over the servers of an earlier run.
-  const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent: records.model });
+  const { catalog, ...backend } = await openBackend(flags, { environment, log, onEvent });
   const upstream = countWaiting(backend.upstream);
   const budget = createByteBudget(environment.maxPendingBytes);
   const app: AppParts = {
     ...{ catalog, keys, upstream, tiers, limits, logger, startMs: START_MS, callMs: flags.callTimeout },
-    ...{ tracer, onCall: records.call },
+    tracer,
+    onCall(call) {
+      records.call(call);
+      incidents.call(call);
+    },
     origins: flags.allowOrigins,
     playground: flags.playground ? pageFiles() : undefined,
     containers: { limits: createLimits(CONTAINER_RATE), report: records.report, version: VERSION },
@@ -87,6 +108,12 @@ export async function composeGateway(
   return {
     app,
     metrics,
+    console: (key, host, callPort) => ({
+      ...{ key, isLocal: isLoopback(host), folder: consoleFiles(), logger },
+      ...{ catalog, upstream, keys, metrics, incidents, startMs: START_MS },
+      limits: { ...flags.rate, concurrent: flags.concurrent ?? null },
+      playground: flags.playground ? { port: callPort, path: BASE } : null,
+    }),
     async close() {
       await upstream.close();
       catalog.close();

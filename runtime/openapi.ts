@@ -1,5 +1,5 @@
 import { dialectPaths } from './dialects/openapi.js';
-import { STATUS } from './core/errors.js';
+import { CONSOLE_CODES, STATUS } from './core/errors.js';
 import type { ModelSpec } from './core/spec.js';
 import type { TaskId } from './core/task-ids.js';
 import type { AnyTask } from './tasks/define.js';
@@ -106,6 +106,7 @@ function errorResponses(): Schema {
 /** Error codes that POST /run never returns. */
 const NOT_FROM_RUN = new Set([
   ...['not_found', 'method_not_allowed', 'rate_limited', 'remote_failed', 'cancelled'],
+  ...CONSOLE_CODES,
 ]);
 
 function errorResponse(description: string): Schema {

@@ -6,6 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
@@ -56,29 +57,39 @@ const { metafile } = await build({
 });
 
 await buildPlayground();
+await buildConsole();
 
 // The bundle reads it beside itself.
 copyFileSync('runtime/engines/generation/grammar/llguidance/llguidance.wasm', 'dist/image/llguidance.wasm');
 
-/** The page for people: its files as they are sent, compressed. */
+/** The page for people at the address of a model. */
 async function buildPlayground() {
   const source = 'runtime/playground';
-  const folder = 'dist/image/playground';
+  await buildPages('dist/image/playground', source, {
+    entryPoints: ['page.tsx', 'style.css', 'reference/docs.tsx', 'reference/docs.css'],
+    html: ['page.html', 'reference/docs.html'],
+  });
+}
+
+/** The page for the gateway's operators. */
+async function buildConsole() {
+  await buildPages('dist/gateway/console/page', 'gateway/console/page', {
+    entryPoints: ['page.tsx', 'style.css'],
+    html: ['page.html'],
+  });
+}
+
+/** Files of pages as they are sent: compressed. */
+async function buildPages(folder, source, { entryPoints, html }) {
   await build({
-    entryPoints: [
-      `${source}/page.tsx`,
-      `${source}/style.css`,
-      `${source}/reference/docs.tsx`,
-      `${source}/reference/docs.css`,
-    ],
+    entryPoints: entryPoints.map((name) => `${source}/${name}`),
     outdir: folder,
     entryNames: '[name]',
     ...{ bundle: true, minify: true, platform: 'browser', format: 'esm', target: ['es2022'] },
     tsconfig: `${source}/tsconfig.json`,
     logLevel: 'warning',
   });
-  copyFileSync(`${source}/page.html`, `${folder}/page.html`);
-  copyFileSync(`${source}/reference/docs.html`, `${folder}/docs.html`);
+  for (const name of html) copyFileSync(`${source}/${name}`, `${folder}/${basename(name)}`);
   for (const name of readdirSync(folder)) {
     writeFileSync(`${folder}/${name}.gz`, gzipSync(readFileSync(`${folder}/${name}`), { level: 9 }));
     rmSync(`${folder}/${name}`);

@@ -31,7 +31,8 @@ try {
     logOverride: { 'import-is-undefined': 'silent' },
   });
   mkdirSync(join(context, 'app/gateway'));
-  cpSync('dist/image/playground', join(context, 'app/dist/image/playground'), { recursive: true });
+  for (const folder of ['dist/image/playground', 'dist/gateway/console/page'])
+    cpSync(folder, join(context, 'app', folder), { recursive: true });
   copyFileSync('gateway/prices.json', join(context, 'app/gateway/prices.json'));
   writeFileSync(
     join(context, 'app/package.json'),

@@ -50,6 +50,7 @@ export function measuredCatalog(catalog: Catalog): MeasuredCatalog {
       const entry = catalog.find(modelId);
       return entry && withMeasured(entry);
     },
+    ...(catalog.reload && { reload: () => catalog.reload!() }),
     setMeasured: (modelId, gigabytes) => void measured.set(modelId, gigabytes),
     close: () => catalog.close(),
   };
@@ -58,8 +59,12 @@ export function measuredCatalog(catalog: Catalog): MeasuredCatalog {
 /** Merges two catalogues. What the file says of a model takes precedence over what was found. */
 export function mergedCatalog(file: Catalog, found: Catalog): Catalog {
   const find = (modelId: string) => mergeEntries(file.find(modelId), found.find(modelId));
+  const reloading = [file, found].filter(({ reload }) => reload);
   return {
     find,
+    ...(reloading.length > 0 && {
+      reload: async () => void (await Promise.all(reloading.map((catalog) => catalog.reload!()))),
+    }),
     list() {
       const all = [...file.list(), ...found.list()];
       return [...sortedById(all).keys()].map((modelId) => find(modelId)!);

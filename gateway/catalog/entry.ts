@@ -27,6 +27,8 @@ export interface Catalog {
   /** In the order of their ids. */
   list(): readonly ModelEntry[];
   find(modelId: string): ModelEntry | undefined;
+  /** Reads it again now. Absent where it never changes. @throws Error with the reason; the last one then stays */
+  reload?(): Promise<void>;
   close(): void;
 }
 

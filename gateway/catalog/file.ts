@@ -100,6 +100,7 @@ export async function fileCatalog(file: string, log: (line: string) => void): Pr
   return {
     list: () => [...entries.values()],
     find: (modelId) => entries.get(modelId),
+    reload,
     close,
   };
 }

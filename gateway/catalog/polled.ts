@@ -22,13 +22,17 @@ export async function polledCatalog(options: PolledOptions): Promise<Catalog> {
   let timer: NodeJS.Timeout;
   let closed = false;
 
+  async function reload(): Promise<void> {
+    const current = await load();
+    if (lastError !== undefined) log(`${source} answers again`);
+    lastError = undefined;
+    logChanges(entries, current, log);
+    entries = current;
+  }
+
   async function refresh(): Promise<void> {
     try {
-      const current = await load();
-      if (lastError !== undefined) log(`${source} answers again`);
-      lastError = undefined;
-      logChanges(entries, current, log);
-      entries = current;
+      await reload();
     } catch (error) {
       const { message } = error as Error;
       if (message !== lastError && !closed) log(`${message}; the last catalogue stays`);
@@ -45,6 +49,7 @@ export async function polledCatalog(options: PolledOptions): Promise<Catalog> {
   return {
     list: () => [...entries.values()],
     find: (modelId) => entries.get(modelId),
+    reload,
     close() {
       closed = true;
       clearTimeout(timer);

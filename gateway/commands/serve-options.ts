@@ -45,6 +45,15 @@ function addListening(command: Command): void {
       '--metrics <[host:]port>',
       'Prometheus metrics for operators, on 127.0.0.1 without a host',
       parseAddress,
+    )
+    .option(
+      '--console <[host:]port>',
+      'page for operators (docs/console.md), on 127.0.0.1 without a host',
+      parseAddress,
+    )
+    .option(
+      '--console-key-file <file>',
+      'file with the key of the console; on a loopback address a key is made for this run and printed without it',
     );
 }
 

@@ -1,9 +1,12 @@
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { createLogger } from '../../runtime/log.js';
 import { followConnections } from '../../runtime/wire/connections.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import { readEnvironment } from '../config.js';
+import { createConsole } from '../console/app.js';
+import { openConsoleKey } from '../console/key.js';
 import { listenOnAddress, type ListenAddress, stopGatewayOnSignals, checkAddressFree } from '../listen.js';
 import { adminApp } from '../http/admin.js';
 import { BASE, createGatewayApp } from '../http/app.js';
@@ -29,6 +32,7 @@ Examples:
   gateway serve                                            all model images of the engine, or the demo model
   gateway serve --catalog models.yaml --keys keys.json --memory 8GB --idle 5m
   gateway serve --catalog models.yaml --keys keys.json --usage usage.jsonl --audit audit.jsonl --metrics 9464
+  gateway serve --catalog models.yaml --keys keys.json --console 9465
   gateway serve --catalog models.yaml --keys keys.json --upstream static
   gateway serve --upstream kubernetes --keys keys.json     in a pod; elsewhere with --kube-api and --kube-namespace`;
 
@@ -45,25 +49,43 @@ interface ListenFlags {
   /** Milliseconds. */
   grace: number;
   metrics?: { port: number; host: string };
+  console?: { port: number; host: string };
+  consoleKeyFile?: string;
 }
 
 async function serve(flags: ServeFlags & ListenFlags): Promise<void> {
   const callAddress: ListenAddress = { port: flags.port, host: flags.host, flag: '--port' };
   const metrics: ListenAddress | undefined = flags.metrics && { ...flags.metrics, flag: '--metrics' };
+  const forConsole: ListenAddress | undefined = flags.console && { ...flags.console, flag: '--console' };
   const environment = readEnvironment();
   const logger = createLogger(environment.logFormat, environment.logLevel, 'stderr');
-  for (const address of [callAddress, metrics]) if (address) await checkAddressFree(address);
+  // Not logged: the log may go to a file that outlives this run.
+  const print = (line: string) => void process.stderr.write(line);
+  const consoleKey = forConsole && openConsoleKey(forConsole.host, flags.consoleKeyFile, print);
+  for (const address of [callAddress, metrics, forConsole]) if (address) await checkAddressFree(address);
   const gateway = await composeGateway(flags, environment, logger);
   const server = createHttpServer(createGatewayApp(gateway.app));
   const connections = followConnections(server);
   await listenOnAddress(server, callAddress);
-  const admin = createHttpServer(adminApp(gateway.metrics));
-  if (metrics) await listenOnAddress(admin, metrics);
   const { port: boundPort } = server.address() as AddressInfo;
+  const operators: Server[] = [];
+  if (metrics) operators.push(await openServer(adminApp(gateway.metrics), metrics));
+  const page = forConsole && createConsole(gateway.console(consoleKey!, forConsole.host, boundPort));
+  if (page) operators.push(await openServer(page.app, forConsole));
   const host = flags.host.includes(':') ? `[${flags.host}]` : flags.host;
   process.stdout.write(`http://${host}:${boundPort}${BASE}\n`);
   await stopGatewayOnSignals({ server, connections, graceMs: flags.grace, logger });
+  page?.close();
   await gateway.close();
-  admin.close();
-  admin.closeAllConnections();
+  for (const opened of operators) {
+    opened.close();
+    opened.closeAllConnections();
+  }
+}
+
+/** A server for operators, which ends with the gateway. */
+async function openServer(app: RequestListener, address: ListenAddress): Promise<Server> {
+  const server = createHttpServer(app);
+  await listenOnAddress(server, address);
+  return server;
 }

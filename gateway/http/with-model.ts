@@ -96,10 +96,14 @@ function costHeaders({ meter, meterPrice, perSecond }: Meter, seconds: number): 
   };
 }
 
-async function acquire(
+/**
+ * Leases a server of the model; starts one if needed.
+ * @throws RunError `not_ready` when it has not started in time, or what the upstream throws
+ */
+export async function acquire(
   entry: ModelEntry,
   controller: AbortController,
-  { upstream, startMs }: ModelParts,
+  { upstream, startMs }: Pick<ModelParts, 'upstream' | 'startMs'>,
 ): Promise<Lease> {
   const message = `${entry.modelId} has not started within ${startMs / 1000} s`;
   const late = () => controller.abort(new RunError('not_ready', message, { retryAfter: 30 }));

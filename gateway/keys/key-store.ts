@@ -1,11 +1,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import { followFile } from '../follow-file.js';
-import { readKeys, type StoredKey } from './key-file.js';
+import { changeKeys, readKeys, type StoredKey } from './key-file.js';
 
 /** The known API keys. */
 export interface Keys {
   /** The key's record, or undefined for an unknown key. Takes the same time for all keys of one length. */
   find(secret: string): StoredKey | undefined;
+  list(): readonly StoredKey[];
+  /** Changes the file of the keys, and takes the change over at once. Absent where they have no file. */
+  change?(change: (keys: readonly StoredKey[]) => readonly StoredKey[]): Promise<void>;
   close(): void;
 }
 
@@ -27,7 +30,7 @@ export function newKey(name: string, now: Date): { secret: string; record: Store
 
 export function fixedKeys(records: readonly StoredKey[]): Keys {
   const known = new Map(records.map((record) => [record.hash, record]));
-  return { find: (secret) => known.get(hashKey(secret)), close: () => {} };
+  return { find: (secret) => known.get(hashKey(secret)), list: () => records, close: () => {} };
 }
 
 /** A change of the key file while the gateway runs. */
@@ -48,15 +51,26 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
   if (records.length === 0)
     log(`${file} has no keys, so nobody may call; "gateway keys create --keys ${file}" makes one`);
   let keys = fixedKeys(records);
-  const reload = async () => {
+  const readAgain = async () => {
     const before = records;
     records = await readKeys(file);
     keys = fixedKeys(records);
     for (const key of without(records, before)) onChange({ change: 'created', ...key });
     for (const key of without(before, records)) onChange({ change: 'revoked', ...key });
   };
+  let tail = Promise.resolve();
+  // One after the other: two at once would tell each change twice.
+  const reload = () => (tail = tail.catch(() => {}).then(readAgain));
   const close = followFile(file, reload, { log, after: 'the keys that were there stay' });
-  return { find: (secret) => keys.find(secret), close };
+  return {
+    find: (secret) => keys.find(secret),
+    list: () => records,
+    async change(change) {
+      await changeKeys(file, change);
+      await reload();
+    },
+    close,
+  };
 }
 
 /** The keys that are not among the others, by id and hash. */

@@ -1,4 +1,11 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { RunningModel } from '../upstream/upstream.js';
 import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
@@ -21,6 +28,8 @@ export interface GatewayMetrics {
   /** Counts what a key has used, here or in its own containers. */
   addUsage(row: UsageRow): void;
   contentType: string;
+  /** All metrics as `text` gives them, before they are written as text. */
+  values(): Promise<MetricObjectWithValues<MetricValue<string>>[]>;
   /** All metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -46,6 +55,7 @@ export function createGatewayMetrics(sources: GatewayMetricsSources): GatewayMet
     },
     addUsage,
     contentType: registry.contentType,
+    values: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),
   };
 }

@@ -1,5 +1,5 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import { STATUS } from '../../runtime/core/errors.js';
+import { CONSOLE_CODES, STATUS } from '../../runtime/core/errors.js';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { envelopeSchema, openAiSchemas, ref, type Schema, taskSchemas } from './schemas.js';
@@ -205,7 +205,7 @@ const RETRY_STATUSES: ReadonlySet<number> = new Set([STATUS.rate_limited, STATUS
 
 /** @param only statuses to include; by default all that a model call may end with */
 function errors(schema: string, only?: readonly number[]): Schema {
-  const codes = Object.entries(STATUS).filter(([code]) => code !== 'cancelled');
+  const codes = Object.entries(STATUS).filter(([code]) => code !== 'cancelled' && !CONSOLE_CODES.has(code));
   const statuses = new Set(codes.map(([, status]) => status));
   const retryAfter = { headers: { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } } };
   return Object.fromEntries(

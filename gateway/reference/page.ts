@@ -1,5 +1,5 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import { STATUS } from '../../runtime/core/errors.js';
+import { CONSOLE_CODES, STATUS } from '../../runtime/core/errors.js';
 import { typeText } from '../../runtime/tasks/json-schema.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Schema } from './schemas.js';
@@ -118,6 +118,7 @@ function headers({ headers }: OpenApiDocument['components']): string[][] {
 function statuses(): string[][] {
   const rows = new Map<number, string[]>();
   for (const [code, status] of Object.entries(STATUS)) {
+    if (CONSOLE_CODES.has(code)) continue;
     if (code !== 'cancelled') rows.set(status, [...(rows.get(status) ?? []), code.replaceAll('_', ' ')]);
   }
   return [...rows].map(([status, codes]) => [String(status), codes.join(', ')]);

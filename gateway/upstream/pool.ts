@@ -1,7 +1,7 @@
 import { RunError } from '../../runtime/core/errors.js';
 import type { ModelEntry } from '../catalog/entry.js';
 import { createMemoryBudget } from './memory-budget.js';
-import { createReplicas } from './replicas.js';
+import { createReplicas, type Replicas } from './replicas.js';
 import { createExpectation } from './expectation.js';
 import { createLeftovers } from './leftovers.js';
 import { nextReplica, describeReplica, isReplicaOf, type Replica } from './replica.js';
@@ -156,7 +156,7 @@ export function createPool(options: PoolOptions): Pool {
   return {
     acquire,
     adopt,
-    status: () => [...replicas.all].map(describeReplica),
+    ...viewOf(replicas, memoryGb),
     async close() {
       closed = true;
       clearInterval(sweeper);
@@ -165,6 +165,21 @@ export function createPool(options: PoolOptions): Pool {
       await launcher.close?.();
     },
   };
+}
+
+/** What operators see, and do. */
+function viewOf(replicas: Replicas, budgetGb: number): Pick<Upstream, 'status' | 'stop' | 'budgetGb'> {
+  return {
+    status: () => [...replicas.all].map(describeReplica),
+    stop: (modelId) => drainModel(replicas, modelId),
+    budgetGb,
+  };
+}
+
+function drainModel({ all, drain }: Replicas, modelId: string): number {
+  const ofModel = [...all].filter(({ entry }) => entry.modelId === modelId);
+  for (const replica of ofModel) drain(replica, 'an operator stops it');
+  return ofModel.length;
 }
 
 function refuseTooLarge({ modelId, ramRequired }: ModelEntry, memoryGb: number): void {

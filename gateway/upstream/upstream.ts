@@ -13,6 +13,10 @@ export interface Upstream {
   acquire(entry: ModelEntry, signal: AbortSignal): Promise<Lease>;
   /** The servers that this gateway runs; absent from upstreams that run none. */
   status?(): RunningModel[];
+  /** Takes all servers of a model out of use and stops them when their calls are done. @returns how many; as `status` */
+  stop?(modelId: string): number;
+  /** GB for all servers together; as `status`. */
+  budgetGb?: number;
   /** Stops the servers that this gateway started. */
   close(): Promise<void>;
 }

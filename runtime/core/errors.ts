@@ -2,8 +2,12 @@
 export const STATUS = {
   invalid_input: 400,
   unauthorized: 401,
+  /** The page or the name that the request came by is not trusted. From the gateway's console only. */
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  /** It can't be done as this gateway is set up. From the gateway's console only. */
+  conflict: 409,
   payload_too_large: 413,
   unsupported_media: 415,
   unprocessable: 422,
@@ -22,6 +26,9 @@ export const STATUS = {
 } as const satisfies Record<string, number>;
 
 export type ErrorCode = keyof typeof STATUS;
+
+/** Codes that only the gateway's console answers: models never do. */
+export const CONSOLE_CODES: ReadonlySet<string> = new Set<ErrorCode>(['forbidden', 'conflict']);
 
 /** Codes whose answers have Retry-After. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([

@@ -25,9 +25,12 @@ const HEADERS = {
   Vary: 'Accept, Accept-Encoding',
 };
 
-const HTML = 'text/html; charset=utf-8';
+export const HTML = 'text/html; charset=utf-8';
 
-const FILES: Readonly<Record<string, { name: string; type: string }>> = {
+/** Files of pages by their paths. */
+export type PageFiles = Readonly<Record<string, { name: string; type: string }>>;
+
+const FILES: PageFiles = {
   '/': { name: 'page.html', type: HTML },
   '/docs': { name: 'docs.html', type: HTML },
   '/playground/page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
@@ -44,8 +47,13 @@ export const PAGE_FILES: readonly string[] = Object.keys(FILES).filter((path) =>
  * @param folder holds the files, compressed with gzip; they are read when they are asked for, and not kept
  */
 export function playgroundRoutes(folder: URL): Router {
+  return pageRoutes(folder, FILES);
+}
+
+/** The same for any page: its files, and the headers that let it load nothing else. */
+export function pageRoutes(folder: URL, files: PageFiles): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  for (const [path, file] of Object.entries(FILES)) {
+  for (const [path, file] of Object.entries(files)) {
     const send = sendFile(new URL(`${file.name}.gz`, folder), file.type);
     router.get(path, (request, response, next) => {
       if (file.type === HTML && accepts(request).type(['json', 'html']) !== 'html') return next();

@@ -1,0 +1,73 @@
+import { type RequestHandler, Router } from 'express';
+import * as z from 'zod';
+import { RunError } from '../../runtime/core/errors.js';
+import { sendEnvelope } from '../../runtime/wire/respond.js';
+import { GatewayError } from '../errors.js';
+import { type Keys, newKey } from '../keys/key-store.js';
+import type { StoredKey } from '../keys/key-file.js';
+import type { GatewayMetrics } from '../records/metrics.js';
+import type { ReadBody } from './body.js';
+import { readFigures } from './figures.js';
+import type { KeyList } from './state.js';
+
+export interface KeyParts {
+  keys: Keys;
+  metrics: GatewayMetrics;
+  /** Of every key. */
+  limits: KeyList['limits'];
+}
+
+const creation = z.strictObject({ name: z.string().trim().min(1).max(200) });
+
+/** Lists, creates and revokes the keys of callers. */
+export function keyRoutes(parts: KeyParts, readBody: ReadBody): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/', async (_request, response) =>
+    sendEnvelope(response, 200, { error: null, output: await listKeys(parts) }),
+  );
+  router.post('/', createKey(parts, readBody));
+  router.delete('/:id', async ({ params }, response) => {
+    await change(parts.keys, (keys) => without(keys, params['id']));
+    sendEnvelope(response, 200, { error: null, output: { id: params['id'], revoked: true } });
+  });
+  return router;
+}
+
+async function listKeys({ keys, metrics, limits }: KeyParts): Promise<KeyList> {
+  const figures = readFigures(await metrics.values());
+  const calls = figures.sumBy('key_calls_total', 'key');
+  const seconds = figures.sumBy('key_seconds_total', 'key');
+  return {
+    keys: keys.list().map(({ id, name, created }) => ({
+      ...{ id, name, created },
+      calls: calls.get(id) ?? 0,
+      seconds: seconds.get(id) ?? 0,
+    })),
+    limits,
+    isFile: keys.change !== undefined,
+  };
+}
+
+/** The answer is the only one that holds the key itself. */
+function createKey({ keys }: KeyParts, readBody: ReadBody): RequestHandler {
+  return async (request, response) => {
+    const { name } = await readBody(request, response, creation);
+    const { secret, record } = newKey(name, new Date());
+    await change(keys, (known) => [...known, record]);
+    sendEnvelope(response, 200, { error: null, output: { id: record.id, name, key: secret } });
+  };
+}
+
+function without(keys: readonly StoredKey[], id: string): readonly StoredKey[] {
+  const remaining = keys.filter((key) => key.id !== id);
+  if (remaining.length === keys.length) throw new RunError('not_found', 'there is no key with this id');
+  return remaining;
+}
+
+async function change(keys: Keys, changed: (keys: readonly StoredKey[]) => readonly StoredKey[]) {
+  if (!keys.change)
+    throw new RunError('conflict', 'this gateway has no file of keys; start it with --keys to change them');
+  await keys.change(changed).catch((error: Error) => {
+    throw error instanceof GatewayError ? new RunError('conflict', error.message) : error;
+  });
+}

@@ -1,0 +1,34 @@
+const NONE = '–';
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** `1.5 GB`, of 1000s, as the options of the gateway are. */
+export function bytes(amount: number): string {
+  let value = amount;
+  let unit = 0;
+  for (; value >= 999.5 && unit < UNITS.length - 1; unit++) value /= 1000;
+  return `${value >= 100 || unit === 0 ? Math.round(value) : Number(value.toFixed(value >= 10 ? 1 : 2))} ${UNITS[unit]}`;
+}
+
+/** `12 ms`, `1.3 s`. */
+export function duration(seconds: number | null): string {
+  if (seconds === null) return NONE;
+  if (seconds < 0.995) return `${Number((seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0))} ms`;
+  return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+}
+
+export const count = (amount: number): string => amount.toLocaleString('en');
+
+/** Billions of parameters as `110M`, `7B`. */
+export function params(billions: number | null): string {
+  if (billions === null) return NONE;
+  if (billions >= 1) return `${Number(billions.toFixed(1))}B`;
+  return billions >= 0.001
+    ? `${Number((billions * 1000).toPrecision(3))}M`
+    : `${Math.round(billions * 1e6)}k`;
+}
+
+export const time = (at: number | string): string => new Date(at).toLocaleString();
+
+export const plural = (amount: number, one: string): string =>
+  `${count(amount)} ${amount === 1 ? one : `${one}s`}`;

@@ -1,0 +1,109 @@
+/** What the console shows. Imports nothing, because the page imports these types. */
+export interface ConsoleState {
+  /** Milliseconds since 1970. */
+  at: number;
+  version: string;
+  totals: Totals;
+  memory: MemoryUse;
+  models: ModelState[];
+  errors: ErrorRow[];
+  history: Sample[];
+  /** Where the pages of models are, on the address for calls; null without them. */
+  playground: { port: number; path: string } | null;
+}
+
+export interface Totals {
+  requests: number;
+  /** Answers with an error. */
+  errors: number;
+  coldStarts: number;
+  /** Calls that hold a server of a model now. */
+  underWay: number;
+  /** Callers that wait for a server. */
+  waiting: number;
+  /** Servers of models, in any state. */
+  servers: number;
+  latency: Latency;
+}
+
+/** Seconds, estimated from the histogram; null before the first call. */
+export interface Latency {
+  p50: number | null;
+  p95: number | null;
+}
+
+export interface MemoryUse {
+  /** Bytes that servers of models count for in the budget. */
+  models: number;
+  /** Bytes; null where this gateway runs no servers. */
+  budget: number | null;
+  /** Resident bytes of the gateway itself. */
+  gateway: number;
+}
+
+/** `elsewhere`: its servers are not run by this gateway. */
+export type ModelCondition = 'cold' | 'starting' | 'warm' | 'busy' | 'stopping' | 'failed' | 'elsewhere';
+
+export interface ModelState {
+  id: string;
+  task: string;
+  /** Billions of parameters. */
+  params: number | null;
+  /** Bytes of memory that one server takes, or is assumed to. */
+  size: number;
+  figures: 'given' | 'measured' | 'predicted' | 'assumed';
+  state: ModelCondition;
+  /** Why it failed, or why it can't be started and stopped here. */
+  reason: string | null;
+  servers: number;
+  underWay: number;
+  requests: number;
+  errors: number;
+  coldStarts: number;
+  latency: Latency;
+}
+
+/** Errors of one kind: the same code, model and key. */
+export interface ErrorRow {
+  /** Of the last one, milliseconds since 1970. */
+  at: number;
+  times: number;
+  code: string;
+  status: number | null;
+  model: string | null;
+  key: string | null;
+  /** Of the last one; finds its line in the log. */
+  requestId: string | null;
+  /** Why a server did not start; null for calls, whose messages may hold what a caller has sent. */
+  reason: string | null;
+}
+
+/** One point of the charts. */
+export interface Sample {
+  at: number;
+  requests: number;
+  errors: number;
+  coldStarts: number;
+  underWay: number;
+  /** Bytes that servers of models count for. */
+  memory: number;
+  /** Seconds, of the calls since the sample before; null without calls. */
+  p95: number | null;
+}
+
+export interface KeyState {
+  id: string;
+  name: string;
+  created: string;
+  /** Since this gateway started. */
+  calls: number;
+  seconds: number;
+}
+
+export interface KeyList {
+  keys: KeyState[];
+  /** Of every key. */
+  limits: { calls: number; seconds: number; concurrent: number | null };
+  /** Whether keys can be created and revoked here. */
+  isFile: boolean;
+}

@@ -1,0 +1,162 @@
+import type { Browser, Page } from 'playwright-core';
+import type { ConsoleState } from '../../gateway/console/state.js';
+import { askConsole, CONSOLE_KEY, consoleGateway, type GivenConsole, signIn } from '../fakes/console.js';
+import { closeServers } from '../fakes/gateway.js';
+import { barriers, describeWithBrowser, launch, watch } from './support/browser.js';
+
+/** Texts that would do something where they were set as HTML. */
+const CORPUS = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(1)</script>',
+  '<svg/onload=alert(1)>',
+  '</li></ul><iframe srcdoc="<script>parent.alert(1)</script>">',
+  "javascript:alert('1')",
+  '{{constructor.constructor("alert(1)")()}}',
+  '\u202Eevil\u202C & &lt;b&gt;',
+];
+
+describeWithBrowser('the console', () => {
+  let browser: Browser;
+  beforeAll(async () => void (browser = await launch()));
+  afterAll(() => browser.close());
+
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    await closeServers();
+  });
+
+  async function open(given: GivenConsole = {}, view: Parameters<Browser['newPage']>[0] = {}) {
+    const gateway = await consoleGateway(given);
+    const page = await browser.newPage(view);
+    page.setDefaultTimeout(8000);
+    closing.push(() => page.close(), gateway.close);
+    const faults = watch(page, gateway.address);
+    await page.goto(gateway.address);
+    await page.waitForSelector('#console-key');
+    return { page, faults, ...gateway };
+  }
+
+  async function enter(page: Page) {
+    await page.fill('#console-key', CONSOLE_KEY);
+    await page.press('#console-key', 'Enter');
+    await page.waitForSelector('text=live');
+    await page.waitForSelector('#keys');
+  }
+
+  test('sign in, look at the models, warm one up, stop it, sign out', async () => {
+    const playground = { port: 8080, path: '/models/v2' };
+    const { page, faults, call } = await open({
+      models: [{}, { modelId: 'org/second', task: 'chat' }],
+      playground,
+    });
+    await enter(page);
+    expect(await page.locator('.model strong').allInnerTexts()).toEqual(['org/second', 'org/name']);
+    expect(await page.locator('.task h3').allInnerTexts()).toEqual(['chat', 'text-generation']);
+    const first = page.locator('.model:has-text("org/name")');
+    expect(await first.locator('.state').innerText()).toBe('cold');
+    await page.click('[aria-label="Warm up org/name"]');
+    await first.locator('.state.warm').waitFor();
+    await (await call('org/name')).text();
+    await page.waitForFunction(() => document.querySelector('#requests')?.textContent === '1');
+    expect(await first.locator('a').getAttribute('href')).toBe('http://127.0.0.1:8080/models/v2/org/name/');
+    await page.click('[aria-label="Stop org/name"]');
+    await first.locator('.state.cold').waitFor();
+    await page.fill('[type=search]', 'second');
+    expect(await page.locator('.model').count()).toBe(1);
+    await page.reload();
+    await page.waitForSelector('.model');
+    await page.click('text=Sign out');
+    await page.waitForSelector('#console-key');
+    expect(faults).toEqual([]);
+  });
+
+  test('a key is made, shown once, used and revoked', async () => {
+    const { page, faults, call } = await open();
+    await enter(page);
+    await page.fill('.new-key input', 'the shop');
+    await page.click('text=Create a key');
+    const key = await page.innerText('.secret');
+    expect((await call('org/name', key)).status).toBe(200);
+    await page.click('text=Done');
+    await page.click('[aria-label="Revoke the shop"]');
+    await page.click('text=Revoke for good');
+    await page.waitForFunction(() => document.querySelectorAll('.key').length === 1);
+    expect((await call('org/name', key)).status).toBe(401);
+    expect(await page.content()).not.toContain(key);
+    expect(faults).toEqual([]);
+  });
+
+  test('a wrong key, and what fails, is told', async () => {
+    const { page } = await open({ failures: { 'org/name': 'its file is damaged' } });
+    await page.fill('#console-key', 'nonsense');
+    await page.press('#console-key', 'Enter');
+    await page.waitForSelector('text=this is not the key of the console');
+    await enter(page);
+    await page.click('[aria-label="Warm up org/name"]');
+    await page.waitForSelector('.model .state.failed');
+    expect(await page.locator('.model .error').first().innerText()).toBe('its file is damaged');
+    await page.waitForSelector('.model [role=alert]');
+    await page.click('text=Reload the catalogue');
+    await page.waitForSelector('text=the catalogue of this gateway never changes');
+  });
+
+  test('names and errors are text, whatever is in them', async () => {
+    const models = CORPUS.map((text) => ({ modelId: `org/${text.replaceAll('/', '∕')}` }));
+    const failures = Object.fromEntries(models.map(({ modelId }, i) => [modelId, CORPUS[i]!]));
+    const { page, faults, address } = await open({ models, failures, keyNames: CORPUS });
+    const dialogs: string[] = [];
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+    const cookie = await signIn(address);
+    for (const { modelId } of models) {
+      const path = `/api/models/${modelId.split('/').map(encodeURIComponent).join('/')}/warm`;
+      expect((await askConsole(address, path, { method: 'POST' }, cookie)).status).toBe(503);
+    }
+    await enter(page);
+    await page.waitForSelector('.key');
+    await page.waitForSelector('.reason');
+    const texts = async (selector: string) => (await page.locator(selector).allTextContents()).sort();
+    expect(await texts('.model strong')).toEqual(models.map(({ modelId }) => modelId).sort());
+    expect(await texts('.model > .error')).toEqual(CORPUS.toSorted());
+    expect(await texts('.reason')).toEqual(CORPUS.toSorted());
+    expect(await texts('.key strong')).toEqual(['test', ...CORPUS].sort());
+    expect(await page.locator('iframe, img, body script, [onerror], [onload]').count()).toBe(0);
+    expect([dialogs, faults]).toEqual([[], []]);
+  });
+
+  test('the keyboard alone is enough', async () => {
+    const { page, faults } = await open();
+    await page.focus('#console-key');
+    await page.keyboard.type(CONSOLE_KEY);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.model');
+    for (let presses = 0; presses < 20; presses++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.textContent === 'Warm up')) break;
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.model .state.warm');
+    expect(faults).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)('%s, on a narrow screen, with 40 models', async (colorScheme) => {
+    const models = Array.from({ length: 40 }, (_, i) => ({
+      modelId: `organisation/a-model-with-quite-a-long-name-${i}`,
+      task: i % 2 ? ('chat' as const) : ('fill-mask' as const),
+    }));
+    const view = { colorScheme, viewport: { width: 360, height: 740 } };
+    const { page, faults, address } = await open({ models }, view);
+    expect(await barriers(page)).toEqual([]);
+    await enter(page);
+    await page.waitForSelector('.key');
+    expect(await page.locator('.model').count()).toBe(40);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await barriers(page)).toEqual([]);
+    const state = (await askConsole(address, '/api/state', {}, await signIn(address))).output as ConsoleState;
+    expect(state.models).toHaveLength(40);
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,261 @@
+import { request } from 'node:http';
+import type { ConsoleState, KeyList } from '../../gateway/console/state.js';
+import { askConsole, CONSOLE_KEY, consoleGateway, type GivenConsole, signIn } from '../fakes/console.js';
+import { closeServers, JSON_TYPE, record } from '../fakes/gateway.js';
+import { waitFor } from '../fakes/server.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await closeServers();
+});
+
+async function open(given: GivenConsole = {}) {
+  const gateway = await consoleGateway(given);
+  closing.push(gateway.close);
+  const cookie = await signIn(gateway.address);
+  const ask = (path: string, method = 'GET', body?: object) =>
+    askConsole(gateway.address, path, { method, ...(body && { body }) }, cookie);
+  const state = async () => (await ask('/api/state')).output as ConsoleState;
+  const model = async (id: string) => (await state()).models.find((model) => model.id === id)!;
+  return { ...gateway, cookie, ask, state, model };
+}
+
+/** The status line of a request with a Host header of its own. */
+function statusFor(address: string, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request(address, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('the key of the console opens a session, whose cookie no script and no other page gets', async () => {
+  const { address, cookie, ask } = await open();
+  expect(cookie).toMatch(/^slipway_console_\d+=[\w-]{43}$/);
+  const again = await askConsole(address, '/session', { method: 'POST', body: { key: CONSOLE_KEY } });
+  expect(again.headers.get('set-cookie')).toMatch(
+    /^slipway_console_\d+=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+  );
+  expect((await ask('/session')).output).toEqual({ isOpen: true });
+  expect((await askConsole(address, '/session')).output).toEqual({ isOpen: false });
+});
+
+test.each(['/api/state', '/api/events', '/api/keys'])('%s needs a session', async (path) => {
+  const { address, cookie } = await open();
+  expect((await askConsole(address, path)).status).toBe(401);
+  expect((await askConsole(address, path, {}, `${cookie}x`)).status).toBe(401);
+});
+
+test('a session that was signed out is over, for streams as well', async () => {
+  const { address, cookie, ask } = await open();
+  const stream = await fetch(`${address}/api/events`, { headers: { cookie } });
+  await ask('/session', 'DELETE');
+  expect((await ask('/api/state')).status).toBe(401);
+  expect(await stream.text()).toContain('data: {');
+});
+
+test('a wrong key, and a caller’s key, open nothing; tries are limited', async () => {
+  const { address } = await open();
+  const attempt = (key: unknown) =>
+    askConsole(address, '/session', { method: 'POST', body: { key } as object });
+  const wrong = await attempt('nonsense');
+  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
+  expect((await attempt(3)).status).toBe(400);
+  const statuses = [];
+  for (let i = 0; i < 10; i++) statuses.push((await attempt(`guess-${i}`)).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 401, 429, 429, 429]);
+  const late = await attempt(CONSOLE_KEY);
+  expect(late.status).toBe(429);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('changes need the header and the type that no other page can send, and the cookie', async () => {
+  const { address, cookie } = await open();
+  const change = (headers: Record<string, string>, given = cookie) =>
+    askConsole(address, '/api/keys', { method: 'POST', body: { name: 'x' }, headers }, given);
+  expect((await change({ 'x-slipway-console': '' })).status).toBe(403);
+  expect((await change({ 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await change({ 'sec-fetch-site': 'same-site' })).status).toBe(403);
+  expect((await change({}, '')).status).toBe(401);
+  expect((await change({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  const bare = { method: 'POST', headers: { cookie } };
+  for (const path of ['/session', '/api/models/org/name/stop', '/api/catalog/reload'])
+    expect((await fetch(address + path, bare)).status).toBe(403);
+});
+
+test('on a loopback address it answers to this machine’s names alone', async () => {
+  const { address } = await open();
+  const port = new URL(address).port;
+  for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+    expect(await statusFor(`${address}/session`, host)).toBe(200);
+  for (const host of [`evil.example:${port}`, 'localhost.evil.example', '192.168.1.1', 'a b'])
+    expect(await statusFor(`${address}/session`, host)).toBe(403);
+  const anywhere = await open({ isLocal: false });
+  expect(await statusFor(`${anywhere.address}/session`, 'gateway.example')).toBe(200);
+});
+
+test('the page loads its own files alone, and is there without a session', async () => {
+  const { address } = await open();
+  const page = await fetch(address, { headers: { accept: 'text/html' } });
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+  const files = [...(await page.text()).matchAll(/(?:href|src)="(console[^"]+)"/g)];
+  expect(files).toHaveLength(2);
+  for (const [, file] of files) expect((await fetch(`${address}/${file}`)).status).toBe(200);
+});
+
+/** Sum of a metric in Prometheus' text, over the lines that have these labels. */
+function sumOf(text: string, name: string, labels = ''): number {
+  const lines = text.split('\n').filter((line) => new RegExp(`^slipway_gateway_${name}[{ ]`).test(line));
+  return lines
+    .filter((line) => line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test('all figures are those of /metrics', async () => {
+  const models = [{}, { modelId: 'org/other' }, { modelId: 'org/broken' }];
+  const { call, metricsText, state, ask } = await open({ models, failures: { 'org/broken': 'no file' } });
+  for (const id of ['org/name', 'org/name', 'org/other', 'org/broken', 'org/none'])
+    await (await call(id)).text();
+  await (await call('org/name', 'slw_wrong')).text();
+  await waitFor(async () => (await state()).totals.requests === 6);
+  const [text, { totals, memory, models: shown }] = [await metricsText(), await state()];
+  expect(totals).toMatchObject({
+    requests: sumOf(text, 'requests_total'),
+    errors: sumOf(text, 'errors_total'),
+    coldStarts: sumOf(text, 'cold_starts_total'),
+    underWay: sumOf(text, 'under_way'),
+    waiting: sumOf(text, 'waiting'),
+    servers: sumOf(text, 'instances'),
+  });
+  expect([totals.requests, totals.errors, totals.coldStarts, totals.servers]).toEqual([6, 3, 2, 2]);
+  expect(memory).toMatchObject({ models: sumOf(text, 'model_memory_bytes'), budget: 2e9 });
+  expect(memory.models).toBe(1e9);
+  for (const { id, ...model } of shown) {
+    const label = `model="${id}"`;
+    expect(model).toMatchObject({
+      requests: sumOf(text, 'requests_total', label),
+      errors: sumOf(text, 'errors_total', label),
+      coldStarts: sumOf(text, 'cold_starts_total', label),
+      servers: sumOf(text, 'instances', label),
+      underWay: sumOf(text, 'under_way', label),
+    });
+  }
+  const { keys } = (await ask('/api/keys')).output as KeyList;
+  const ofKey = `key="${record.id}"`;
+  expect(keys[0]).toMatchObject({ id: record.id, calls: sumOf(text, 'key_calls_total', ofKey) });
+  expect(keys[0]!.calls).toBe(4);
+  expect(keys[0]!.seconds).toBeCloseTo(sumOf(text, 'key_seconds_total', ofKey), 9);
+});
+
+test('a model is cold, warm and busy by its servers; a failed one says why', async () => {
+  const release: (() => void)[] = [];
+  const { model, ask, call } = await open({
+    models: [{}, { modelId: 'org/broken' }],
+    failures: { 'org/broken': 'its file is damaged' },
+    container: (incoming, response) => {
+      incoming.resume();
+      response.setHeader('Content-Type', JSON_TYPE);
+      release.push(() => response.end('{"error":null,"output":"done"}'));
+    },
+  });
+  expect((await model('org/name')).state).toBe('cold');
+  expect((await ask('/api/models/org/name/warm', 'POST')).output).toEqual({ started: true });
+  expect((await ask('/api/models/org/name/warm', 'POST')).output).toEqual({ started: false });
+  expect(await model('org/name')).toMatchObject({ state: 'warm', servers: 1, coldStarts: 0, size: 0.5e9 });
+  const called = call('org/name');
+  await waitFor(() => release.length === 1);
+  expect(await model('org/name')).toMatchObject({ state: 'busy', underWay: 1 });
+  expect((await ask('/api/models/org/name/stop', 'POST')).output).toEqual({ stopping: 1 });
+  expect((await model('org/name')).state).toBe('stopping');
+  release[0]!();
+
+  expect((await called).status).toBe(200);
+  await waitFor(async () => (await model('org/name')).state === 'cold');
+  const failed = await ask('/api/models/org/broken/warm', 'POST');
+  expect([failed.status, failed.error]).toEqual([503, expect.stringContaining('does not start')]);
+  expect(await model('org/broken')).toMatchObject({ state: 'failed', reason: 'its file is damaged' });
+});
+
+test('what can’t be done is refused with the reason', async () => {
+  const remote = { url: 'http://127.0.0.1:9', kind: 'openai', limits: {} } as never;
+  const { ask, model } = await open({ models: [{ modelId: 'org/far', remote }], keyNames: null });
+  expect(await model('org/far')).toMatchObject({ state: 'elsewhere' });
+  for (const action of ['warm', 'stop'])
+    expect(await ask(`/api/models/org/far/${action}`, 'POST')).toMatchObject({
+      status: 409,
+      error: expect.stringContaining('another server answers'),
+    });
+  expect((await ask('/api/models/org/none/warm', 'POST')).status).toBe(404);
+  expect(await ask('/api/catalog/reload', 'POST')).toMatchObject({ status: 409 });
+  expect(await ask('/api/keys', 'POST', { name: 'x' })).toMatchObject({
+    status: 409,
+    error: expect.stringContaining('--keys'),
+  });
+  expect((await ask('/api/nothing')).status).toBe(404);
+});
+
+test('the catalogue is read again', async () => {
+  let times = 0;
+  const { ask } = await open({ catalog: { reload: async () => void times++ } });
+  expect((await ask('/api/catalog/reload', 'POST')).output).toEqual({ models: 1 });
+  expect(times).toBe(1);
+});
+
+test('a key that is made works at once and is shown once; one that is revoked does not work any more', async () => {
+  const { ask, call } = await open();
+  const list = async () => ((await ask('/api/keys')).output as KeyList).keys;
+  const { id, key } = (await ask('/api/keys', 'POST', { name: 'the shop' })).output as Record<string, string>;
+  expect((await call('org/name', key)).status).toBe(200);
+  expect((await list()).map(({ name }) => name)).toEqual(['test', 'the shop']);
+  expect(JSON.stringify(await list())).not.toContain(key);
+  expect((await ask(`/api/keys/${id}`, 'DELETE')).status).toBe(200);
+  expect((await call('org/name', key)).status).toBe(401);
+  expect((await ask(`/api/keys/${id}`, 'DELETE')).status).toBe(404);
+  for (const body of [{}, { name: '' }, { name: 'x'.repeat(201) }, { name: 'x', more: 1 }])
+    expect((await ask('/api/keys', 'POST', body)).status).toBe(400);
+});
+
+test('errors of one kind share a row, without what callers have sent', async () => {
+  const { call, state } = await open();
+  for (let i = 0; i < 3; i++) await (await call(`secret/path-${i}`)).text();
+  await (await call('org/name', 'slw_secret')).text();
+  await waitFor(async () => (await state()).errors.length === 2);
+  const { errors } = await state();
+  expect(errors).toMatchObject([
+    { code: 'unauthorized', status: 401, model: null, key: null, times: 1 },
+    { code: 'not_found', status: 404, model: null, key: record.id, times: 3 },
+  ]);
+  expect(JSON.stringify(errors)).not.toContain('secret');
+});
+
+test('states come while a page listens, and nothing is kept of one that has left', async () => {
+  const { address, cookie, listeners } = await open();
+  const leaving = new AbortController();
+  const stream = await fetch(`${address}/api/events`, { headers: { cookie }, signal: leaving.signal });
+  expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (text.split('\n\n').length < 4) text += (await reader.read()).value;
+  const event = JSON.parse(text.split('\n\n')[0]!.replace(/^data: /, '')) as ConsoleState;
+  expect(event.models.map(({ id }) => id)).toEqual(['org/name']);
+  expect(listeners()).toBe(1);
+  leaving.abort();
+  await reader.read().catch(() => undefined);
+  await waitFor(() => listeners() === 0);
+});
+
+test('no more than 16 pages listen at once', async () => {
+  const { address, cookie, listeners } = await open();
+  const leaving = new AbortController();
+  const listen = () => fetch(`${address}/api/events`, { headers: { cookie }, signal: leaving.signal });
+  const all = await Promise.all(Array.from({ length: 16 }, listen));
+  expect(all.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
+  expect((await listen()).status).toBe(503);
+  leaving.abort();
+  await waitFor(() => listeners() === 0);
+});
