@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { SpeechRecognizer } from '../core/handles/index.js';
+import type { SpeechRecognizer, TranscriptChunk } from '../core/handles/index.js';
 import { defineTask, type Resolved, type RunContext } from './define.js';
 import { PROCESSOR_FILES, withMedia } from './fragments.js';
 import { withGenerateKwargs } from './generation-params.js';
@@ -36,7 +36,7 @@ const input = withMedia({
       .union([z.boolean(), z.enum(['word', 'char'])])
       .nullish()
       .describe(
-        'have the model reckon with times; they are not part of the answer. word or char: for models that score each step',
+        'have the model reckon with times; return_chunks has them told. word: of each word, where Whisper’s repository names alignment_heads; char: nothing is told',
       ),
     prompt_ids: z
       .array(z.int().min(0))
@@ -78,7 +78,7 @@ const input = withMedia({
       .boolean()
       .nullish()
       .describe(
-        'answer with an object: the text, the language, the length of the sound, and with return_timestamps the parts of the text and their times',
+        'answer with an object: the text, the language, the length of the sound, and with return_timestamps the parts of the text, or its words, and their times',
       ),
     chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
     stride_length_s: z
@@ -89,6 +89,7 @@ const input = withMedia({
 });
 
 const time = z.number().nullable();
+const parts = z.array(z.object({ text: z.string(), timestamp: z.array(time).length(2) }));
 
 const output = z.union([
   z.string(),
@@ -96,29 +97,29 @@ const output = z.union([
     text: z.string(),
     language: z.string().nullable().describe('code, where the model tells it'),
     duration: z.number().describe('seconds'),
-    chunks: z
-      .array(z.object({ text: z.string(), timestamp: z.array(time).length(2) }))
-      .optional()
-      .describe('parts of the text, with their begin and end in seconds'),
+    chunks: parts.optional().describe('parts of the text, or its words, with their begin and end in seconds'),
+    segments: parts.optional().describe('with return_timestamps word, the parts beside the words'),
   }),
 ]);
 
 async function transcribe(
   handle: SpeechRecognizer,
-  { media, params: { return_chunks, ...options } }: Resolved<z.output<typeof input>>,
+  { media, params }: Resolved<z.output<typeof input>>,
   { signal, count }: RunContext,
 ): Promise<z.output<typeof output>> {
-  const found = await handle.transcribe(media.bytes, options, signal);
-  const { text, tokensOut, chunks, language, seconds: duration } = found;
+  const found = await handle.transcribe(media.bytes, params, signal);
+  const { text, tokensOut, chunks, words, language, seconds: duration } = found;
   count({ tokensIn: 0, tokensOut, finish: ['stop'] });
-  if (!return_chunks) return text;
+  if (!params.return_chunks) return text;
   return {
     ...{ text, language: language ?? null, duration },
-    ...(chunks
-      ? { chunks: chunks.map(({ start, end, ...chunk }) => ({ ...chunk, timestamp: [start, end] })) }
-      : {}),
+    ...(words ? { chunks: timed(words), segments: timed(chunks ?? []) } : {}),
+    ...(chunks && !words ? { chunks: timed(chunks) } : {}),
   };
 }
+
+const timed = (chunks: readonly TranscriptChunk[]) =>
+  chunks.map(({ start, end, ...chunk }) => ({ ...chunk, timestamp: [start, end] }));
 
 export default defineTask({
   title: 'Speech recognition',

@@ -73,6 +73,26 @@ describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
     });
   });
 
+  test.each([
+    [['word' as const], false],
+    [['word' as const, 'segment' as const], true],
+  ])('times of %j', async (timestamp_granularities, hasSegments) => {
+    const words = [
+      { text: ' Hi.', timestamp: [0.1, 1.2] },
+      { text: ' Bye.', timestamp: [1.4, 2.5] },
+    ];
+    const { audio } = await client(speech, { ...TRANSCRIPT, chunks: words, segments: TRANSCRIPT.chunks });
+    const given = { model: 'test/model', file: await toFile(WAV, 'a.wav'), timestamp_granularities };
+    const answer = await audio.transcriptions.create({ ...given, response_format: 'verbose_json' });
+    expect(answer).toMatchObject({ text: 'Hi. Bye.', duration: 2.5 });
+    expect(answer.words).toEqual([
+      { word: 'Hi.', start: 0.1, end: 1.2 },
+      { word: 'Bye.', start: 1.4, end: 2.5 },
+    ]);
+    expect(answer.segments?.map(({ end }) => end)).toEqual(hasSegments ? [1.2, 2.5] : undefined);
+    expect(seen[0]!['params']).toEqual({ return_chunks: true, return_timestamps: 'word' });
+  });
+
   test('a translation, and a stream', async () => {
     const { audio } = await client(speech, TRANSCRIPT);
     const file = await toFile(WAV, 'a.wav');
@@ -90,7 +110,7 @@ describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
   test.each<[string, (form: FormData) => void, number]>([
     ['no file', () => {}, 400],
     ['a format that is none', (form) => form.set('response_format', 'poem'), 400],
-    ['times of words', (form) => form.set('timestamp_granularities[]', 'word'), 400],
+    ['words in a format without them', (form) => form.set('timestamp_granularities[]', 'word'), 400],
     ['an unknown field', (form) => form.set('colour', 'red'), 400],
     ['too many parts', (form) => Array.from({ length: 100 }, () => form.append('a', '')), 400],
   ])('%s is refused', async (name, change, status) => {

@@ -146,7 +146,12 @@ async function readSource(
   const caches = Object.entries(keysValues).map(
     ([name, tensor]) => [name.replace('present', 'past_key_values'), withFreePlaces(tensor)] as const,
   );
-  return { encoder_attention_mask: tensorOf([seen]), ...Object.fromEntries(caches) };
+  const asked: Record<string, ort.Tensor> = graphs['decoder_model_merged']!.inputNames.includes(
+    'attention_heads',
+  )
+    ? { attention_heads: new ort.Tensor('bool', new Uint8Array(0), [0]) }
+    : {};
+  return { encoder_attention_mask: tensorOf([seen]), ...asked, ...Object.fromEntries(caches) };
 }
 
 /** [1, heads, length, width] with places behind the last one, which hold what nobody may see. */

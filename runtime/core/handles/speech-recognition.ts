@@ -10,6 +10,8 @@ export interface SpeechOptions {
   task?: 'transcribe' | 'translate' | null | undefined;
   /** Whisper's: times are tokens, too, which are not part of the text. */
   return_timestamps?: boolean | 'word' | 'char' | null | undefined;
+  /** Times are part of the answer; those of words are told for nobody else. */
+  return_chunks?: boolean | null | undefined;
   /** Whisper's: tokens of words to expect, `<|startofprev|>` first. */
   prompt_ids?: readonly number[] | null | undefined;
   /** Whisper's: such words as a text, in place of their tokens. */
@@ -51,6 +53,8 @@ export interface Transcript {
   text: string;
   /** Parts of the text, where their times were asked for. */
   chunks?: readonly TranscriptChunk[] | undefined;
+  /** Its words, where their times were asked for. */
+  words?: readonly TranscriptChunk[] | undefined;
   /** Code of the language that was spoken, where the model tells or was told; `de`. */
   language?: string | undefined;
   /** Length of the sound. */

@@ -44,7 +44,7 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
     { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
-    const { chunk_length_s, stride_length_s, temperature, prompt: words, ...rest } = others;
+    const { chunk_length_s, stride_length_s, temperature, prompt: words, return_chunks: _, ...rest } = others;
     const { compression_ratio_threshold, logprob_threshold, no_speech_threshold, ...more } = rest;
     refuse({ language, task, return_timestamps, prompt_ids, prompt: words, condition_on_prev_tokens });
     refuse({ compression_ratio_threshold, logprob_threshold, no_speech_threshold }, [null]);

@@ -6,6 +6,7 @@ import { byHead } from './by-head.js';
 import { cachedAttention } from './cached-attention.js';
 import { decoderInputs } from './decoder-inputs.js';
 import { prefixedAttention } from './prefixed-attention.js';
+import { type Look, writeSourceAttention } from './source-attention.js';
 import type { DecoderState, Pair, SourceDecoder } from './source-decoder.js';
 
 /**
@@ -43,9 +44,10 @@ export function writeCrossCache(g: GraphWriter, model: SourceDecoder): void {
  */
 export function writeRunningDecoder(g: GraphWriter, model: SourceDecoder): void {
   layersOf(model);
-  const { read, state } = runningState(g, model);
+  const { read, state, looks } = runningState(g, model);
   const last = g.node('Slice', [model.decode(g, read, state), g.ints([-1]), g.ints([2 ** 53]), g.ints([1])]);
   g.output('logits', model.scores(g, last), 'float32', ['rows', 1, model.vocabulary]);
+  if (model.tellsAttention) writeSourceAttention(g, looks, model);
 }
 
 function layersOf({ decoderLayers }: SourceDecoder): number {
@@ -53,8 +55,15 @@ function layersOf({ decoderLayers }: SourceDecoder): number {
   return decoderLayers;
 }
 
-/** @returns what the decoder reads, ids or vectors, and the state of its layers */
-function runningState(g: GraphWriter, model: SourceDecoder): { read: Value; state: DecoderState } {
+interface RunningState {
+  /** What the decoder reads, ids or vectors. */
+  read: Value;
+  state: DecoderState;
+  /** What each layer has attended to the source with, once it is written. */
+  looks: Look[];
+}
+
+function runningState(g: GraphWriter, model: SourceDecoder): RunningState {
   const { heads, headWidth: width, scale = width ** -0.5 } = model;
   const inputs = decoderInputs(
     g,
@@ -70,6 +79,7 @@ function runningState(g: GraphWriter, model: SourceDecoder): { read: Value; stat
     }) as [Value, Value];
     return { key, value };
   };
+  const looks: Look[] = [];
   const state: DecoderState = {
     places: inputs.positions,
     distances: inputs.distances,
@@ -85,8 +95,10 @@ function runningState(g: GraphWriter, model: SourceDecoder): { read: Value; stat
       return cachedAttention(g, inputs, projected, { ...sizes, keyHeads: heads, mask });
     },
     attendSource(layer, query) {
-      return attention(g, { query, ...source(layer) }, { heads, width: heads * width, scale, padding });
+      const pair = source(layer);
+      looks.push({ query, key: pair.key });
+      return attention(g, { query, ...pair }, { heads, width: heads * width, scale, padding });
     },
   };
-  return { read: (inputs.ids ?? inputs.vectors)!, state };
+  return { read: (inputs.ids ?? inputs.vectors)!, state, looks };
 }

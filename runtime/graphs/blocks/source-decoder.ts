@@ -31,6 +31,8 @@ export interface SourceDecoder {
   width: number;
   /** True where the source stands before the text in one row: what attends to former tokens attends to it, too. */
   prefixed?: boolean;
+  /** True where its graph tells how heads look at the source, for those that a run asks for. */
+  tellsAttention?: boolean;
   /** True where the decoder reads vectors of tokens in place of ids. */
   embedded?: boolean;
   vocabulary: number;

@@ -22,12 +22,29 @@ const NAMES = { base64: 'file', return_timestamps: 'response_format', task: 'mod
 /** Formats that tell times. */
 const TIMED: ReadonlySet<string> = new Set(['srt', 'vtt', 'verbose_json']);
 
+/** Which parts of a transcript are told with their times. */
+interface WantedTimes {
+  segments: boolean;
+  words: boolean;
+}
+
+const wantedTimes = ({ timestamp_granularities: given = [] }: TranscriptionFields): WantedTimes => ({
+  ...{ words: given.includes('word'), segments: given.length === 0 || given.includes('segment') },
+});
+
 /** What the task answers with return_chunks. */
 interface Transcript {
   text: string;
   language: string | null;
   duration: number;
-  chunks?: { text: string; timestamp: [number | null, number | null] }[];
+  chunks?: Part[];
+  /** Where the chunks are words. */
+  segments?: Part[];
+}
+
+interface Part {
+  text: string;
+  timestamp: [number | null, number | null];
 }
 
 /** POST v1/audio/transcriptions, and translations into English. */
@@ -39,20 +56,22 @@ export function transcribe(task: 'transcribe' | 'translate'): DialectRoute['hand
     tellHints(response, transcriptionBody.shape, given);
     const [file] = files.get('file') ?? [];
     if (!file) throw new RunError('invalid_input', 'file: is required');
-    if (given.timestamp_granularities?.includes('word'))
+    const wants = wantedTimes(given);
+    if (wants.words && given.response_format !== 'verbose_json')
       throw new RunError(
         'invalid_input',
-        'timestamp_granularities: times of words are not known, only of segments',
+        'timestamp_granularities: words stand in verbose_json alone; set response_format to it',
       );
     const model = requireModel(host, given.model, SPEECH_TASKS);
-    const bodies = [{ base64: FILE, params: paramsOf(given, task) }];
-    const asking = { model, bodies, files: new Map([[FILE, file]]), names: NAMES };
+    const bodies = [{ base64: FILE, params: paramsOf(given, task, wants) }];
+    const names = wants.words ? { ...NAMES, return_timestamps: 'timestamp_granularities' } : NAMES;
+    const asking = { model, bodies, files: new Map([[FILE, file]]), names };
     await answerAll(call, asking, async ([answer]) => {
       const heard = answer!.output as Transcript;
       // Whisper's words begin with a blank, which OpenAI's answers do not have.
       const transcript = { ...heard, text: heard.text.trim() };
       if (given.stream) return sendStream(response, transcript.text);
-      send(response, transcript, { format: given.response_format, task });
+      send(response, transcript, { format: given.response_format, task, wants });
     });
   };
 }
@@ -68,10 +87,11 @@ function valuesOf(fields: ReadonlyMap<string, readonly string[]>): Record<string
 function paramsOf(
   { language, temperature, prompt, response_format }: TranscriptionFields,
   task: 'transcribe' | 'translate',
+  { words }: WantedTimes,
 ): Record<string, unknown> {
   return {
     return_chunks: true,
-    ...(TIMED.has(response_format) ? { return_timestamps: true } : {}),
+    ...(TIMED.has(response_format) ? { return_timestamps: words ? 'word' : true } : {}),
     ...(task === 'translate' ? { task } : {}),
     ...(language ? { language } : {}),
     ...(prompt ? { prompt } : {}),
@@ -82,9 +102,10 @@ function paramsOf(
 interface Sending {
   format: TranscriptionFields['response_format'];
   task: string;
+  wants: WantedTimes;
 }
 
-function send(response: Response, transcript: Transcript, { format, task }: Sending): void {
+function send(response: Response, transcript: Transcript, { format, task, wants }: Sending): void {
   const { text, language, duration } = transcript;
   switch (format) {
     case 'json':
@@ -96,8 +117,13 @@ function send(response: Response, transcript: Transcript, { format, task }: Send
     case 'vtt':
       return sendText(response, vttOf(segmentsOf(transcript)), 'text/vtt');
     case 'verbose_json': {
-      const segments = segmentsOf(transcript).map((segment, id) => ({ id, ...segment }));
-      const body = { task, language, duration, text, segments, usage: usageOf(duration) };
+      const parts = wants.words ? { ...transcript, chunks: transcript.segments } : transcript;
+      const body = {
+        ...{ task, language, duration, text },
+        ...(wants.words && { words: wordsOf(transcript) }),
+        ...(wants.segments && { segments: segmentsOf(parts).map((segment, id) => ({ id, ...segment })) }),
+        usage: usageOf(duration),
+      };
       return sendJson(response, 200, JSON.stringify(body));
     }
   }
@@ -106,13 +132,17 @@ function send(response: Response, transcript: Transcript, { format, task }: Send
 const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
 
 /** A time that the model did not tell is that of the sound. */
-function segmentsOf({ duration, chunks = [] }: Transcript): Segment[] {
+function segmentsOf({ duration, chunks = [] }: Pick<Transcript, 'duration' | 'chunks'>): Segment[] {
   return chunks.map(({ text: said, timestamp: [start, end] }) => ({
     text: said,
     start: start ?? 0,
     end: end ?? duration,
   }));
 }
+
+/** Whisper's words hold the blank before them, which OpenAI's don't. */
+const wordsOf = (transcript: Transcript) =>
+  segmentsOf(transcript).map(({ text, ...times }) => ({ word: text.trim(), ...times }));
 
 function sendText(response: Response, text: string, type: string): void {
   response.statusCode = 200;

@@ -16,9 +16,18 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   ]);
   const samplesPerStep = stepOf(config);
   return {
-    async transcribe(sound, { chunk_length_s, stride_length_s, return_timestamps, ...others }, signal) {
+    async transcribe(
+      sound,
+      { chunk_length_s, stride_length_s, return_timestamps, return_chunks, ...others },
+      signal,
+    ) {
       // Times of letters or words change nothing in the text; there are no others, as in Python.
       if (return_timestamps === true) refuse({ return_timestamps });
+      if (return_timestamps && return_chunks)
+        throw new RunError(
+          'unprocessable',
+          'params.return_timestamps: this model’s times are not told; leave return_timestamps or return_chunks out',
+        );
       refuse(others);
       const whole = await samples(sound, signal);
       const pieces = soundPieces(whole, { chunk_length_s, stride_length_s }, { rate, align: samplesPerStep });

@@ -35,6 +35,8 @@ export interface DecodingRequest {
   promptLength?: number;
   /** Scores of all of the prompt are wanted. */
   scored?: { /** Bytes of what is kept of them. */ keptBytes: number } | undefined;
+  /** Bytes that are kept of what its prompt asks of heads. */
+  attentionBytes?: number;
   /** Waits for a reservation; only for callers that hold none meanwhile. */
   waits?: boolean;
   signal: AbortSignal;
@@ -72,4 +74,6 @@ export interface EncoderDecoder<Source> {
    * @throws RunError 503 when there is no room for it now, 422 when there never will be
    */
   start(source: Source, request: DecodingRequest): Promise<Decoding>;
+  /** True where prompts may ask how heads look at the source. */
+  readonly tellsAttention: boolean;
 }

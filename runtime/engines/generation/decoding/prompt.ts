@@ -10,8 +10,23 @@ export interface Prompt {
   keys?: readonly number[] | undefined;
   /** Tokens of one group see each other, whichever comes first; 0 for those of none. Absent: no token has one. */
   groups?: readonly number[] | undefined;
+  /** What is asked of its heads. */
+  attention?: AskedAttention | undefined;
   /** Absent: each token stands at its place. */
   positions?: PromptPositions | undefined;
+}
+
+/** An input of graphs that tell how heads look at their source: bool [layers · heads], or of no elements. */
+export const HEADS_INPUT = 'attention_heads';
+/** Shares of the heads that are true there, float32 [1, chosen, tokens, length]. */
+export const ATTENTION_OUTPUT = 'source_attention';
+
+/** How heads look at the source while a prompt is fed; only for decoders that tell it. */
+export interface AskedAttention {
+  /** For each head of each layer 1 where it is asked for. */
+  heads: Uint8Array;
+  /** Takes [chosen, tokens, length] of the next tokens, in their order. A view: gone once this returns. */
+  tell(shares: Float32Array, tokens: number): void;
 }
 
 /** What an encoder made of a picture. */

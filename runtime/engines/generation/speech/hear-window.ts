@@ -6,6 +6,7 @@ import { generateFromSource, lastOf, type SourceModel } from '../generate-from-s
 import { logSumExp } from '../search/log-softmax.js';
 import type { LogitsProcessor } from '../search/logits-processor.js';
 import { type Attempt, type FallbackRules, type Heard, hearWithFallback } from './fallback.js';
+import type { Alignment } from './word-times/alignment.js';
 import { timestampRules } from './timestamp-rules.js';
 import type { WhisperTokens } from './whisper-prompt.js';
 
@@ -20,6 +21,8 @@ export interface Listening {
   /** What stands before the words. */
   before: Pick<SpeechOptions, 'prompt_ids' | 'condition_on_prev_tokens'>;
   fallback: FallbackRules;
+  /** Where times of words are asked for. */
+  alignment: Alignment | undefined;
   signal: AbortSignal;
 }
 
@@ -31,6 +34,11 @@ export interface Window {
   prompt: readonly number[];
 }
 
+export interface HeardWindow extends Heard {
+  /** With the one that ended them. */
+  allTokens: readonly number[];
+}
+
 /** Seeds of texts that are drawn one after the other lie so far apart. */
 const SEED_STRIDE = 0x5851f42d;
 
@@ -39,7 +47,7 @@ export function createHearing(
   model: WhisperModel,
   tokens: WhisperTokens,
   { options, choice, fallback, signal }: Listening,
-): (window: Window) => Promise<Heard> {
+): (window: Window) => Promise<HeardWindow> {
   const ends = new Set([options.eos_token_id ?? model.repository['eos_token_id'] ?? []].flat() as number[]);
   /** Texts that were drawn so far. Once one was, no beams are searched, as in Python, whose settings keep it. */
   let drawn = 0;
@@ -72,7 +80,7 @@ export function createHearing(
     const silence = once(() => noSpeechProbability(model, tokens, { source, prefix, signal }));
     const heard = await hearWithFallback(fallback, attempt, silence);
     const said = ends.has(heard.tokens.at(-1)!) ? heard.tokens.slice(0, -1) : heard.tokens;
-    return { ...heard, tokens: said };
+    return { ...heard, tokens: said, allTokens: heard.tokens };
   };
 }
 

@@ -1,9 +1,12 @@
 import type { TranscriptChunk } from '../../../core/handles/index.js';
 import { mergeOverlaps } from './merge-overlap.js';
+import type { WordOfTokens } from './word-times/words.js';
 
 /** What was heard in one piece of a sound. */
 export interface HeardPiece {
   tokens: readonly number[];
+  /** Seconds at which each token is said, where words are asked for; only of one piece. */
+  times?: readonly number[] | undefined;
   /** Seconds of a piece that overlaps others, and of what it shares with the one before and after. */
   overlap?: { length: number; left: number; right: number } | undefined;
 }
@@ -15,6 +18,8 @@ export interface TextRules {
   /** Seconds of a step of time. */
   secondsPerStep: number;
   decode(ids: readonly number[]): string;
+  /** Puts the tokens of a part together to words, by their places. */
+  words?: ((tokens: readonly number[]) => readonly WordOfTokens[]) | undefined;
 }
 
 /** Steps of a window. */
@@ -24,6 +29,8 @@ const WINDOW_STEPS = 1500;
 export interface TimedText {
   text: string;
   chunks: TranscriptChunk[];
+  /** Where pieces have times. */
+  words?: TranscriptChunk[] | undefined;
 }
 
 /**
@@ -39,15 +46,22 @@ export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): Ti
 function createReader(rules: TextRules) {
   const { timestampBegin, specialIds, secondsPerStep, decode } = rules;
   const chunks: TranscriptChunk[] = [];
+  const words: TranscriptChunk[] = [];
   /** Runs of tokens that have not become text. */
   let waiting: (readonly number[])[] = [];
+  /** From the last token to each of them, where words are asked for. */
+  let spans: Span[] = [];
   let partStart: number | undefined;
   let offset = 0;
   let skips = false;
 
   function endPart(end: number | null): void {
-    chunks.push({ text: decode(mergeOverlaps(waiting)), start: partStart ?? null, end });
-    waiting = [];
+    const tokens = mergeOverlaps(waiting);
+    chunks.push({ text: decode(tokens), start: partStart ?? null, end });
+    if (spans.length > 0)
+      for (const { text, places } of rules.words?.(tokens) ?? [])
+        words.push({ text, start: spans[places[0]!]!.start, end: spans[places.at(-1)!]!.end });
+    [waiting, spans] = [[], []];
     partStart = undefined;
   }
 
@@ -70,7 +84,7 @@ function createReader(rules: TextRules) {
   }
 
   return {
-    read({ tokens, overlap }: HeardPiece): void {
+    read({ tokens, times, overlap }: HeardPiece): void {
       if (overlap) offset -= overlap.left;
       const bounds = boundsOf(tokens, overlap, rules);
       const clock = createClock(tokens, rules);
@@ -79,6 +93,7 @@ function createReader(rules: TextRules) {
         if (specialIds.has(token)) continue;
         if (token < timestampBegin) {
           current.push(token);
+          if (times) spans.push({ start: round(times[i - 1] ?? 0), end: round(times[i]!) });
           continue;
         }
         const passed = clock.passed(i);
@@ -97,9 +112,15 @@ function createReader(rules: TextRules) {
     },
     finish(): TimedText {
       if (waiting.length > 0) endPart(null);
-      return { text: chunks.map(({ text }) => text).join(''), chunks };
+      const text = chunks.map((chunk) => chunk.text).join('');
+      return { text, chunks, ...(rules.words && { words }) };
     },
   };
+}
+
+interface Span {
+  start: number;
+  end: number;
 }
 
 const round = (seconds: number): number => Math.round(seconds * 100) / 100;

@@ -9,6 +9,8 @@ import { createHearing, detectLanguage, type Listening, type WhisperModel } from
 import { createPreviousText, previousTextRules, promptIdsOf } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { alignmentOf, statesOfTokens } from './word-times/alignment.js';
+import { wordsOf } from './word-times/words.js';
 import { languageIn, whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
 import { type HeardPiece, whisperText } from './whisper-text.js';
 
@@ -33,19 +35,21 @@ export function createWhisper(model: WhisperModel): Transcribe {
   const { windowFrames, hop, rate } = extractor;
   const timestampBegin = (tokens.noTimestamps ?? Infinity) + 1;
   const states = firstNumber(model.config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
+  const decode = (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: false });
   const previousRules = previousTextRules(model.repository, model.config, timestampBegin);
   // Python's tokenizer goes by its own tokens, whatever the repository's settings name.
   const timeless = tokenizer.idOf(NO_TIMESTAMPS);
+  const wordRules = { decode, end: tokenizer.namedId('eos_token') ?? Infinity };
   const rules = {
     timestampBegin: timeless === undefined ? timestampBegin : timeless + 1,
     specialIds: tokenizer.specialIds,
     secondsPerStep: (windowFrames * hop) / rate / states,
-    decode: (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: false }),
+    decode,
   };
 
   return async (
     samples,
-    { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
+    { language, task, return_timestamps, return_chunks, prompt_ids, condition_on_prev_tokens, ...others },
     signal,
   ) => {
     const { chunk_length_s, stride_length_s, temperature, prompt, ...options } = others;
@@ -58,12 +62,13 @@ export function createWhisper(model: WhisperModel): Transcribe {
     const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
     checkKindOfTimes(return_timestamps, pieces?.length ?? 1);
+    const alignment = return_timestamps === 'word' && return_chunks ? alignmentOf(model) : undefined;
     // As in Python, false asks for nothing: the repository's own setting stays, and long sounds are heard by times.
     const asked = return_timestamps != null && return_timestamps !== false;
     const wanted = asked || isLong || model.repository['return_timestamps'] === true;
     if (wanted) requireTimestamps(tokens);
     const choice = { language, task, timestamps: wanted };
-    const listening: Listening = { options, choice, before, fallback, signal };
+    const listening: Listening = { options, choice, before, fallback, alignment, signal };
     let spoken: string | undefined;
     const hearPiece = async (piece: SoundPiece, own: AbortSignal): Promise<HeardPiece> => {
       const found = await listen(piece.samples, { ...listening, signal: own }, pieces !== undefined);
@@ -73,7 +78,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
         left: piece.left / rate,
         right: piece.right / rate,
       };
-      return { tokens: found.tokens, overlap: pieces && seconds };
+      return { tokens: found.tokens, times: found.times, overlap: pieces && seconds };
     };
     const heard = await inParallel(
       PIECES_AT_ONCE,
@@ -82,10 +87,12 @@ export function createWhisper(model: WhisperModel): Transcribe {
       hearPiece,
     );
     const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
-    const { text, chunks } = whisperText(heard, rules);
+    const spelt = task === 'translate' ? 'en' : spoken;
+    const words = alignment && ((ids: readonly number[]) => wordsOf(ids, spelt, wordRules));
+    const { text, ...parts } = whisperText(heard, { ...rules, words });
     return {
-      text,
-      chunks: wanted ? chunks : undefined,
+      ...{ text, words: parts.words },
+      chunks: wanted ? parts.chunks : undefined,
       language: spoken,
       tokensOut,
       seconds: samples.length / rate,
@@ -97,7 +104,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     samples: Float32Array,
     listening: Listening,
     isPiece: boolean,
-  ): Promise<{ tokens: number[]; language: string | undefined }> {
+  ): Promise<{ tokens: number[]; times: number[] | undefined; language: string | undefined }> {
     const fits = isPiece || samples.length <= extractor.windowSamples;
     const whole = await extractor.whole(
       samples,
@@ -107,24 +114,45 @@ export function createWhisper(model: WhisperModel): Transcribe {
     let prompt: number[] | undefined;
     const previous = createPreviousText(listening.before, previousRules);
     const hear = createHearing(model, tokens, listening);
+    const { alignment } = listening;
     const heard: number[] = [];
+    const times: number[] | undefined = alignment && [];
+    const frames = soundFrames(samples.length, isPiece);
     for (let seek = 0; seek < whole.frames;) {
       listening.signal.throwIfAborted();
       const source = windowOf(whole, seek, extractor);
       prompt ??= await whisperPrompt(tokens, listening.choice, () =>
         detectLanguage(model, tokens, source, listening),
       );
+      const begin = [...previous.prefix, ...prompt];
       const said = await hear({ source, prefix: previous.prefix, prompt });
       const left = Math.min(windowFrames, whole.frames - seek);
       const next = said.isSilent
         ? { tokens: [], frames: left }
         : seekAfter(said.tokens, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
       heard.push(...next.tokens);
+      if (alignment && next.tokens.length > 0) {
+        const asked = {
+          source,
+          begin,
+          tokens: said.allTokens,
+          states: Math.floor((frames - seek) / FRAMES_PER_STEP),
+        };
+        const states = await statesOfTokens(model, alignment, asked, listening.signal);
+        const kept = states.slice(0, next.tokens.length);
+        for (const state of kept)
+          times!.push(Math.max(0, state + seek / FRAMES_PER_STEP) * rules.secondsPerStep);
+      }
       previous.add(next.tokens, said.isTrusted);
       // Rules forbid a pair of times at the start; a window that went back would never end.
       seek += next.frames > 0 ? next.frames : left;
     }
-    return { tokens: heard, language: languageIn(prompt ?? [], tokens) };
+    return { tokens: heard, times, language: languageIn(prompt ?? [], tokens) };
+  }
+
+  /** Frames that the sound has without silence, as Python reckons them: those of a piece are rounded up. */
+  function soundFrames(length: number, isPiece: boolean): number {
+    return isPiece ? Math.min(windowFrames, Math.ceil(length / hop)) : Math.floor(length / hop);
   }
 }
 

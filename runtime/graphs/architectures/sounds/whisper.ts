@@ -107,7 +107,7 @@ function decoderOf(c: Config): SourceDecoder {
   const names = { own: 'proj_out.weight', tied: 'model.decoder.embed_tokens.weight' };
   const size = { rows: c.vocab_size, width: c.d_model, tie: c.tie_word_embeddings };
   const scores = (g: GraphWriter, x: Value) => tableScores(g, x, names, size);
-  return { ...model, scores };
+  return { ...model, tellsAttention: true, scores };
 }
 
 /** modeling_whisper.py */

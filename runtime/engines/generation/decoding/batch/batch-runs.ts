@@ -38,8 +38,14 @@ export function createBatchRuns(
     try {
       sequence.request.signal.throwIfAborted();
       const { prompt, cache, tell } = sequence;
-      const { scores, all, ...fed } = await session.prefill(prompt, part.length, cache!, tell !== undefined);
+      const { scores, all, attention, ...fed } = await session.prefill(
+        prompt,
+        part.length,
+        cache!,
+        tell !== undefined,
+      );
       sequence.cache = appendTokens(session.layout, cache!, fed);
+      if (attention) prompt.attention?.tell(attention, part.length);
       await tell?.(requireAll(all, part.length), cache!.length);
       if (tokens.length === 0) resolve(scores.map(requireLogits));
       return tokens.length > 0;

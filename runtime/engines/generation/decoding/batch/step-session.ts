@@ -16,7 +16,7 @@ import { lastScores, scoresOfTokens } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
-import { GROUPS_INPUT, positionsOf, type Prompt } from '../prompt.js';
+import { ATTENTION_OUTPUT, GROUPS_INPUT, HEADS_INPUT, positionsOf, type Prompt } from '../prompt.js';
 
 /** What a run of the changed graph gives. */
 export interface StepOutput extends FedTokens {
@@ -24,6 +24,8 @@ export interface StepOutput extends FedTokens {
   scores: Float32Array[];
   /** Scores after each of the fed tokens that the graph gives them of; of one row. */
   all?: Float32Array[] | undefined;
+  /** What the prompt asks of heads, [chosen, tokens, length]. */
+  attention?: Float32Array | undefined;
 }
 
 /** The next token of each row. */
@@ -64,6 +66,7 @@ export function createStepSession(
     return {
       ...{ tokens, scores: lastScores(outputs['logits']!) },
       ...(wantsAll && { all: scoresOfTokens(outputs['logits']!) }),
+      attention: outputs[ATTENTION_OUTPUT]?.data as Float32Array | undefined,
       newEntries: layout.ports.map(given),
       newStates: (layout.states ?? []).map(given),
     };
@@ -82,6 +85,7 @@ export function createStepSession(
         groups: Array.from({ length: count }, (_, i) => prompt.groups?.[past + i] ?? 0),
         mask: new BigInt64Array(past + count).fill(1n),
         sourceMask: new BigInt64Array(cache.source?.length ?? 0).fill(1n),
+        heads: prompt.attention?.heads,
         scored: wantsAll ? count : undefined,
       });
       return run({ ...feeds, ...cacheFeeds(layout, cache) }, count, wantsAll);
@@ -150,13 +154,17 @@ interface Inputs {
   mask: BigInt64Array;
   /** Over the source. */
   sourceMask: BigInt64Array;
+  /** What is asked of the heads' attention to the source; nothing if absent. */
+  heads?: Uint8Array | undefined;
   /** Of how many tokens scores are wanted, where that is not the last one alone. */
   scored?: number | undefined;
 }
 
+const NO_HEADS = new Uint8Array(0);
+
 function inputsOf(
   session: InferenceSession,
-  { tokens, embedded, positions, slots, groups, mask, sourceMask, scored }: Inputs,
+  { tokens, embedded, positions, slots, groups, mask, sourceMask, scored, heads = NO_HEADS }: Inputs,
 ): Record<string, Tensor> {
   const [rows, count] = [tokens.length, tokens[0]!.length];
   const values: Record<string, () => Tensor> = {
@@ -167,6 +175,7 @@ function inputsOf(
       integers(session, 'encoder_attention_mask', sourceMask, [rows, sourceMask.length / rows]),
     position_ids: () => positionTensor(session, positions),
     [GROUPS_INPUT]: () => integers(session, GROUPS_INPUT, [...groups], [rows, count]),
+    [HEADS_INPUT]: () => new ort.Tensor('bool', heads, [heads.length]),
     num_logits_to_keep: () => integers(session, 'num_logits_to_keep', [scored ?? 1], []),
     logits_to_keep: () => integers(session, 'logits_to_keep', [scored ?? 1], []),
     [SCORES_INPUT]: () =>

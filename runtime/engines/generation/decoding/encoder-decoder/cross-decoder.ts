@@ -36,7 +36,7 @@ export interface CrossDecoderOptions {
 export type OpenCrossDecoder = (
   request: LoadRequest,
   options: CrossDecoderOptions,
-) => Promise<{ decoder: CrossDecoder; memory: DecoderMemory }>;
+) => Promise<{ decoder: CrossDecoder; memory: DecoderMemory; tellsAttention: boolean }>;
 
 /** Room at the start for models with relative positions that name no length: what T5 was trained on. */
 const DEFAULT_LENGTH = 512;

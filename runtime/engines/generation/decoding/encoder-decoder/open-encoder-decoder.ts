@@ -35,11 +35,12 @@ export async function openEncoderDecoder<Source>(
       contextLength: (await encoding).maxLength,
       ...{ bytesPerToken, chunk: Infinity },
     });
-  const [encoder, { memory, decoder }] = await Promise.all([
+  const [encoder, { memory, decoder, tellsAttention }] = await Promise.all([
     encoding,
     openDecoder(request, { config, embedder, memoryFor }),
   ]);
   return {
+    tellsAttention,
     async start(source, decoding) {
       const length = encoder.lengthOf(source);
       checkPromptFits(memory, length);

@@ -8,6 +8,7 @@ import { createStepSession } from '../batch/step-session.js';
 import { type CachePort, type KeysValues, kvBytesPerToken } from '../cache/kv-cache.js';
 import { cachePortsOf, maxPositionsOf } from '../graph/decoder-layout.js';
 import { prefillChunkOf } from '../prefill-chunk.js';
+import { HEADS_INPUT } from '../prompt.js';
 import { answerLengthOf, type OpenCrossDecoder, stateBytesOf } from './cross-decoder.js';
 import { isCrossAttention } from './cross-cache.js';
 
@@ -33,10 +34,12 @@ export const openRunningCrossDecoder: OpenCrossDecoder = async (request, { confi
     ...{ sharesRuns: true, chunkedPrefill: true, memory, chunk: prefillChunkOf(config) },
     ...{ inputNames: native.inputNames, maxPositions: maxPositionsOf(graph, config) },
     contextLength: answerLengthOf(config),
+    scoreBytes: ({ attentionBytes = 0 }) => attentionBytes,
   });
   const bytesPerState = crossBytes + stateBytesOf(config);
   return {
     memory,
+    tellsAttention: native.inputNames.includes(HEADS_INPUT),
     decoder: {
       start: (decoding, { length, seen = length, encode }) =>
         decoder.start(decoding, {

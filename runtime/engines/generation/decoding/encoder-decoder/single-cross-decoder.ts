@@ -27,6 +27,7 @@ export const openSingleCrossDecoder: OpenCrossDecoder = async (request, options:
   const sourceBytes = cross + stateBytesOf(config);
   return {
     memory,
+    tellsAttention: false,
     decoder: {
       start(decoding, { length, seen, encode }) {
         const footprint = {
