@@ -32,20 +32,10 @@ export type Transcribe = (
 export function createWhisper(model: WhisperModel): Transcribe {
   const { extractor, tokenizer } = model;
   const tokens = whisperTokens(model.repository, model.config);
-  const { windowFrames, hop, rate } = extractor;
+  const { windowFrames, rate } = extractor;
   const timestampBegin = (tokens.noTimestamps ?? Infinity) + 1;
-  const states = firstNumber(model.config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
-  const decode = (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: false });
   const previousRules = previousTextRules(model.repository, model.config, timestampBegin);
-  // Python's tokenizer goes by its own tokens, whatever the repository's settings name.
-  const timeless = tokenizer.idOf(NO_TIMESTAMPS);
-  const wordRules = { decode, end: tokenizer.namedId('eos_token') ?? Infinity };
-  const rules = {
-    timestampBegin: timeless === undefined ? timestampBegin : timeless + 1,
-    specialIds: tokenizer.specialIds,
-    secondsPerStep: (windowFrames * hop) / rate / states,
-    decode,
-  };
+  const rules = textRules(model, timestampBegin);
 
   return async (
     samples,
@@ -87,8 +77,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
       hearPiece,
     );
     const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
-    const spelt = task === 'translate' ? 'en' : spoken;
-    const words = alignment && ((ids: readonly number[]) => wordsOf(ids, spelt, wordRules));
+    const words = alignment && wordReader(model, task === 'translate' ? 'en' : spoken);
     const { text, ...parts } = whisperText(heard, { ...rules, words });
     return {
       ...{ text, words: parts.words },
@@ -117,7 +106,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     const { alignment } = listening;
     const heard: number[] = [];
     const times: number[] | undefined = alignment && [];
-    const frames = soundFrames(samples.length, isPiece);
+    const frames = soundFrames(samples.length, isPiece, extractor);
     for (let seek = 0; seek < whole.frames;) {
       listening.signal.throwIfAborted();
       const source = windowOf(whole, seek, extractor);
@@ -132,16 +121,10 @@ export function createWhisper(model: WhisperModel): Transcribe {
         : seekAfter(said.tokens, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
       heard.push(...next.tokens);
       if (alignment && next.tokens.length > 0) {
-        const asked = {
-          source,
-          begin,
-          tokens: said.allTokens,
-          states: Math.floor((frames - seek) / FRAMES_PER_STEP),
-        };
-        const states = await statesOfTokens(model, alignment, asked, listening.signal);
-        const kept = states.slice(0, next.tokens.length);
-        for (const state of kept)
-          times!.push(Math.max(0, state + seek / FRAMES_PER_STEP) * rules.secondsPerStep);
+        const states = Math.floor((frames - seek) / FRAMES_PER_STEP);
+        const asked = { source, begin, tokens: said.allTokens, states };
+        const found = await statesOfTokens(model, alignment, asked, listening.signal);
+        times!.push(...secondsOf(found.slice(0, next.tokens.length), seek, rules.secondsPerStep));
       }
       previous.add(next.tokens, said.isTrusted);
       // Rules forbid a pair of times at the start; a window that went back would never end.
@@ -149,12 +132,38 @@ export function createWhisper(model: WhisperModel): Transcribe {
     }
     return { tokens: heard, times, language: languageIn(prompt ?? [], tokens) };
   }
-
-  /** Frames that the sound has without silence, as Python reckons them: those of a piece are rounded up. */
-  function soundFrames(length: number, isPiece: boolean): number {
-    return isPiece ? Math.min(windowFrames, Math.ceil(length / hop)) : Math.floor(length / hop);
-  }
 }
+
+function textRules({ tokenizer, config, extractor }: WhisperModel, timestampBegin: number) {
+  const { windowFrames, hop, rate } = extractor;
+  const states = firstNumber(config, 'max_source_positions') ?? windowFrames / FRAMES_PER_STEP;
+  // Python's tokenizer goes by its own tokens, whatever the repository's settings name.
+  const timeless = tokenizer.idOf(NO_TIMESTAMPS);
+  return {
+    timestampBegin: timeless === undefined ? timestampBegin : timeless + 1,
+    specialIds: tokenizer.specialIds,
+    secondsPerStep: (windowFrames * hop) / rate / states,
+    decode: decoderOf(tokenizer),
+  };
+}
+
+const decoderOf = (tokenizer: WhisperModel['tokenizer']) => (ids: readonly number[]) =>
+  tokenizer.decode(ids, { skipSpecialTokens: false });
+
+/** @param language that the text is in */
+function wordReader({ tokenizer }: WhisperModel, language: string | undefined) {
+  const rules = { decode: decoderOf(tokenizer), end: tokenizer.namedId('eos_token') ?? Infinity };
+  return (ids: readonly number[]) => wordsOf(ids, language, rules);
+}
+
+/** Frames that the sound has without silence, as Python reckons them: those of a piece are rounded up. */
+function soundFrames(length: number, isPiece: boolean, { windowFrames, hop }: WhisperExtractor): number {
+  return isPiece ? Math.min(windowFrames, Math.ceil(length / hop)) : Math.floor(length / hop);
+}
+
+/** @param seek frames before the window */
+const secondsOf = (states: readonly number[], seek: number, secondsPerStep: number): number[] =>
+  states.map((state) => Math.max(0, state + seek / FRAMES_PER_STEP) * secondsPerStep);
 
 /** Times of words change nothing in the text of one piece; seams between pieces would go by them. */
 function checkKindOfTimes(kind: SpeechOptions['return_timestamps'], pieces: number): void {
