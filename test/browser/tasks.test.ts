@@ -118,6 +118,20 @@ const isPlayable = (page: Page, selector: string): Promise<unknown> =>
     { timeout: 10_000 },
   );
 
+/** Something was painted. */
+const isDrawn = (page: Page, selector: string): Promise<unknown> =>
+  page.waitForFunction(
+    (found) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(found)!;
+      return canvas
+        .getContext('2d')!
+        .getImageData(0, 0, canvas.width, canvas.height)
+        .data.some((byte) => byte > 0);
+    },
+    selector,
+    { timeout: 10_000 },
+  );
+
 describeWithBrowser('the page of a model', () => {
   let browser: Browser;
   beforeAll(async () => void (browser = await launch()));
@@ -143,6 +157,7 @@ describeWithBrowser('the page of a model', () => {
       const seen = await page.innerText('.columns');
       for (const each of texts) expect(seen).toContain(each.trim().slice(0, 60));
       if (selector.endsWith('.medium')) await isPlayable(page, selector);
+      if (selector.includes('audio')) await isDrawn(page, '.outcome canvas.wave');
       expect(await barriers(page)).toEqual([]);
       expect(faults).toEqual([]);
     } finally {

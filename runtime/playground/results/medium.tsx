@@ -1,11 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Waveform } from './waveform.js';
 
 /** Shows a medium of this page: a data URL, or bytes that have come. */
 export function Medium({ source, kind }: { source: string | Blob; kind: string }) {
   const address = useAddress(source);
   if (address === '') return null;
   if (kind === 'image') return <img class="medium" src={address} alt="" />;
-  if (kind === 'audio') return <audio class="medium" controls src={address} aria-label="sound" />;
+  if (kind === 'audio')
+    return (
+      <>
+        <Waveform source={source} />
+        <audio class="medium" controls src={address} aria-label="sound" />
+      </>
+    );
   return <video class="medium" controls loop muted src={address} aria-label="video" />;
 }
 
