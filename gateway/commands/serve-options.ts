@@ -48,7 +48,7 @@ function addListening(command: Command): void {
     )
     .option(
       '--console <[host:]port>',
-      'page for operators (docs/console.md), on 127.0.0.1 without a host',
+      'page for operators (docs/operations/console.md), on 127.0.0.1 without a host',
       parseAddress,
     )
     .option(

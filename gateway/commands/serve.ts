@@ -20,7 +20,7 @@ the Services that "builder manifest" has made in a namespace. Without --upstream
 process.
 
 The catalogue is YAML: models, each with id and task, and optionally params (billions), ramRequired (GB), addresses, from
-(a folder) or remote (who else serves it; docs/operations.md). With docker, all model images of the engine are served, with kubernetes all such Services; the file adds to
+(a folder) or remote (who else serves it; docs/operations/gateway.md). With docker, all model images of the engine are served, with kubernetes all such Services; the file adds to
 them. With process and no catalogue, the bundled demo model is served.
 
 In the environment: REDIS_URL lets several gateways share the limits of keys (redis://:password@host:6379), HF_TOKEN is

@@ -76,7 +76,7 @@ async function get(
     throw new GatewayError(`the API server ${url} does not know the token; --kube-token-file names another`);
   if (answer.statusCode === 403)
     throw new GatewayError(
-      `the API server ${url} does not let this account list services in ${namespace}; docs/operations.md has the role`,
+      `the API server ${url} does not let this account list services in ${namespace}; docs/operations/cluster.md has the role`,
     );
   if (answer.statusCode !== 200)
     throw new GatewayError(`the API server ${url} answers with ${answer.statusCode}`);

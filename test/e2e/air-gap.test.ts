@@ -15,9 +15,9 @@ interface Block {
   script: string;
 }
 
-/** The blocks of the walk-through in docs/operations.md, in order. */
+/** The blocks of the walk-through in docs/operations/air-gap.md, in order. */
 async function walkThrough(): Promise<Block[]> {
-  const page = await readFile('docs/operations.md', 'utf8');
+  const page = await readFile('docs/operations/air-gap.md', 'utf8');
   const blocks = [...page.matchAll(/^```sh air-gap( inside)?\n([\s\S]*?)^```$/gm)];
   return blocks.map(([, inside, script]) => ({ inside: inside !== undefined, script: script! }));
 }

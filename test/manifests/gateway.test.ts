@@ -107,7 +107,7 @@ describeWithKubernetes('the gateway beside a real API server', (tools) => {
   test('does not start without the role, or as nobody, and says what is missing', async () => {
     const lacks = start({ '--kube-namespace': 'default' });
     expect((await lacks.ended)[0]).toBe(2);
-    expect(lacks.stderr()).toContain('docs/operations.md has the role');
+    expect(lacks.stderr()).toContain('docs/operations/cluster.md has the role');
     await writeFile(path.join(folder, 'wrong'), 'nobody');
     const nobody = start({ '--kube-token-file': path.join(folder, 'wrong') });
     expect((await nobody.ended)[0]).toBe(2);

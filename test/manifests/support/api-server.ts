@@ -12,7 +12,7 @@ import { freePort } from '../../../runtime/network/free-port.js';
 import type { Question, Said } from './conversation.js';
 import { callOf, type KubeObject, placeOf } from './kube-calls.js';
 
-/** The service account of the gateway in docs/operations.md. */
+/** The service account of the gateway in docs/operations/cluster.md. */
 export const ACCOUNT = { namespace: 'models', name: 'slipway-gateway' };
 
 export interface Tools {

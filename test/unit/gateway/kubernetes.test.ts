@@ -125,7 +125,7 @@ describe('the catalogue of a cluster', () => {
 
   test.each([
     [{ status: 500 }, 'answers with 500'],
-    [{ status: 403 }, 'docs/operations.md has the role'],
+    [{ status: 403 }, 'docs/operations/cluster.md has the role'],
     [{ status: 401 }, '--kube-token-file names another'],
     [{ body: '<html>proxy</html>' }, 'is no API server of Kubernetes'],
     [{ body: '{"items":[{}]}' }, 'is no API server of Kubernetes'],
