@@ -27,6 +27,7 @@ export const numberTokenizer = {
   decode: (ids: readonly number[]) => ids.map((id) => `${id} `).join(''),
   openBytes: () => 0,
   bytesOf: (id: number) => [...Buffer.from(`${id} `)],
+  specialText: () => undefined,
 } as unknown as TextTokenizer;
 
 /** A model whose next scores depend on the last token only, by a table of one row per token. */
