@@ -6,6 +6,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
+import { DURATION_BUCKETS } from '../../runtime/core/duration-buckets.js';
 import type { RunningModel } from '../upstream/upstream.js';
 import type { UsageRow } from '../usage/row.js';
 import type { FinishedCall } from './finished-call.js';
@@ -33,8 +34,6 @@ export interface GatewayMetrics {
   /** All metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
-
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /** Labels are models of the catalogue, tasks, statuses and error codes; never text from callers. */
 export function createGatewayMetrics(sources: GatewayMetricsSources): GatewayMetrics {
@@ -68,7 +67,7 @@ function createCallCounters(registry: Registry) {
     new Histogram({
       ...{ name: `slipway_gateway_${name}`, help, registers },
       labelNames: ['model'],
-      buckets: SECONDS,
+      buckets: DURATION_BUCKETS,
     });
   return {
     requests: counter('requests_total', 'Answers by model, task and status.', ['model', 'task', 'status']),

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { DURATION_BUCKETS } from '../core/duration-buckets.js';
 import type { Usage } from '../core/usage.js';
 import type { ResponseSummary } from '../wire/observe-responses.js';
 
@@ -34,8 +35,6 @@ export interface Metrics {
   handler: RequestHandler;
 }
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
-
 /** Metrics of this server. Labels are routes, statuses and error codes; never text from callers. */
 export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   const registry = new Registry();
@@ -51,30 +50,24 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
     help: 'Requests that failed because the model computed NaN or Infinity.',
     ...base,
   });
-  const duration = new Histogram({
-    name: 'slipway_run_duration_seconds',
-    help: 'Time from the arrival of a request to the model to the end of its answer.',
-    buckets: SECONDS,
-    ...base,
-  });
+  const duration = histogram(
+    'slipway_run_duration_seconds',
+    'Time from the arrival of a request to the model to the end of its answer.',
+  );
   const tokens = new Counter({
     name: 'slipway_tokens_total',
     help: 'Tokens that were read (in), written (out), and among those thought with (reasoning).',
     labelNames: ['direction'],
     ...base,
   });
-  const firstPiece = new Histogram({
-    name: 'slipway_first_piece_seconds',
-    help: 'Time from a request to the first piece of its streamed text.',
-    buckets: SECONDS,
-    ...base,
-  });
-  const queue = new Histogram({
-    name: 'slipway_queue_seconds',
-    help: 'Time that a request waited until the model began with it.',
-    buckets: SECONDS,
-    ...base,
-  });
+  const firstPiece = histogram(
+    'slipway_first_piece_seconds',
+    'Time from a request to the first piece of its streamed text.',
+  );
+  const queue = histogram(
+    'slipway_queue_seconds',
+    'Time that a request waited until the model began with it.',
+  );
   const start = new Gauge({
     name: 'slipway_start_seconds',
     help: 'What parts of the last start of the model took.',
@@ -100,6 +93,10 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
     sources.pendingBytes,
   );
   gauge('slipway_memory_bytes', 'Resident memory of the HTTP process.', () => process.memoryUsage.rss());
+
+  function histogram(name: string, help: string): Histogram {
+    return new Histogram({ name, help, buckets: DURATION_BUCKETS, ...base });
+  }
 
   function gauge(name: string, help: string, read: () => number): void {
     new Gauge({

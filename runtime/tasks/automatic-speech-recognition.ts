@@ -36,7 +36,7 @@ const input = withMedia({
       .union([z.boolean(), z.enum(['word', 'char'])])
       .nullish()
       .describe(
-        'have the model reckon with times; return_chunks has them told. word: of each word, where Whisper’s repository names alignment_heads; char: nothing is told',
+        'have the model predict times; return_chunks has them told. word: of each word, where Whisper’s repository names alignment_heads; char: nothing is told',
       ),
     prompt_ids: z
       .array(z.int().min(0))

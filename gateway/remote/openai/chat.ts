@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Said } from '../../../runtime/tasks/generated.js';
-import { malformed } from '../faults.js';
 import type { RemoteCall, Translate } from '../kind.js';
 import { pictureOf } from '../media.js';
 import { assistant, saidOf } from '../said.js';
 import { type Block, continues, type Message, messagesOf } from '../messages.js';
+import { readChoices } from './choices.js';
 import { chatPieces } from './chat-stream.js';
 import { logprobsField } from './logprobs.js';
 import { chatFields, textFields } from './params.js';
@@ -77,12 +77,8 @@ const answer = z.object({
 });
 
 function readAnswer(call: RemoteCall, json: unknown) {
-  const { modelId, params } = call;
-  const parsed = answer.safeParse(json);
-  const wanted = (params['num_return_sequences'] as number | undefined) ?? 1;
-  if (!parsed.success || parsed.data.choices.length !== wanted)
-    throw malformed(modelId, 'answers with something else than OpenAI’s interface has');
-  const { choices, usage } = parsed.data;
+  const { modelId } = call;
+  const { choices, usage } = readChoices(call, answer, json);
   const finish = choices.map((one) => finishOf(modelId, one.finish_reason, one.message.tool_calls?.length));
   return { output: assistant(call, choices.map(saidIn)), usage: usageOf(usage, finish) };
 }

@@ -4,8 +4,9 @@ import { RunError } from '../../../runtime/core/errors.js';
 import type { AnswerPiece } from '../../../runtime/dialects/host.js';
 import { textAnswer } from '../../../runtime/tasks/generated.js';
 import type { ServerEvent } from '../events.js';
-import { brokeOff, malformed } from '../faults.js';
+import { brokeOff } from '../faults.js';
 import type { RemoteCall, Translate } from '../kind.js';
+import { readChoices } from './choices.js';
 import { chunksOf } from './chunks.js';
 import { textFields } from './params.js';
 import { finishOf, usageField, usageOf } from './usage.js';
@@ -44,12 +45,8 @@ const echoOf = ({ input, params }: RemoteCall): string =>
   params['return_full_text'] === false ? '' : (input['text'] as string);
 
 function readAnswer(call: RemoteCall, json: unknown) {
-  const { modelId, params } = call;
-  const parsed = answer.safeParse(json);
-  const wanted = (params['num_return_sequences'] as number | undefined) ?? 1;
-  if (!parsed.success || parsed.data.choices.length !== wanted)
-    throw malformed(modelId, 'answers with something else than OpenAI’s interface has');
-  const { choices, usage } = parsed.data;
+  const { modelId } = call;
+  const { choices, usage } = readChoices(call, answer, json);
   const finish = choices.map(({ finish_reason }) => finishOf(modelId, finish_reason));
   return { output: textAnswer(choices, echoOf(call)), usage: usageOf(usage, finish) };
 }

@@ -11,11 +11,11 @@ const [BOTH, TOKEN, STEP] = [0, 1, 2];
 /**
  * The step at which each token begins on the likeliest way through a sound (transformers' _dynamic_time_warping): a way goes to the
  * next token, to the next step, or to both. -1 where there are no steps.
- * @param likeness higher where a token and a step belong together
+ * @param similarity higher where a token and a step belong together
  */
-export function firstSteps(likeness: TokensBySteps): number[] {
-  const { tokens, steps } = likeness;
-  const from = waysInto(likeness);
+export function firstSteps(similarity: TokensBySteps): number[] {
+  const { tokens, steps } = similarity;
+  const from = waysInto(similarity);
   const first = new Array<number>(tokens).fill(-1);
   for (let [i, j] = [tokens, steps]; i > 0;) {
     first[i - 1] = j - 1;
