@@ -64,20 +64,22 @@ export async function prepareModel(
 export interface SizedModel {
   spec: ModelSpec;
   figures: Figures | undefined;
+  /** The format of its calls of tools. */
+  tools?: string | undefined;
 }
 
 export function predictModel(model: ModelPlan, { device }: Pick<ImageFlags, 'device'>): SizedModel {
-  return { spec: model.spec, figures: predictedFigures(model, device) };
+  return { spec: model.spec, figures: predictedFigures(model, device), tools: model.tools?.format };
 }
 
 /** Plans the runtime image and the model image of a spec. */
 export async function planImages(
-  { spec, figures }: SizedModel,
+  { spec, figures, tools }: SizedModel,
   flags: SourceFlags & ImageFlags,
   deps: CommandDeps,
 ): Promise<PlannedImages> {
   const { packageRoot, version } = deps;
-  const options = { ...flags, version, figures, baked: flags.bake ?? false };
+  const options = { ...flags, version, figures, tools, baked: flags.bake ?? false };
   const runtime = await planRuntimeImage(
     { packageRoot, cache: cacheFolder(flags, deps) },
     { ...options, profile: spec.profile },

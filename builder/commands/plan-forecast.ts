@@ -28,6 +28,7 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
     spec,
     reasons,
     parameters: model.parameters ?? null,
+    tools: model.tools ?? null,
     files: { count: spec.files.length, bytes: totalBytes(spec) },
     cached: await cachedFiles(flags.from ?? path.join(cache, 'models'), spec),
     formats,

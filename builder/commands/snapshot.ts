@@ -118,8 +118,8 @@ async function sign({ id, statement }: SealResult, key: KeyObject, { config }: C
   return file;
 }
 
-function withFigures({ spec, figures, model }: SealSubject, flags: SnapshotFlags): SizedModel {
-  return model ? predictModel(model, flags) : { spec, figures };
+function withFigures({ spec, figures, tools, model }: SealSubject, flags: SnapshotFlags): SizedModel {
+  return model ? predictModel(model, flags) : { spec, figures, tools };
 }
 
 async function dryRuns(

@@ -19,6 +19,8 @@ export const LABEL = {
   likeness: 'io.slipway.likeness',
   device: 'io.slipway.device',
   license: 'io.slipway.license',
+  /** Of models that chat: the format of their calls of tools, as /status has it. */
+  tools: 'io.slipway.tools',
   /** `true` when the weights are in the image. */
   baked: 'io.slipway.baked',
   /** `true` on sealed images, and the hex SHA-256 of their manifest. */
@@ -46,6 +48,8 @@ export interface ModelLabels {
   baked: boolean;
   version: string;
   figures?: Figures | undefined;
+  /** The format of its calls of tools. */
+  tools?: string | undefined;
 }
 
 /** Labels of a model image, sorted by name. */
@@ -56,6 +60,7 @@ export function modelLabels({
   baked,
   version,
   figures,
+  tools = '',
 }: ModelLabels): [string, string][] {
   const license = spec.license ?? '';
   const labels: Record<string, string> = {
@@ -69,6 +74,7 @@ export function modelLabels({
     [LABEL.likeness]: spec.likeness === undefined ? '' : String(spec.likeness),
     [LABEL.device]: device,
     [LABEL.license]: license,
+    [LABEL.tools]: tools,
     [LABEL.baked]: String(baked),
     [LABEL.version]: version,
     [LABEL.platform]: platform,

@@ -30,6 +30,8 @@ export interface ImageOptions {
   variant?: string;
   /** Figures for the labels. */
   figures?: Figures | undefined;
+  /** The format of its calls of tools. */
+  tools?: string | undefined;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface ImageOptions {
  * @throws BuilderError `refused` when the id gives no legal image name
  */
 export function planModelImage(spec: ModelSpec, runtime: string, options: ImageOptions): BuildPlan {
-  const { namespace, device, platform, baked, version, variant, figures } = options;
+  const { namespace, device, platform, baked, version, variant, figures, tools } = options;
   return {
     spec,
     image: imageName(spec, namespace, variant),
@@ -46,7 +48,7 @@ export function planModelImage(spec: ModelSpec, runtime: string, options: ImageO
     device,
     platform,
     baked,
-    labels: modelLabels({ spec, device, platform, baked, version, figures }),
+    labels: modelLabels({ spec, device, platform, baked, version, figures, tools }),
   };
 }
 

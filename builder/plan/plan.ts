@@ -1,5 +1,6 @@
 import type { EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import type { ToolSupport } from '../../runtime/core/tools.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
@@ -12,6 +13,7 @@ import { refuseMarkedFiles, requireConfig } from './json-files.js';
 import type { ToMake } from './own-graphs.js';
 import { packingNote } from './packing-note.js';
 import { requirePipeline, withVocabulary } from './requirements.js';
+import { toolFormat, toolNote } from './tool-format.js';
 
 export interface PlanRequest extends WeightsRequest {
   /** Where the base models of adapters come from; `source` if absent. */
@@ -34,6 +36,8 @@ export interface ModelPlan {
   formats: ModelSpec[];
   /** Number of the network's parameters; undefined when not known. */
   parameters: number | undefined;
+  /** How it writes calls of tools; undefined where it doesn't chat. */
+  tools: ToolSupport | undefined;
   /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
   toMake?: ToMake | undefined;
 }
@@ -63,6 +67,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   // By GPTQ or AWQ: eight bits would change nothing.
   const cameInFourBits = toMake !== undefined && toMake.plain === undefined && !adapter;
   await refuseMarkedFiles(source, info, spec!.files);
+  const tools = await toolFormat(source, info, detected.task);
   return {
     ...{ info, facts, formats },
     spec: spec!,
@@ -70,9 +75,10 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits ? [] : packingNote(request.dtype, parameters)),
       ...ignoredNote(spec!),
+      ...toolNote(tools),
       ...facts.notes,
     ],
-    ...{ parameters, toMake },
+    ...{ parameters, tools, toMake },
   };
 }
 

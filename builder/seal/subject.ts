@@ -23,6 +23,7 @@ export interface SealSubject {
   /** The given image, if one was given, and the figures of its labels. */
   image?: string;
   figures?: Figures | undefined;
+  tools?: string | undefined;
   /** The model's plan, if no image was given. */
   model?: ModelPlan;
 }
@@ -42,8 +43,8 @@ export async function readSealSubject(given: string, context: SubjectContext): P
   const image = flags.from === undefined ? await deps.docker.inspectImage(given) : undefined;
   if (image?.labels[LABEL.model] !== undefined) {
     const spec = await specOfImage(deps.docker, given);
-    const figures = figuresOf(image.labels);
-    return { spec, image: given, figures, notices: await noticesOf(spec, context) };
+    const [figures, tools] = [figuresOf(image.labels), image.labels[LABEL.tools]];
+    return { spec, image: given, figures, tools, notices: await noticesOf(spec, context) };
   }
   if (!isModelId(given)) {
     const what = `${given} is neither an image of builder's on this engine nor a model id (org/name)`;

@@ -27,14 +27,19 @@ export interface ChatOptions {
 export interface ToolSupport {
   /** The kind of format that its calls are written in. */
   format: string;
-  /** How that is known: by the template's family, by comparing what it writes, or `generic`: it knows no tools. */
-  known_by: 'family' | 'probe' | 'generic';
+  /**
+   * How that is known: by what the repository says in this field of tokenizer_config.json, by the template's family, by comparing what it
+   * writes, or `generic`: it knows no tools.
+   */
+  known_by: 'response_template' | 'response_schema' | 'family' | 'probe' | 'generic';
   /** What begins a call; empty where nothing announces it. */
   markers: string[];
   /** Whether its template writes several calls in one message. */
   parallel: boolean;
   /** The tags around what it thinks. */
   reasoning: { start: string; end: string } | null;
+  /** What the repository says of its answers that was not understood. */
+  note?: string | undefined;
 }
 
 /** Whether calls and reasoning are to be told apart from the content. */

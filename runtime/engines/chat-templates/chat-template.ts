@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import type { ChatMessage } from '../../core/handles/index.js';
-import { type Json, readOptionalJson, readOptionalText } from '../repository/model-folder.js';
+import { type Json, jsonOf, readOptionalText } from '../repository/model-folder.js';
 import { strip, stripEnd } from './jinja/strings.js';
 import { parseTemplate, type Template } from './jinja/template.js';
 import { specialTokensOf } from '../tokenizers/tokenizer-json.js';
@@ -31,18 +31,42 @@ export interface TemplateSources {
   tokenizerConfig: Json;
 }
 
+/** The small files of a repository, wherever it is. */
+export interface TemplateFiles {
+  /** Undefined where there is none. */
+  text(path: string): Promise<string | undefined>;
+  /** Names in a folder; none where there is none. */
+  names(folder: string): Promise<readonly string[]>;
+}
+
+const filesIn = (dir: string): TemplateFiles => ({
+  text: (path) => readOptionalText(dir, path),
+  names: (folder) => readdir(join(dir, folder)).catch(() => []),
+});
+
+/** Finds the chat template of a model in a folder, as `findChatTemplate` does. */
+export const loadChatTemplate = (dir: string, tokenizerConfig: Json): Promise<ChatTemplate | undefined> =>
+  findChatTemplate(filesIn(dir), tokenizerConfig);
+
+/** The same for conversations with media, as `findProcessorTemplate` does. */
+export const loadProcessorTemplate = (
+  dir: string,
+  tokenizerConfig: Json,
+  usual?: string,
+): Promise<ChatTemplate | undefined> => findProcessorTemplate(filesIn(dir), tokenizerConfig, usual);
+
 /**
  * Finds the chat template where Python looks: chat_template.jinja (with additional_chat_templates beside it), then
  * tokenizer_config.json (text, or a list of named ones), then the older chat_template.json.
  */
-export async function loadChatTemplate(
-  dir: string,
+export async function findChatTemplate(
+  files: TemplateFiles,
   tokenizerConfig: Json,
 ): Promise<ChatTemplate | undefined> {
-  const files = await templateFiles(dir);
-  const json = await readOptionalJson(dir, 'chat_template.json');
+  const own = await templateFiles(files);
+  const json = await jsonIn(files, 'chat_template.json');
   const written = tokenizerConfig['chat_template'] ?? json?.['chat_template'];
-  const templates = Object.keys(files).length > 0 ? files : namedTemplates(written);
+  const templates = Object.keys(own).length > 0 ? own : namedTemplates(written);
   return createChatTemplate({ templates, tokenizerConfig });
 }
 
@@ -51,19 +75,24 @@ export async function loadChatTemplate(
  * what the tokenizer has, which its processors don't look at.
  * @param usual the processor's own, for a repository whose files have none
  */
-export async function loadProcessorTemplate(
-  dir: string,
+export async function findProcessorTemplate(
+  files: TemplateFiles,
   tokenizerConfig: Json,
   usual?: string,
 ): Promise<ChatTemplate | undefined> {
-  const files = await templateFiles(dir);
+  const own = await templateFiles(files);
   const [json, processor] = await Promise.all(
-    ['chat_template.json', 'processor_config.json'].map((name) => readOptionalJson(dir, name)),
+    ['chat_template.json', 'processor_config.json'].map((name) => jsonIn(files, name)),
   );
   const written = json?.['chat_template'] ?? processor?.['chat_template'] ?? usual;
   const templates =
-    Object.keys(files).length > 0 ? files : namedTemplates(written ?? tokenizerConfig['chat_template']);
+    Object.keys(own).length > 0 ? own : namedTemplates(written ?? tokenizerConfig['chat_template']);
   return createChatTemplate({ templates, tokenizerConfig });
+}
+
+async function jsonIn(files: TemplateFiles, name: string): Promise<Json | undefined> {
+  const text = await files.text(name);
+  return text === undefined ? undefined : jsonOf(name, text);
 }
 
 /** `default` is the template for plain conversations, `tool_use` the one for those with tools where it exists. */
@@ -98,15 +127,14 @@ function tokenVariables(config: Json): Record<string, unknown> {
   return { ...named, ...(further.length > 0 ? { additional_special_tokens: further } : {}) };
 }
 
-async function templateFiles(dir: string): Promise<Record<string, string>> {
-  const main = await readOptionalText(dir, 'chat_template.jinja');
-  const files: Record<string, string> = main === undefined ? {} : { default: main };
-  const folder = join(dir, 'additional_chat_templates');
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.filter((entry) => entry.endsWith('.jinja'))) {
-    files[name.slice(0, -'.jinja'.length)] = await readFile(join(folder, name), 'utf8');
+async function templateFiles(files: TemplateFiles): Promise<Record<string, string>> {
+  const main = await files.text('chat_template.jinja');
+  const found: Record<string, string> = main === undefined ? {} : { default: main };
+  const folder = 'additional_chat_templates';
+  for (const name of (await files.names(folder)).filter((entry) => entry.endsWith('.jinja'))) {
+    found[name.slice(0, -'.jinja'.length)] = (await files.text(`${folder}/${name}`)) ?? '';
   }
-  return files;
+  return found;
 }
 
 const CONTINUE_TAG = 'CONTINUE_FINAL_MESSAGE_TAG ';

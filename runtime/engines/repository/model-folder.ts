@@ -18,9 +18,13 @@ export async function readOptionalText(dir: string, name: string): Promise<strin
 /** A JSON file of the model's folder, or undefined when the repository has none. */
 export async function readOptionalJson<T = Json>(dir: string, name: string): Promise<T | undefined> {
   const text = await readOptionalText(dir, name);
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : (jsonOf(name, text) as T);
+}
+
+/** @throws RunError for what is not JSON */
+export function jsonOf(name: string, text: string): Json {
   try {
-    return parsePythonJson(text) as T;
+    return parsePythonJson(text);
   } catch (cause) {
     throw new RunError('not_ready', `the model's ${name} is not valid JSON`, { cause });
   }

@@ -5,7 +5,8 @@ import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import { effortVariables, type PreparedChat, prepareChat } from '../../tool-calls/chat-tools.js';
 import type { HistoryMessage } from '../../tool-calls/history/adapt.js';
 import { createAlphabet } from '../../tool-calls/parse/alphabet.js';
-import { probeTemplate, supportOf, type TemplateFacts } from '../../tool-calls/probe/probe.js';
+import { factsOf } from '../../tool-calls/facts.js';
+import { supportOf, type TemplateFacts } from '../../tool-calls/probe/probe.js';
 import type { AskedChat } from './asked-chat.js';
 import { parsedChat } from './parsed-chat.js';
 
@@ -26,11 +27,7 @@ export interface ChatRequest<Message extends object> {
 }
 
 export function createChatAnswers(template: ChatTemplate, tokenizer: TextTokenizer): ChatAnswers {
-  const facts = probeTemplate({
-    source: template.sources,
-    render: (messages, variables, asks) =>
-      template.render(messages as never, { variables, continues: false, asks }),
-  });
+  const facts = factsOf(template, tokenizer.config);
   const markers = JSON.stringify([facts.format, facts.reasoning]);
   // Those that markers are made of come first, since there may be too many.
   const [used, others] = [true, false].map((wanted) =>

@@ -1,4 +1,5 @@
 import type { ToolSupport } from '../../../core/tools.js';
+import type { Declared } from '../declared/declared.js';
 import type { ReasoningFormat, ToolFormat } from '../formats/format.js';
 import { familyFormat, familyReasoning, HARMONY_REASONING } from './families.js';
 import { differing } from './common.js';
@@ -13,7 +14,9 @@ export type ToolsVariable = 'tools' | 'xml_tools' | 'system message';
 export interface TemplateFacts {
   format: ToolFormat;
   /** Where the format is known from. */
-  source: 'family' | 'probe' | 'generic';
+  source: ToolSupport['known_by'];
+  /** What the repository says of it that was not followed. */
+  note: string | undefined;
   reasoning: ReasoningFormat | undefined;
   /** The variable in which the template reads tools; undefined where it reads none. */
   toolsVariable: ToolsVariable | undefined;
@@ -44,6 +47,8 @@ type Message = Record<string, unknown>;
 export interface ProbedTemplate {
   /** Texts of the templates, the one for tools last. */
   source: string;
+  /** What the repository itself says of answers, which comes first. */
+  declared?: Declared | undefined;
   /** @throws where the template refuses */
   render(messages: readonly Message[], variables: Record<string, unknown>, asks: boolean): string;
 }
@@ -57,19 +62,22 @@ const MOST_SPENT_MS = 1000;
 /** Asks a template what it makes of small conversations, and compares. A few dozen renderings; never throws. */
 export function probeTemplate(given: ProbedTemplate): TemplateFacts {
   const template = impatient(given);
-  const { source } = template;
+  const { source, declared } = template;
   const family = familyFormat(source);
   const variable = toolsVariable(template);
   const history = variable ? probeHistory(template, variable) : undefined;
-  const found = family ?? (history ? shapeOf(history.written) : undefined);
+  const found = declared?.format ?? family ?? (history ? shapeOf(history.written) : undefined);
   const format: ToolFormat = variable && found ? found : { kind: 'generic' };
   const reasoning = probeReasoning(template);
   const usable = history !== undefined && format.kind !== 'generic';
   return {
     format,
-    source: format.kind === 'generic' ? 'generic' : family ? 'family' : 'probe',
-    frame: frameOf(format, format.kind === 'generic' ? undefined : history?.written),
-    reasoning: format.kind === 'harmony' ? HARMONY_REASONING : (reasoning?.format ?? familyReasoning(source)),
+    ...{ source: sourceOf(format, declared, family), note: declared?.note },
+    frame: frameOf(format, writesSo(format, history?.written.one) ? history?.written : undefined),
+    reasoning:
+      format.kind === 'harmony'
+        ? HARMONY_REASONING
+        : (declared?.reasoning ?? reasoning?.format ?? familyReasoning(source)),
     reasoningKey: reasoning?.key ?? 'reasoning_content',
     systemRole: attempt(template, [SYSTEM, USER], {}, true)?.includes(PROBE.result) === true,
     toolsVariable: format.kind === 'generic' ? undefined : variable,
@@ -86,16 +94,33 @@ export function probeTemplate(given: ProbedTemplate): TemplateFacts {
   };
 }
 
+function sourceOf(
+  { kind }: ToolFormat,
+  declared: Declared | undefined,
+  family: ToolFormat | undefined,
+): TemplateFacts['source'] {
+  if (kind === 'generic') return 'generic';
+  if (declared?.format) return declared.field;
+  return family ? 'family' : 'probe';
+}
+
+/** False where the template writes calls with other marks than this format has, as a repository may say of itself. */
+function writesSo(format: ToolFormat, written: string | undefined): boolean {
+  if (format.kind === 'generic' || written === undefined) return false;
+  const marks = 'starts' in format ? format.starts : [];
+  return marks.length === 0 || marks.some((mark) => written.includes(mark));
+}
+
 /** Renders no more once that has taken too long: a load must not wait for a hostile template. */
-function impatient({ source, render }: ProbedTemplate): ProbedTemplate {
+function impatient({ render, ...given }: ProbedTemplate): ProbedTemplate {
   let spent = 0;
   return {
-    source,
-    render(...given) {
+    ...given,
+    render(...asked) {
       if (spent > MOST_SPENT_MS) throw new Error('takes too long');
       const started = performance.now();
       try {
-        return render(...given);
+        return render(...asked);
       } finally {
         spent += performance.now() - started;
       }
@@ -104,9 +129,10 @@ function impatient({ source, render }: ProbedTemplate): ProbedTemplate {
 }
 
 /** What of them is told. */
-export function supportOf({ format, source, parallel, reasoning }: TemplateFacts): ToolSupport {
+export function supportOf({ format, source, note, parallel, reasoning }: TemplateFacts): ToolSupport {
   const markers = 'starts' in format ? [...format.starts] : [];
-  return { format: format.kind, known_by: source, markers, parallel, reasoning: reasoning ?? null };
+  const support = { format: format.kind, known_by: source, markers, parallel, reasoning: reasoning ?? null };
+  return note === undefined ? support : { ...support, note };
 }
 
 const USER: Message = { role: 'user', content: PROBE.user };
