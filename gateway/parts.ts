@@ -112,7 +112,6 @@ export async function composeGateway(
       ...{ key, isLocal: isLoopback(host), folder: consoleFiles(), logger },
       ...{ catalog, upstream, keys, metrics, incidents, startMs: START_MS },
       limits: { ...flags.rate, concurrent: flags.concurrent ?? null },
-      onAction: records.operator,
       playground: flags.playground ? { port: callPort, path: BASE } : null,
     }),
     async close() {
@@ -141,5 +140,5 @@ async function openLimits(
 ): Promise<RateLimits> {
   const options = { ...rate, concurrent };
   if (redisUrl === undefined) return createLimits(options);
-  return createLimits(options, await redisStore(redisUrl, (line) => logger.warn(line)));
+  return createLimits(options, await redisStore(redisUrl, options, (line) => logger.warn(line)));
 }

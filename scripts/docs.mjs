@@ -16,10 +16,10 @@ import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
 import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
-import { timmKind } from '../dist/runtime/graphs/architectures/timm/kinds.js';
+import { timmKind } from '../dist/runtime/models/timm/kinds.js';
 import { dashboard } from './monitoring/dashboard.mjs';
 import { unpackFixtures } from './packing/unpack.mjs';
-import { ARCHITECTURES } from '../dist/runtime/graphs/registry.js';
+import { ARCHITECTURES } from '../dist/runtime/models/registry.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
 
 unpackFixtures();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/graphs/storage.js';
+import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/models/writer/storage.js';
 import { floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
 import { writeBlocks } from './write-blocks.js';
 import { mergedRows, readAddition, turned } from './merge-rows.js';

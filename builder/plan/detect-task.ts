@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import { isTaskId, TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
-import { architectureOf } from '../../runtime/graphs/registry.js';
+import { architectureOf } from '../../runtime/models/registry.js';
 import { possibleTasks, taskOfModelType } from './architectures.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';

@@ -2,7 +2,7 @@ import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
-import { timmKind } from '../../runtime/graphs/architectures/timm/kinds.js';
+import { timmKind } from '../../runtime/models/timm/kinds.js';
 import { versionNote } from './config/require-read.js';
 import { refuseMark } from './json-files.js';
 import { Refusal } from './refusal.js';

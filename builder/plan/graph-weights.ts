@@ -6,7 +6,7 @@ import {
   fieldsOf,
   varint,
 } from '../../runtime/onnx/protobuf.js';
-import { CONSTANT } from '../../runtime/graphs/constants.js';
+import { CONSTANT } from '../../runtime/models/writer/constants.js';
 
 /** A weight tensor of a graph. */
 export interface Weight {

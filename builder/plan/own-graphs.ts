@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dtype, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
-import { packedStorage, type Recipe, type Storage } from '../../runtime/graphs/storage.js';
-import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/graphs/write-graphs.js';
+import { GraphError } from '../../runtime/models/writer/errors.js';
+import { packedStorage, type Recipe, type Storage } from '../../runtime/models/writer/storage.js';
+import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/models/write-graphs.js';
 import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
 import { UnreadFieldsError } from './config/require-read.js';

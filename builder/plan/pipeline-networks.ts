@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
+import { GraphError } from '../../runtime/models/writer/errors.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import {
   type Checkpoint,

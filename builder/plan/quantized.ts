@@ -1,6 +1,6 @@
 import { printable } from '../../runtime/core/printable.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
+import { GraphError } from '../../runtime/models/writer/errors.js';
 
 /** A checkpoint that no graph can be written over since its matrices are packed in a way of PyTorch's own tools. */
 export class QuantizedError extends GraphError {

@@ -7,24 +7,20 @@ import { GatewayError } from '../errors.js';
 import { acquire } from '../http/with-model.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { whyUnmanaged } from './read-state.js';
-import { type RecordAction, recorded } from './record-actions.js';
 
 export interface ActionParts {
   catalog: Catalog;
   upstream: Upstream;
   /** Longest wait for a model to start. */
   startMs: number;
-  /** Told what operators do. */
-  onAction: RecordAction;
 }
 
 /** What an operator does to models: warm up, stop, read the catalogue again. */
 export function actionRoutes(parts: ActionParts): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const model = (params: Request['params']) => ({ model: modelIdOf(params) });
-  router.post('/models/:org/:name/warm', recorded(parts.onAction, 'warm', model), warm(parts));
-  router.post('/models/:org/:name/stop', recorded(parts.onAction, 'stop', model), stop(parts));
-  router.post('/catalog/reload', recorded(parts.onAction, 'reload'), reload(parts));
+  router.post('/models/:org/:name/warm', warm(parts));
+  router.post('/models/:org/:name/stop', stop(parts));
+  router.post('/catalog/reload', reload(parts));
   return router;
 }
 
@@ -46,11 +42,9 @@ function stop(parts: ActionParts): RequestHandler {
   };
 }
 
-const modelIdOf = (params: Request['params']): string => [params['org'], params['name']].join('/');
-
 /** @throws RunError `conflict` with the reason for a model whose servers are not run here */
 function managedEntry(params: Request['params'], { catalog, upstream }: ActionParts): ModelEntry {
-  const entry = catalog.find(modelIdOf(params));
+  const entry = catalog.find([params['org'], params['name']].join('/'));
   if (!entry) throw new RunError('not_found', 'the catalogue has no such model');
   const problem = whyUnmanaged(entry, upstream);
   if (problem !== undefined) throw new RunError('conflict', problem);

@@ -6,7 +6,6 @@ import { keysMatch } from '../../runtime/wire/key.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import { createLimits } from '../limits/limits.js';
 import type { ReadBody } from './body.js';
-import { addressOf, type RecordAction } from './record-actions.js';
 import type { Sessions } from './sessions.js';
 
 const login = z.strictObject({ key: z.string().max(1000) });
@@ -20,12 +19,11 @@ const MOST_ADDRESSES = 1000;
 export interface SessionParts {
   key: string;
   logger: Logger;
-  onAction: RecordAction;
 }
 
 /** Signs in and out, and says whether a visitor is signed in. */
 export function sessionRoutes(parts: SessionParts, sessions: Sessions, readBody: ReadBody): Router {
-  const { key, logger, onAction } = parts;
+  const { key, logger } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   const countTry = createTries();
   router.get('/', (request, response) => {
@@ -33,16 +31,14 @@ export function sessionRoutes(parts: SessionParts, sessions: Sessions, readBody:
     sendEnvelope(response, 200, { error: null, output: { isOpen } });
   });
   router.post('/', async (request, response) => {
-    const address = addressOf(request);
+    const address = request.socket.remoteAddress ?? 'unknown';
     await countTry(address);
     const given = await readBody(request, response, login);
     if (!keysMatch(given.key, key)) {
       logger.warn(`console: a wrong key from ${address}`);
-      onAction({ action: 'refused', address, status: 401 });
       throw new RunError('unauthorized', 'this is not the key of the console');
     }
     logger.info(`console: signed in from ${address}`);
-    onAction({ action: 'signed-in', address, status: 200 });
     sessions.open(request, response);
     sendEnvelope(response, 200, { error: null, output: { isOpen: true } });
   });

@@ -50,18 +50,7 @@ export function createSessions(now: () => number = Date.now): Sessions {
 const nameOf = ({ socket }: Request) => `slipway_console_${socket.localPort}`;
 
 function setCookie(request: Request, response: Response, value: string): void {
-  const secure = isEncrypted(request) ? '; Secure' : '';
-  response.setHeader('Set-Cookie', `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`);
-}
-
-/** Whoever makes these headers up makes a cookie of their own stricter, and nothing else. */
-function isEncrypted({ socket, headers }: Request): boolean {
-  if ('encrypted' in socket) return true;
-  const [first = ''] = String(headers['x-forwarded-proto'] ?? '').split(',');
-  if (first.trim().toLowerCase() === 'https') return true;
-  // RFC 7239: elements by proxy, the one nearest to the caller first.
-  const [element = ''] = (headers.forwarded ?? '').split(',');
-  return /(?:^|;)\s*proto\s*=\s*"?https"?\s*(?:;|$)/i.test(element);
+  response.setHeader('Set-Cookie', `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict`);
 }
 
 function cookieOf(request: Request): string | undefined {

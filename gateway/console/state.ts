@@ -98,22 +98,12 @@ export interface KeyState {
   /** Since this gateway started. */
   calls: number;
   seconds: number;
-  /** Of its own; null for those of all keys. */
-  limits: Limits | null;
-}
-
-export interface Limits {
-  calls: number;
-  /** Time in which as many calls come back. */
-  seconds: number;
-  /** Calls at once; null without a limit. */
-  concurrent: number | null;
 }
 
 export interface KeyList {
   keys: KeyState[];
-  /** Of keys without limits of their own. */
-  limits: Limits;
-  /** Whether keys can be created, limited and revoked here. */
+  /** Of every key. */
+  limits: { calls: number; seconds: number; concurrent: number | null };
+  /** Whether keys can be created and revoked here. */
   isFile: boolean;
 }

@@ -71,7 +71,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   app.route('/version').get(sendVersion).all(allowOnly('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
-  const authorized = requireKey(keys, (key) => limits.enter(key.id, key.limits));
+  const authorized = requireKey(keys, limits);
   // First, because its errors have another shape.
   const host = catalogHost(`${BASE}/openai`, parts);
   models.use('/openai', dialectRouter(openAi, { hostOf: () => host, authorize: authorized, logger }));
@@ -91,13 +91,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
     app.use(dialectRouter(dialect, { hostOf: () => all, authorize: authorized, logger }));
   const { containers } = parts;
   if (containers)
-    app.use(
-      CONTAINERS,
-      containerRoutes({
-        ...containers,
-        authorized: requireKey(keys, ({ id }) => containers.limits.enter(id)),
-      }),
-    );
+    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));
   const handleError = errorHandler(logger);
   app.use(notFound, handleError);
   const routed = routeDirectly({

@@ -5,7 +5,6 @@ import * as z from 'zod';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
 import { GatewayError, describeInvalidFile } from '../errors.js';
-import { type KeyLimits, keyLimits } from './key-limits.js';
 
 const key = z.strictObject({
   /** Public id, which operators use to name the key. */
@@ -14,30 +13,11 @@ const key = z.strictObject({
   /** Hex SHA-256 of the key. Keys are long and random, so a slow hash would add nothing. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   created: z.string(),
-  limits: keyLimits.optional(),
 });
 
 const document = z.strictObject({ version: z.literal(1), keys: z.array(key) });
 
 export type StoredKey = z.output<typeof key>;
-
-/**
- * The keys with other limits for one of them.
- * @param limits undefined for those of all keys
- * @returns undefined when there is no such key
- */
-export function withLimits(
-  keys: readonly StoredKey[],
-  id: string,
-  limits: KeyLimits | undefined,
-): readonly StoredKey[] | undefined {
-  if (!keys.some((key) => key.id === id)) return undefined;
-  return keys.map((key) => {
-    if (key.id !== id) return key;
-    const { limits: _before, ...rest } = key;
-    return limits ? { ...rest, limits } : rest;
-  });
-}
 
 /** A missing file is an empty list. @throws GatewayError that names the file */
 export async function readKeys(file: string): Promise<StoredKey[]> {

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import { followFile } from '../follow-file.js';
-import { describeLimits } from './key-limits.js';
 import { changeKeys, readKeys, type StoredKey } from './key-file.js';
 
 /** The known API keys. */
@@ -36,11 +35,9 @@ export function fixedKeys(records: readonly StoredKey[]): Keys {
 
 /** A change of the key file while the gateway runs. */
 export interface KeyChange {
-  change: 'created' | 'revoked' | 'limited';
+  change: 'created' | 'revoked';
   id: string;
   name: string;
-  /** The new limits, as text. */
-  limits?: string;
 }
 
 export interface KeyFileOptions {
@@ -60,7 +57,6 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
     keys = fixedKeys(records);
     for (const key of without(records, before)) onChange({ change: 'created', ...key });
     for (const key of without(before, records)) onChange({ change: 'revoked', ...key });
-    for (const key of limitedSince(before, records)) onChange({ change: 'limited', ...key });
   };
   let tail = Promise.resolve();
   // One after the other: two at once would tell each change twice.
@@ -81,16 +77,4 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
 function without(keys: readonly StoredKey[], others: readonly StoredKey[]): Pick<StoredKey, 'id' | 'name'>[] {
   const known = new Set(others.map(({ id, hash }) => `${id} ${hash}`));
   return keys.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(({ id, name }) => ({ id, name }));
-}
-
-/** The keys whose limits are others than before. */
-function limitedSince(
-  before: readonly StoredKey[],
-  now: readonly StoredKey[],
-): Pick<KeyChange, 'id' | 'name' | 'limits'>[] {
-  const textOf = ({ limits }: StoredKey) => (limits ? describeLimits(limits) : 'those of all keys');
-  const earlier = new Map(before.map((key) => [`${key.id} ${key.hash}`, textOf(key)]));
-  return now
-    .filter((key) => (earlier.get(`${key.id} ${key.hash}`) ?? textOf(key)) !== textOf(key))
-    .map((key) => ({ id: key.id, name: key.name, limits: textOf(key) }));
 }

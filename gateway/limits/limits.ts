@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../../runtime/core/errors.js';
-import type { LimitOptions, TakeResult } from './bucket.js';
+import type { Bucket, TakeResult } from './bucket.js';
 import { type LimitStore, memoryStore } from './store.js';
+
+export interface LimitOptions extends Bucket {
+  /** Most concurrent calls of one key; unlimited when absent. */
+  concurrent?: number | undefined;
+}
 
 export interface RateLimits {
   /**
    * Counts one call of a key.
-   * @param own limits of this key, in place of those of all keys
    * @throws RunError `rate_limited`
    */
-  enter(keyId: string, own?: LimitOptions): Promise<CallReservation>;
+  enter(keyId: string): Promise<CallReservation>;
   /** Running calls of all keys. */
   activeCalls(): number;
   close(): void;
@@ -24,8 +28,9 @@ export interface CallReservation {
   release(): void;
 }
 
-/** Limits per key: a token bucket, and the number of concurrent calls. @param common of keys without limits of their own */
-export function createLimits(common: LimitOptions, store: LimitStore = memoryStore()): RateLimits {
+/** Limits per key: a token bucket, and the number of concurrent calls. */
+export function createLimits(options: LimitOptions, store: LimitStore = memoryStore(options)): RateLimits {
+  const { calls, concurrent = Infinity } = options;
   const activeByKey = new Map<string, number>();
   const leave = (keyId: string, callId: string) => {
     const remaining = activeByKey.get(keyId)! - 1;
@@ -33,23 +38,22 @@ export function createLimits(common: LimitOptions, store: LimitStore = memorySto
     else activeByKey.set(keyId, remaining);
     store.end(keyId, callId);
   };
-  async function take(keyId: string, callId: string, rule: LimitOptions): Promise<TakeResult> {
+  async function take(keyId: string, callId: string): Promise<TakeResult> {
     try {
-      return await store.take(keyId, callId, rule);
+      return await store.take(keyId, callId);
     } catch (error) {
       leave(keyId, callId);
       throw error;
     }
   }
   return {
-    async enter(keyId, own = common) {
-      const { calls, concurrent = Infinity } = own;
+    async enter(keyId) {
       const active = activeByKey.get(keyId) ?? 0;
       if (active >= concurrent) throw rateLimited(1000);
       const callId = randomUUID();
       // Counted before the store answers, because calls arrive concurrently.
       activeByKey.set(keyId, active + 1);
-      const { waitMs, remaining } = await take(keyId, callId, own);
+      const { waitMs, remaining } = await take(keyId, callId);
       if (waitMs === 0) return { remaining, limit: calls, release: () => leave(keyId, callId) };
       leave(keyId, callId);
       throw rateLimited(waitMs);

@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { Logger } from '../../runtime/log.js';
 import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
 import { createRefusals } from '../audit/refusals.js';
-import type { OperatorAction } from '../console/record-actions.js';
 import type { KeyChange } from '../keys/key-store.js';
 import { recordLater } from '../../runtime/core/outbox.js';
 import { VERSION } from '../package.js';
@@ -27,7 +26,6 @@ export interface Records {
   call(call: FinishedCall): void;
   model(event: ModelEvent): void;
   keys(change: KeyChange): void;
-  operator(action: OperatorAction): void;
   /** Runs that the containers of a key report. */
   report(keyId: string, runs: readonly ReportedRun[]): void;
   /** Writes what is left. */
@@ -66,8 +64,7 @@ export async function openRecords(
   return {
     call: calls.put,
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
-    keys: ({ change, id, name, limits }) => log?.write({ event: `key-${change}`, key: id, name, limits }),
-    operator: ({ action, ...facts }) => log?.write({ event: `console-${action}`, ...facts }),
+    keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
     report(keyId, runs) {
       for (const row of sumReports(keyId, runs)) addUsage(row);
     },

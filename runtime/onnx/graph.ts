@@ -237,7 +237,7 @@ function packed(reader: ByteReader, { start, end }: Field): number[] {
   return values;
 }
 
-/** What our graphs (runtime/graphs/) say of their producer. */
+/** What our graphs (runtime/models/) say of their producer. */
 export const OWN_PRODUCER = writeField(2, 'slipway/graphs');
 
 /** True for a graph of ours: decoders give new keys and values and the last scores only, and reckon places themselves. */

@@ -87,29 +87,6 @@ describeWithBrowser('the console', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a key gets limits of its own, and those of all keys again', async () => {
-    const { page, faults, call } = await open();
-    await enter(page);
-    await page.click('[aria-label="Limits of test"]');
-    await page.getByLabel('calls', { exact: true }).fill('2');
-    await page.getByLabel('in seconds').fill('600');
-    await page.getByLabel('at once').fill('7');
-    expect(await barriers(page)).toEqual([]);
-    await page.click('.limits >> text=Set');
-    expect(await page.innerText('.own-limits')).toContain('2 calls in 600 s, 7 at once');
-    expect((await call('org/name')).headers.get('x-ratelimit-limit')).toBe('2');
-    await page.click('[aria-label="Limits of test"]');
-    await page.click('text=As all keys');
-    await page.waitForFunction(() => !document.querySelector('.own-limits'));
-    expect((await call('org/name')).headers.get('x-ratelimit-limit')).toBe('1000');
-    await page.click('[aria-label="Limits of test"]');
-    await page.getByLabel('calls', { exact: true }).fill('0');
-    await page.click('.limits >> text=Set');
-    // The browser's own check holds it back.
-    expect(await page.locator('.limits input:invalid').count()).toBe(1);
-    expect(faults).toEqual([]);
-  });
-
   test('a wrong key, and what fails, is told', async () => {
     const { page } = await open({ failures: { 'org/name': 'its file is damaged' } });
     await page.fill('#console-key', 'nonsense');

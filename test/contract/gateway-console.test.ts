@@ -2,7 +2,6 @@ import { request } from 'node:http';
 import type { ConsoleState, KeyList } from '../../gateway/console/state.js';
 import { askConsole, CONSOLE_KEY, consoleGateway, type GivenConsole, signIn } from '../fakes/console.js';
 import { closeServers, JSON_TYPE, record } from '../fakes/gateway.js';
-import { sumOf } from '../fakes/metrics-text.js';
 import { waitFor } from '../fakes/server.js';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -108,6 +107,14 @@ test('the page loads its own files alone, and is there without a session', async
   expect(files).toHaveLength(2);
   for (const [, file] of files) expect((await fetch(`${address}/${file}`)).status).toBe(200);
 });
+
+/** Sum of a metric in Prometheus' text, over the lines that have these labels. */
+function sumOf(text: string, name: string, labels = ''): number {
+  const lines = text.split('\n').filter((line) => new RegExp(`^slipway_gateway_${name}[{ ]`).test(line));
+  return lines
+    .filter((line) => line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
 
 test('all figures are those of /metrics', async () => {
   const models = [{}, { modelId: 'org/other' }, { modelId: 'org/broken' }];

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LimitOptions } from '../../gateway/limits/bucket.js';
-import { createLimits, type RateLimits } from '../../gateway/limits/limits.js';
+import { createLimits, type LimitOptions, type RateLimits } from '../../gateway/limits/limits.js';
 import { redisStore } from '../../gateway/limits/redis.js';
 import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
 import { freePort, ROOT, waitFor } from '../fakes/server.js';
@@ -62,7 +61,7 @@ beforeEach(() => void lines.splice(0));
 /** A gateway that counts in the one Redis. */
 async function withRedis(options: LimitOptions, container?: RequestListener) {
   const url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
-  const limits = createLimits(options, await redisStore(url, (line) => lines.push(line)));
+  const limits = createLimits(options, await redisStore(url, options, (line) => lines.push(line)));
   opened.push(limits);
   return gateway({ parts: { limits }, ...(container ? { container } : {}) });
 }
@@ -145,10 +144,13 @@ redisTest(`a Redis that hangs holds nobody up for long${why}`, async () => {
 });
 
 redisTest(`an address that is none is told without its password${why}`, async () => {
-  await expect(redisStore(`http://:${PASSWORD}@x`, () => {})).rejects.toThrow(/^REDIS_URL is no address/);
-  await redisStore(`redis://:wrong-${PASSWORD}@127.0.0.1:${port}`, (line) => lines.push(line)).then(
+  const options = { calls: 1, seconds: 1 };
+  await expect(redisStore(`http://:${PASSWORD}@x`, options, () => {})).rejects.toThrow(
+    /^REDIS_URL is no address/,
+  );
+  await redisStore(`redis://:wrong-${PASSWORD}@127.0.0.1:${port}`, options, (line) => lines.push(line)).then(
     async (store) => {
-      expect(await store.take(record.id, 'call', { calls: 1, seconds: 1 })).toMatchObject({ waitMs: 0 });
+      expect(await store.take(record.id, 'call')).toMatchObject({ waitMs: 0 });
       store.close();
     },
   );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fixedCatalog } from '../../gateway/catalog/entries.js';
 import type { Catalog, ModelEntry } from '../../gateway/catalog/entry.js';
-import { type ConsoleParts, createConsole } from '../../gateway/console/app.js';
+import { createConsole } from '../../gateway/console/app.js';
 import { createIncidents } from '../../gateway/console/incidents.js';
 import { adminApp } from '../../gateway/http/admin.js';
 import { fileKeys, fixedKeys, hashKey } from '../../gateway/keys/key-store.js';
@@ -35,7 +35,6 @@ export interface GivenConsole {
   keyNames?: readonly string[] | null;
   isLocal?: boolean;
   playground?: { port: number; path: string } | null;
-  onAction?: ConsoleParts['onAction'];
 }
 
 const answering: RequestListener = (request, response) => {
@@ -47,7 +46,6 @@ const answering: RequestListener = (request, response) => {
 /** A gateway over a pool of made-up servers, its console and its metrics, all listening. */
 export async function consoleGateway(given: GivenConsole = {}) {
   const { models = [{}], failures = {}, container = answering, isLocal = true, playground = null } = given;
-  const { onAction = () => {} } = given;
   const entries = models.map((model) => ({
     ...{ modelId: 'org/name', task: 'text-generation' as const, params: 0.1, ramRequired: 0.5 },
     ...{ addresses: [], figures: 'given' as const, ...model },
@@ -71,8 +69,7 @@ export async function consoleGateway(given: GivenConsole = {}) {
   const page = createConsole({
     ...{ catalog, upstream, keys, metrics, incidents, playground, isLocal, startMs: 5000 },
     ...{ key: CONSOLE_KEY, folder: CONSOLE_PAGE, logger: createLogger('json', 'silent'), everyMs: 20 },
-    limits: { calls: 1000, seconds: 60, concurrent: null },
-    onAction,
+    limits: { calls: 600, seconds: 60, concurrent: null },
   });
   const address = await started(createHttpServer(page.app));
   const admin = await started(createServer(adminApp(metrics)));

@@ -3,7 +3,7 @@ import { inertReason } from '../../builder/plan/config/inert-fields.js';
 import { isServerField } from '../../builder/plan/config/server-fields.js';
 import { unreadFields } from '../../builder/plan/config/unread-fields.js';
 import type { Head } from '../../runtime/core/handles/index.js';
-import { architectureOf } from '../../runtime/graphs/registry.js';
+import { architectureOf } from '../../runtime/models/registry.js';
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';

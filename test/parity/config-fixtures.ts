@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
-import { GraphError } from '../../runtime/graphs/errors.js';
-import { architectureOf } from '../../runtime/graphs/registry.js';
-import { packedStorage } from '../../runtime/graphs/storage.js';
-import { writeGraphs } from '../../runtime/graphs/write-graphs.js';
+import { GraphError } from '../../runtime/models/writer/errors.js';
+import { architectureOf } from '../../runtime/models/registry.js';
+import { packedStorage } from '../../runtime/models/writer/storage.js';
+import { writeGraphs } from '../../runtime/models/write-graphs.js';
 import type { WeightIndex } from '../../runtime/weights/index.js';
 import { graphModel, graphModels } from '../fakes/drawn-weights.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
-import { architectureOf } from '../../runtime/graphs/registry.js';
+import { architectureOf } from '../../runtime/models/registry.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { planModel } from '../../builder/plan/index.js';
-import { architectureOf } from '../../runtime/graphs/registry.js';
+import { architectureOf } from '../../runtime/models/registry.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { compareModels } from './compare-models.js';
 import { TRANSFORMERS_5, type ZooModel, zooModels } from './zoo.js';

@@ -25,24 +25,3 @@ test('names can not write to the terminal of who lists them', async () => {
   expect(listed).toContain('shop\\u{1b}[2J\\u{d}\\u{a}forged');
   expect(listed.trim().split('\n')).toHaveLength(1);
 });
-
-test('a key gets limits of its own, and those of all keys again', async () => {
-  const file = path.join(await mkdtemp(path.join(tmpdir(), 'slipway-keys-')), 'keys.json');
-  await keys('create', '--name', 'shop', '--keys', file);
-  const list = async () => (JSON.parse(await keys('list', '--json', '--keys', file)) as { id: string }[])[0]!;
-  const { id } = await list();
-  const limit = (...args: string[]) => keys('limit', id, '--keys', file, ...args);
-  expect(await limit('--rate', '5/1m', '--concurrent', '2')).toBe(
-    `${id} has these limits: 5/60s, 2 at once\n`,
-  );
-  expect(await list()).toMatchObject({ limits: { calls: 5, seconds: 60, concurrent: 2 } });
-  expect(await keys('list', '--keys', file)).toContain('shop  (5/60s, 2 at once)');
-  for (const wrong of [['--concurrent', '2'], [], ['--common', '--rate', '1/1s'], ['--rate', '1/0s']])
-    await expect(limit(...wrong)).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('keys limit: '),
-    });
-  await limit('--common');
-  expect(await list()).not.toHaveProperty('limits');
-  await expect(keys('limit', 'nobody', '--common', '--keys', file)).rejects.toMatchObject({ code: 2 });
-});

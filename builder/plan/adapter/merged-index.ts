@@ -1,6 +1,6 @@
 import { printable } from '../../../runtime/core/printable.js';
-import { architectureOf } from '../../../runtime/graphs/registry.js';
-import { createWeights } from '../../../runtime/graphs/weights.js';
+import { architectureOf } from '../../../runtime/models/registry.js';
+import { createWeights } from '../../../runtime/models/writer/weights.js';
 import type { StoredTensor, WeightIndex } from '../../../runtime/weights/index.js';
 import { Refusal } from '../refusal.js';
 import { type LoraSettings, MERGE_REMEDY } from './settings.js';

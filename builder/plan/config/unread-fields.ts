@@ -1,5 +1,5 @@
-import { type Fields, fieldsOf } from '../../../runtime/graphs/fields.js';
-import { architectureOf } from '../../../runtime/graphs/registry.js';
+import { type Fields, fieldsOf } from '../../../runtime/models/writer/fields.js';
+import { architectureOf } from '../../../runtime/models/registry.js';
 import { transformersMajor } from '../../../runtime/hub-config/version.js';
 import { isObject } from '../../../runtime/hub-config/json.js';
 import { aliasedField, baseDefaults, classDefaults, type Json } from './library-defaults.js';

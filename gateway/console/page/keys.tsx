@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KeyList } from '../state.js';
+import type { KeyList, KeyState } from '../state.js';
 import { ask } from './api.js';
-import { KeyRow } from './key-row.js';
-import { limitsText } from './limits.js';
+import { count, duration, plural, time } from './format.js';
 import { Problem } from './problem.js';
 import { useAction } from './use-action.js';
 
@@ -31,40 +30,32 @@ export function Keys() {
       await ask('DELETE', `api/keys/${encodeURIComponent(id)}`);
       await load();
     });
-  const limit = (id: string, limits: object | null) =>
-    act.run(async () => {
-      await ask('POST', `api/keys/${encodeURIComponent(id)}/limits`, { limits });
-      await load();
-    });
   return (
     <section aria-labelledby="keys" class="panel">
       <div class="head">
         <h2 id="keys">Keys</h2>
-        {list && <p class="note">each key: {limitsText(list.limits)}</p>}
+        {list && <p class="note">{limitsText(list.limits)}</p>}
       </div>
       <Problem text={act.problem} />
       {made && <Secret name={made.name} secret={made.key} onDone={() => setMade(undefined)} />}
       {list && (
         <ul class="list">
           {list.keys.map((key) => (
-            <KeyRow
-              key={key.id}
-              row={key}
-              common={list.limits}
-              isBusy={act.isBusy}
-              change={list.isFile ? { revoke, limit } : undefined}
-            />
+            <KeyRow key={key.id} row={key} isBusy={act.isBusy} onRevoke={list.isFile ? revoke : undefined} />
           ))}
         </ul>
       )}
       {list?.isFile && <KeyForm isBusy={act.isBusy} onCreate={create} />}
       {list?.isFile === false && (
-        <p class="note">
-          This gateway has no file of keys; start it with --keys to create, limit and revoke them.
-        </p>
+        <p class="note">This gateway has no file of keys; start it with --keys to create and revoke them.</p>
       )}
     </section>
   );
+}
+
+function limitsText({ calls, seconds, concurrent }: KeyList['limits']): string {
+  const rate = `each key: ${count(calls)} calls in ${duration(seconds)}`;
+  return concurrent === null ? rate : `${rate}, ${count(concurrent)} at once`;
 }
 
 function Secret({ name, secret, onDone }: { name: string; secret: string; onDone(): void }) {
@@ -83,6 +74,47 @@ function Secret({ name, secret, onDone }: { name: string; secret: string; onDone
         </button>
       </div>
     </div>
+  );
+}
+
+function KeyRow({
+  row,
+  isBusy,
+  onRevoke,
+}: {
+  row: KeyState;
+  isBusy: boolean;
+  onRevoke: ((id: string) => void) | undefined;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  const { id, name, created, calls, seconds } = row;
+  return (
+    <li class="key">
+      <div class="name">
+        <strong>{name || 'no name'}</strong> <code>{id}</code>
+      </div>
+      <span class="note">
+        {plural(calls, 'call')}, {duration(seconds)} of models; created {time(created)}
+      </span>
+      {onRevoke && (
+        <div class="row actions">
+          {isAsking ? (
+            <>
+              <button type="button" class="danger" disabled={isBusy} onClick={() => onRevoke(id)}>
+                Revoke for good
+              </button>
+              <button type="button" onClick={() => setAsking(false)}>
+                Keep
+              </button>
+            </>
+          ) : (
+            <button type="button" aria-label={`Revoke ${name || id}`} onClick={() => setAsking(true)}>
+              Revoke
+            </button>
+          )}
+        </div>
+      )}
+    </li>
   );
 }
 

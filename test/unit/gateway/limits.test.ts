@@ -4,10 +4,10 @@ import { memoryStore } from '../../../gateway/limits/store.js';
 /** Tokens that are taken one after the other at these times, in milliseconds. */
 function taking(bucket: { calls: number; seconds: number }) {
   let now = 1e9;
-  const store = memoryStore(() => now);
+  const store = memoryStore(bucket, () => now);
   return (atMs: number) => {
     now = 1e9 + atMs;
-    return store.take('k', 'call', bucket);
+    return store.take('k', 'call');
   };
 }
 
@@ -46,18 +46,6 @@ test('keys have buckets of their own, and a refused call holds no place', async 
   for (let i = 0; i < 10; i++)
     await expect(limits.enter('a')).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 60 });
   expect(await limits.enter('b')).toMatchObject({ limit: 1, remaining: 0 });
-});
-
-test('a key’s own limits stand in place of those of all; a changed one begins with a full bucket', async () => {
-  const limits = createLimits({ calls: 1, seconds: 60 });
-  const own = { calls: 2, seconds: 60, concurrent: 1 };
-  (await limits.enter('a')).release();
-  const first = await limits.enter('a', own);
-  expect(first).toMatchObject({ limit: 2, remaining: 1 });
-  await expect(limits.enter('a', own)).rejects.toMatchObject({ retryAfter: 1 });
-  first.release();
-  await expect(limits.enter('a', { ...own, concurrent: 2 })).resolves.toMatchObject({ remaining: 0 });
-  await expect(limits.enter('a', { ...own, concurrent: 9 })).rejects.toMatchObject({ retryAfter: 30 });
 });
 
 test('the cap holds for calls that arrive while others are still being counted', async () => {

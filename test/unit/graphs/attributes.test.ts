@@ -1,4 +1,4 @@
-import { attributeField, float } from '../../../runtime/graphs/attributes.js';
+import { attributeField, float } from '../../../runtime/models/writer/attributes.js';
 import { bytesReader, contentText, type Field, fieldsOf } from '../../../runtime/onnx/protobuf.js';
 
 /** Name, type and contents of an AttributeProto, as onnx.proto numbers its fields. */

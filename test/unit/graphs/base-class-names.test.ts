@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
+import { writeGraphs } from '../../../runtime/models/write-graphs.js';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { rangesOf } from '../../../runtime/store/source.js';
 import { readWeightIndex } from '../../../runtime/weights/index.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
+import { writeGraphs } from '../../../runtime/models/write-graphs.js';
 import { readGraphBytes } from '../../../runtime/onnx/graph.js';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { rangesOf } from '../../../runtime/store/source.js';

@@ -1,8 +1,8 @@
-import { createBudget } from '../../../runtime/graphs/budget.js';
-import { GraphError } from '../../../runtime/graphs/errors.js';
-import { createGraphWriter, type GraphInProgress } from '../../../runtime/graphs/graph-writer.js';
-import { inPlace, packedStorage } from '../../../runtime/graphs/storage.js';
-import { createWeights } from '../../../runtime/graphs/weights.js';
+import { createBudget } from '../../../runtime/models/writer/budget.js';
+import { GraphError } from '../../../runtime/models/writer/errors.js';
+import { createGraphWriter, type GraphInProgress } from '../../../runtime/models/writer/graph-writer.js';
+import { inPlace, packedStorage } from '../../../runtime/models/writer/storage.js';
+import { createWeights } from '../../../runtime/models/writer/weights.js';
 import { initializerShapes, isOwn, opsetOf, readGraphBytes } from '../../../runtime/onnx/graph.js';
 import type { StoredTensor } from '../../../runtime/weights/index.js';
 

@@ -1,4 +1,4 @@
-import { logPositions } from '../../../runtime/graphs/blocks/log-positions.js';
+import { logPositions } from '../../../runtime/models/layers/log-position-bias.js';
 
 test('distances have a row each, those too far the outermost', () => {
   expect(logPositions({ span: 3, farthest: 3 })).toEqual([0, 1, 2, 3, 4, 5, 5]);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Head } from '../../../runtime/core/handles/index.js';
-import { GraphError } from '../../../runtime/graphs/errors.js';
-import { writeGraphs } from '../../../runtime/graphs/write-graphs.js';
+import { GraphError } from '../../../runtime/models/writer/errors.js';
+import { writeGraphs } from '../../../runtime/models/write-graphs.js';
 import type { StoredTensor, WeightIndex } from '../../../runtime/weights/index.js';
 
 interface Network {

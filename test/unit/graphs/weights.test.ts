@@ -1,5 +1,5 @@
-import { GraphError } from '../../../runtime/graphs/errors.js';
-import { createWeights } from '../../../runtime/graphs/weights.js';
+import { GraphError } from '../../../runtime/models/writer/errors.js';
+import { createWeights } from '../../../runtime/models/writer/weights.js';
 import type { StoredTensor } from '../../../runtime/weights/index.js';
 
 const indexOf = (tensors: Record<string, Partial<StoredTensor>>) =>

@@ -15,7 +15,7 @@ import { frameBytes, MOST_BYTES } from './vits-memory.js';
 const PRIORS = ['prior_means', 'prior_log_variances'] as const;
 const SEEDS = 2 ** 47;
 
-/** The two graphs of runtime/graphs/architectures/speech/vits.ts; noise is drawn here, as torch draws it. */
+/** The two graphs of runtime/models/audio/vits/; noise is drawn here, as torch draws it. */
 export async function openWrittenVits(request: LoadRequest, config: Json): Promise<VitsNetwork> {
   const [encoder, decoder] = (await Promise.all(
     ['letter_encoder', 'letter_decoder'].map((role) => openSessionPool(request, graphSource(request, role))),

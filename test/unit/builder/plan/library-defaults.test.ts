@@ -1,5 +1,5 @@
 import { classDefaults } from '../../../../builder/plan/config/library-defaults.js';
-import { ARCHITECTURES } from '../../../../runtime/graphs/registry.js';
+import { ARCHITECTURES } from '../../../../runtime/models/registry.js';
 
 /** What a schema says of a field, less what only wraps it. */
 interface Field {

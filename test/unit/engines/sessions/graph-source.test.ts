@@ -6,7 +6,7 @@ import { RunError } from '../../../../runtime/core/errors.js';
 import type { ModelSpec } from '../../../../runtime/core/spec.js';
 import { graphSource, type GraphInMemory } from '../../../../runtime/engines/sessions/graph-source.js';
 import { openSession } from '../../../../runtime/engines/sessions/session.js';
-import { ELEMENTS, externalTensor, shapedType } from '../../../../runtime/graphs/tensors.js';
+import { ELEMENTS, externalTensor, shapedType } from '../../../../runtime/models/writer/tensors.js';
 import { type Graph, graphFields, writeGraph } from '../../../../runtime/onnx/graph.js';
 import { writeField, writeNumber } from '../../../../runtime/onnx/protobuf.js';
 

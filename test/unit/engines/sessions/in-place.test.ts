@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { GraphInMemory } from '../../../../runtime/engines/sessions/graph-source.js';
 import { inPlace } from '../../../../runtime/engines/sessions/in-place.js';
 import { openSession } from '../../../../runtime/engines/sessions/session.js';
-import { ELEMENTS, externalTensor, shapedType } from '../../../../runtime/graphs/tensors.js';
+import { ELEMENTS, externalTensor, shapedType } from '../../../../runtime/models/writer/tensors.js';
 import { writeGraph } from '../../../../runtime/onnx/graph.js';
 import { writeField, writeNumber } from '../../../../runtime/onnx/protobuf.js';
 

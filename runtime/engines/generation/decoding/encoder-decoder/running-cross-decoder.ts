@@ -12,7 +12,7 @@ import { HEADS_INPUT } from '../prompt.js';
 import { answerLengthOf, type OpenCrossDecoder, stateBytesOf } from './cross-decoder.js';
 import { isCrossAttention } from './cross-cache.js';
 
-/** The graph that makes keys and values of a source; only the builder writes one (graphs/blocks/running-decoder.ts). */
+/** The graph that makes keys and values of a source; only the builder writes one (models/bases/encoder-decoder/running-cross-decoder.ts). */
 export const CROSS_ROLE = 'cross_key_values';
 
 /** Opens a decoder that the builder wrote: all requests share the running batch, whatever they attend to. */

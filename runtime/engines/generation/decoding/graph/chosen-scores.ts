@@ -69,7 +69,7 @@ function headOf(nodes: readonly GraphNode[], output: string): GraphNode | undefi
   return maker && HEADS.has(maker.op) ? maker : undefined;
 }
 
-/** Of a graph of ours, whose last states are cut to those of the last token (graphs/blocks/decoder.ts): the cut moves. */
+/** Of a graph of ours, whose last states are cut to those of the last token (models/bases/decoder/decoder-heads.ts): the cut moves. */
 function movedCut({ nodes }: Graph, output: string): GraphNode[] | undefined {
   const cuts = nearestSlices(nodes, output);
   const [cut] = cuts;

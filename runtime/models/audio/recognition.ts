@@ -1,0 +1,15 @@
+import type { AnyArchitecture } from '../family.js';
+import { ast } from './audio-spectrogram-transformer.js';
+import { data2vecAudio } from './data2vec-audio.js';
+import { hubert } from './hubert.js';
+import { moonshine } from './moonshine.js';
+import { unispeech, unispeechSat, wav2vec2 } from './wav2vec2.js';
+import { wav2vec2Bert } from './wav2vec2-bert.js';
+import { wavlm } from './wavlm.js';
+import { whisper } from './whisper.js';
+
+/** Families that read sounds. */
+export const SOUNDS: readonly AnyArchitecture[] = [
+  ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert],
+  ...[whisper, moonshine, ast],
+];

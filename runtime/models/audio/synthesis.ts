@@ -1,0 +1,6 @@
+import type { AnyArchitecture } from '../family.js';
+import { musicgen } from './musicgen/family.js';
+import { vits } from './vits/family.js';
+
+/** Families that make sounds. */
+export const SPEECH: readonly AnyArchitecture[] = [vits, musicgen];

@@ -1,0 +1,48 @@
+import type * as z from 'zod';
+import { latentAttention, latentConfig, latentHeadWidth } from '../../layers/latent-attention.js';
+import { GraphError } from '../../writer/errors.js';
+import { llamaConfig, llamaSizes } from './llama-config.js';
+import type { LlamaLike } from './llama-decoder.js';
+import { count, routedConfig, type RoutedFamily, routedFeedForward } from './routed-experts.js';
+
+export const deepseekConfig = {
+  ...llamaConfig,
+  ...latentConfig,
+  ...routedConfig,
+  ...{ n_group: count.nullable().default(null), topk_group: count.nullable().default(null) },
+};
+
+type Deepseek = z.output<z.ZodObject<typeof deepseekConfig>>;
+
+interface Family extends RoutedFamily {
+  /** Of scores, beside 1 / sqrt(width of queries). */
+  scale: number;
+  interleaved: boolean;
+}
+
+export function deepseekModel(c: Deepseek, family: Family): LlamaLike {
+  const heads = c.num_attention_heads;
+  if ((c.num_key_value_heads ?? heads) !== heads)
+    throw new GraphError('config.json: num_key_value_heads other than num_attention_heads are not known');
+  const width = c.hidden_size;
+  const bias = c.attention_bias === true;
+  const scale = (c.qk_nope_head_dim + c.qk_rope_head_dim) ** -0.5 * family.scale;
+  return {
+    ...llamaSizes({ ...c, head_dim: latentHeadWidth(c) }),
+    keyHeads: heads,
+    bias: { feedForward: family.feedForwardBias },
+    attend: (g, x, inputs, { layer, at }) =>
+      latentAttention(g, x, inputs, {
+        ...{ ...c, layer, width, heads, bias, scale, rotary: c, interleaved: family.interleaved },
+        at: (name) => at(`self_attn.${name}`),
+      }),
+    feedForward: routedFeedForward(c, family),
+  };
+}
+
+/** What long texts do to scores beside the angles of their positions ("yarn"). */
+export function longScale({ rope_scaling: scaling }: Deepseek): number {
+  const [all, factor] = [scaling?.['mscale_all_dim'], scaling?.['factor']].map(Number) as [number, number];
+  if (!all || !(factor > 1)) return 1;
+  return (0.1 * all * Math.log(factor) + 1) ** 2;
+}

@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import { type Choices, expertsSum, overTokens } from '../../layers/moe.js';
+import { gatedFeedForward } from '../../layers/swiglu.js';
+import { linear } from '../../layers/linear.js';
+import { GraphError } from '../../writer/errors.js';
+import type { GraphWriter, Value } from '../../writer/graph-writer.js';
+import { size } from '../../config-fields.js';
+
+/** Mixtures of DeepSeek's kind: routed experts of a layer, and shared ones that all tokens go through. */
+
+export const count = z.int().min(1).max(1024);
+
+export const routedConfig = {
+  n_shared_experts: count,
+  moe_intermediate_size: size,
+  n_routed_experts: count,
+  num_experts_per_tok: count,
+  first_k_dense_replace: z.int().min(0).default(0),
+  routed_scaling_factor: z.number().default(1),
+};
+
+export type At = (name: string) => string;
+
+export interface RoutedFamily {
+  feedForwardBias: boolean;
+  choose(g: GraphWriter, tokens: Value, at: At): Choices;
+}
+
+type Routed = z.output<z.ZodObject<typeof routedConfig>> & { hidden_size: number; hidden_act: string };
+
+/** Undefined for the first layers, which have one gated layer. */
+export const routedFeedForward =
+  (c: Routed, { choose, feedForwardBias: bias }: RoutedFamily) =>
+  (g: GraphWriter, x: Value, at: At, layer: number): Value | undefined => {
+    if (layer < c.first_k_dense_replace) return undefined;
+    const { hidden_size: width, hidden_act: act, moe_intermediate_size: inner } = c;
+    const one = (fed: Value, name: string, size: number) =>
+      gatedFeedForward(g, fed, (part) => at(`mlp.${name}.${part}`), { width, act, bias, inner: size });
+    const mixed = overTokens(g, x, width, (tokens) =>
+      expertsSum(g, tokens, choose(g, tokens, at), {
+        width,
+        compute: (fed, expert) => one(fed, `experts.${expert}`, inner),
+      }),
+    );
+    return g.node('Add', [mixed, one(x, 'shared_experts', inner * c.n_shared_experts)]);
+  };
+
+/** float32 [tokens, groups, experts of a group] of [tokens, experts]. @throws GraphError where they don't part evenly */
+export function grouped(
+  g: GraphWriter,
+  scores: Value,
+  { experts, groups }: { experts: number; groups: number },
+): Value {
+  if (experts % groups === 0) return g.node('Reshape', [scores, g.ints([-1, groups, experts / groups])]);
+  throw new GraphError(`config.json: ${experts} experts can't be parted into ${groups} groups`);
+}
+
+interface Best {
+  /** float32 [tokens, groups, experts of a group] */
+  scores: Value;
+  /** float32 [tokens, groups] */
+  ofGroups: Value;
+  experts: number;
+  groups: number;
+  kept: number;
+}
+
+/** The scores [tokens, experts] of the best groups; those of others are zero. */
+export function ofBestGroups(g: GraphWriter, { scores, ofGroups, experts, groups, kept }: Best): Value {
+  const which = top(g, ofGroups, kept, 1)[1];
+  const hot = g.node('OneHot', [which, g.ints([groups], []), g.floats([0, 1])]);
+  const isBest = g.node('ReduceMax', [hot, g.ints([1])], { keepdims: 0 });
+  const left = g.node('Mul', [scores, g.node('Unsqueeze', [isBest, g.ints([2])])]);
+  return g.node('Reshape', [left, g.ints([-1, experts])]);
+}
+
+export const top = (g: GraphWriter, x: Value, k: number, axis: number): [Value, Value] =>
+  g.nodes('TopK', [x, g.ints([k])], { outputs: 2, attributes: { axis } }) as [Value, Value];
+
+export const times = (g: GraphWriter, x: Value, factor: number): Value =>
+  g.node('Mul', [x, g.scalar(factor)]);
+
+/** What a router that scores by sigmoids reads of a configuration. */
+export const sigmoidConfig = {
+  ...{ n_group: count.default(1), topk_group: count.default(1) },
+  norm_topk_prob: z.boolean().default(true),
+};
+
+type BySigmoid = Pick<
+  Routed,
+  'hidden_size' | 'n_routed_experts' | 'num_experts_per_tok' | 'routed_scaling_factor'
+> &
+  z.output<z.ZodObject<typeof sigmoidConfig>>;
+
+/** What keeps shares from being divided by zero. */
+const LEAST = 1e-20;
+
+/** Sigmoids and a correction say who computes; the sigmoids alone are the shares. */
+export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigmoid): Choices {
+  const [experts, groups] = [c.n_routed_experts, c.n_group];
+  if (experts < 2 * groups)
+    throw new GraphError('config.json: n_group leaves groups of fewer than two experts');
+  const logits = linear(g, tokens, at('mlp.gate'), {
+    ...{ from: c.hidden_size, to: experts, bias: false, isExact: true },
+  });
+  const scores = g.node('Sigmoid', [logits]);
+  const moved = g.node('Add', [scores, g.weight(at('mlp.gate.e_score_correction_bias'), [experts])]);
+  const byGroup = grouped(g, moved, { experts, groups });
+  const ofGroups = g.node('ReduceSum', [top(g, byGroup, 2, 2)[0], g.ints([2])], { keepdims: 0 });
+  const left = ofBestGroups(g, { scores: byGroup, ofGroups, experts, groups, kept: c.topk_group });
+  const which = top(g, left, c.num_experts_per_tok, 1)[1];
+  const shares = g.node('GatherElements', [scores, which], { axis: 1 });
+  const total = () => g.node('ReduceSum', [shares, g.ints([1])], { keepdims: 1 });
+  const normed = c.norm_topk_prob
+    ? g.node('Div', [shares, g.node('Add', [total(), g.scalar(LEAST)])])
+    : shares;
+  return { experts, which, weights: times(g, normed, c.routed_scaling_factor) };
+}

@@ -1,0 +1,51 @@
+import { placesBehindPadding, placesOf } from '../../layers/text-inputs.js';
+import { sinusoids } from '../../layers/sinusoids.js';
+import type { GraphWriter, Value } from '../../writer/graph-writer.js';
+import type { BartLike } from './bart-decoder.js';
+
+type Positions = BartLike['positions'];
+
+/** int64 [rows or 1, tokens] */
+const placesIn = (g: GraphWriter, ids: Value, given: Value | undefined): Value =>
+  given ?? g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+
+/** A table for each side, which begins with rows that no position has. */
+export const learned =
+  ({ rows, width, offset }: { rows: number; width: number; offset: number }): Positions =>
+  (g, ids, side, given) => {
+    const table = g.weight(`model.${side}.embed_positions.weight`, [rows + offset, width]);
+    const places = placesIn(g, ids, given);
+    const lines = offset === 0 ? places : g.node('Add', [places, g.ints([offset], [])]);
+    return g.node('Gather', [table, lines]);
+  };
+
+/** Marian's and Pegasus' sines and cosines. */
+export const sines =
+  (width: number): Positions =>
+  (g, ids, _side, given) =>
+    sinusoids(g, placesIn(g, ids, given), width, (i) => 10_000 ** ((-2 * i) / width));
+
+/** The same, where a checkpoint may have them as a table. */
+export const storedSines =
+  ({ rows, width }: { rows: number; width: number }): Positions =>
+  (g, ids, side, given) => {
+    const isStored = g.weights.has(`model.${side}.embed_positions.weight`);
+    const positions = isStored ? learned({ rows, width, offset: 0 }) : sines(width);
+    return positions(g, ids, side, given);
+  };
+
+/** int64 [rows, 1] of [rows, tokens] */
+const firstOf = (g: GraphWriter, places: Value): Value =>
+  g.node('Slice', [places, g.ints([0]), g.ints([1]), g.ints([1])]);
+
+/** M2M100's: positions count from the padding's id on and skip padding, which has none. */
+export const sinesBehindPadding =
+  (width: number, padId: number): Positions =>
+  (g, ids, _side, given) => {
+    const own = placesBehindPadding(g, ids, padId);
+    const isText = g.node('Greater', [own, g.ints([padId], [])]);
+    const moved = given === undefined ? own : g.node('Add', [own, firstOf(g, given)]);
+    const step = Math.log(10_000) / (width / 2 - 1);
+    const found = sinusoids(g, moved, width, (i) => Math.exp(-i * step));
+    return g.node('Where', [g.node('Unsqueeze', [isText, g.ints([2])]), found, g.scalar(0)]);
+  };

@@ -1,0 +1,35 @@
+import type { AnyArchitecture } from '../family.js';
+import { ayaVision } from './aya-vision.js';
+import { florence2 } from './florence2/family.js';
+import { gemma3Pictures } from './gemma3.js';
+import { paligemma } from './paligemma.js';
+import { idefics3 } from './idefics3.js';
+import { internvl } from './internvl.js';
+import { llava } from './llava.js';
+import { llavaNext } from './llava-next.js';
+import { llavaOnevision } from './llava-onevision.js';
+import { mistral3 } from './mistral3.js';
+import { qwen2Audio } from './qwen2-audio.js';
+import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
+import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
+import { voxtral } from './voxtral.js';
+
+/** Language models that read pictures, sounds or videos among words. */
+export const MEDIA: readonly AnyArchitecture[] = [
+  idefics3,
+  gemma3Pictures,
+  paligemma,
+  llava,
+  llavaNext,
+  llavaOnevision,
+  qwen2Vl,
+  qwen25Vl,
+  qwen3Vl,
+  qwen3VlMoe,
+  internvl,
+  mistral3,
+  ayaVision,
+  florence2,
+  voxtral,
+  qwen2Audio,
+];

@@ -1,0 +1,12 @@
+import { defineArchitecture } from '../family.js';
+import { PARTS } from './language-model.js';
+import { config, squareFeatures, headsOf } from './llava.js';
+
+/** The same for squares of larger pictures. modeling_llava_next.py */
+export const llavaNext = defineArchitecture({
+  modelTypes: ['llava_next'],
+  config,
+  prefixes: [],
+  parts: PARTS,
+  heads: headsOf(squareFeatures),
+});

@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import { defineArchitecture } from '../family.js';
+import { languageModel, PARTS } from './language-model.js';
+import { pictureEncoder } from './image-tower.js';
+import { llavaConfig, config, squareFeatures, headsOf } from './llava.js';
+
+const onevisionConfig = config.extend({
+  text_config: languageModel('qwen2'),
+  vision_config: pictureEncoder('siglip_vision_model', {
+    ...{ hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 26, num_attention_heads: 16 },
+    ...{ patch_size: 14, image_size: 384 },
+  }),
+  vision_feature_select_strategy: z.enum(['default', 'full']).default('full'),
+  vision_feature_layer: llavaConfig.vision_feature_layer.default(-1),
+});
+
+/** The same with other defaults. modeling_llava_onevision.py */
+export const llavaOnevision = defineArchitecture({
+  modelTypes: ['llava_onevision'],
+  config: onevisionConfig,
+  prefixes: [],
+  parts: PARTS,
+  heads: headsOf(squareFeatures),
+});

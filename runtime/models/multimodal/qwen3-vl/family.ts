@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { defineArchitecture } from '../../family.js';
+import type { Decoder } from '../../bases/decoder/decoder.js';
+import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
+import { expertsSum, overTokens, softmaxChoices } from '../../layers/moe.js';
+import { gated } from '../../layers/swiglu.js';
+import { multiplied } from '../../layers/linear.js';
+import { rotaryConfig } from '../../layers/rope-frequencies.js';
+import { GraphError } from '../../writer/errors.js';
+import type { GraphWriter, Value } from '../../writer/graph-writer.js';
+import { size } from '../../config-fields.js';
+import { llamaConfig, llamaSizes, usualSizes } from '../../bases/decoder/llama-config.js';
+import { llamaDecoder, type LlamaLike } from '../../bases/decoder/llama-decoder.js';
+import { isMixed, mixedLayers } from '../../bases/decoder/mixed-layers.js';
+import { deepDecoder } from './deepstack-decoder.js';
+import { AXES, QWEN_PARTS } from '../qwen2-vl/family.js';
+import { deepLayers, type Vision3Config, vision3Config, writeDeepEncoder } from './vision.js';
+
+const common = {
+  ...llamaConfig,
+  max_position_embeddings: rotaryConfig.max_position_embeddings.default(128_000),
+  rope_theta: z.number().positive().default(5e6),
+};
+
+const textConfig = z.object({
+  ...common,
+  ...usualSizes({ vocabulary: 151_936, width: 4096, inner: 22_016, layers: 32, heads: 32 }),
+  num_key_value_heads: size.nullable().default(32),
+  head_dim: size.default(128),
+});
+type TextConfig = z.output<typeof textConfig>;
+
+const sections = z.array(z.int().min(0).max(1024)).length(3);
+
+/** Pairs of time, height and width where the file does not say. */
+const SECTIONS = [24, 20, 20];
+
+/**
+ * For each frequency the axis whose positions it turns by: height and width take every third one from the second and third on, time has
+ * the others.
+ * @throws GraphError where rope_scaling is not as Python reads it
+ */
+function interleavedAxes({ rope_scaling }: Pick<TextConfig, 'rope_scaling'>, width: number): number[] {
+  const given = sections.safeParse(rope_scaling?.['mrope_section'] ?? SECTIONS);
+  if (!rope_scaling || !given.success)
+    throw new GraphError('config.json: rope_scaling.mrope_section does not part frequencies in three');
+  return Array.from({ length: width / 2 }, (_, i) => (i < given.data[i % 3]! * 3 ? i % 3 : 0));
+}
+
+function decoderOf(c: TextConfig, feedForward?: LlamaLike['feedForward']): Decoder {
+  const sizes = llamaSizes(c);
+  const rotary = { ...c, axes: interleavedAxes(c, sizes.headWidth) };
+  return llamaDecoder({
+    ...{ ...sizes, headNorms: 'head', rotary: () => rotary },
+    ...(feedForward ? { feedForward } : {}),
+  });
+}
+
+interface Config<T> {
+  text_config: T;
+  vision_config: Vision3Config;
+}
+
+const configOf = <S extends z.ZodType>(text: S) =>
+  z.object({ text_config: text, vision_config: vision3Config.prefault({}) });
+
+const headsOf = <T>(model: (text: T) => Decoder) => ({
+  'media-chat': {
+    ...embeddedDecoderRoles<Config<T>>(
+      (c) => deepDecoder(model(c.text_config), deepLayers(c.vision_config).length),
+      { axes: AXES },
+    ),
+    vision_encoder: (g: GraphWriter, c: Config<T>) => writeDeepEncoder(g, c.vision_config),
+  },
+});
+
+/** Qwen2-VL's like, whose first layers read features of their own. modeling_qwen3_vl.py */
+export const qwen3Vl = defineArchitecture({
+  modelTypes: ['qwen3_vl'],
+  config: configOf(textConfig),
+  ...{ prefixes: [], parts: QWEN_PARTS },
+  heads: headsOf<TextConfig>((c) => decoderOf(c)),
+});
+
+const mixedConfig = z.object({
+  ...common,
+  ...usualSizes({ vocabulary: 151_936, width: 2048, inner: 5632, layers: 24, heads: 16 }),
+  ...mixedLayers,
+  num_key_value_heads: size.nullable().default(16),
+  num_experts: mixedLayers.num_experts.default(60),
+  num_experts_per_tok: z.int().min(1).max(1024).default(4),
+  moe_intermediate_size: size.default(1408),
+});
+type MixedConfig = z.output<typeof mixedConfig>;
+
+/** Experts in two tensors, [experts, columns, rows] each. */
+function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: MixedConfig): Value {
+  const { hidden_size: width, moe_intermediate_size: inner, hidden_act: act } = c;
+  const size = { width, experts: c.num_experts, chosen: c.num_experts_per_tok };
+  const part = (name: string, expert: number) => at(`mlp.experts.${name}[${expert}]`);
+  const [wide, narrow] = [
+    { rows: 2 * inner, columns: width, transposed: true },
+    { rows: width, columns: inner, transposed: true },
+  ];
+  return overTokens(g, x, width, (tokens) =>
+    expertsSum(g, tokens, softmaxChoices(g, tokens, at('mlp.gate'), size), {
+      width,
+      compute(fed, expert) {
+        const both = multiplied(g, fed, part('gate_up_proj', expert), wide);
+        return multiplied(g, gated(g, both, { inner, act }), part('down_proj', expert), narrow);
+      },
+    }),
+  );
+}
+
+function mixedDecoder(c: MixedConfig): Decoder {
+  const head = { ...c, head_dim: c.head_dim ?? Math.floor(c.hidden_size / c.num_attention_heads) };
+  return decoderOf(head, (g, x, at, layer) => (isMixed(c, layer) ? mixture(g, x, at, c) : undefined));
+}
+
+/** The same with a mixture of experts. modeling_qwen3_vl_moe.py */
+export const qwen3VlMoe = defineArchitecture({
+  modelTypes: ['qwen3_vl_moe'],
+  config: configOf(mixedConfig),
+  ...{ prefixes: [], parts: QWEN_PARTS },
+  heads: headsOf(mixedDecoder),
+});

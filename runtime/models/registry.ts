@@ -1,0 +1,68 @@
+import type { AnyArchitecture } from './family.js';
+import { albert } from './text/albert.js';
+import { bert } from './text/bert.js';
+import { convbert } from './text/convbert.js';
+import { deberta } from './text/deberta-v2/family.js';
+import { distilbert } from './text/distilbert.js';
+import { electra } from './text/electra.js';
+import { layoutlm } from './text/layoutlm.js';
+import { longformer } from './text/longformer.js';
+import { mobilebert } from './text/mobilebert.js';
+import { mpnet } from './text/mpnet.js';
+import { roberta } from './text/roberta.js';
+import { roformer } from './text/roformer.js';
+import { squeezebert } from './text/squeezebert.js';
+import { bloom } from './text/bloom.js';
+import { blip } from './multimodal/blip/family.js';
+import { git } from './multimodal/git.js';
+import { visionEncoderDecoder } from './multimodal/vision-encoder-decoder/family.js';
+import { DIFFUSION } from './diffusion/index.js';
+import { gpt2 } from './text/gpt2.js';
+import { gptBigcode } from './text/gpt-bigcode.js';
+import { gptNeo } from './text/gpt-neo.js';
+import { LLAMA_LIKE } from './text/decoders.js';
+import { mamba2 } from './text/mamba2.js';
+import { MEDIA } from './multimodal/index.js';
+import { modernbert } from './text/modernbert.js';
+import { mpt } from './text/mpt.js';
+import { opt } from './text/opt.js';
+import { falcon } from './text/falcon.js';
+import { codegen } from './text/codegen.js';
+import { gptj } from './text/gptj.js';
+import { gptNeox } from './text/gpt-neox.js';
+import { phi } from './text/phi.js';
+import { stablelm } from './text/stablelm.js';
+import { PICTURES } from './vision/index.js';
+import { bart } from './text/bart.js';
+import { blenderbot } from './text/blenderbot.js';
+import { m2m100 } from './text/m2m-100.js';
+import { marian } from './text/marian.js';
+import { mbart } from './text/mbart.js';
+import { pegasus } from './text/pegasus.js';
+import { mt5, t5, umt5 } from './text/t5.js';
+import { SOUNDS } from './audio/recognition.js';
+import { TIMM } from './timm/index.js';
+import { SPEECH } from './audio/synthesis.js';
+import { xlnet } from './text/xlnet.js';
+
+/** Families that graphs are written for. */
+export const ARCHITECTURES: readonly AnyArchitecture[] = [
+  ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
+  ...LLAMA_LIKE,
+  ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
+  ...[bloom, mpt, mamba2],
+  ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
+  ...PICTURES,
+  ...TIMM,
+  ...SOUNDS,
+  ...SPEECH,
+  ...MEDIA,
+  ...[visionEncoderDecoder, blip, git],
+  ...DIFFUSION,
+];
+
+/** @param modelType of config.json; for a network of diffusers its class */
+export function architectureOf(modelType: string | undefined): AnyArchitecture | undefined {
+  return ARCHITECTURES.find(({ modelTypes }) => modelTypes.includes(modelType ?? ''));
+}

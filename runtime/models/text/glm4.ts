@@ -1,0 +1,14 @@
+import { defineArchitecture } from '../family.js';
+import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { glmConfig, type Glm, glmModel } from '../bases/decoder/interleaved-rope.js';
+
+/** Norms stand before and behind. modeling_glm4.py */
+export const glm4 = defineArchitecture({
+  modelTypes: ['glm4'],
+  config: glmConfig,
+  ...llamaLike<Glm>((c) => ({
+    ...glmModel(c),
+    norms: 'around',
+    normsBehind: ['post_self_attn_layernorm', 'post_mlp_layernorm'],
+  })),
+});

@@ -1,0 +1,10 @@
+import { defineArchitecture } from '../family.js';
+import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { type Mixture, mixtureOf, expertConfig } from './granite.js';
+
+/** modeling_granitemoeshared.py */
+export const graniteMoeShared = defineArchitecture({
+  modelTypes: ['granitemoeshared'],
+  config: expertConfig,
+  ...llamaLike<Mixture>(mixtureOf),
+});

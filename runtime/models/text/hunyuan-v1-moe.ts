@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { defineArchitecture } from '../family.js';
+import { expertsSum, overTokens, softmaxChoices } from '../layers/moe.js';
+import { gatedFeedForward } from '../layers/swiglu.js';
+import { GraphError } from '../writer/errors.js';
+import type { GraphWriter, Value } from '../writer/graph-writer.js';
+import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { denseConfig, hunyuan } from '../bases/decoder/hunyuan-decoder.js';
+
+const count = z.int().min(1).max(1024);
+
+const byLayer = z.union([count, z.array(count)]);
+
+const mixtureConfig = denseConfig.extend({ num_experts: byLayer.default(1), moe_topk: byLayer.default(1) });
+
+type Mixture = z.output<typeof mixtureConfig>;
+
+function countOf(given: number | readonly number[], layer: number): number {
+  const found = typeof given === 'number' ? given : given[layer];
+  if (found !== undefined) return found;
+  throw new GraphError('config.json: num_experts and moe_topk leave out layers');
+}
+
+function mixture(
+  g: GraphWriter,
+  x: Value,
+  at: (name: string) => string,
+  { c, layer }: { c: Mixture; layer: number },
+) {
+  const { hidden_size: width, intermediate_size: inner, hidden_act: act } = c;
+  const size = { width, experts: countOf(c.num_experts, layer), chosen: countOf(c.moe_topk, layer) };
+  const one = (fed: Value, name: string) =>
+    gatedFeedForward(g, fed, (part) => at(`mlp.${name}.${part}`), { width, inner, act });
+  const mixed = overTokens(g, x, width, (tokens) =>
+    expertsSum(g, tokens, softmaxChoices(g, tokens, at('mlp.gate.wg'), size), {
+      ...{ width, compute: (fed, expert) => one(fed, `experts.${expert}`) },
+    }),
+  );
+  return g.node('Add', [mixed, one(x, 'shared_mlp')]);
+}
+
+/** modeling_hunyuan_v1_moe.py */
+export const hunyuanMoe = defineArchitecture({
+  modelTypes: ['hunyuan_v1_moe'],
+  config: mixtureConfig,
+  ...llamaLike<Mixture>((c) => ({
+    ...hunyuan(c),
+    feedForward: (g, x, at, layer) => mixture(g, x, at, { c, layer }),
+  })),
+});

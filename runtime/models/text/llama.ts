@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { defineArchitecture } from '../family.js';
+import { llamaConfig, llamaSizes } from '../bases/decoder/llama-config.js';
+import { llamaLike } from '../bases/decoder/llama-decoder.js';
+
+const config = z.object({ ...llamaConfig, mlp_bias: z.boolean().default(false) });
+
+/** modeling_llama.py */
+export const llama = defineArchitecture({
+  modelTypes: ['llama'],
+  config,
+  ...llamaLike<z.output<typeof config>>((c) => {
+    const sizes = llamaSizes(c);
+    return { ...sizes, bias: { ...sizes.bias, feedForward: c.mlp_bias } };
+  }),
+});

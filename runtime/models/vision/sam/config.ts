@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { epsilon, layers, size } from '../../config-fields.js';
+import { channels } from '../../bases/vision/vit-config.js';
+
+export const edge = z
+  .int()
+  .min(1)
+  .max(2 ** 14);
+
+const pictures = z
+  .object({
+    hidden_size: size.default(768),
+    output_channels: size.default(256),
+    num_hidden_layers: layers.default(12),
+    num_attention_heads: size.default(12),
+    num_channels: channels,
+    image_size: edge.default(1024),
+    patch_size: edge.default(16),
+    hidden_act: z.string().default('gelu'),
+    layer_norm_eps: epsilon.default(1e-6),
+    qkv_bias: z.boolean().default(true),
+    mlp_ratio: z.number().min(0.01).max(64).default(4),
+    mlp_dim: size.nullish(),
+    use_abs_pos: z.boolean().default(true),
+    use_rel_pos: z.boolean().default(true),
+    window_size: z.int().min(0).max(1024).default(14),
+    global_attn_indexes: z.array(z.int()).max(1024).default([2, 5, 8, 11]),
+    num_pos_feats: size.default(128),
+  })
+  .transform((c) => ({
+    ...c,
+    inner: c.mlp_dim ?? Math.trunc(c.hidden_size * c.mlp_ratio),
+    /** Patches of a column and of a line. */
+    edge: Math.floor(c.image_size / c.patch_size),
+  }));
+
+/** Of SAM and SAM 2. */
+export const promptsConfig = z.object({
+  hidden_size: size.default(256),
+  image_size: edge.default(1024),
+  patch_size: edge.default(16),
+  num_point_embeddings: z.int().min(2).max(1024).default(4),
+});
+
+/** Fields of the decoder of masks that SAM and SAM 2 share. */
+export const MASK_FIELDS = {
+  hidden_size: size.multipleOf(8).default(256),
+  mlp_dim: size.default(2048),
+  num_attention_heads: size.default(8),
+  attention_downsample_rate: z.int().min(1).max(1024).default(2),
+  num_multimask_outputs: z.int().min(1).max(64).default(3),
+  iou_head_hidden_dim: size.default(256),
+};
+
+const masks = z.object({
+  ...MASK_FIELDS,
+  hidden_act: z.string().default('relu'),
+  num_hidden_layers: layers.default(2),
+  iou_head_depth: layers.default(3),
+  layer_norm_eps: epsilon.default(1e-6),
+});
+
+export const samConfig = z
+  .object({
+    vision_config: pictures.prefault({}),
+    prompt_encoder_config: promptsConfig.prefault({}),
+    mask_decoder_config: masks.prefault({}),
+  })
+  .transform((c) => ({
+    pictures: c.vision_config,
+    prompts: c.prompt_encoder_config,
+    masks: c.mask_decoder_config,
+  }))
+  .superRefine(({ pictures, prompts, masks }, context) => {
+    const width = pictures.output_channels;
+    const others = [prompts.hidden_size, masks.hidden_size, 2 * pictures.num_pos_feats];
+    if (others.some((other) => other !== width)) refuse('vision_config', 'parts are of different width');
+    if (Math.floor(prompts.image_size / prompts.patch_size) !== pictures.edge)
+      refuse('prompt_encoder_config', 'its grid is not that of the pictures');
+    function refuse(path: string, message: string): void {
+      context.addIssue({ code: 'custom', message, path: [path] });
+    }
+  });
+export type SamConfig = z.output<typeof samConfig>;

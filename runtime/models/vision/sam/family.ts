@@ -1,0 +1,39 @@
+import { type Architecture, defineArchitecture } from '../../family.js';
+import { activation } from '../../layers/activation.js';
+import { linear } from '../../layers/linear.js';
+import { type SamConfig, samConfig } from './config.js';
+import { type MaskModel, tableRow, writeMasks } from './mask-decoder.js';
+import { samPictures } from './image-encoder.js';
+
+function maskModel({ pictures, prompts, masks }: SamConfig): MaskModel {
+  const { hidden_size: width, mlp_dim: inner } = masks;
+  return {
+    two: {
+      ...{ width, heads: masks.num_attention_heads, layers: masks.num_hidden_layers },
+      ...{ rate: masks.attention_downsample_rate, epsilon: masks.layer_norm_eps, out: 'out_proj' },
+      ...{ edge: pictures.edge, waves: pictures.num_pos_feats },
+      feedForward: (g, x, name) => {
+        const wide = linear(g, x, `${name}.lin1`, { from: width, to: inner });
+        return linear(g, activation(g, wide, masks.hidden_act), `${name}.lin2`, { from: inner, to: width });
+      },
+    },
+    ...{ pixels: prompts.image_size, count: masks.num_multimask_outputs, before: ['iou_token'] },
+    scores: { inner: masks.iou_head_hidden_dim, depth: masks.iou_head_depth, isShare: false },
+    label: (g, label) => tableRow(g, `point_embed.${label}`, width),
+  };
+}
+
+const heads: Architecture<SamConfig>['heads'] = {
+  'mask-generation': {
+    vision_encoder: (g, { pictures: c }) =>
+      g.output('image_embeddings', samPictures(g, c), 'float32', ['rows', c.output_channels, c.edge, c.edge]),
+    prompt_encoder_mask_decoder: (g, c) => {
+      const { edge } = c.pictures;
+      const shape = [1, c.masks.hidden_size, edge, edge];
+      writeMasks(g, g.input('image_embeddings', 'float32', shape), maskModel(c));
+    },
+  },
+};
+
+/** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
+export const sam = defineArchitecture({ modelTypes: ['sam'], config: samConfig, prefixes: ['sam.'], heads });

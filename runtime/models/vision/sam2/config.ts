@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import { epsilon, layers, size } from '../../config-fields.js';
+import { channels, stages } from '../../bases/vision/vit-config.js';
+import { edge, MASK_FIELDS, promptsConfig } from '../sam/config.js';
+
+const pair = (given: number) => z.tuple([edge, edge]).default([given, given]);
+const padding = z.int().min(0).max(1024);
+
+const hiera = z
+  .object({
+    model_type: z.literal('sam2_hiera_det_model', 'only Hiera is known').default('sam2_hiera_det_model'),
+    hidden_size: size.default(96),
+    num_channels: channels,
+    ...{ patch_kernel_size: pair(7), patch_stride: pair(4) },
+    patch_padding: z.tuple([padding, padding]).default([3, 3]),
+    query_stride: pair(2),
+    window_positional_embedding_background_size: pair(7),
+    num_query_pool_stages: z.int().min(0).max(64).default(3),
+    blocks_per_stage: stages.default([1, 2, 7, 2]),
+    embed_dim_per_stage: stages.default([96, 192, 384, 768]),
+    num_attention_heads_per_stage: stages.default([1, 2, 4, 8]),
+    window_size_per_stage: z.array(z.int().min(0).max(1024)).max(64).default([8, 4, 14, 7]),
+    global_attention_blocks: z.array(z.int()).max(1024).default([5, 7, 9]),
+    mlp_ratio: z.number().min(0.01).max(64).default(4),
+    hidden_act: z.string().default('gelu'),
+    layer_norm_eps: epsilon.default(1e-6),
+  })
+  .refine(
+    (c) =>
+      [c.embed_dim_per_stage, c.num_attention_heads_per_stage, c.window_size_per_stage].every(
+        ({ length }) => length === c.blocks_per_stage.length,
+      ) && c.blocks_per_stage.reduce((sum, count) => sum + count, 0) <= 1024,
+    { message: 'other lists are of another length', path: ['blocks_per_stage'] },
+  )
+  .refine((c) => c.hidden_size === c.embed_dim_per_stage[0], {
+    ...{ message: 'the first stage is of another width', path: ['hidden_size'] },
+  });
+export type HieraConfig = z.output<typeof hiera>;
+
+const pictures = z.object({
+  backbone_config: hiera.prefault({}),
+  fpn_hidden_size: size.default(256),
+  fpn_kernel_size: z.int().min(1).max(64).default(1),
+  fpn_stride: z.literal(1, 'pictures that are made smaller there are not known').default(1),
+  fpn_padding: padding.default(0),
+  fpn_top_down_levels: z.array(z.int()).max(64).default([2, 3]),
+  num_feature_levels: z.literal(3, 'Python reads three pictures').default(3),
+});
+
+const masks = z.object({
+  ...MASK_FIELDS,
+  num_hidden_layers: layers.min(2).default(2),
+  iou_head_depth: layers.min(2).default(3),
+});
+
+export const sam2Config = z
+  .object({
+    vision_config: pictures.prefault({}),
+    prompt_encoder_config: promptsConfig.prefault({}),
+    mask_decoder_config: masks.prefault({}),
+  })
+  .transform((c) => ({
+    pictures: c.vision_config,
+    prompts: c.prompt_encoder_config,
+    masks: c.mask_decoder_config,
+    /** Cells of a column and of a line that prompts look at. */
+    edge: Math.floor(c.prompt_encoder_config.image_size / c.prompt_encoder_config.patch_size),
+  }))
+  .superRefine(({ pictures, prompts, masks }, context) => {
+    const others = [prompts.hidden_size, masks.hidden_size];
+    if (others.some((other) => other !== pictures.fpn_hidden_size))
+      context.addIssue({
+        ...{ code: 'custom', message: 'parts are of different width', path: ['vision_config'] },
+      });
+  });
+export type Sam2Config = z.output<typeof sam2Config>;

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import { type Architecture, defineArchitecture } from '../family.js';
+import { activation } from '../layers/activation.js';
+import { attention } from '../layers/attention.js';
+import { linear, matMulTransposed } from '../layers/linear.js';
+import { layerNorm } from '../layers/norm.js';
+import { labelScores, meanToken } from '../bases/vision/image-heads.js';
+import { firstToken } from '../bases/encoder/encoder-heads.js';
+import type { GraphWriter, Value } from '../writer/graph-writer.js';
+import { ELEMENTS } from '../writer/tensors.js';
+import { epsilon, labelCount, labels, size } from '../config-fields.js';
+import {
+  embeddedPatches,
+  embeddedTexts,
+  picturePlaces,
+  pictureTower,
+  scalarWeight,
+  similarities,
+  textTower,
+  towerLayers,
+  towerSizes,
+} from '../bases/vision/clip-towers.js';
+
+const common = {
+  hidden_size: size.default(768),
+  intermediate_size: size.default(3072),
+  num_attention_heads: size.default(12),
+  hidden_act: z.string().default('gelu_pytorch_tanh'),
+  layer_norm_eps: epsilon.default(1e-6),
+};
+
+const textConfig = z.object({
+  ...{ ...textTower, ...common },
+  vocab_size: size.default(32000),
+  max_position_embeddings: size.default(64),
+  projection_size: size.nullish(),
+});
+type TextConfig = z.output<typeof textConfig>;
+
+export const siglipPictures = z.object({
+  ...{ ...pictureTower, ...common },
+  image_size: pictureTower.image_size.default(224),
+  patch_size: pictureTower.patch_size.default(16),
+  vision_use_head: z.boolean().default(true),
+});
+type PictureConfig = z.output<typeof siglipPictures>;
+
+const config = z
+  .object({ ...labels, text_config: textConfig.prefault({}), vision_config: siglipPictures.prefault({}) })
+  .transform((c) => ({ labels: labelCount(c), text: c.text_config, picture: c.vision_config }));
+type Config = z.output<typeof config>;
+
+/** Vectors of texts, whose last token counts, be it padding; the mask says whether tokens see that. */
+function textVectors(g: GraphWriter, c: TextConfig): Value {
+  const ids = g.input('input_ids', 'int64', ['texts', 'tokens']);
+  const mask = g.input('attention_mask', 'int64', ['texts', 'tokens']);
+  const padding = g.node('Cast', [mask], { to: ELEMENTS.int32 });
+  const x = towerLayers(g, embeddedTexts(g, ids, c), c, { base: 'text_model', padding });
+  const last = g.node('Gather', [x, g.ints([-1], [])], { axis: 1 });
+  const normed = layerNorm(g, last, 'text_model.final_layer_norm', towerSizes(c));
+  return linear(g, normed, 'text_model.head', {
+    from: c.hidden_size,
+    to: c.projection_size ?? c.hidden_size,
+  });
+}
+
+/** What the layers of the tower over pictures read first. */
+export const embeddedBySiglip = (g: GraphWriter, c: PictureConfig): Value =>
+  g.node('Add', [embeddedPatches(g, c, { bias: true }), picturePlaces(g, c, 0)]);
+
+function pictureStates(g: GraphWriter, c: PictureConfig): Value {
+  const x = towerLayers(g, embeddedBySiglip(g, c), c, { base: 'vision_model' });
+  return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
+}
+
+/** A learnt token that looks at all patches: float32 [rows, width]. */
+function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
+  const at = (name: string) => `vision_model.head.${name}`;
+  const { width, inner, heads, epsilon, act } = towerSizes(c);
+  const parts = (name: string, shape: readonly number[]) =>
+    g.nodes('Split', [g.weight(at(name), shape), g.ints([width, width, width])], {
+      ...{ outputs: 3, attributes: { axis: 0 } },
+    });
+  const weights = parts('attention.in_proj_weight', [3 * width, width]);
+  const biases = parts('attention.in_proj_bias', [3 * width]);
+  const probe = g.weight(at('probe'), [1, 1, width]);
+  const [query, key, value] = [probe, states, states].map((x, i) =>
+    g.node('Add', [matMulTransposed(g, x, weights[i]!), biases[i]!]),
+  ) as [Value, Value, Value];
+  const rows = g.node('Shape', [states], { start: 0, end: 1 });
+  const asked = g.node('Expand', [query, g.node('Concat', [rows, g.ints([1, width])], { axis: 0 })]);
+  const found = attention(g, { query: asked, key, value }, { heads, width });
+  const seen = linear(g, found, at('attention.out_proj'), { from: width, to: width });
+  const normed = layerNorm(g, seen, at('layernorm'), { width, epsilon });
+  const wide = activation(g, linear(g, normed, at('mlp.fc1'), { from: width, to: inner }), act);
+  const sum = g.node('Add', [seen, linear(g, wide, at('mlp.fc2'), { from: inner, to: width })]);
+  return firstToken(g, sum);
+}
+
+function writeMatcher(g: GraphWriter, c: Config): void {
+  const pictures = pooled(g, pictureStates(g, c.picture), c.picture);
+  const vectors = { pictures, texts: textVectors(g, c.text) };
+  similarities(g, vectors, { width: c.picture.hidden_size, bias: scalarWeight(g, 'logit_bias') });
+}
+
+function writeClassifier(g: GraphWriter, c: Config): void {
+  const sizes = { width: c.picture.hidden_size, labels: c.labels };
+  const logits = labelScores(g, meanToken(g, pictureStates(g, c.picture)), sizes);
+  g.output('logits', logits, 'float32', ['rows', c.labels]);
+}
+
+/** modeling_siglip.py */
+export const siglip = defineArchitecture({
+  modelTypes: ['siglip'],
+  config,
+  prefixes: [],
+  heads: {
+    'image-text-matching': { model: writeMatcher },
+    'image-classification': { model: writeClassifier },
+  },
+});
+
+const pictureHeads: Architecture<PictureConfig>['heads'] = {
+  'image-features': {
+    model: (g, c) => {
+      const states = pictureStates(g, c);
+      g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.hidden_size]);
+      if (c.vision_use_head)
+        g.output('pooler_output', pooled(g, states, c), 'float32', ['rows', c.hidden_size]);
+    },
+  },
+};
+
+export const siglipVision = defineArchitecture({
+  modelTypes: ['siglip_vision_model'],
+  config: siglipPictures,
+  prefixes: [],
+  heads: pictureHeads,
+});
