@@ -65,8 +65,12 @@ export interface BackendParts {
 export async function openBackend(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
   const { catalog, upstream } = await openOwn(flags, parts);
   const { environment, log } = parts;
-  const dispatcher = createDispatcher(environment.outgoing, UPSTREAM_POOLS);
-  return { catalog, upstream: withRemotes(upstream, remoteUpstream({ dispatcher, log })) };
+  const remotes = remoteUpstream({
+    openDispatcher: () => createDispatcher(environment.outgoing, UPSTREAM_POOLS),
+    isRemote: (modelId) => catalog.find(modelId)?.remote !== undefined,
+    log,
+  });
+  return { catalog, upstream: withRemotes(upstream, remotes) };
 }
 
 async function openOwn(flags: BackendFlags, parts: BackendParts): Promise<Backend> {
@@ -124,10 +128,13 @@ async function dockerBackend(
 ): Promise<Backend> {
   const { environment, log } = parts;
   const fleet = await openFleet();
+  const { problem } = environment.containerTracing;
+  if (problem !== undefined) log(problem);
   const images = await openImageCatalog(fleet, flags, log);
   const launcher = dockerLauncher({
     ...{ fleet, log, name: flags.name, offline: flags.offline ?? false },
-    ...{ hub: environment.hub, proxies: environment.proxies, body: environment.body, standby: flags.standby },
+    ...{ hub: environment.hub, proxies: environment.proxies, tracing: environment.containerTracing },
+    ...{ body: environment.body, standby: flags.standby },
   });
   return poolBackend(file ? mergedCatalog(file, images) : images, launcher, { flags, ...parts });
 }

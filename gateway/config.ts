@@ -2,8 +2,9 @@ import { DEFAULTS } from '../runtime/core/limits.js';
 import { type Outgoing, readOutgoing } from '../runtime/network/certificates.js';
 import { exposedProxies, proxyArguments } from '../runtime/network/outgoing-settings.js';
 import { readSecretFile } from '../runtime/store/secret-file.js';
-import { readTracing, type TracingSettings } from '../runtime/tracing/settings.js';
+import { readTracing, type TracingSettings, tracingSecret } from '../runtime/tracing/settings.js';
 import { GatewayError } from './errors.js';
+import { type ContainerTracing, containerTracing } from './upstream/container-tracing.js';
 
 /** The only reader of the environment under gateway/. */
 export interface GatewayEnvironment {
@@ -19,6 +20,8 @@ export interface GatewayEnvironment {
   outgoing: Outgoing;
   /** Where spans of calls are sent. */
   tracing: TracingSettings | undefined;
+  /** The same for containers. */
+  containerTracing: ContainerTracing;
   /** Proxies for containers: those without a password. */
   proxies: Readonly<Record<string, string>>;
   /** Limits of request bodies, the same as in model servers: MAX_BODY_BYTES, MAX_BODY_VALUES. */
@@ -29,15 +32,17 @@ export interface GatewayEnvironment {
 }
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): GatewayEnvironment {
-  const { KEY: _key, KEY_FILE: _file, REDIS_URL: redisUrl, ...server } = env;
+  const { KEY: _key, KEY_FILE: _file, REDIS_URL: redisUrl, OTEL_SERVICE_NAME: _name, ...server } = env;
+  const fail = (message: string) => new GatewayError(message);
   return {
     logFormat: env['LOG_FORMAT'] === 'json' ? 'json' : 'text',
     logLevel: env['LOG_LEVEL'] || 'info',
     redisUrl: redisUrl || undefined,
     kubernetes: apiServerOf(env),
     server,
-    outgoing: readOutgoing(env, (message) => new GatewayError(message)),
-    tracing: readTracing(env, (message) => new GatewayError(message)),
+    outgoing: readOutgoing(env, fail),
+    tracing: readTracing(env, fail),
+    containerTracing: containerTracing(env, (name) => tracingSecret(env, name, fail)),
     proxies: Object.fromEntries(
       Object.entries(proxyArguments(env)).filter(([name]) => !exposedProxies(env).includes(name)),
     ),

@@ -6,9 +6,9 @@ export const NO_TELEMETRY = { ORT_DISABLE_TELEMETRY: '1' } as const;
 
 /**
  * Names such as KEY, HF_TOKEN, KEY_FILE, HUGGING_FACE_HUB_TOKEN or AWS_SECRET_ACCESS_KEY; the addresses of the hub and of
- * proxies may hold a password.
+ * proxies may hold a password, headers for a collector a key.
  */
-const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)|^HF_ENDPOINT|_PROXY$/i;
+const SECRET = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)|^HF_ENDPOINT|^OTEL_EXPORTER_|_PROXY$/i;
 
 /**
  * Environment of the engine process: everything except secrets.

@@ -37,6 +37,7 @@ import { cacheBytesFor, memoryFor, pendingBytesFor } from './worker/memory-limit
 import { probeCudaInChild } from './worker/probe-cuda.js';
 import { createScheduler } from './worker/scheduler.js';
 import type { EngineState } from './worker/engine-state.js';
+import { readsMedia } from './tasks/reads-media.js';
 import { createSupervisor } from './worker/supervisor.js';
 
 /** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
@@ -70,6 +71,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   const follow = followStart((phase, milliseconds) => metrics.started(phase, milliseconds));
   const supervisor = createSupervisor({
     open,
+    onRows: (counts) => metrics.rows(counts),
     onState(state) {
       logState(logger, state);
       follow(state);
@@ -86,10 +88,11 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     onBegin: (waitedMs) => metrics.waited(waitedMs),
     onKill: () => logger.error('a cancelled request did not let go; the model process is started again'),
   });
-  const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(task.profile);
+  const maxBodyBytes = config.MAX_BODY_BYTES ?? defaultBodyBytes(readsMedia(task));
   const pendingBytes = config.MAX_PENDING_BYTES ?? pendingBytesFor(maxBodyBytes);
   const budget = createByteBudget(pendingBytes);
   const metrics: Metrics = createServerMetrics({
+    task: spec.task,
     running: () => scheduler.running,
     queued: () => scheduler.queued,
     ready: () => supervisor.state.name === 'ready',
@@ -110,10 +113,8 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     playground: config.PLAYGROUND ? new URL('playground/', import.meta.url) : undefined,
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {
-      maxBytes: maxBodyBytes,
-      maxValues: config.MAX_BODY_VALUES,
-      setting: 'MAX_BODY_BYTES',
-      budget,
+      ...{ maxBytes: maxBodyBytes, setting: 'MAX_BODY_BYTES' },
+      ...{ maxValues: config.MAX_BODY_VALUES, budget },
     },
     onRun: (event) => analytics.record({ model: spec.id, task: spec.task, ...event }),
   });

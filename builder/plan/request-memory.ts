@@ -122,7 +122,8 @@ const BODY_SHARE = 1 / 32;
 /** The container limit that leaves this much for requests. */
 export function limitFor(loadedBytes: number, requests: number, profile: Profile): number {
   const needed = loadedBytes + requests + HEAP_BYTES + SPREAD_BYTES;
-  const body = defaultBodyBytes(profile);
+  // By the profile: tasks that make media from a text are given more than their bodies take.
+  const body = defaultBodyBytes(profile !== 'text');
   const most = needed + BODY_COPIES * DEFAULTS.maxPendingBytes;
   const shared = needed / (1 - BODY_COPIES * BODY_SHARE);
   return Math.round(Math.min(most, Math.max(needed + BODY_COPIES * body, shared)));

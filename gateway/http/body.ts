@@ -1,5 +1,6 @@
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import { readsMedia } from '../../runtime/tasks/reads-media.js';
 import { TASKS } from '../../runtime/tasks/registry.js';
 import type { ByteBudget } from '../../runtime/wire/byte-budget.js';
 import type { JsonBodyOptions } from '../../runtime/wire/json-body.js';
@@ -27,5 +28,5 @@ export function bodyFor(
 }
 
 function defaultBytesOf(id: TaskId): number {
-  return defaultBodyBytes(TASKS[id].profile);
+  return defaultBodyBytes(readsMedia(TASKS[id]));
 }

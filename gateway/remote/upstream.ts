@@ -10,8 +10,10 @@ import type { Remote } from './remote.js';
 import { passingClient } from './slipway.js';
 
 export interface RemoteUpstreamOptions {
-  /** Connects to providers; closed with the upstream. */
-  dispatcher: Dispatcher;
+  /** Connects to providers: opened with the first call, closed with the upstream. */
+  openDispatcher: () => Dispatcher;
+  /** Whether the catalogue still has the model, and others serve it; what is kept of all others is forgotten. */
+  isRemote: (modelId: string) => boolean;
   log: (line: string) => void;
   /** Longest time that a call waits while a provider is busy. */
   mostWaitMs?: number;
@@ -26,13 +28,17 @@ interface Served {
 /** Models of the catalogue that others serve. Nothing runs here; what is kept of each is how it failed, and its limits. */
 export function remoteUpstream(options: RemoteUpstreamOptions): Upstream {
   const all = new Map<string, Served>();
+  let dispatcher: Dispatcher | undefined;
 
   function servedOf(modelId: string, remote: Remote): Served {
     const known = all.get(modelId);
     // The catalogue is read again with each change of its file.
     if (known && (known.remote === remote || JSON.stringify(known.remote) === JSON.stringify(remote)))
       return known;
-    const served = { remote, provider: createProvider(modelId, remote, options), limits: limitsOf(remote) };
+    dispatcher ??= options.openDispatcher();
+    const provider = createProvider(modelId, remote, { ...options, dispatcher });
+    const served = { remote, provider, limits: limitsOf(remote) };
+    for (const id of all.keys()) if (!options.isRemote(id)) all.delete(id);
     all.set(modelId, served);
     return served;
   }
@@ -57,7 +63,7 @@ export function remoteUpstream(options: RemoteUpstreamOptions): Upstream {
         },
       };
     },
-    close: () => options.dispatcher.destroy(),
+    close: async () => dispatcher?.destroy(),
   };
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SECRETS, type Secrets, type ServerOptions } from '../../builder/docker/fleet.js';
 import { hubAddress } from '../../runtime/store/hub-address.js';
 import type { ModelEntry } from '../catalog/entry.js';
+import type { ContainerTracing } from './container-tracing.js';
 
 /** What containers of a gateway are told, beside what their model needs. */
 export interface ContainerOptions {
@@ -12,6 +13,8 @@ export interface ContainerOptions {
   hub: { token?: string | undefined; endpoint?: string | undefined };
   /** Variables of proxies without passwords, which `docker inspect` would show. */
   proxies: Readonly<Record<string, string>>;
+  /** Where containers send their spans; not with `offline`, for a collector is elsewhere. */
+  tracing: ContainerTracing;
   /** Limits of request bodies, where they differ from the servers' defaults. */
   body: { maxBytes: number | undefined; maxValues: number | undefined };
 }
@@ -46,13 +49,14 @@ export function secretsOf({ image }: ModelEntry, options: ContainerOptions): Sec
     KEY: randomBytes(16).toString('hex'),
     ...(token === undefined || image?.baked || options.offline ? {} : { HF_TOKEN: token }),
     ...(isSecretHub(options) ? { HF_ENDPOINT: endpoint! } : {}),
+    ...(options.offline ? {} : options.tracing.secrets),
   };
 }
 
 export function serverOptions(entry: ModelEntry, options: ContainerOptions): Omit<ServerOptions, 'name'> {
   const { modelId, image, ramRequired, figures } = entry;
   if (!image) throw new Error(`there is no image of it on this engine; "builder build ${modelId}" makes one`);
-  const { name, hub, body, offline, proxies } = options;
+  const { name, hub, body, offline, proxies, tracing } = options;
   const labels = { [GATEWAY_LABEL]: name };
   const volume = { name: `slipway-weights-${titleOf(entry)}`, path: '/server/model', labels };
   const files = Object.keys(secretsOf(entry, options)).map((secret) => [
@@ -64,7 +68,7 @@ export function serverOptions(entry: ModelEntry, options: ContainerOptions): Omi
     network: networkOf(name),
     env: {
       PORT: String(PORT),
-      ...(offline ? {} : proxies),
+      ...(offline ? {} : { ...proxies, ...tracing.env }),
       ...(body.maxBytes === undefined ? {} : { MAX_BODY_BYTES: String(body.maxBytes) }),
       ...(body.maxValues === undefined ? {} : { MAX_BODY_VALUES: String(body.maxValues) }),
       ...(hub.endpoint === undefined || isSecretHub(options) ? {} : { HF_ENDPOINT: hub.endpoint }),

@@ -1,5 +1,3 @@
-import type { Profile } from './spec.js';
-
 /** Defaults of the limits that an operator can set. Each message about a limit names its variable. */
 export const DEFAULTS = {
   /** Bytes of a request body: a 32 MiB medium in Base64 and some text. */
@@ -38,6 +36,6 @@ export const DEFAULTS = {
 } as const;
 
 /** Bodies without media hold texts, which are shorter. */
-export function defaultBodyBytes(profile: Profile): number {
-  return profile === 'text' ? DEFAULTS.maxTextBodyBytes : DEFAULTS.maxBodyBytes;
+export function defaultBodyBytes(readsMedia: boolean): number {
+  return readsMedia ? DEFAULTS.maxBodyBytes : DEFAULTS.maxTextBodyBytes;
 }

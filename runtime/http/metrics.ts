@@ -1,10 +1,13 @@
+import type { RowCounts } from '../core/row-counts.js';
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { DURATION_BUCKETS } from '../core/duration-buckets.js';
+import type { TaskId } from '../core/task-ids.js';
 import type { Usage } from '../core/usage.js';
 import type { ResponseSummary } from '../wire/observe-responses.js';
 
 export interface ServerMetricsSources {
+  task: TaskId;
   running(): number;
   queued(): number;
   ready(): boolean;
@@ -29,6 +32,8 @@ export interface Metrics {
   waited(milliseconds: number): void;
   /** Milliseconds that a part of the last start took. */
   started(phase: StartPhase, milliseconds: number): void;
+  /** Counts runs by the rows that shared them. */
+  rows(counts: RowCounts): void;
   /** All metrics in Prometheus' text format. */
   text(): Promise<string>;
   /** GET /metrics. */
@@ -123,10 +128,27 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
     firstPiece: (milliseconds) => firstPiece.observe(milliseconds / 1000),
     waited: (milliseconds) => queue.observe(milliseconds / 1000),
     started: (phase, milliseconds) => start.set({ phase }, milliseconds / 1000),
+    rows: countRows(registry, sources.task),
     text: () => registry.metrics(),
     async handler(_request, response) {
       response.setHeader('Content-Type', registry.contentType);
       response.end(await registry.metrics());
     },
+  };
+}
+
+/** Upper bounds of rows in a run. */
+const ROW_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+function countRows(registry: Registry, task: TaskId): Metrics['rows'] {
+  const rows = new Histogram({
+    name: 'slipway_batch_rows',
+    help: 'Rows in runs of the graph that requests may share: texts, pictures, steps of generations.',
+    labelNames: ['task'],
+    buckets: ROW_BUCKETS,
+    registers: [registry],
+  });
+  return (counts) => {
+    for (const [size, runs] of counts) for (let run = 0; run < runs; run++) rows.observe({ task }, size);
   };
 }

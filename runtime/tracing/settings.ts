@@ -1,3 +1,6 @@
+import { readSecretFile } from '../store/secret-file.js';
+import { SECRET_VARIABLES } from './variables.js';
+
 /** Where spans are sent, by the standard's variables. */
 export interface TracingSettings {
   /** Address of the collector for traces. */
@@ -23,9 +26,11 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * @throws what `fail` makes of a value that can't be honoured; the values of headers are not part of it
  */
 export function readTracing(
-  env: NodeJS.ProcessEnv,
+  given: NodeJS.ProcessEnv,
   fail: (message: string) => Error,
 ): TracingSettings | undefined {
+  const secrets = SECRET_VARIABLES.map((name) => [name, tracingSecret(given, name, fail)]);
+  const env: NodeJS.ProcessEnv = { ...given, ...Object.fromEntries(secrets) };
   const of = (name: string) => env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`];
   const base = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const address =
@@ -53,6 +58,16 @@ export function readTracing(
     serviceName: env['OTEL_SERVICE_NAME'] || undefined,
     attributes: pairs('OTEL_RESOURCE_ATTRIBUTES', env['OTEL_RESOURCE_ATTRIBUTES']),
   };
+}
+
+/** The value of a variable, or of the file that is named in its place. @throws what `fail` makes of a file that can't be read */
+export function tracingSecret(
+  env: NodeJS.ProcessEnv,
+  name: (typeof SECRET_VARIABLES)[number],
+  fail: (message: string) => Error,
+): string | undefined {
+  const file = env[`${name}_FILE`];
+  return env[name] || (file ? readSecretFile(`${name}_FILE`, file, fail) : undefined);
 }
 
 /** Values are percent-encoded. */

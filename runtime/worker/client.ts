@@ -1,3 +1,4 @@
+import type { RowCounts } from '../core/row-counts.js';
 import type { Delta } from '../core/delta.js';
 import { fromWireError, RunError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
@@ -36,7 +37,11 @@ interface Pending {
   callbacks: Pick<RunOptions, 'onDelta' | 'onStep' | 'onUsage'>;
 }
 
-export function createEngineClient(open: OpenChannel): EngineClient {
+/** @param onRows told how many rows the engine's runs had */
+export function createEngineClient(
+  open: OpenChannel,
+  onRows: (counts: RowCounts) => void = () => {},
+): EngineClient {
   const runs = new Map<number, Pending>();
   let nextId = 1;
   let graphRuns = 0;
@@ -64,6 +69,8 @@ export function createEngineClient(open: OpenChannel): EngineClient {
       case 'runs':
         graphRuns = message.runs;
         return;
+      case 'rows':
+        return onRows(message.counts);
       case 'load_failed':
         return loading?.reject(fromWireError(message.error));
       case 'delta':

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Delta } from '../core/delta.js';
 import { RunError, toWireError } from '../core/errors.js';
+import { takeRowCounts } from '../engines/batching/row-counts.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { tokenizerOf } from '../engines/chat-templates/tokenizer-requests.js';
 import { loadHandle } from '../engines/index.js';
@@ -43,6 +44,8 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
   function startReportingRuns(): void {
     let reported = 0;
     const report = () => {
+      const counts = takeRowCounts();
+      if (counts.length > 0) send({ type: 'rows', counts });
       if (graphRuns() !== reported) send({ type: 'runs', runs: (reported = graphRuns()) });
     };
     setInterval(report, REPORT_RUNS_MS).unref();

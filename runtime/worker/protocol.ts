@@ -1,3 +1,4 @@
+import type { RowCounts } from '../core/row-counts.js';
 import type { Delta } from '../core/delta.js';
 import type { WireError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
@@ -22,6 +23,8 @@ export type FromEngine =
   | { type: 'load_failed'; error: WireError }
   /** Graph runs started so far; sent a few times a second while the number changes. */
   | { type: 'runs'; runs: number }
+  /** Rows of the runs since the last such message; sent as often. */
+  | { type: 'rows'; counts: RowCounts }
   /** Sent when the steps of a run begin and after each one, by tasks that tell them. */
   | { type: 'step'; id: number; progress: Progress }
   | { type: 'delta'; id: number; delta: Delta }

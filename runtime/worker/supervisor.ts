@@ -1,3 +1,4 @@
+import type { RowCounts } from '../core/row-counts.js';
 import { describe, type RunError } from '../core/errors.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { OpenChannel } from './channel.js';
@@ -32,6 +33,8 @@ export interface SupervisorOptions {
   open: OpenChannel;
   /** Called at every change of state, for the log. */
   onState(state: EngineState): void;
+  /** Told how many rows runs of the model had. */
+  onRows?: ((counts: RowCounts) => void) | undefined;
   /** Delay before the first retry; doubles up to a minute. */
   backoffMs?: number;
 }
@@ -46,7 +49,8 @@ const QUICK_DEATHS = 5;
  * Keeps one engine process running. A process that dies when ready is restarted at once, unless that happens
  * repeatedly; after a death while loading, the restart is delayed.
  */
-export function createSupervisor({ open, onState, backoffMs = 1000 }: SupervisorOptions): Supervisor {
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { open, onState, onRows, backoffMs = 1000 } = options;
   const state = keepState(onState);
   let client: EngineClient | undefined;
   let restarts = 0;
@@ -74,7 +78,7 @@ export function createSupervisor({ open, onState, backoffMs = 1000 }: Supervisor
 
   async function spawn(request: LoadRequest): Promise<void> {
     state.set({ name: 'loading', phase: 'opening' });
-    const engine = createEngineClient(open);
+    const engine = createEngineClient(open, onRows);
     client = runs.follow(engine);
     try {
       const { loadMs, goldenMs, example, tools } = await engine.load(request, onPhase);

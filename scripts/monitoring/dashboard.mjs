@@ -68,6 +68,17 @@ const MODELS = [
   ['Wait in the queue, 95 %', 's', [[quantile(0.95, 'slipway_queue_seconds', 'instance'), '{{instance}}']]],
   ['Tokens', 'short', [[rate('slipway_tokens_total', 'instance, direction'), '{{instance}} {{direction}}']]],
   [
+    'Rows in a run of the graph',
+    'short',
+    [
+      [
+        `${rate('slipway_batch_rows_sum', 'task, instance')} / ${rate('slipway_batch_rows_count', 'task, instance')}`,
+        '{{task}} {{instance}} mean',
+      ],
+      [quantile(0.95, 'slipway_batch_rows', 'task, instance'), '{{task}} {{instance}} 95 %'],
+    ],
+  ],
+  [
     'Tokens written in a run of the graph',
     'short',
     [
@@ -110,7 +121,7 @@ function rowOf(title, panels, { id, y }) {
         overrides: [],
       },
       options: {
-        legend: { displayMode: 'list', placement: 'bottom' },
+        legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] },
         tooltip: { mode: 'multi', sort: 'desc' },
       },
       targets: targets.map(([expr, legendFormat], n) => ({
@@ -124,6 +135,7 @@ export function dashboard() {
   const below = 1 + Math.ceil(GATEWAY.length / ACROSS) * HEIGHT;
   return {
     ...{ uid: 'slipway', title: 'Slipway', tags: ['slipway'], editable: true, schemaVersion: 39, version: 1 },
+    annotations: { list: [] },
     time: { from: 'now-3h', to: 'now' },
     refresh: '30s',
     templating: {

@@ -45,7 +45,10 @@ test('a provider of a model behind a proxy, with a private authority', async () 
   const proxy = await startProxy({ targets: { 'other.test:443': front.port } });
   const { outgoing } = readEnvironment({ HTTPS_PROXY: proxy.url, SSL_CERT_FILE: AUTHORITY });
   const dispatcher = createDispatcher(outgoing, UPSTREAM_POOLS);
-  const base = await remoteGateway({ url: 'https://other.test/v1' }, { options: { dispatcher } });
+  const base = await remoteGateway(
+    { url: 'https://other.test/v1' },
+    { options: { openDispatcher: () => dispatcher } },
+  );
   const messages = [{ role: 'user', content: 'x' }];
   expect(await run(base, { messages })).toMatchObject({ status: 200 });
   expect([proxy.requests, asked[0]!.path]).toEqual([['CONNECT other.test:443'], '/v1/chat/completions']);

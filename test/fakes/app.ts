@@ -32,6 +32,7 @@ export interface FakeAppOptions {
 /** Metrics of a server that does nothing. */
 export const idleMetrics = () =>
   createServerMetrics({
+    task: 'chat',
     running: () => 0,
     queued: () => 0,
     ready: () => true,

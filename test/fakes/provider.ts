@@ -72,7 +72,8 @@ export async function remoteGateway(
 ): Promise<string> {
   const remote = remoteField.parse({ kind: 'openai', model: 'gpt-x', keyFile: await keyFile(), ...fields });
   const remotes = remoteUpstream({
-    dispatcher: createDispatcher(DIRECT),
+    openDispatcher: () => createDispatcher(DIRECT),
+    isRemote: () => true,
     log: (line) => lines.push(line),
     ...{ mostWaitMs: 2000, ...options },
   });

@@ -60,7 +60,11 @@ async function watchedGateway(): Promise<{ server: Server; gauges: Gauges }> {
       limits: { concurrent: 1 },
       ...fields,
     });
-  const remotes = remoteUpstream({ dispatcher: createDispatcher(DIRECT), log: () => {} });
+  const remotes = remoteUpstream({
+    openDispatcher: () => createDispatcher(DIRECT),
+    isRemote: () => true,
+    log: () => {},
+  });
   const upstream = countWaiting(remotes);
   const budget = createByteBudget(2 ** 24);
   const limits = createLimits({ calls: 1e9, seconds: 1, concurrent: 100 });

@@ -134,6 +134,13 @@ describe('a classifier', () => {
     });
   });
 
+  test('tells how many rows its runs had', async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    // The first answer to its own example at the start, and those of the tests before.
+    const runs = /^slipway_batch_rows_count\{task="text-classification"\} (\d+)$/m.exec(text);
+    expect(Number(runs?.[1])).toBeGreaterThan(0);
+  });
+
   test('describes itself', async () => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Record<string, never>;
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'test/model' } });

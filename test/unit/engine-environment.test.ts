@@ -4,6 +4,7 @@ test('the engine sees no secret, whoever set it', () => {
   const secrets = {
     ...{ KEY: 's', KEY_FILE: 's', HF_TOKEN: 's', HF_TOKEN_FILE: 's', HUGGING_FACE_HUB_TOKEN: 's' },
     ...{ AWS_SECRET_ACCESS_KEY: 's', DB_PASSWORD: 's', github_token: 's' },
+    ...{ OTEL_EXPORTER_OTLP_HEADERS: 'api-key=s', OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: 's' },
     ...{ HTTPS_PROXY: 'http://u:p@proxy:1', http_proxy: 'http://u:p@proxy:1' },
   };
   const env = engineEnvironment({ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ...secrets }, false);

@@ -1,5 +1,6 @@
 import type { PooledSession } from '../sessions/session-pool.js';
 import { type BatchLimits, pickBatch } from './pick-batch.js';
+import { countRows } from './row-counts.js';
 
 export interface RowBatcher<Row, Result> {
   /**
@@ -85,6 +86,7 @@ export function createRowBatcher<Row, Result>(options: BatcherOptions<Row, Resul
 
   /** A run that fails is tried row by row, so that one bad row fails nobody else's request. */
   async function runBatch(batch: Waiting<Row, Result>[], run: PooledSession['run']): Promise<void> {
+    countRows(batch.length);
     try {
       const results = await compute(
         batch.map(({ row }) => row),

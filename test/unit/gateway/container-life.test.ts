@@ -99,6 +99,7 @@ describe('what a container is started with', () => {
   const options = {
     ...{ name: 'harbour', offline: false, hub: { token: 'hf_t' } },
     proxies: {},
+    tracing: { env: {}, secrets: {} },
     body: { maxBytes: undefined, maxValues: undefined },
   };
 

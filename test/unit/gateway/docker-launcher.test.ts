@@ -58,6 +58,7 @@ function launcherOf(engine: ReturnType<typeof fakeEngine>, standby = 4) {
     ...{ fleet: engine.fleet, name: 'harbour', offline: true, standby, hub: {} },
     ...{
       proxies: {},
+      tracing: { env: {}, secrets: {} },
       body: { maxBytes: undefined, maxValues: undefined },
       log: (line) => void lines.push(line),
     },

@@ -63,3 +63,17 @@ test('an engine that has died answers nobody any more, and says so', async () =>
   await expect(underWay).rejects.toMatchObject(crashed);
   await expect(client.run({ media: undefined } as never, { signal })).rejects.toMatchObject(crashed);
 });
+
+test('rows of runs are told as they are reported', () => {
+  const told: unknown[] = [];
+  let report!: (message: FromEngine) => void;
+  createEngineClient(
+    ({ onMessage }) => {
+      report = onMessage;
+      return { pid: undefined, kill: () => {}, send: () => {} };
+    },
+    (counts) => told.push(counts),
+  );
+  report({ type: 'rows', counts: [[4, 2]] });
+  expect(told).toEqual([[[4, 2]]]);
+});

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createRowBatcher } from '../../../../runtime/engines/batching/row-batcher.js';
+import { takeRowCounts } from '../../../../runtime/engines/batching/row-counts.js';
 import type { PooledSession } from '../../../../runtime/engines/sessions/session-pool.js';
 
 /** After all that is on its way: what a turn of the event loop starts may end in the next one. */
@@ -139,4 +140,17 @@ test('two such rows take turns', async () => {
   await both[0];
   await settled();
   expect(started[1]).toMatchObject({ rows: [61], wide: true });
+});
+
+test('rows of each run are counted, once', async () => {
+  takeRowCounts();
+  const { forward, started } = batcher();
+  const results = [forward(8), forward(8), forward(9)];
+  await settled();
+  for (const batch of started) batch.finish();
+  await Promise.all(results);
+  const counts = takeRowCounts();
+  expect(counts.reduce((sum, [rows, runs]) => sum + rows * runs, 0)).toBe(3);
+  expect(counts.reduce((sum, [, runs]) => sum + runs, 0)).toBe(started.length);
+  expect(takeRowCounts()).toEqual([]);
 });

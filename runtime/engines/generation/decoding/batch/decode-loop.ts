@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { countRows } from '../../../batching/row-counts.js';
 
 /** Work of one generation that needs runs of the graph. */
 export interface Job<Sequence> {
@@ -52,11 +53,16 @@ export function createDecodeLoop<Sequence>(options: LoopOptions<Sequence>): Deco
     while (prefills.length > 0 || steps.length > 0) {
       const jobs = steps;
       steps = [];
-      if (jobs.length > 0) await options.runSteps(jobs);
+      if (jobs.length > 0) await runSteps(jobs);
       await nextTurn();
       await runPrefills(jobs.length > 0 ? options.chunks.busy : options.chunks.idle);
     }
     running = false;
+  }
+
+  function runSteps(jobs: StepJob<Sequence>[]): Promise<void> {
+    countRows(jobs.reduce((rows, { tokens }) => rows + tokens.length, 0));
+    return options.runSteps(jobs);
   }
 
   async function runPrefills(limit: number): Promise<void> {

@@ -1,0 +1,7 @@
+import type { TaskDefinition } from './define.js';
+
+/** Whether requests hold pictures, sounds or videos. Tasks that make them from a text read none. */
+export function readsMedia({ modality, blocks }: Pick<TaskDefinition, 'modality' | 'blocks'>): boolean {
+  const kind = blocks ?? modality;
+  return kind === 'image' || kind === 'audio' || kind === 'video';
+}
