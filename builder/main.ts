@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { ownPackage } from '../runtime/own-package.js';
+import { ownPackage } from '../runtime/boot/own-package.js';
 import { runCli } from './cli.js';
 import { readBuilderConfig } from './config.js';
 import type { CommandDeps } from './deps.js';

@@ -1,3 +1,3 @@
-import { ownPackage } from '../runtime/own-package.js';
+import { ownPackage } from '../runtime/boot/own-package.js';
 
 export const { folder: PACKAGE, version: VERSION } = ownPackage(import.meta.dirname);

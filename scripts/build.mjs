@@ -37,7 +37,7 @@ for (const folder of ['builder', 'builder/plan/config'])
 const { metafile } = await build({
   ...common,
   entryPoints: {
-    main: 'runtime/main.ts',
+    main: 'runtime/boot/main.ts',
     child: 'runtime/worker/entry.ts',
     'session-thread': 'runtime/engines/sessions/thread.ts',
     'hash-thread': 'runtime/sealed/thread.ts',

@@ -19,7 +19,7 @@ import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
 import { timmKind } from '../dist/runtime/models/timm/kinds.js';
 import { dashboard } from './monitoring/dashboard.mjs';
 import { unpackFixtures } from './packing/unpack.mjs';
-import { ARCHITECTURES } from '../dist/runtime/models/registry.js';
+import { FAMILIES } from '../dist/runtime/models/registry.js';
 import { TASKS } from '../dist/runtime/tasks/registry.js';
 
 unpackFixtures();
@@ -88,7 +88,7 @@ function tasksOf(heads, modelType) {
 
 function modelsPage() {
   const fixtures = checkpointsByType();
-  const rows = ARCHITECTURES.flatMap(({ modelTypes, heads }) =>
+  const rows = FAMILIES.flatMap(({ modelTypes, heads }) =>
     modelTypes.map(
       (type) => `| ${type} | ${tasksOf(heads, type)} | ${(fixtures.get(type) ?? ['none']).join(', ')} |`,
     ),

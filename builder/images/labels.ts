@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
-import { openApiOf } from '../../runtime/openapi.js';
+import { openApiOf } from '../../runtime/boot/openapi.js';
 import type { Figures } from '../plan/figures.js';
 
 /** Labels of images. */

@@ -2,7 +2,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import path from 'node:path';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
-import { NO_TELEMETRY } from '../../runtime/engine-environment.js';
+import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { writeError } from '../../runtime/store/errors.js';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';

@@ -1,4 +1,5 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import type { ModelFacts } from './facts.js';
 
 type Row = [name: RegExp, ...tasks: TaskId[]];
@@ -83,51 +84,10 @@ const ARCHITECTURES: Row[] = [
   [/Model$/, 'feature-extraction', 'sentence-similarity'],
 ];
 
-/** config.model_type -> task, for repositories without architectures. */
-const MODEL_TYPES: Record<string, TaskId> = {
-  timm_resnet: 'image-classification',
-  timm_vit: 'image-classification',
-  timm_efficientnet: 'image-classification',
-  timm_convnext: 'image-classification',
-  whisper: 'automatic-speech-recognition',
-  moonshine: 'automatic-speech-recognition',
-  vits: 'text-to-speech',
+/** config.model_type -> task, for repositories without architectures, of types that only exports are served of. */
+const EXPORTED_TYPES: Readonly<Record<string, TaskId>> = {
   speecht5: 'text-to-speech',
-  musicgen: 'text-to-audio',
-  voxtral: 'audio-text-to-text',
-  qwen2_audio: 'audio-text-to-text',
   ultravox: 'audio-text-to-text',
-  marian: 'translation',
-  t5: 'text2text-generation',
-  bart: 'text2text-generation',
-  clip: 'zero-shot-image-classification',
-  siglip: 'zero-shot-image-classification',
-  owlvit: 'zero-shot-object-detection',
-  sam: 'mask-generation',
-  dpt: 'depth-estimation',
-  depth_anything: 'depth-estimation',
-  detr: 'object-detection',
-  yolos: 'object-detection',
-  segformer: 'image-segmentation',
-  videomae: 'video-classification',
-  vivit: 'video-classification',
-  timesformer: 'video-classification',
-  'vision-encoder-decoder': 'image-to-text',
-  gemma3: 'image-text-to-text',
-  paligemma: 'image-text-to-text',
-  llava: 'image-text-to-text',
-  llava_next: 'image-text-to-text',
-  llava_onevision: 'image-text-to-text',
-  idefics3: 'image-text-to-text',
-  qwen2_vl: 'image-text-to-text',
-  qwen2_5_vl: 'image-text-to-text',
-  qwen3_vl: 'image-text-to-text',
-  qwen3_vl_moe: 'image-text-to-text',
-  internvl: 'image-text-to-text',
-  mistral3: 'image-text-to-text',
-  aya_vision: 'image-text-to-text',
-  florence2: 'image-text-to-text',
-  smolvlm: 'image-text-to-text',
 };
 
 /** Pipeline classes of the diffusers library. */
@@ -152,9 +112,12 @@ export function possibleTasks(facts: ModelFacts): TaskId[] | undefined {
 }
 
 /** The usual task of a model type; used when nothing better is known. */
-export function taskOfModelType(facts: ModelFacts): TaskId | undefined {
-  const { modelType } = facts;
-  return modelType && Object.hasOwn(MODEL_TYPES, modelType) ? MODEL_TYPES[modelType] : undefined;
+export function taskOfModelType({ modelType }: ModelFacts): TaskId | undefined {
+  if (modelType === undefined) return undefined;
+  return (
+    familyOf(modelType)?.usualTask ??
+    (Object.hasOwn(EXPORTED_TYPES, modelType) ? EXPORTED_TYPES[modelType] : undefined)
+  );
 }
 
 function lookUp(table: readonly Row[], name: string): TaskId[] | undefined {

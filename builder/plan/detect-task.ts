@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import { isTaskId, TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { possibleTasks, taskOfModelType } from './architectures.js';
 import type { ModelFacts } from './facts.js';
 import { Refusal } from './refusal.js';
@@ -76,7 +76,7 @@ function guess(request: DetectRequest): DetectedTask {
   if (byType) return { task: byType, reason: `model_type ${facts.modelType}` };
   // No task would help a model that nothing here computes.
   const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
-  if (facts.modelType !== undefined && !hasExport && !architectureOf(facts.modelType))
+  if (facts.modelType !== undefined && !hasExport && !familyOf(facts.modelType))
     throw noExport(info, facts, []);
   throw new Refusal(
     `nothing in ${info.id} tells its task`,

@@ -1,6 +1,6 @@
 import type { ServedModel } from '../../runtime/dialects/host.js';
 import { dialectPaths } from '../../runtime/dialects/openapi.js';
-import { KEY_SCHEME, runOperation } from '../../runtime/openapi.js';
+import { KEY_SCHEME, runOperation } from '../../runtime/boot/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 
 /** OpenAPI 3.1 document of one model below its address: what its container has, where the gateway answers it. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RunError } from '../core/errors.js';
-import { scratchOf } from '../scratch.js';
+import { scratchOf } from '../boot/scratch.js';
 import { DEMUXERS } from './formats.js';
 
 /** Largest single allocation. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
+import type { TaskId } from '../core/task-ids.js';
 import type { Decoder } from './bases/decoder/decoder.js';
 import type { PictureModel } from './bases/vision/image-encoder.js';
 import type { GraphWriter } from './writer/graph-writer.js';
@@ -11,9 +12,11 @@ export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
 /**
  * How graphs are written for a family of models: one file each, named as transformers names it.
  */
-export interface Architecture<Config = unknown> extends TensorNames {
+export interface Family<Config = unknown> extends TensorNames {
   /** Values of `model_type` in config.json; of networks of diffusers, values of `_class_name`. */
   modelTypes: readonly string[];
+  /** Of repositories that name neither a task nor a class. */
+  usualTask?: TaskId;
   /** What it reads of config.json, with Python's defaults. */
   config: z.ZodType<Config>;
   prefixes: readonly string[];
@@ -26,10 +29,10 @@ export interface Architecture<Config = unknown> extends TensorNames {
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry row hides its own types
-export type AnyArchitecture = Architecture<any>;
+export type AnyFamily = Family<any>;
 
-export function defineArchitecture<S extends z.ZodType>(
-  architecture: Omit<Architecture<z.output<S>>, 'config'> & { config: S },
-): AnyArchitecture {
-  return architecture;
+export function defineFamily<S extends z.ZodType>(
+  family: Omit<Family<z.output<S>>, 'config'> & { config: S },
+): AnyFamily {
+  return family;
 }

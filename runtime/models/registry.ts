@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from './family.js';
+import type { AnyFamily } from './family.js';
 import { albert } from './text/albert.js';
 import { bert } from './text/bert.js';
 import { convbert } from './text/convbert.js';
@@ -46,7 +46,7 @@ import { SPEECH } from './audio/synthesis.js';
 import { xlnet } from './text/xlnet.js';
 
 /** Families that graphs are written for. */
-export const ARCHITECTURES: readonly AnyArchitecture[] = [
+export const FAMILIES: readonly AnyFamily[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
   ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
   ...LLAMA_LIKE,
@@ -63,6 +63,6 @@ export const ARCHITECTURES: readonly AnyArchitecture[] = [
 ];
 
 /** @param modelType of config.json; for a network of diffusers its class */
-export function architectureOf(modelType: string | undefined): AnyArchitecture | undefined {
-  return ARCHITECTURES.find(({ modelTypes }) => modelTypes.includes(modelType ?? ''));
+export function familyOf(modelType: string | undefined): AnyFamily | undefined {
+  return FAMILIES.find(({ modelTypes }) => modelTypes.includes(modelType ?? ''));
 }

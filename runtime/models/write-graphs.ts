@@ -3,7 +3,7 @@ import type { WeightIndex } from '../weights/index.js';
 import { timmKind } from './timm/kinds.js';
 import { GraphError } from './writer/errors.js';
 import { createGraphWriter } from './writer/graph-writer.js';
-import { architectureOf } from './registry.js';
+import { familyOf } from './registry.js';
 import { inPlace, type Storage } from './writer/storage.js';
 import { createWeights } from './writer/weights.js';
 import { withHeadOfFile } from '../hub-config/head-of-file.js';
@@ -37,7 +37,7 @@ export function kindOf(config: GraphsRequest['config']): string | undefined {
 
 /** True where a graph can be written for models of this type with this head. */
 export function hasWriter(modelType: string | undefined, head: Head): boolean {
-  return architectureOf(modelType)?.heads[head] !== undefined;
+  return familyOf(modelType)?.heads[head] !== undefined;
 }
 
 /**
@@ -50,16 +50,16 @@ export function writeGraphs(request: GraphsRequest): WrittenGraphs {
   const config = withHeadOfFile(normalizeConfig(request.config), index);
   const type = kindOf(config);
   if (type === undefined) throw new GraphError('config.json: model_type is no text');
-  const architecture = architectureOf(type);
-  const roles = architecture?.heads[head];
-  if (!architecture || !roles) throw new GraphError(`no graph can be written for ${type} as ${head}`);
+  const family = familyOf(type);
+  const roles = family?.heads[head];
+  if (!family || !roles) throw new GraphError(`no graph can be written for ${type} as ${head}`);
   const wanted = request.roles ?? Object.keys(roles);
-  const parsed = architecture.config.safeParse(config);
+  const parsed = family.config.safeParse(config);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new GraphError(`config.json: ${path.join('.')}: ${message}`);
   }
-  const weights = createWeights(index, architecture);
+  const weights = createWeights(index, family);
   const graphs = wanted.map((role) => {
     const write = Object.hasOwn(roles, role) ? roles[role] : undefined;
     if (!write) throw new GraphError(`no graph can be written for ${type} as ${role}`);

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../config.js';
+import type { ServerSettings } from '../boot/config.js';
 import { totalBytes } from '../core/spec.js';
 import type { Logger } from '../log.js';
 import { StoreError } from '../store/errors.js';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { createOutbox } from '../core/outbox.js';
-import { clearScratch } from '../scratch.js';
+import { clearScratch } from '../boot/scratch.js';
 import { forkEngine } from './fork-engine.js';
 import { type OomWatch, watchForOom } from './oom-watch.js';
 import type { FromEngine, ToEngine } from './protocol.js';

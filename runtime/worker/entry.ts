@@ -2,7 +2,7 @@ import { describe } from '../core/errors.js';
 import { createOutbox } from '../core/outbox.js';
 import { probeCuda } from '../engines/sessions/cuda-probe.js';
 import { preloadHead } from '../engines/index.js';
-import { clearScratch } from '../scratch.js';
+import { clearScratch } from '../boot/scratch.js';
 import { headOf } from '../tasks/registry.js';
 import { createEngineHost } from './host.js';
 import type { FromEngine, ToEngine } from './protocol.js';

@@ -3,7 +3,7 @@
  * graphs are written for, and those of their parts. Usage: node scripts/config-defaults/merge.mjs V4.json V5.json, after a build.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ARCHITECTURES } from '../../dist/runtime/models/registry.js';
+import { FAMILIES } from '../../dist/runtime/models/registry.js';
 import { parsePythonJson } from '../../dist/runtime/core/python-json.js';
 
 const [old, recent] = process.argv.slice(2, 4).map((file) => parsePythonJson(readFileSync(file, 'utf8')));
@@ -35,7 +35,7 @@ function ownFields(config, base) {
   );
 }
 
-const wanted = new Set(ARCHITECTURES.flatMap(({ modelTypes }) => modelTypes));
+const wanted = new Set(FAMILIES.flatMap(({ modelTypes }) => modelTypes));
 const typesIn = (config) =>
   Object.values(config).flatMap((value) =>
     isObject(value) && typeof value.model_type === 'string' ? [value.model_type, ...typesIn(value)] : [],

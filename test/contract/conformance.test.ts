@@ -6,7 +6,7 @@ import type { Group } from '../../builder/conformance/check.js';
 import { runChecks } from '../../builder/conformance/run-checks.js';
 import type { Answer, Call, Transport } from '../../builder/conformance/transport.js';
 import { VERSION } from '../../runtime/version.js';
-import { openApiOf } from '../../runtime/openapi.js';
+import { openApiOf } from '../../runtime/boot/openapi.js';
 import { runCli } from '../../builder/cli.js';
 import { readBuilderConfig } from '../../builder/config.js';
 import { fakeApp } from '../fakes/app.js';

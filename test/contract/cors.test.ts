@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { readServerConfig } from '../../runtime/config.js';
+import { readServerConfig } from '../../runtime/boot/config.js';
 import { parseAllowedOrigins } from '../../gateway/options.js';
 import { fakeApp } from '../fakes/app.js';
 import { closeServers, gateway, secret, started } from '../fakes/gateway.js';

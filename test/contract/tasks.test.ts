@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { EngineId } from '../../runtime/core/spec.js';
 import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
 import { hasLoader } from '../../runtime/engines/index.js';
-import { openApiOf } from '../../runtime/openapi.js';
+import { openApiOf } from '../../runtime/boot/openapi.js';
 import { outputSchema, requestSchema } from '../../runtime/tasks/json-schema.js';
 import { readBody } from '../../runtime/tasks/body.js';
 import { taskOf, TASKS } from '../../runtime/tasks/registry.js';

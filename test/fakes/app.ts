@@ -7,7 +7,7 @@ import type { ModelService } from '../../runtime/http/service.js';
 import { createLogger, type Logger } from '../../runtime/log.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
 import { createResolveMedia } from '../../runtime/media/resolve.js';
-import { openApiOf } from '../../runtime/openapi.js';
+import { openApiOf } from '../../runtime/boot/openapi.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 
 export interface FakeAppOptions {

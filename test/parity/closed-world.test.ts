@@ -3,7 +3,7 @@ import { inertReason } from '../../builder/plan/config/inert-fields.js';
 import { isServerField } from '../../builder/plan/config/server-fields.js';
 import { unreadFields } from '../../builder/plan/config/unread-fields.js';
 import type { Head } from '../../runtime/core/handles/index.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
@@ -161,7 +161,7 @@ for (const fixture of configFixtures()) {
 
 describe('a field of config.json changes the graphs, or is refused, or is known to change nothing', () => {
   test.each([...byType])('%s', async (type, fixtures) => {
-    const heads = Object.keys(architectureOf(type)!.heads) as Head[];
+    const heads = Object.keys(familyOf(type)!.heads) as Head[];
     const proven = new Set<string>();
     const silent = new Set<string>();
     for (const fixture of fixtures) {

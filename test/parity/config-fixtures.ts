@@ -5,7 +5,7 @@ import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { GraphError } from '../../runtime/models/writer/errors.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { packedStorage } from '../../runtime/models/writer/storage.js';
 import { writeGraphs } from '../../runtime/models/write-graphs.js';
 import type { WeightIndex } from '../../runtime/weights/index.js';
@@ -41,7 +41,7 @@ export function configFixtures(): ConfigFixture[] {
       return []; // a pipeline has a configuration for each of its networks
     }
     const config = parsePythonJson(text);
-    return architectureOf(config['model_type'] as string) ? [{ name, dir, config }] : [];
+    return familyOf(config['model_type'] as string) ? [{ name, dir, config }] : [];
   });
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
@@ -43,7 +43,7 @@ async function graphsOf(name: string) {
   const source = folderSource(dir);
   const index = await readWeightIndex(rangesOf(source, await source.info('config/form')));
   const old = parsePythonJson(readFileSync(join(dir, 'config.json'), 'utf8'));
-  const heads = Object.keys(architectureOf(old['model_type'] as string)!.heads) as Head[];
+  const heads = Object.keys(familyOf(old['model_type'] as string)!.heads) as Head[];
   const of = (config: Config) => heads.map((head) => [head, written(config, index, head)]);
   const form = forms[name]!;
   const { transformers_version: version = null } = old;

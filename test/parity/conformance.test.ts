@@ -3,7 +3,7 @@ import { runChecks } from '../../builder/conformance/run-checks.js';
 import { TASK_IDS, type TaskId } from '../../runtime/core/task-ids.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { VERSION } from '../../runtime/version.js';
-import { openApiOf } from '../../runtime/openapi.js';
+import { openApiOf } from '../../runtime/boot/openapi.js';
 import { servePage } from '../browser/support/page-server.js';
 import { zooModel, zooPlaces } from './zoo.js';
 

@@ -6,7 +6,7 @@ import { planModel } from '../../builder/plan/index.js';
 import { Refusal } from '../../builder/plan/refusal.js';
 import type { Head } from '../../runtime/core/handles/index.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { kindOf } from '../../runtime/models/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { rangesOf } from '../../runtime/store/source.js';
@@ -23,7 +23,7 @@ const short = (text: string): string => createHash('sha256').update(text).digest
 /** A digest of each head's graphs, or what is in the way of them. */
 async function digestsOf(dir: string): Promise<Record<string, string>> {
   const config = parsePythonJson(readFileSync(join(dir, 'config.json'), 'utf8'));
-  const family = architectureOf(kindOf(config));
+  const family = familyOf(kindOf(config));
   if (!family) return {};
   const source = folderSource(dir);
   const index = await readWeightIndex(rangesOf(source, await source.info('a/model')));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeSound } from '../../runtime/media/sound.js';
 import { sniff } from '../../runtime/media/sniff.js';
-import { scratchOf } from '../../runtime/scratch.js';
+import { scratchOf } from '../../runtime/boot/scratch.js';
 
 const limits = { maxSeconds: 10, maxBytes: 2 ** 22 };
 const RATE = 16_000;

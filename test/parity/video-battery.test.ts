@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { RunError } from '../../runtime/core/errors.js';
 import type { Picture } from '../../runtime/media/picture.js';
 import { type VideoFacts, withVideo } from '../../runtime/media/video.js';
-import { scratchOf } from '../../runtime/scratch.js';
+import { scratchOf } from '../../runtime/boot/scratch.js';
 import { HAS_FFMPEG } from './ffmpeg.js';
 
 /** Videos that scripts/fixtures/video_battery.py made, beside what PyAV makes of them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { planModel } from '../../builder/plan/index.js';
-import { architectureOf } from '../../runtime/models/registry.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { compareModels } from './compare-models.js';
 import { TRANSFORMERS_5, type ZooModel, zooModels } from './zoo.js';
@@ -10,7 +10,7 @@ const typeOf = ({ repo }: ZooModel): string =>
   (JSON.parse(readFileSync(join(repo, 'config.json'), 'utf8')) as { model_type: string }).model_type;
 
 const models = await zooModels([TRANSFORMERS_5]);
-const isKnown = (model: ZooModel): boolean => architectureOf(typeOf(model)) !== undefined;
+const isKnown = (model: ZooModel): boolean => familyOf(typeOf(model)) !== undefined;
 
 compareModels(models.filter(isKnown));
 

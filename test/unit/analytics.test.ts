@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAnalytics, type RunEvent } from '../../runtime/analytics.js';
-import { findNewerVersion, checkKeyStatus } from '../../runtime/notices.js';
+import { createAnalytics, type RunEvent } from '../../runtime/boot/analytics.js';
+import { findNewerVersion, checkKeyStatus } from '../../runtime/boot/notices.js';
 
 const event: RunEvent = { model: 'a/b', task: 'chat', status: 200, milliseconds: 5 };
 

@@ -1,5 +1,5 @@
-import { commitWarning, mountPointOf } from '../../runtime/commit-warning.js';
-import { readServerSettings } from '../../runtime/config.js';
+import { commitWarning, mountPointOf } from '../../runtime/boot/commit-warning.js';
+import { readServerSettings } from '../../runtime/boot/config.js';
 
 const MOUNTS = [
   '1 0 0:1 / / rw - overlay overlay rw',

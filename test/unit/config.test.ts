@@ -1,4 +1,4 @@
-import { readServerConfig } from '../../runtime/config.js';
+import { readServerConfig } from '../../runtime/boot/config.js';
 
 test('the defaults need nothing but a key', () => {
   expect(readServerConfig({ KEY: 'x' })).toMatchObject({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beginEarly } from '../../runtime/early.js';
+import { beginEarly } from '../../runtime/boot/early.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'early-'));
 const fileOf = (name: string, text: string) => {

@@ -1,4 +1,4 @@
-import { engineEnvironment } from '../../runtime/engine-environment.js';
+import { engineEnvironment } from '../../runtime/boot/engine-environment.js';
 
 test('the engine sees no secret, whoever set it', () => {
   const secrets = {

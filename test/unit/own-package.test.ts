@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownPackage } from '../../runtime/own-package.js';
+import { ownPackage } from '../../runtime/boot/own-package.js';
 
 test('the nearest package above a folder is the one that it belongs to', () => {
   const outer = mkdtempSync(join(tmpdir(), 'slipway-own-'));

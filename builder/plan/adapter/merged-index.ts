@@ -1,5 +1,5 @@
 import { printable } from '../../../runtime/core/printable.js';
-import { architectureOf } from '../../../runtime/models/registry.js';
+import { familyOf } from '../../../runtime/models/registry.js';
 import { createWeights } from '../../../runtime/models/writer/weights.js';
 import type { StoredTensor, WeightIndex } from '../../../runtime/weights/index.js';
 import { Refusal } from '../refusal.js';
@@ -46,7 +46,7 @@ interface Product {
 export function mergeIndex({ id, settings, adapter, index, config }: ToMerge): MergedIndex {
   const fail = (what: string) => new Refusal(`${id} is an adapter that ${what}`, MERGE_REMEDY);
   const { products, replaced } = sortTensors(adapter, fail);
-  const names = createWeights(index, architectureOf(String(config.model_type)));
+  const names = createWeights(index, familyOf(String(config.model_type)));
   const found = new Map(index);
   const changed = new Map<string, StoredTensor>();
   const put = (name: string, tensor: StoredTensor) => {

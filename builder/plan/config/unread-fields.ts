@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf } from '../../../runtime/models/writer/fields.js';
-import { architectureOf } from '../../../runtime/models/registry.js';
+import { familyOf } from '../../../runtime/models/registry.js';
 import { transformersMajor } from '../../../runtime/hub-config/version.js';
 import { isObject } from '../../../runtime/hub-config/json.js';
 import { aliasedField, baseDefaults, classDefaults, type Json } from './library-defaults.js';
@@ -20,7 +20,7 @@ export interface UnreadField {
  * @param config in one form (normalizeConfig); types that neither library has are not judged
  */
 export function unreadFields(config: Json, type: string): UnreadField[] {
-  const schema = architectureOf(type)?.config;
+  const schema = familyOf(type)?.config;
   const majors = (transformersMajor(config) ?? 4) >= 5 ? [5, 4] : [4, 5];
   const usual = defaultsOf(type, majors);
   if (!schema || usual.length === 0) return [];

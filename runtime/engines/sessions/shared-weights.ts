@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SCRATCH, scratchOf } from '../../scratch.js';
+import { SCRATCH, scratchOf } from '../../boot/scratch.js';
 import type { GraphSource } from './graph-source.js';
 import type { SessionHost } from './host.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { convolution } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -50,7 +50,7 @@ function embed(g: GraphWriter, c: Config): Value {
   return g.node('Add', [withTokens(g, tokensOf(g, found), learnt), places]);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'audio-classification': {
     model(g, c) {
       const { width, labels, epsilon } = vitSizes(c);
@@ -64,7 +64,7 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_audio_spectrogram_transformer.py */
-export const ast = defineArchitecture({
+export const ast = defineFamily({
   modelTypes: ['audio-spectrogram-transformer'],
   config,
   prefixes: [base],

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { float } from '../writer/attributes.js';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution } from '../layers/convolution.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -45,7 +45,7 @@ function positions(g: GraphWriter, steps: Value, c: Config): Value {
 }
 
 /** modeling_data2vec_audio.py */
-export const data2vecAudio = defineArchitecture({
+export const data2vecAudio = defineFamily({
   modelTypes: ['data2vec-audio'],
   config,
   prefixes: [base],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { batchNorm } from '../layers/convolution.js';
 import { isListed, LISTED, waveConfig } from '../bases/audio/wave-config.js';
 import { waveHeads } from '../bases/audio/wave-encoder.js';
@@ -15,7 +15,7 @@ const config = z
 const base = 'hubert.';
 
 /** modeling_hubert.py */
-export const hubert = defineArchitecture({
+export const hubert = defineFamily({
   modelTypes: ['hubert'],
   config,
   prefixes: [base],

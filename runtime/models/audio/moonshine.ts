@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { convolution } from '../layers/convolution.js';
@@ -161,8 +161,9 @@ function decoderOf(c: Config): SourceDecoder {
 }
 
 /** Speech of any length, without windows. modeling_moonshine.py */
-export const moonshine = defineArchitecture({
+export const moonshine = defineFamily({
   modelTypes: ['moonshine'],
+  usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],
   heads: {

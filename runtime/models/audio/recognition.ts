@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { ast } from './audio-spectrogram-transformer.js';
 import { data2vecAudio } from './data2vec-audio.js';
 import { hubert } from './hubert.js';
@@ -9,7 +9,7 @@ import { wavlm } from './wavlm.js';
 import { whisper } from './whisper.js';
 
 /** Families that read sounds. */
-export const SOUNDS: readonly AnyArchitecture[] = [
+export const SOUNDS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert],
   ...[whisper, moonshine, ast],
 ];

@@ -1,6 +1,6 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { musicgen } from './musicgen/family.js';
 import { vits } from './vits/family.js';
 
 /** Families that make sounds. */
-export const SPEECH: readonly AnyArchitecture[] = [vits, musicgen];
+export const SPEECH: readonly AnyFamily[] = [vits, musicgen];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { byHead } from '../layers/split-heads.js';
@@ -189,7 +189,7 @@ function scoredStates(g: GraphWriter, c: Config): Value {
 }
 
 /** modeling_wav2vec2_bert.py */
-export const wav2vec2Bert = defineArchitecture({
+export const wav2vec2Bert = defineFamily({
   modelTypes: ['wav2vec2-bert'],
   config,
   prefixes: [base],

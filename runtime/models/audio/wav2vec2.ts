@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { isListed, LISTED, waveConfig } from '../bases/audio/wave-config.js';
 import { waveHeads } from '../bases/audio/wave-encoder.js';
 
 const config = z.object(waveConfig).refine(isListed, LISTED);
 
 const architecture = (modelType: string, base: string, adapters = false) =>
-  defineArchitecture({
+  defineFamily({
     modelTypes: [modelType],
     config,
     prefixes: [base],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { bucketBias, relativeBuckets } from '../layers/t5-relative-bias.js';
@@ -48,7 +48,7 @@ function gatedBias(g: GraphWriter, read: Value, { c, layer }: { c: Config; layer
 }
 
 /** modeling_wavlm.py */
-export const wavlm = defineArchitecture({
+export const wavlm = defineFamily({
   modelTypes: ['wavlm'],
   config,
   prefixes: [base],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { convolution } from '../layers/convolution.js';
 import { tableScores } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -111,8 +111,9 @@ function decoderOf(c: Config): SourceDecoder {
 }
 
 /** modeling_whisper.py */
-export const whisper = defineArchitecture({
+export const whisper = defineFamily({
   modelTypes: ['whisper'],
+  usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],
   heads: {

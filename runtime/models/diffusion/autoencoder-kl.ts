@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
 import { OLDER_NAMES } from './attention.js';
@@ -23,7 +23,7 @@ function writeKl(g: GraphWriter, c: z.output<typeof klConfig>): void {
 const klRoles = { vae_decoder: writeKl };
 
 /** autoencoder_kl.py of diffusers */
-export const autoencoderKl = defineArchitecture({
+export const autoencoderKl = defineFamily({
   modelTypes: ['AutoencoderKL'],
   config: klConfig,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { groupWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
@@ -122,7 +122,7 @@ function write(g: GraphWriter, c: Config): void {
 }
 
 /** Flux.1, whose pipeline hands pictures over in patches of four latents; here the graph does. transformer_flux.py of diffusers */
-export const flux = defineArchitecture({
+export const flux = defineFamily({
   modelTypes: ['FluxTransformer2DModel'],
   config,
   prefixes: [],

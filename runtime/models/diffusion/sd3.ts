@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { modulatedNorm, type Modulation } from '../layers/adaptive-norm.js';
 import { patches } from '../layers/patch-embed.js';
@@ -63,7 +63,7 @@ function write(g: GraphWriter, c: Config): void {
 }
 
 /** Stable Diffusion 3 and 3.5. transformer_sd3.py of diffusers */
-export const sd3 = defineArchitecture({
+export const sd3 = defineFamily({
   modelTypes: ['SD3Transformer2DModel'],
   config,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution2d } from '../layers/convolution.js';
 import { groupNorm } from '../layers/group-norm.js';
@@ -198,7 +198,7 @@ function depthOf(depth: Depth, layer: number): number {
 const roles = { unet: writeUnet };
 
 /** Stable Diffusion's: pictures and prompts. unet_2d_condition.py of diffusers */
-export const unet2dCondition = defineArchitecture({
+export const unet2dCondition = defineFamily({
   modelTypes: ['UNet2DConditionModel'],
   config,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution2d } from '../layers/convolution.js';
 import { groupNorm } from '../layers/group-norm.js';
@@ -97,7 +97,7 @@ function writeMiddle(g: GraphWriter, x: Value, c: Config, time: TimeStates): Val
 }
 
 /** DDPM's: pictures alone. unet_2d.py of diffusers */
-export const unet2d = defineArchitecture({
+export const unet2d = defineFamily({
   modelTypes: ['UNet2DModel'],
   config,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution, convolution2d } from '../layers/convolution.js';
 import { groupNorm } from '../layers/group-norm.js';
@@ -209,7 +209,7 @@ function attentionOf(c: Config, source: Source, film: Film) {
 }
 
 /** Films and prompts. unet_3d_condition.py of diffusers */
-export const unet3dCondition = defineArchitecture({
+export const unet3dCondition = defineFamily({
   modelTypes: ['UNet3DConditionModel'],
   config,
   prefixes: [],

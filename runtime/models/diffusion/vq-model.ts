@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { matMulTransposed } from '../layers/linear.js';
 import { gridOf, pictureOf, tokensOf } from '../layers/patch-embed.js';
@@ -36,7 +36,7 @@ function writeVq(g: GraphWriter, c: z.output<typeof vqConfig>): void {
 }
 
 /** Latents become those of a code book first. vq_model.py of diffusers */
-export const vqModel = defineArchitecture({
+export const vqModel = defineFamily({
   modelTypes: ['VQModel'],
   config: vqConfig,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
@@ -52,8 +52,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model of Cohere's kind that reads squares of pictures. modeling_aya_vision.py */
-export const ayaVision = defineArchitecture({
+export const ayaVision = defineFamily({
   modelTypes: ['aya_vision'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: PARTS,

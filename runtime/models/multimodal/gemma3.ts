@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { multiplied } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
@@ -29,8 +29,9 @@ function pooled(g: GraphWriter, x: Value, { side, edge }: { side: number; edge: 
 }
 
 /** The features of a picture see each other. modeling_gemma3.py */
-export const gemma3Pictures = defineArchitecture({
+export const gemma3Pictures = defineFamily({
   modelTypes: ['gemma3'],
+  usualTask: 'image-text-to-text',
   config: gemma3Config,
   prefixes: [],
   parts: PARTS,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { embedding, linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -87,7 +87,7 @@ function embedded(g: GraphWriter, ids: Value, places: Value, c: Config): Value {
 }
 
 /** CLIP's tower, and BERT's layers over what it gives and the text behind it. modeling_git.py */
-export const git = defineArchitecture({
+export const git = defineFamily({
   modelTypes: ['git'],
   config,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import type { Decoder } from '../bases/decoder/decoder.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { embedding, linear } from '../layers/linear.js';
@@ -99,8 +99,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model that reads squares of pictures, four patches joined to a feature. modeling_idefics3.py, modeling_smolvlm.py */
-export const idefics3 = defineArchitecture({
+export const idefics3 = defineFamily({
   modelTypes: ['idefics3', 'smolvlm'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: {

@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
@@ -15,7 +15,7 @@ import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
 import { voxtral } from './voxtral.js';
 
 /** Language models that read pictures, sounds or videos among words. */
-export const MEDIA: readonly AnyArchitecture[] = [
+export const MEDIA: readonly AnyFamily[] = [
   idefics3,
   gemma3Pictures,
   paligemma,

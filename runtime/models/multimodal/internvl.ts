@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { layerNorm, rmsNorm } from '../layers/norm.js';
 import { pictureInput, tokensFrom } from '../layers/patch-embed.js';
@@ -94,8 +94,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model that reads squares of pictures and frames. modeling_internvl.py */
-export const internvl = defineArchitecture({
+export const internvl = defineFamily({
   modelTypes: ['internvl'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: PARTS,

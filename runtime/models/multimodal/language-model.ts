@@ -22,8 +22,8 @@ const withPlainScores = (decoder: Decoder): Decoder => ({
 });
 
 function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
-  const architecture = LLAMA_LIKE.find(({ modelTypes }) => modelTypes.includes(type));
-  return architecture?.config.transform((config) => architecture.decoder!(config));
+  const family = LLAMA_LIKE.find(({ modelTypes }) => modelTypes.includes(type));
+  return family?.config.transform((config) => family.decoder!(config));
 }
 
 const part = (name: string) => ({ [name]: [`model.${name}`, name] });

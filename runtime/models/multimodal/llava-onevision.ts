@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { languageModel, PARTS } from './language-model.js';
 import { pictureEncoder } from './image-tower.js';
 import { llavaConfig, config, squareFeatures, headsOf } from './llava.js';
@@ -15,8 +15,9 @@ const onevisionConfig = config.extend({
 });
 
 /** The same with other defaults. modeling_llava_onevision.py */
-export const llavaOnevision = defineArchitecture({
+export const llavaOnevision = defineFamily({
   modelTypes: ['llava_onevision'],
+  usualTask: 'image-text-to-text',
   config: onevisionConfig,
   prefixes: [],
   parts: PARTS,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { tokensFrom } from '../layers/patch-embed.js';
 import { GraphError } from '../writer/errors.js';
@@ -77,8 +77,9 @@ export const headsOf = (featuresOf: typeof pictureFeatures) => ({
 });
 
 /** A language model that reads the patches of pictures of one size. modeling_llava.py */
-export const llava = defineArchitecture({
+export const llava = defineFamily({
   modelTypes: ['llava'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: PARTS,

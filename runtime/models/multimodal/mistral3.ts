@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { linear } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
@@ -66,8 +66,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model that reads pictures of any size, squares of patches as one. modeling_mistral3.py */
-export const mistral3 = defineArchitecture({
+export const mistral3 = defineFamily({
   modelTypes: ['mistral3'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: PARTS,

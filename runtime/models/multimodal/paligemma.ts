@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { linear } from '../layers/linear.js';
 import { languageModel, PARTS } from './language-model.js';
@@ -20,8 +20,9 @@ const paligemmaConfig = z.object({
 type PaligemmaConfig = z.output<typeof paligemmaConfig>;
 
 /** All of a prompt sees all of it; what is written behind it keeps to the windows of layers. modeling_paligemma.py */
-export const paligemma = defineArchitecture({
+export const paligemma = defineFamily({
   modelTypes: ['paligemma'],
+  usualTask: 'image-text-to-text',
   config: paligemmaConfig,
   prefixes: [],
   parts: PARTS,

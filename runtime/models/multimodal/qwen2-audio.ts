@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { linear } from '../layers/linear.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -41,8 +41,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model that reads sounds through Whisper's encoder, whose steps are halved. modeling_qwen2_audio.py */
-export const qwen2Audio = defineArchitecture({
+export const qwen2Audio = defineFamily({
   modelTypes: ['qwen2_audio'],
+  usualTask: 'audio-text-to-text',
   config,
   prefixes: [],
   parts: SOUND_PARTS,

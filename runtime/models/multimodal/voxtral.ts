@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
@@ -57,8 +57,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 }
 
 /** A language model that reads sounds through Whisper's encoder. modeling_voxtral.py */
-export const voxtral = defineArchitecture({
+export const voxtral = defineFamily({
   modelTypes: ['voxtral'],
+  usualTask: 'audio-text-to-text',
   config,
   prefixes: [],
   parts: SOUND_PARTS,

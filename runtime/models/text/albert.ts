@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
@@ -78,7 +78,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** modeling_albert.py */
-export const albert = defineArchitecture({
+export const albert = defineFamily({
   modelTypes: ['albert'],
   config,
   prefixes: ['albert.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { float } from '../writer/attributes.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
@@ -56,7 +56,7 @@ function apertusFeedForward(g: GraphWriter, x: Value, at: (name: string) => stri
 }
 
 /** modeling_apertus.py */
-export const apertus = defineArchitecture({
+export const apertus = defineFamily({
   modelTypes: ['apertus'],
   config: apertusConfig,
   ...llamaLike<Apertus>((c) => ({

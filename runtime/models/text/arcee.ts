@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { twoLayers } from '../bases/decoder/layer-norms.js';
@@ -15,7 +15,7 @@ const arceeConfig = z.object({
 });
 
 /** modeling_arcee.py */
-export const arcee = defineArchitecture({
+export const arcee = defineFamily({
   modelTypes: ['arcee'],
   config: arceeConfig,
   ...llamaLike<z.output<typeof arceeConfig>>((c) => ({

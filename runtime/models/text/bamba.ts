@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { partialRotaryConfig } from '../layers/rope-frequencies.js';
 import { mambaConfig, mambaSizes, stateSpace } from '../layers/mamba2-scan.js';
 import { epsilon, isOfVersion5, library, size } from '../config-fields.js';
@@ -23,7 +23,7 @@ const bambaConfig = z.object({
 type Bamba = z.output<typeof bambaConfig>;
 
 /** Few layers attend, by half of their heads' places. In version 5 groups are normed by themselves. modeling_bamba.py */
-export const bamba = defineArchitecture({
+export const bamba = defineFamily({
   modelTypes: ['bamba'],
   config: bambaConfig,
   ...llamaLike<Bamba>((c) => {

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { labelCount } from '../config-fields.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
@@ -6,8 +6,9 @@ import { sourceClassifier } from '../bases/encoder-decoder/source-classifier.js'
 import { PREFIXES, config, type Config, bartOf } from '../bases/encoder-decoder/bart-model.js';
 
 /** modeling_bart.py */
-export const bart = defineArchitecture({
+export const bart = defineFamily({
   modelTypes: ['bart'],
+  usualTask: 'text2text-generation',
   config,
   prefixes: PREFIXES,
   heads: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { distances, textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
@@ -56,7 +56,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** modeling_bert.py */
-export const bert = defineArchitecture({
+export const bert = defineFamily({
   modelTypes: ['bert'],
   config,
   prefixes: ['bert.'],

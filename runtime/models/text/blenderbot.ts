@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { size } from '../config-fields.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
@@ -13,7 +13,7 @@ const blenderbotConfig = config.extend({
 });
 
 /** MBART without a norm of what it reads. modeling_blenderbot.py */
-export const blenderbot = defineArchitecture({
+export const blenderbot = defineFamily({
   modelTypes: ['blenderbot'],
   config: blenderbotConfig,
   prefixes: PREFIXES,

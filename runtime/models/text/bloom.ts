@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { alibiMask, bloomSlopes } from '../layers/alibi.js';
 import { cachedAttention } from '../layers/cached-attention.js';
@@ -69,7 +69,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 }
 
 /** Positions are added to scores. modeling_bloom.py */
-export const bloom = defineArchitecture({
+export const bloom = defineFamily({
   modelTypes: ['bloom'],
   config,
   prefixes: ['transformer.'],

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import type { Value } from '../writer/graph-writer.js';
@@ -9,7 +9,7 @@ import { config, type Config, decoderOf } from '../bases/decoder/gptj-decoder.js
 const PARTS = 4;
 
 /** modeling_codegen.py */
-export const codegen = defineArchitecture({
+export const codegen = defineFamily({
   modelTypes: ['codegen'],
   config,
   prefixes: ['transformer.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { cohereConfig, cohereSizes } from '../bases/decoder/interleaved-rope.js';
 
@@ -9,7 +9,7 @@ const commandConfig = z.object({
 });
 
 /** Attention and feed-forward side by side. modeling_cohere.py */
-export const cohere = defineArchitecture({
+export const cohere = defineFamily({
   modelTypes: ['cohere'],
   config: commandConfig,
   ...llamaLike<z.output<typeof commandConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { windowConfig, windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { cohereConfig, cohereSizes } from '../bases/decoder/interleaved-rope.js';
@@ -12,7 +12,7 @@ const cohere2Config = z.object({
 });
 
 /** Layers that see everything don't turn their heads. modeling_cohere2.py */
-export const cohere2 = defineArchitecture({
+export const cohere2 = defineFamily({
   modelTypes: ['cohere2'],
   config: cohere2Config,
   ...llamaLike<z.output<typeof cohere2Config>>((c) => {

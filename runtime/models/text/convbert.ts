@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { convolution } from '../layers/convolution.js';
@@ -161,7 +161,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** ELECTRA with convolutions beside attention. modeling_convbert.py */
-export const convbert = defineArchitecture({
+export const convbert = defineFamily({
   modelTypes: ['convbert'],
   config,
   prefixes: [base],

@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { apertus } from './apertus.js';
 import { arcee } from './arcee.js';
 import { ministral } from './ministral.js';
@@ -49,7 +49,7 @@ import { dots1 } from './dots1.js';
 import { glm4Moe } from './glm4-moe.js';
 
 /** Language models that others can be put together with. */
-export const LLAMA_LIKE: readonly AnyArchitecture[] = [
+export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[llama, mistral, mixtral, qwen2, qwen3, qwen3Moe, gemma, gemma2, gemma3, gemma3n],
   ...[deepseekV2, deepseekV3, gptOss, lfm2, bamba, falconH1],
   ...[granite, graniteMoe, graniteMoeShared, graniteMoeHybrid],

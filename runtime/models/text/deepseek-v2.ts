@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { type Choices, softmaxChoices } from '../layers/moe.js';
 import { linear } from '../layers/linear.js';
 import { GraphError } from '../writer/errors.js';
@@ -41,7 +41,7 @@ function chooseBySoftmax(g: GraphWriter, tokens: Value, at: At, c: V2): Choices 
 }
 
 /** Long texts change scores in version 5, and don't in version 4. modeling_deepseek_v2.py */
-export const deepseekV2 = defineArchitecture({
+export const deepseekV2 = defineFamily({
   modelTypes: ['deepseek_v2'],
   config: v2Config,
   ...llamaLike<V2>((c) =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -25,7 +25,7 @@ const v3Config = z.object({
 type V3 = z.output<typeof v3Config>;
 
 /** modeling_deepseek_v3.py */
-export const deepseekV3 = defineArchitecture({
+export const deepseekV3 = defineFamily({
   modelTypes: ['deepseek_v3'],
   config: v3Config,
   ...llamaLike<V3>((c) =>

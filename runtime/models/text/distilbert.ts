@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -68,7 +68,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** BERT without token types and pooler. modeling_distilbert.py */
-export const distilbert = defineArchitecture({
+export const distilbert = defineFamily({
   modelTypes: ['distilbert'],
   config,
   prefixes: ['distilbert.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import {
   llamaConfig,
@@ -30,7 +30,7 @@ const dotsConfig = z.object({
 });
 
 /** modeling_dots1.py */
-export const dots1 = defineArchitecture({
+export const dots1 = defineFamily({
   modelTypes: ['dots1'],
   config: dotsConfig,
   ...llamaLike<z.output<typeof dotsConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
@@ -53,7 +53,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** Vectors of tokens may be narrower than states. modeling_electra.py */
-export const electra = defineArchitecture({
+export const electra = defineFamily({
   modelTypes: ['electra'],
   config,
   prefixes: ['electra.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { type Choices, expertsSum, overTokens } from '../layers/moe.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { linear } from '../layers/linear.js';
@@ -64,7 +64,7 @@ function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
 }
 
 /** modeling_ernie4_5_moe.py */
-export const ernieMoe = defineArchitecture({
+export const ernieMoe = defineFamily({
   modelTypes: ['ernie4_5_moe'],
   config,
   older: { 'mlp.moe_statics.e_score_correction_bias': 'mlp.gate.moe_statics.e_score_correction_bias' },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { type LlamaLike, llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -26,7 +26,7 @@ export const ernieModel = (c: Ernie): LlamaLike => ({
 });
 
 /** modeling_ernie4_5.py */
-export const ernie = defineArchitecture({
+export const ernie = defineFamily({
   modelTypes: ['ernie4_5'],
   config: ernieConfig,
   ...llamaLike<z.output<typeof ernieConfig>>(ernieModel),

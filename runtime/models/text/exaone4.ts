@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import {
   llamaConfig,
@@ -30,7 +30,7 @@ function slidesOf({ layer_types, sliding_window, sliding_window_pattern: pattern
 }
 
 /** Where there are windows, layers that see everything don't turn their heads. modeling_exaone4.py */
-export const exaone4 = defineArchitecture({
+export const exaone4 = defineFamily({
   modelTypes: ['exaone4'],
   config: exaoneConfig,
   ...llamaLike<Exaone>((c) => {

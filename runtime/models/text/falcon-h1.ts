@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { mambaConfig, mambaSizes, type StateSpace, stateSpace } from '../layers/mamba2-scan.js';
@@ -69,7 +69,7 @@ function falconFeedForward(g: GraphWriter, x: Value, at: (name: string) => strin
 }
 
 /** Each layer attends and keeps a state, side by side. modeling_falcon_h1.py */
-export const falconH1 = defineArchitecture({
+export const falconH1 = defineFamily({
   modelTypes: ['falcon_h1'],
   config: falconConfig,
   ...llamaLike<Falcon>((c) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { falconMask } from '../layers/alibi.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
@@ -39,7 +39,7 @@ function falconNorms(c: z.output<typeof falconConfig>): ParallelDecoder['norms']
 }
 
 /** modeling_falcon.py */
-export const falcon = defineArchitecture({
+export const falcon = defineFamily({
   modelTypes: ['falcon'],
   config: falconConfig,
   prefixes: ['transformer.'],

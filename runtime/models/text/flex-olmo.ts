@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -17,7 +17,7 @@ const flexConfig = z.object({
 });
 
 /** OLMoE with OLMo 2's norms. modeling_flex_olmo.py */
-export const flexOlmo = defineArchitecture({
+export const flexOlmo = defineFamily({
   modelTypes: ['flex_olmo'],
   config: flexConfig,
   ...llamaLike<z.output<typeof flexConfig>>((c) => ({

@@ -1,9 +1,9 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { gemmaConfig, common } from '../bases/decoder/gemma-decoder.js';
 
 /** modeling_gemma.py */
-export const gemma = defineArchitecture({
+export const gemma = defineFamily({
   modelTypes: ['gemma'],
   config: gemmaConfig,
   ...llamaLike(common),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import { windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -15,7 +15,7 @@ const gemma3Config = gemma2Config.extend({
 });
 
 /** Layers that see a window turn their heads by other frequencies, which nothing stretches. modeling_gemma3.py */
-export const gemma3 = defineArchitecture({
+export const gemma3 = defineFamily({
   modelTypes: ['gemma3_text'],
   config: gemma3Config,
   ...llamaLike<z.output<typeof gemma3Config>>((c) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -31,7 +31,7 @@ const glmConfig = z.object({
 });
 
 /** modeling_glm4_moe.py */
-export const glm4Moe = defineArchitecture({
+export const glm4Moe = defineFamily({
   modelTypes: ['glm4_moe'],
   config: glmConfig,
   ...llamaLike<z.output<typeof glmConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import { linear } from '../layers/linear.js';
 import { splitGroups, splitRows } from '../layers/fused-projections.js';
@@ -16,7 +16,7 @@ const bigcodeConfig = gpt2Config.extend({
 });
 
 /** All heads share keys and values, or each has its own beside its queries. modeling_gpt_bigcode.py */
-export const gptBigcode = defineArchitecture({
+export const gptBigcode = defineFamily({
   modelTypes: ['gpt_bigcode'],
   config: bigcodeConfig,
   prefixes: ['transformer.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../bases/decoder/decoder.js';
@@ -79,7 +79,7 @@ function decoderOf(c: Config): Decoder {
 }
 
 /** Learned positions; layers see a window or everything. modeling_gpt_neo.py */
-export const gptNeo = defineArchitecture({
+export const gptNeo = defineFamily({
   modelTypes: ['gpt_neo'],
   config,
   prefixes: ['transformer.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { splitGroups } from '../layers/fused-projections.js';
@@ -19,7 +19,7 @@ const neoxConfig = z.object({
 });
 
 /** Queries, keys and values of a head lie together. modeling_gpt_neox.py */
-export const gptNeox = defineArchitecture({
+export const gptNeox = defineFamily({
   modelTypes: ['gpt_neox'],
   config: neoxConfig,
   prefixes: ['gpt_neox.'],

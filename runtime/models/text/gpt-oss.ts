@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { float } from '../writer/attributes.js';
 import { type Choices, expertsSum, overTokens } from '../layers/moe.js';
 import { linear, multiplied } from '../layers/linear.js';
@@ -89,7 +89,7 @@ function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
 }
 
 /** Every second layer sees a window, and each head has a score that no token gets. modeling_gpt_oss.py */
-export const gptOss = defineArchitecture({
+export const gptOss = defineFamily({
   modelTypes: ['gpt_oss'],
   config,
   ...llamaLike<Config>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../bases/decoder/decoder.js';
@@ -81,7 +81,7 @@ export function decoderOf(c: Gpt2Config, { dense, keyHeads, split }: Layout): De
 }
 
 /** Learned positions, fused projections stored as [in, out]. modeling_gpt2.py */
-export const gpt2 = defineArchitecture({
+export const gpt2 = defineFamily({
   modelTypes: ['gpt2'],
   config: gpt2Config,
   prefixes: ['transformer.'],

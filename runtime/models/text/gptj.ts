@@ -1,10 +1,10 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { parallelHeads } from '../bases/decoder/parallel-decoder.js';
 import { config, type Config, decoderOf } from '../bases/decoder/gptj-decoder.js';
 
 /** modeling_gptj.py */
-export const gptj = defineArchitecture({
+export const gptj = defineFamily({
   modelTypes: ['gptj'],
   config,
   prefixes: ['transformer.'],

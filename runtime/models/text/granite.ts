@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { expertsSum, overTokens, softmaxChoices } from '../layers/moe.js';
 import { gated, gatedHalves } from '../layers/swiglu.js';
 import { multiplied } from '../layers/linear.js';
@@ -27,7 +27,7 @@ const scaledSizes = (c: z.output<z.ZodObject<typeof llamaConfig & typeof factors
 });
 
 /** modeling_granite.py */
-export const granite = defineArchitecture({
+export const granite = defineFamily({
   modelTypes: ['granite'],
   config: graniteConfig,
   ...llamaLike<z.output<typeof graniteConfig>>((c) => {

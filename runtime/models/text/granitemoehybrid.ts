@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { mambaConfig, mambaSizes, stateSpace } from '../layers/mamba2-scan.js';
 import { isOfVersion5, library } from '../config-fields.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -21,7 +21,7 @@ const hybridConfig = mixtureConfig
 type Hybrid = z.output<typeof hybridConfig>;
 
 /** Granite 4: most layers keep a state, few attend. In version 5 groups are normed by themselves. modeling_granitemoehybrid.py */
-export const graniteMoeHybrid = defineArchitecture({
+export const graniteMoeHybrid = defineFamily({
   modelTypes: ['granitemoehybrid'],
   config: hybridConfig,
   ...llamaLike<Hybrid>((c) => ({

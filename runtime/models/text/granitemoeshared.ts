@@ -1,9 +1,9 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { type Mixture, mixtureOf, expertConfig } from './granite.js';
 
 /** modeling_granitemoeshared.py */
-export const graniteMoeShared = defineArchitecture({
+export const graniteMoeShared = defineFamily({
   modelTypes: ['granitemoeshared'],
   config: expertConfig,
   ...llamaLike<Mixture>(mixtureOf),

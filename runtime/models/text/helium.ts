@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -19,7 +19,7 @@ const heliumConfig = z.object({
 });
 
 /** modeling_helium.py */
-export const helium = defineArchitecture({
+export const helium = defineFamily({
   modelTypes: ['helium'],
   config: heliumConfig,
   ...llamaLike<z.output<typeof heliumConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { expertsSum, overTokens, softmaxChoices } from '../layers/moe.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { GraphError } from '../writer/errors.js';
@@ -40,7 +40,7 @@ function mixture(
 }
 
 /** modeling_hunyuan_v1_moe.py */
-export const hunyuanMoe = defineArchitecture({
+export const hunyuanMoe = defineFamily({
   modelTypes: ['hunyuan_v1_moe'],
   config: mixtureConfig,
   ...llamaLike<Mixture>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { spanOutputs } from '../bases/encoder/encoder-heads.js';
@@ -55,7 +55,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
 }
 
 /** BERT over the words of a page and where they stand. modeling_layoutlm.py */
-export const layoutlm = defineArchitecture({
+export const layoutlm = defineFamily({
   modelTypes: ['layoutlm'],
   config,
   prefixes: ['layoutlm.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { causalConvolution } from '../layers/causal-convolution.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
@@ -64,7 +64,7 @@ function convolve(
 }
 
 /** Most layers are short convolutions, some attend. modeling_lfm2.py */
-export const lfm2 = defineArchitecture({
+export const lfm2 = defineFamily({
   modelTypes: ['lfm2'],
   config,
   ...llamaLike<Config>((given) => {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { llamaConfig, llamaSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 
 const config = z.object({ ...llamaConfig, mlp_bias: z.boolean().default(false) });
 
 /** modeling_llama.py */
-export const llama = defineArchitecture({
+export const llama = defineFamily({
   modelTypes: ['llama'],
   config,
   ...llamaLike<z.output<typeof config>>((c) => {

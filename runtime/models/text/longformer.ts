@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { linear } from '../layers/linear.js';
@@ -122,7 +122,7 @@ const [plain, first, asked] = [headsOf(none), headsOf(firstOnly), headsOf(questi
  * RoBERTa whose tokens see their neighbours, and a few that the task names see all. Scores of all pairs are computed, of which
  * most are masked: longer texts take more memory than in Python. modeling_longformer.py
  */
-export const longformer = defineArchitecture({
+export const longformer = defineFamily({
   modelTypes: ['longformer'],
   config,
   prefixes: [base],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
 import { bartSizes } from '../bases/encoder-decoder/bart-config.js';
@@ -12,7 +12,7 @@ const m2mConfig = config.extend({
 });
 
 /** modeling_m2m_100.py; NLLB is the same network. */
-export const m2m100 = defineArchitecture({
+export const m2m100 = defineFamily({
   modelTypes: ['m2m_100'],
   config: m2mConfig,
   prefixes: PREFIXES,

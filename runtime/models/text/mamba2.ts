@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../bases/decoder/decoder.js';
 import { embedding, tableScores } from '../layers/linear.js';
@@ -75,7 +75,7 @@ function model(c: Config): Decoder {
 const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Config>(model);
 
 /** All layers keep a state, none attends. In version 5 groups are normed by themselves. modeling_mamba2.py */
-export const mamba2 = defineArchitecture({
+export const mamba2 = defineFamily({
   modelTypes: ['mamba2'],
   config,
   prefixes: ['backbone.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { size } from '../config-fields.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
@@ -14,8 +14,9 @@ const marianConfig = config.extend({
 });
 
 /** modeling_marian.py */
-export const marian = defineArchitecture({
+export const marian = defineFamily({
   modelTypes: ['marian'],
+  usualTask: 'translation',
   config: marianConfig,
   prefixes: PREFIXES,
   heads: seq2seqHeads<z.output<typeof marianConfig>>((c) =>

@@ -1,10 +1,10 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
 import { PREFIXES, config, type Config, bartOf } from '../bases/encoder-decoder/bart-model.js';
 
 /** BART with its norms before. modeling_mbart.py */
-export const mbart = defineArchitecture({
+export const mbart = defineFamily({
   modelTypes: ['mbart'],
   config,
   prefixes: PREFIXES,

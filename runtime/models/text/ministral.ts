@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import {
   llamaConfig,
@@ -20,7 +20,7 @@ const ministralConfig = z.object({
 });
 
 /** modeling_ministral.py */
-export const ministral = defineArchitecture({
+export const ministral = defineFamily({
   modelTypes: ['ministral'],
   config: ministralConfig,
   ...llamaLike<z.output<typeof ministralConfig>>((c) => ({

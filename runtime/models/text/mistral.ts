@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -13,7 +13,7 @@ export const mistralConfig = z.object({
 });
 
 /** All layers see a window. modeling_mistral.py */
-export const mistral = defineArchitecture({
+export const mistral = defineFamily({
   modelTypes: ['mistral'],
   config: mistralConfig,
   ...llamaLike<z.output<typeof mistralConfig>>((c) => ({

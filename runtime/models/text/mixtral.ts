@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { expertsFeedForward } from '../layers/moe.js';
 import { epsilon } from '../config-fields.js';
 import { llamaSizes } from '../bases/decoder/llama-config.js';
@@ -15,7 +15,7 @@ const mixtralConfig = mistralConfig.extend({
 });
 
 /** A mixture of experts: each token goes through a few of them. modeling_mixtral.py */
-export const mixtral = defineArchitecture({
+export const mixtral = defineFamily({
   modelTypes: ['mixtral'],
   config: mixtralConfig,
   // In memory, version 5 calls the same `mlp`.

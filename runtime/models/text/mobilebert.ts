@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { embedding, linear, multiplied } from '../layers/linear.js';
@@ -173,7 +173,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** modeling_mobilebert.py */
-export const mobilebert = defineArchitecture({
+export const mobilebert = defineFamily({
   modelTypes: ['mobilebert'],
   config,
   prefixes: [base],

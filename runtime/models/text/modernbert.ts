@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { headWidth } from '../layers/head-sizes.js';
@@ -153,7 +153,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** Rotary positions, gated layers, and a window in two of three layers. modeling_modernbert.py */
-export const modernbert = defineArchitecture({
+export const modernbert = defineFamily({
   modelTypes: ['modernbert'],
   config,
   prefixes: ['model.'],

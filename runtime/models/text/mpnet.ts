@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { skipLayerNorm } from '../layers/norm.js';
 import { bucketBias, relativeBuckets } from '../layers/t5-relative-bias.js';
@@ -58,7 +58,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** All layers share one table of distances. modeling_mpnet.py */
-export const mpnet = defineArchitecture({
+export const mpnet = defineFamily({
   modelTypes: ['mpnet'],
   config,
   prefixes: ['mpnet.'],

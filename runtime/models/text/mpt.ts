@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { alibiMask, mptSlopes } from '../layers/alibi.js';
 import { cachedAttention } from '../layers/cached-attention.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
@@ -60,7 +60,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 }
 
 /** Positions are added to scores; nothing has a bias. modeling_mpt.py */
-export const mpt = defineArchitecture({
+export const mpt = defineFamily({
   modelTypes: ['mpt'],
   config,
   prefixes: ['transformer.'],

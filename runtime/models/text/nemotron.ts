@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { float } from '../writer/attributes.js';
 import type { NormOptions } from '../layers/norm.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -26,7 +26,7 @@ function shiftedNorm(g: GraphWriter, x: Value, name: string, { width, epsilon: a
 }
 
 /** modeling_nemotron.py */
-export const nemotron = defineArchitecture({
+export const nemotron = defineFamily({
   modelTypes: ['nemotron'],
   config: nemotronConfig,
   ...llamaLike<z.output<typeof nemotronConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { float } from '../writer/attributes.js';
 import type { NormOptions } from '../layers/norm.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -23,7 +23,7 @@ function plainNorm(g: GraphWriter, x: Value, _name: string, { width }: NormOptio
 }
 
 /** modeling_olmo.py */
-export const olmo = defineArchitecture({
+export const olmo = defineFamily({
   modelTypes: ['olmo'],
   config: olmoConfig,
   ...llamaLike<z.output<typeof olmoConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -12,7 +12,7 @@ const olmo2Config = z.object({
 });
 
 /** Norms stand after attention and feed-forward; those of queries and keys go over all heads. modeling_olmo2.py */
-export const olmo2 = defineArchitecture({
+export const olmo2 = defineFamily({
   modelTypes: ['olmo2'],
   config: olmo2Config,
   ...llamaLike<z.output<typeof olmo2Config>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, windowConfig, windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -17,7 +17,7 @@ const olmo3Config = z.object({
 });
 
 /** Only layers that see everything have scaled positions. modeling_olmo3.py */
-export const olmo3 = defineArchitecture({
+export const olmo3 = defineFamily({
   modelTypes: ['olmo3'],
   config: olmo3Config,
   ...llamaLike<z.output<typeof olmo3Config>>((c) => {

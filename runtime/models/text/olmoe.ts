@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -17,7 +17,7 @@ const olmoeConfig = z.object({
 });
 
 /** Norms of queries and keys go over all heads. modeling_olmoe.py */
-export const olmoe = defineArchitecture({
+export const olmoe = defineFamily({
   modelTypes: ['olmoe'],
   config: olmoeConfig,
   ...llamaLike<z.output<typeof olmoeConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../bases/decoder/decoder.js';
@@ -90,7 +90,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 }
 
 /** Learned positions with an offset; older sizes have their norms behind. modeling_opt.py */
-export const opt = defineArchitecture({
+export const opt = defineFamily({
   modelTypes: ['opt'],
   config,
   prefixes: ['model.'],

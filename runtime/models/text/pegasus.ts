@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
 import { bartSizes } from '../bases/encoder-decoder/bart-config.js';
@@ -12,7 +12,7 @@ const pegasusConfig = config.extend({
 });
 
 /** modeling_pegasus.py */
-export const pegasus = defineArchitecture({
+export const pegasus = defineFamily({
   modelTypes: ['pegasus'],
   config: pegasusConfig,
   prefixes: PREFIXES,

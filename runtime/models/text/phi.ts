@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { rotaryConfig } from '../layers/rope-frequencies.js';
@@ -18,7 +18,7 @@ const phiConfig = z.object({
 });
 
 /** One norm for attention and feed-forward, biases everywhere. modeling_phi.py */
-export const phi = defineArchitecture({
+export const phi = defineFamily({
   modelTypes: ['phi'],
   config: phiConfig,
   prefixes: ['model.'],

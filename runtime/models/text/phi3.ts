@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { epsilon } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { partialRotaryConfig } from '../layers/rope-frequencies.js';
@@ -17,7 +17,7 @@ const phi3Config = z.object({
 });
 
 /** Fused projections. modeling_phi3.py */
-export const phi3 = defineArchitecture({
+export const phi3 = defineFamily({
   modelTypes: ['phi3'],
   config: phi3Config,
   ...llamaLike<z.output<typeof phi3Config>>((c) => ({

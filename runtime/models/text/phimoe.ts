@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { type Choices, expertsSum, overTokens } from '../layers/moe.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { linear } from '../layers/linear.js';
@@ -89,7 +89,7 @@ function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: Conf
 }
 
 /** LayerNorms, and a mixture of two experts. modeling_phimoe.py */
-export const phimoe = defineArchitecture({
+export const phimoe = defineFamily({
   modelTypes: ['phimoe'],
   config,
   // In memory, version 5 calls the same `mlp`.

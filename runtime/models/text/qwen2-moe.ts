@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { linear } from '../layers/linear.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -33,7 +33,7 @@ function sharedExpert(
 }
 
 /** modeling_qwen2_moe.py */
-export const qwen2Moe = defineArchitecture({
+export const qwen2Moe = defineFamily({
   modelTypes: ['qwen2_moe'],
   config: qwen2MoeConfig,
   ...llamaLike<z.output<typeof qwen2MoeConfig>>((c) => {

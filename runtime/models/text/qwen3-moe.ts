@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { llamaSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { mixture, qwen3MoeConfig, isMixed } from '../bases/decoder/mixed-layers.js';
@@ -7,7 +7,7 @@ import { mixture, qwen3MoeConfig, isMixed } from '../bases/decoder/mixed-layers.
 type Qwen3Moe = z.output<typeof qwen3MoeConfig>;
 
 /** Layers without experts have one gated layer. modeling_qwen3_moe.py */
-export const qwen3Moe = defineArchitecture({
+export const qwen3Moe = defineFamily({
   modelTypes: ['qwen3_moe'],
   config: qwen3MoeConfig,
   ...llamaLike<Qwen3Moe>((c) => {

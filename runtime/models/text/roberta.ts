@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { skipLayerNorm } from '../layers/norm.js';
 import { placesBehindPadding, textInputs } from '../layers/text-inputs.js';
@@ -70,7 +70,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** modeling_roberta.py; XLM-RoBERTa and CamemBERT are the same network. */
-export const roberta = defineArchitecture({
+export const roberta = defineFamily({
   modelTypes: ['roberta', 'xlm-roberta', 'camembert'],
   config,
   prefixes: ['roberta.'],

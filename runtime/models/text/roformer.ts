@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { type Rotary, rotary, rotate } from '../layers/rope.js';
@@ -84,7 +84,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** BERT whose heads are turned by their places. modeling_roformer.py */
-export const roformer = defineArchitecture({
+export const roformer = defineFamily({
   modelTypes: ['roformer'],
   config,
   prefixes: [base],

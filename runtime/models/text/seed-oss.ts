@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -19,7 +19,7 @@ const seedConfig = z.object({
 });
 
 /** modeling_seed_oss.py */
-export const seedOss = defineArchitecture({
+export const seedOss = defineFamily({
   modelTypes: ['seed_oss'],
   config: seedConfig,
   ...llamaLike<z.output<typeof seedConfig>>((c) => ({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { size } from '../config-fields.js';
 import {
   llamaConfig,
@@ -26,7 +26,7 @@ const smolConfig = z.object({
 });
 
 /** Every fourth layer does not turn its heads. modeling_smollm3.py */
-export const smollm3 = defineArchitecture({
+export const smollm3 = defineFamily({
   modelTypes: ['smollm3'],
   config: smolConfig,
   ...llamaLike<z.output<typeof smolConfig>>((c) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { convolution } from '../layers/convolution.js';
@@ -98,7 +98,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** BERT whose layers are parted into groups of channels. modeling_squeezebert.py */
-export const squeezebert = defineArchitecture({
+export const squeezebert = defineFamily({
   modelTypes: ['squeezebert'],
   config,
   prefixes: [base],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
@@ -36,7 +36,7 @@ function headWeights(
 }
 
 /** Llama's layers with LayerNorms. modeling_stablelm.py */
-export const stablelm = defineArchitecture({
+export const stablelm = defineFamily({
   modelTypes: ['stablelm'],
   config: stableConfig,
   prefixes: ['model.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
@@ -19,7 +19,7 @@ const starcoderConfig = z.object({
 });
 
 /** modeling_starcoder2.py */
-export const starcoder2 = defineArchitecture({
+export const starcoder2 = defineFamily({
   modelTypes: ['starcoder2'],
   config: starcoderConfig,
   ...llamaLike<z.output<typeof starcoderConfig>>((c) => ({

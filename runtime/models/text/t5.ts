@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
@@ -167,8 +167,9 @@ function writePrompts(g: GraphWriter, c: Config): void {
 
 /** Relative positions, no scale of scores, no biases. */
 const t5Of = (modelType: string, config: typeof t5Config) =>
-  defineArchitecture({
+  defineFamily({
     modelTypes: [modelType],
+    usualTask: 'text2text-generation',
     config,
     prefixes: [],
     heads: {

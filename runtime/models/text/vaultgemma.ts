@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { around, capped } from '../bases/decoder/gemma-decoder.js';
 
 /** Gemma 2 without norms behind attention and feed-forward. modeling_vaultgemma.py */
-export const vaultgemma = defineArchitecture({
+export const vaultgemma = defineFamily({
   modelTypes: ['vaultgemma'],
   config: capped,
   ...llamaLike<z.output<typeof capped>>((c) => ({

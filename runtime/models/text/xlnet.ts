@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { allDistances, scoresOfPairs } from '../layers/relative-scores.js';
@@ -128,7 +128,7 @@ const labelRoles = {
 };
 
 /** modeling_xlnet.py */
-export const xlnet = defineArchitecture({
+export const xlnet = defineFamily({
   modelTypes: ['xlnet'],
   config,
   prefixes: ['transformer.'],

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import type { Edges } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
@@ -37,7 +37,7 @@ function states(g: GraphWriter, c: TimmConfig): Value {
 }
 
 /** timm's beit.py: BEiT of both versions. */
-export const timmBeit = defineArchitecture({
+export const timmBeit = defineFamily({
   modelTypes: ['timm_beit'],
   config: timmConfig,
   prefixes: ['timm_model.'],

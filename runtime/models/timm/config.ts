@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Architecture } from '../family.js';
+import type { Family } from '../family.js';
 import { labelScores } from '../bases/vision/image-heads.js';
 import type { Edges } from '../layers/patch-embed.js';
 import { GraphError } from '../writer/errors.js';
@@ -114,7 +114,7 @@ interface Network {
 export const PICTURE: Shape = ['rows', 'channels', 'lines', 'columns'];
 
 /** Labels, or states and what is pooled of them. */
-export function timmHeads(network: Network): Architecture<TimmConfig>['heads'] {
+export function timmHeads(network: Network): Family<TimmConfig>['heads'] {
   const { states, shape, head, poolName = () => 'avg' } = network;
   const pool: Network['pool'] = (g, x, c) => {
     const [asked, own] = [c.model_args?.['global_pool'], poolName(g, c)];

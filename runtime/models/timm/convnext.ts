@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear, type LinearSize } from '../layers/linear.js';
@@ -60,8 +60,9 @@ function states(g: GraphWriter): Value {
 }
 
 /** timm's convnext.py, both versions. */
-export const timmConvnext = defineArchitecture({
+export const timmConvnext = defineFamily({
   modelTypes: ['timm_convnext'],
+  usualTask: 'image-classification',
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({

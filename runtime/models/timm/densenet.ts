@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
 import { pictureInput } from '../layers/patch-embed.js';
@@ -50,7 +50,7 @@ function states(g: GraphWriter): Value {
 }
 
 /** timm's densenet.py */
-export const timmDensenet = defineArchitecture({
+export const timmDensenet = defineFamily({
   modelTypes: ['timm_densenet'],
   config: timmConfig,
   prefixes: ['timm_model.'],

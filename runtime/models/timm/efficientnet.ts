@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution } from '../layers/convolution.js';
 import { pictureInput } from '../layers/patch-embed.js';
@@ -141,8 +141,9 @@ function pool(g: GraphWriter, x: Value, c: TimmConfig): Value {
 }
 
 /** timm's efficientnet.py and mobilenetv3.py: EfficientNet of both versions and its small kin, MnasNet, FBNet-C, MobileNetV2 and MobileNetV3. */
-export const timmEfficientnet = defineArchitecture({
+export const timmEfficientnet = defineFamily({
   modelTypes: ['timm_efficientnet'],
+  usualTask: 'image-classification',
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({

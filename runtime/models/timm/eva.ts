@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { gated } from '../layers/swiglu.js';
 import { centredTurns, referredTurns } from '../layers/rope-2d.js';
@@ -74,7 +74,7 @@ function states(g: GraphWriter, c: TimmConfig): Value {
 }
 
 /** timm's eva.py: EVA, EVA-02 and DINO v3. */
-export const timmEva = defineArchitecture({
+export const timmEva = defineFamily({
   modelTypes: ['timm_eva'],
   config: timmConfig,
   prefixes: ['timm_model.'],

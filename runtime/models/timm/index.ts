@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { timmBeit } from './beit.js';
 import { timmConvnext } from './convnext.js';
 import { timmDensenet } from './densenet.js';
@@ -10,7 +10,7 @@ import { timmSwin } from './swin.js';
 import { timmVit } from './vit.js';
 
 /** Networks of timm, which have names of their own for tensors. */
-export const TIMM: readonly AnyArchitecture[] = [
+export const TIMM: readonly AnyFamily[] = [
   timmResnet,
   timmRegnet,
   timmDensenet,

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { pictureInput } from '../layers/patch-embed.js';
 import { channelMeans } from '../layers/pooling.js';
@@ -32,7 +32,7 @@ function states(g: GraphWriter): Value {
 }
 
 /** timm's regnet.py: RegNet X and Y. */
-export const timmRegnet = defineArchitecture({
+export const timmRegnet = defineFamily({
   modelTypes: ['timm_regnet'],
   config: timmConfig,
   prefixes: ['timm_model.'],

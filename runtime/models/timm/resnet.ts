@@ -1,5 +1,5 @@
 import type { Attributes } from '../writer/attributes.js';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { pictureInput } from '../layers/patch-embed.js';
 import { channelMeans, halvedByLargest } from '../layers/pooling.js';
@@ -89,8 +89,9 @@ function states(g: GraphWriter, { architecture }: TimmConfig): Value {
 }
 
 /** timm's resnet.py: ResNet, also with a deep stem, Wide ResNet, ResNeXt, and those whose channels are scaled (SE, ECA). */
-export const timmResnet = defineArchitecture({
+export const timmResnet = defineFamily({
   modelTypes: ['timm_resnet'],
+  usualTask: 'image-classification',
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { gridDistances } from '../layers/relative-position-index.js';
@@ -97,7 +97,7 @@ function states(g: GraphWriter, c: TimmConfig): Value {
 }
 
 /** timm's swin_transformer.py */
-export const timmSwin = defineArchitecture({
+export const timmSwin = defineFamily({
   modelTypes: ['timm_swin'],
   config: timmConfig,
   prefixes: ['timm_model.'],

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import { tokensFrom } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
@@ -38,8 +38,9 @@ function poolName(g: GraphWriter, { architecture }: TimmConfig): string {
 }
 
 /** timm's vision_transformer.py and deit.py: ViT, DeiT, DINO v2, towers of CLIP and SigLIP. */
-export const timmVit = defineArchitecture({
+export const timmVit = defineFamily({
   modelTypes: ['timm_vit'],
+  usualTask: 'image-classification',
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({ states, shape: ['rows', 'tokens', 'width'], pool, poolName, head: 'head' }),

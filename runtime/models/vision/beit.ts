@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { bucketBias } from '../layers/t5-relative-bias.js';
 import { gridDistances } from '../layers/relative-position-index.js';
 import { layerNorm } from '../layers/norm.js';
@@ -96,7 +96,7 @@ const modelOf = (c: Config): PictureModel => ({
 });
 
 /** modeling_beit.py */
-export const beit = defineArchitecture({
+export const beit = defineFamily({
   modelTypes: ['beit'],
   config,
   prefixes: ['beit.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { labelScores, meanToken } from '../bases/vision/image-heads.js';
@@ -130,8 +130,9 @@ function writeClassifier(g: GraphWriter, c: Config): void {
 }
 
 /** modeling_clip.py */
-export const clip = defineArchitecture({
+export const clip = defineFamily({
   modelTypes: ['clip'],
+  usualTask: 'zero-shot-image-classification',
   config,
   prefixes: [],
   heads: {
@@ -140,7 +141,7 @@ export const clip = defineArchitecture({
   },
 });
 
-const pictureHeads: Architecture<PictureConfig>['heads'] = {
+const pictureHeads: Family<PictureConfig>['heads'] = {
   'image-features': {
     model: (g, c) => {
       const states = pictureStates(g, c);
@@ -150,7 +151,7 @@ const pictureHeads: Architecture<PictureConfig>['heads'] = {
   },
 };
 
-export const clipVision = defineArchitecture({
+export const clipVision = defineFamily({
   modelTypes: ['clip_vision_model'],
   config: clipPictures,
   prefixes: [],
@@ -170,7 +171,7 @@ function prompts(g: GraphWriter, c: TextConfig): void {
   g.output('text_embeds', vectors, 'float32', ['texts', to]);
 }
 
-const textHeads: Architecture<TextConfig>['heads'] = {
+const textHeads: Family<TextConfig>['heads'] = {
   'text-to-image': { text_encoder: prompts, text_encoder_2: prompts },
   'text-to-video': { text_encoder: prompts },
   embedding: {
@@ -179,7 +180,7 @@ const textHeads: Architecture<TextConfig>['heads'] = {
   },
 };
 
-export const clipText = defineArchitecture({
+export const clipText = defineFamily({
   modelTypes: ['clip_text_model'],
   config: textConfig,
   prefixes: [],

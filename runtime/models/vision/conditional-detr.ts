@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { attention } from '../layers/attention.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
@@ -130,9 +130,9 @@ function writeDetector(g: GraphWriter, c: Config): void {
   ]);
 }
 
-const heads: Architecture<Config>['heads'] = { 'object-detection': { model: writeDetector } };
+const heads: Family<Config>['heads'] = { 'object-detection': { model: writeDetector } };
 
 /** modeling_conditional_detr.py */
-export const conditionalDetr = defineArchitecture({
+export const conditionalDetr = defineFamily({
   ...{ modelTypes: ['conditional_detr'], config, prefixes: ['model.'], heads },
 });

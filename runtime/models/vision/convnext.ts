@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { channelNorm, layerNorm } from '../layers/norm.js';
@@ -98,7 +98,7 @@ export const modelOf =
   };
 
 /** modeling_convnext.py */
-export const convnext = defineArchitecture({
+export const convnext = defineFamily({
   modelTypes: ['convnext'],
   config,
   prefixes: ['convnext.'],

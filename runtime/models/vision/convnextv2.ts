@@ -1,9 +1,9 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { pictureHeads } from '../bases/vision/image-heads.js';
 import { secondConfig, modelOf } from './convnext.js';
 
 /** modeling_convnextv2.py: the response of each channel is measured against that of the others. */
-export const convnextv2 = defineArchitecture({
+export const convnextv2 = defineFamily({
   modelTypes: ['convnextv2'],
   config: secondConfig,
   prefixes: ['convnextv2.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { anchorBoxes, bestCells } from '../layers/anchors.js';
 import { aroundBoxes, aroundPoints, deformableAttention } from '../layers/deformable-attention.js';
 import { linear } from '../layers/linear.js';
@@ -156,9 +156,9 @@ function writeDetector(g: GraphWriter, c: Config): void {
   g.output('pred_boxes', c.with_box_refine ? at : moved(0), 'float32', ['rows', 'queries', 4]);
 }
 
-const heads: Architecture<Config>['heads'] = { 'object-detection': { model: writeDetector } };
+const heads: Family<Config>['heads'] = { 'object-detection': { model: writeDetector } };
 
 /** modeling_deformable_detr.py. Heads of the layers are parts of the decoder, too, and files have them under either name. */
-export const deformableDetr = defineArchitecture({
+export const deformableDetr = defineFamily({
   ...{ modelTypes: ['deformable_detr'], config, prefixes: ['model.decoder.', 'model.'], heads },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -51,7 +51,7 @@ const modelOf = (c: Config): PictureModel => ({
 });
 
 /** modeling_deit.py */
-export const deit = defineArchitecture({
+export const deit = defineFamily({
   modelTypes: ['deit'],
   config,
   prefixes: ['deit.'],

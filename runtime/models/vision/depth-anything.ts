@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { enlarged, neckPictures } from '../layers/depth-neck.js';
 import { pictureOf, tokensFrom } from '../layers/patch-embed.js';
@@ -19,7 +19,7 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'depth-estimation': {
     model(g, c) {
       const { states, grid } = dinov2Backbone(g, c.backbone_config);
@@ -46,8 +46,9 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_depth_anything.py */
-export const depthAnything = defineArchitecture({
+export const depthAnything = defineFamily({
   modelTypes: ['depth_anything'],
+  usualTask: 'depth-estimation',
   config,
   prefixes: [],
   heads,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -98,7 +98,7 @@ export function decodedQueries(
   return norm(x);
 }
 
-const heads = (kind: NormPlace): Architecture<DetrConfig>['heads'] => ({
+const heads = (kind: NormPlace): Family<DetrConfig>['heads'] => ({
   'object-detection': {
     model: (g, c) => {
       const sizes = { width: c.d_model, queries: c.num_queries, labels: labelCount(c) };
@@ -112,15 +112,16 @@ const heads = (kind: NormPlace): Architecture<DetrConfig>['heads'] => ({
 });
 
 /** modeling_detr.py */
-export const detr = defineArchitecture({
+export const detr = defineFamily({
   modelTypes: ['detr'],
+  usualTask: 'object-detection',
   config: detrConfig,
   prefixes: ['model.'],
   heads: heads({ normsBefore: false }),
 });
 
 /** modeling_table_transformer.py */
-export const tableTransformer = defineArchitecture({
+export const tableTransformer = defineFamily({
   modelTypes: ['table-transformer'],
   config: detrConfig,
   prefixes: ['model.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { channelNorm, layerNorm } from '../layers/norm.js';
@@ -51,7 +51,7 @@ function pictureOf(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'image-features': {
     model(g, c) {
       const width = c.hidden_sizes.at(-1)!;
@@ -67,6 +67,6 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_dinov3_convnext.py */
-export const dinov3Convnext = defineArchitecture({
+export const dinov3Convnext = defineFamily({
   ...{ modelTypes: ['dinov3_convnext'], config, prefixes: ['dinov3_convnext.'], heads },
 });

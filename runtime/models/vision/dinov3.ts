@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { layerNorm } from '../layers/norm.js';
@@ -88,7 +88,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return layerNorm(g, x, 'norm', sizes);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'image-features': {
     model: (g, c) => {
       const states = statesOf(g, c);
@@ -99,7 +99,7 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_dinov3_vit.py */
-export const dinov3 = defineArchitecture({
+export const dinov3 = defineFamily({
   modelTypes: ['dinov3_vit'],
   config,
   prefixes: ['dinov3_vit.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
 import { enlarged, neckPictures, twice } from '../layers/depth-neck.js';
@@ -120,10 +120,16 @@ function writeClasses(g: GraphWriter, c: Config): void {
   g.output('logits', large, 'float32', ['rows', labels, 'lines', 'columns']);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'depth-estimation': { model: writeDepth },
   'image-segmentation': { model: writeClasses },
 };
 
 /** modeling_dpt.py */
-export const dpt = defineArchitecture({ modelTypes: ['dpt'], config, prefixes: ['dpt.'], heads });
+export const dpt = defineFamily({
+  modelTypes: ['dpt'],
+  usualTask: 'depth-estimation',
+  config,
+  prefixes: ['dpt.'],
+  heads,
+});

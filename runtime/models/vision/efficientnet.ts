@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
 import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
 import type { PictureModel } from '../bases/vision/image-encoder.js';
@@ -143,7 +143,7 @@ function modelOf(c: Config): PictureModel {
 }
 
 /** modeling_efficientnet.py */
-export const efficientnet = defineArchitecture({
+export const efficientnet = defineFamily({
   modelTypes: ['efficientnet'],
   config,
   prefixes: ['efficientnet.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
 import { resize } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -60,7 +60,7 @@ function decode(g: GraphWriter, stages: readonly Value[], c: Config): Value[] {
   return [...found.slice(0, -1), twice(g, found.at(-1)!)];
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'depth-estimation': {
     model: (g, c) => {
       const width = c.decoder_hidden_size;
@@ -78,4 +78,4 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** SegFormer's encoder, whose stages are joined from coarse to fine. modeling_glpn.py */
-export const glpn = defineArchitecture({ modelTypes: ['glpn'], config, prefixes: ['glpn.'], heads });
+export const glpn = defineFamily({ modelTypes: ['glpn'], config, prefixes: ['glpn.'], heads });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
 import { pictureHeads } from '../bases/vision/image-heads.js';
 import { pictureInput } from '../layers/patch-embed.js';
@@ -136,7 +136,7 @@ export function hgnetStages(g: GraphWriter, pixels: Value, c: HgnetConfig, base:
 }
 
 /** modeling_hgnet_v2.py */
-export const hgnet = defineArchitecture({
+export const hgnet = defineFamily({
   modelTypes: ['hgnet_v2'],
   config,
   prefixes: ['hgnetv2.'],

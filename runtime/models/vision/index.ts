@@ -1,4 +1,4 @@
-import type { AnyArchitecture } from '../family.js';
+import type { AnyFamily } from '../family.js';
 import { beit } from './beit.js';
 import { clip, clipText, clipVision } from './clip.js';
 import { conditionalDetr } from './conditional-detr.js';
@@ -45,7 +45,7 @@ import { vivit } from './vivit.js';
 import { yolos } from './yolos.js';
 
 /** Families that read pictures. */
-export const PICTURES: readonly AnyArchitecture[] = [
+export const PICTURES: readonly AnyFamily[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],

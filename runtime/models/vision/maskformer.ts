@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { groupedConvolution } from '../layers/group-norm.js';
 import { gridPlaces, nearestCells } from '../layers/position-grid.js';
@@ -79,10 +79,10 @@ function writeSegmenter(g: GraphWriter, c: Config): void {
   maskOutputs(g, { states, masks }, { ...c, queries, width });
 }
 
-const heads: Architecture<Config>['heads'] = { 'image-segmentation': { model: writeSegmenter } };
+const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSegmenter } };
 
 /** modeling_maskformer.py */
-export const maskformer = defineArchitecture({
+export const maskformer = defineFamily({
   modelTypes: ['maskformer'],
   config,
   prefixes: ['model.'],

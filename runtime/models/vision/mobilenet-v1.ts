@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { pictureHeads } from '../bases/vision/image-heads.js';
 import { pictureInput } from '../layers/patch-embed.js';
 import {
@@ -25,7 +25,7 @@ function widthsOf(c: MobilenetConfig): number[] {
 }
 
 /** modeling_mobilenet_v1.py */
-export const mobilenetV1 = defineArchitecture({
+export const mobilenetV1 = defineFamily({
   modelTypes: ['mobilenet_v1'],
   config: z.object(mobilenetConfig),
   prefixes: ['mobilenet_v1.'],

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { roundHalfEven } from '../../core/round-half-even.js';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { pictureHeads } from '../bases/vision/image-heads.js';
 import { pictureInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -64,7 +64,7 @@ function statesOf(g: GraphWriter, c: Config, last: number): Value {
 }
 
 /** modeling_mobilenet_v2.py */
-export const mobilenetV2 = defineArchitecture({
+export const mobilenetV2 = defineFamily({
   modelTypes: ['mobilenet_v2'],
   config: config,
   prefixes: ['mobilenet_v2.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Architecture } from '../family.js';
+import type { Family } from '../family.js';
 import { linear, matMulTransposed } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { type Edges, tokensFrom } from '../layers/patch-embed.js';
@@ -118,7 +118,7 @@ function boxes(g: GraphWriter, patches: Value, { vision_config: c }: Config): Va
   return g.node('Sigmoid', [g.node('Add', [dense(read, 2), boxesOfPatches(g, grid)])]);
 }
 
-export const heads: Architecture<Config>['heads'] = {
+export const heads: Family<Config>['heads'] = {
   'text-guided-detection': {
     model: (g, c) => {
       const patches = patchStates(g, c);

@@ -1,7 +1,7 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { configOf, heads } from './owl-detector.js';
 
 /** The same with another training, and a score for objects of any kind, which nobody reads here. modeling_owlv2.py */
-export const owlv2 = defineArchitecture({
+export const owlv2 = defineFamily({
   ...{ modelTypes: ['owlv2'], config: configOf(16), prefixes: ['owlv2.'], heads },
 });

@@ -1,7 +1,13 @@
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { configOf, heads } from './owl-detector.js';
 
 /** modeling_owlvit.py */
-export const owlvit = defineArchitecture({
-  ...{ modelTypes: ['owlvit'], config: configOf(32), prefixes: ['owlvit.'], heads },
+export const owlvit = defineFamily({
+  ...{
+    modelTypes: ['owlvit'],
+    usualTask: 'zero-shot-object-detection',
+    config: configOf(32),
+    prefixes: ['owlvit.'],
+    heads,
+  },
 });

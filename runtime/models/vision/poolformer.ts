@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution } from '../layers/convolution.js';
 import { groupNorm } from '../layers/group-norm.js';
@@ -112,6 +112,6 @@ function modelOf(c: Config): PictureModel {
 }
 
 /** modeling_poolformer.py */
-export const poolformer = defineArchitecture({
+export const poolformer = defineFamily({
   ...{ modelTypes: ['poolformer'], config, prefixes: ['poolformer.'], heads: pictureHeads(modelOf) },
 });

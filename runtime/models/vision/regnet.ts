@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { roundHalfEven } from '../../core/round-half-even.js';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
 import { pictureHeads } from '../bases/vision/image-heads.js';
@@ -78,7 +78,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
 }
 
 /** modeling_regnet.py */
-export const regnet = defineArchitecture({
+export const regnet = defineFamily({
   modelTypes: ['regnet'],
   config,
   prefixes: ['regnet.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
 import type { PictureModel } from '../bases/vision/image-encoder.js';
 import { pictureInput } from '../layers/patch-embed.js';
@@ -55,7 +55,7 @@ export function convolutionalModel(
 }
 
 /** modeling_resnet.py */
-export const resnet = defineArchitecture({
+export const resnet = defineFamily({
   modelTypes: ['resnet'],
   config: resnetConfig,
   prefixes: ['resnet.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { batchNorm, convolution2d, convolve } from '../layers/convolution.js';
@@ -153,7 +153,7 @@ function fusingWeights(g: GraphWriter, name: string, c: Config): Value[] {
   });
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'image-segmentation': {
     model: (g, c) => {
       const shape = ['rows', labelCount(c), 'lines', 'columns'];
@@ -170,8 +170,9 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_segformer.py */
-export const segformer = defineArchitecture({
+export const segformer = defineFamily({
   modelTypes: ['segformer'],
+  usualTask: 'image-segmentation',
   config,
   prefixes: ['segformer.'],
   heads,

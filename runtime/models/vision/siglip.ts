@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { linear, matMulTransposed } from '../layers/linear.js';
@@ -110,8 +110,9 @@ function writeClassifier(g: GraphWriter, c: Config): void {
 }
 
 /** modeling_siglip.py */
-export const siglip = defineArchitecture({
+export const siglip = defineFamily({
   modelTypes: ['siglip'],
+  usualTask: 'zero-shot-image-classification',
   config,
   prefixes: [],
   heads: {
@@ -120,7 +121,7 @@ export const siglip = defineArchitecture({
   },
 });
 
-const pictureHeads: Architecture<PictureConfig>['heads'] = {
+const pictureHeads: Family<PictureConfig>['heads'] = {
   'image-features': {
     model: (g, c) => {
       const states = pictureStates(g, c);
@@ -131,7 +132,7 @@ const pictureHeads: Architecture<PictureConfig>['heads'] = {
   },
 };
 
-export const siglipVision = defineArchitecture({
+export const siglipVision = defineFamily({
   modelTypes: ['siglip_vision_model'],
   config: siglipPictures,
   prefixes: [],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d, type SquareSize } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
@@ -137,6 +137,6 @@ function modelOf(c: Config): PictureModel {
 }
 
 /** modeling_swiftformer.py */
-export const swiftformer = defineArchitecture({
+export const swiftformer = defineFamily({
   ...{ modelTypes: ['swiftformer'], config, prefixes: [BASE], heads: pictureHeads(modelOf) },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { gridDistances } from '../layers/relative-position-index.js';
@@ -177,7 +177,7 @@ function modelOf(c: SwinConfig): PictureModel {
 }
 
 /** modeling_swin.py */
-export const swin = defineArchitecture({
+export const swin = defineFamily({
   modelTypes: ['swin'],
   config,
   prefixes: ['swin.'],
@@ -186,7 +186,7 @@ export const swin = defineArchitecture({
 });
 
 /** Donut's, which has no norm behind its layers and is a part of other models only. modeling_donut_swin.py */
-export const donutSwin = defineArchitecture({
+export const donutSwin = defineFamily({
   modelTypes: ['donut-swin'],
   config,
   prefixes: ['swin.'],

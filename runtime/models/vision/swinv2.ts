@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { gridDistances } from '../layers/relative-position-index.js';
@@ -176,7 +176,7 @@ function modelOf(c: Config): PictureModel {
 }
 
 /** modeling_swinv2.py */
-export const swinv2 = defineArchitecture({
+export const swinv2 = defineFamily({
   modelTypes: ['swinv2'],
   config,
   prefixes: ['swinv2.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { headWidth } from '../layers/head-sizes.js';
@@ -106,7 +106,7 @@ function layer(g: GraphWriter, x: Value, at: (name: string) => string, c: Config
   return g.node('Add', [middle, linear(g, wide, at('output.dense'), { from: inner, to: width })]);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'video-classification': {
     model(g, c) {
       const sizes = vitSizes(c);
@@ -120,6 +120,12 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_timesformer.py */
-export const timesformer = defineArchitecture({
-  ...{ modelTypes: ['timesformer'], config, prefixes: ['timesformer.'], heads },
+export const timesformer = defineFamily({
+  ...{
+    modelTypes: ['timesformer'],
+    usualTask: 'video-classification',
+    config,
+    prefixes: ['timesformer.'],
+    heads,
+  },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { adaptivePool } from '../layers/adaptive-pool.js';
 import { convolution2d, normedConvolution } from '../layers/convolution.js';
 import { gridOf, pictureInput, resize } from '../layers/patch-embed.js';
@@ -92,7 +92,7 @@ function writeSegmenter(g: GraphWriter, c: Config): void {
   g.output('logits', resized(g, scores, gridOf(g, pixels)), 'float32', ['rows', to, 'height', 'width']);
 }
 
-const heads: Architecture<Config>['heads'] = { 'image-segmentation': { model: writeSegmenter } };
+const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSegmenter } };
 
 /** Its second head is there for training only. modeling_upernet.py */
-export const upernet = defineArchitecture({ modelTypes: ['upernet'], config, prefixes: [], heads });
+export const upernet = defineFamily({ modelTypes: ['upernet'], config, prefixes: [], heads });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { attention } from '../layers/attention.js';
 import { activation } from '../layers/activation.js';
 import { linear, multiplied } from '../layers/linear.js';
@@ -94,13 +94,13 @@ function scores(g: GraphWriter, c: Config): Value {
   return labelScores(g, pooled, sizes);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'video-classification': {
     model: (g, c) => g.output('logits', scores(g, c), 'float32', ['rows', vitSizes(c).labels]),
   },
 };
 
 /** modeling_videomae.py */
-export const videomae = defineArchitecture({
-  ...{ modelTypes: ['videomae'], config, prefixes: ['videomae.'], heads },
+export const videomae = defineFamily({
+  ...{ modelTypes: ['videomae'], usualTask: 'video-classification', config, prefixes: ['videomae.'], heads },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import {
@@ -90,7 +90,7 @@ function answerScores(g: GraphWriter, states: Value, c: Config): Value {
 }
 
 /** A picture and a text as tokens of one encoder; pictures of a run are of one size. modeling_vilt.py */
-export const vilt = defineArchitecture({
+export const vilt = defineFamily({
   modelTypes: ['vilt'],
   config,
   prefixes: ['vilt.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../family.js';
+import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
@@ -75,7 +75,7 @@ const modelOf = (c: Config): PictureModel => ({
 });
 
 /** modeling_vit.py */
-export const vit = defineArchitecture({
+export const vit = defineFamily({
   modelTypes: ['vit'],
   config,
   prefixes: ['vit.'],

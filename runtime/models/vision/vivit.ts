@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import { labelScores } from '../bases/vision/image-heads.js';
 import { withTokens } from '../layers/patch-embed.js';
@@ -30,7 +30,7 @@ function embedded(g: GraphWriter, c: Config): Value {
   return g.node('Add', [all, g.weight(at('position_embeddings'), [1, count + 1, width])]);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'video-classification': {
     model(g, c) {
       const sizes = vitSizes(c);
@@ -42,6 +42,6 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_vivit.py */
-export const vivit = defineArchitecture({
-  ...{ modelTypes: ['vivit'], config, prefixes: ['vivit.'], heads },
+export const vivit = defineFamily({
+  ...{ modelTypes: ['vivit'], usualTask: 'video-classification', config, prefixes: ['vivit.'], heads },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Architecture, defineArchitecture } from '../family.js';
+import { type Family, defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import { boxOutputs, perceptron } from '../layers/mlp.js';
 import { patches, pictureInput, resizedTable, tokensFrom } from '../layers/patch-embed.js';
@@ -59,7 +59,7 @@ function detectionStates(g: GraphWriter, c: Config): Value {
   return layerNorm(g, tokensFrom(g, x, -detections), at('layernorm'), vitSizes(c));
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   'object-detection': {
     model: (g, c) => {
       const { width, labels } = vitSizes(c);
@@ -73,8 +73,9 @@ const heads: Architecture<Config>['heads'] = {
 };
 
 /** modeling_yolos.py */
-export const yolos = defineArchitecture({
+export const yolos = defineFamily({
   modelTypes: ['yolos'],
+  usualTask: 'object-detection',
   config,
   prefixes: ['vit.'],
   heads,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readEnvironment } from '../../../gateway/config.js';
 import type { ModelEntry } from '../../../gateway/catalog/entry.js';
 import { secretsOf, serverOptions } from '../../../gateway/upstream/container-settings.js';
-import { readServerConfig } from '../../../runtime/config.js';
+import { readServerConfig } from '../../../runtime/boot/config.js';
 import { entry } from '../../fakes/launcher.js';
 
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };

@@ -5,7 +5,7 @@ import { SOUND_FORMATS } from '../../../runtime/core/sound-formats.js';
 import { encodeSound } from '../../../runtime/media/encode-sound.js';
 import { sniff } from '../../../runtime/media/sniff.js';
 import { decodeSound } from '../../../runtime/media/sound.js';
-import { scratchOf } from '../../../runtime/scratch.js';
+import { scratchOf } from '../../../runtime/boot/scratch.js';
 
 const RATE = 16_000;
 const HERTZ = 440;

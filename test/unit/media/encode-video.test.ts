@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type Film, openVideoEncoder, VIDEO_FORMATS } from '../../../runtime/media/encode-video.js';
 import { withVideo } from '../../../runtime/media/video.js';
-import { scratchOf } from '../../../runtime/scratch.js';
+import { scratchOf } from '../../../runtime/boot/scratch.js';
 
 const [WIDTH, HEIGHT, FRAMES] = [48, 32, 5];
 const limits = { maxPixels: 1e6, maxSeconds: 10 };

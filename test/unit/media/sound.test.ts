@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { runFfmpeg } from '../../../runtime/media/ffmpeg.js';
 import { decodeSound } from '../../../runtime/media/sound.js';
-import { scratchOf } from '../../../runtime/scratch.js';
+import { scratchOf } from '../../../runtime/boot/scratch.js';
 import { sampleSound } from '../../../runtime/tasks/sample-sound.js';
 
 const limits = { maxSeconds: 10, maxBytes: 2 ** 20 };

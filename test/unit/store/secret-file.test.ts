@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnvironment } from '../../../gateway/config.js';
-import { readServerSettings } from '../../../runtime/config.js';
+import { readServerSettings } from '../../../runtime/boot/config.js';
 import { readSecretFile } from '../../../runtime/store/secret-file.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'slipway-secret-'));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { activation } from '../../layers/activation.js';
 import { attention } from '../../layers/attention.js';
 import { byHead } from '../../layers/split-heads.js';
@@ -152,8 +152,9 @@ function writeScores(g: GraphWriter, x: Value, { decoder: d }: Config): void {
 }
 
 /** A text encoder, a decoder of codes that takes one step a run, and the codec that makes sound of them. modeling_musicgen.py */
-export const musicgen = defineArchitecture({
+export const musicgen = defineFamily({
   modelTypes: ['musicgen'],
+  usualTask: 'text-to-audio',
   config,
   prefixes: [],
   parts: { 'shared.': ['text_encoder.shared.'], 'encoder.': ['text_encoder.encoder.'] },

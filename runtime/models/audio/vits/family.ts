@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { convolution } from '../../layers/convolution.js';
 import { hifiGan } from '../../layers/hifi-gan.js';
 import { lookedUp } from '../../layers/linear.js';
@@ -73,8 +73,9 @@ function writeSound(g: GraphWriter, c: VitsConfig): void {
 }
 
 /** Two graphs, for how much noise is drawn depends on how long letters last. modeling_vits.py; MMS-TTS is the same. */
-export const vits = defineArchitecture({
+export const vits = defineFamily({
   modelTypes: ['vits'],
+  usualTask: 'text-to-speech',
   config: vitsConfig,
   prefixes: ['vits.'],
   heads: { speech: { letter_encoder: writeText, letter_decoder: writeSound } },

@@ -1,4 +1,4 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { preNormLayer } from '../../layers/pre-norm-layer.js';
@@ -80,9 +80,7 @@ function scoredStates(g: GraphWriter, c: WaveConfig, options: WaveOptions): Valu
 }
 
 /** What the tasks want of a network over samples. */
-export function waveHeads<C extends WaveConfig>(
-  optionsOf: (config: C) => WaveOptions,
-): Architecture<C>['heads'] {
+export function waveHeads<C extends WaveConfig>(optionsOf: (config: C) => WaveOptions): Family<C>['heads'] {
   return {
     ctc: {
       model: (g, c) => {

@@ -1,4 +1,4 @@
-import type { Architecture, WriteRole } from '../../family.js';
+import type { Family, WriteRole } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { Decoder } from './decoder.js';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../layers/decoder-inputs.js';
 import { matMulTransposed } from '../../layers/linear.js';
 
-type Heads<C> = Architecture<C>['heads'];
+type Heads<C> = Family<C>['heads'];
 
 /** What the tasks want of a decoder: its next token, its states, or labels of whole texts. */
 export function decoderHeads<C>(modelOf: (config: C) => Decoder): Heads<C> {

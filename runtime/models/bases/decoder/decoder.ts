@@ -1,7 +1,7 @@
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { DecoderInputs } from '../../layers/decoder-inputs.js';
 
-/** A language model without an encoder, as its architecture has it. */
+/** A language model without an encoder, as its family has it. */
 export interface Decoder {
   layers: number;
   /** Of the states. */

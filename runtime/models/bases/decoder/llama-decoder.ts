@@ -1,4 +1,4 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import { decoderHeads } from './decoder-heads.js';
 import type { Decoder } from './decoder.js';
 import type { DecoderInputs } from '../../layers/decoder-inputs.js';
@@ -105,10 +105,10 @@ export interface LayerNames {
   at(name: string): string;
 }
 
-/** What architectures of this kind have in common: names, what the tasks want, and the model for others to read by. */
+/** What families of this kind have in common: names, what the tasks want, and the model for others to read by. */
 export function llamaLike<C>(
   modelOf: (config: C) => LlamaLike,
-): Pick<Architecture<C>, 'prefixes' | 'heads'> & { decoder(config: C): Decoder } {
+): Pick<Family<C>, 'prefixes' | 'heads'> & { decoder(config: C): Decoder } {
   const decoder = (config: C) => llamaDecoder(modelOf(config));
   return { prefixes: PREFIXES, heads: decoderHeads(decoder), decoder };
 }

@@ -1,4 +1,4 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { writeCrossCache, writeRunningDecoder } from './running-cross-decoder.js';
 import type { SourceDecoder } from '../../layers/cross-decoder.js';
@@ -30,6 +30,6 @@ export function seq2seqRoles<C>(modelOf: (config: C) => Seq2Seq) {
   };
 }
 
-export function seq2seqHeads<C>(modelOf: (config: C) => Seq2Seq): Architecture<C>['heads'] {
+export function seq2seqHeads<C>(modelOf: (config: C) => Seq2Seq): Family<C>['heads'] {
   return { 'seq2seq-lm': seq2seqRoles(modelOf) };
 }

@@ -1,4 +1,4 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import { attention } from '../../layers/attention.js';
 import type { DecoderState } from '../../layers/cross-decoder.js';
 import { distances, placesOf, textInputs } from '../../layers/text-inputs.js';
@@ -15,7 +15,7 @@ interface Classifier extends BartLike {
 }
 
 /** The decoder reads the source shifted by one; the state at the source's last end token is classified. */
-export function sourceClassifier<C>(modelOf: (config: C) => Classifier): Architecture<C>['heads'] {
+export function sourceClassifier<C>(modelOf: (config: C) => Classifier): Family<C>['heads'] {
   const roles = { model: (g: GraphWriter, config: C) => writeClassifier(g, modelOf(config)) };
   return { 'sequence-classification': roles, entailment: roles };
 }

@@ -1,8 +1,8 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { linear } from '../../layers/linear.js';
 
-/** An encoder of texts, as its architecture has it. */
+/** An encoder of texts, as its family has it. */
 export interface TextModel {
   /** Of the states. */
   width: number;
@@ -21,7 +21,7 @@ export interface TextModel {
 }
 
 /** What the tasks want of an encoder of texts. */
-export function textHeads<C>(modelOf: (config: C) => TextModel): Architecture<C>['heads'] {
+export function textHeads<C>(modelOf: (config: C) => TextModel): Family<C>['heads'] {
   const role = (write: (g: GraphWriter, model: TextModel) => void) => ({
     model: (g: GraphWriter, config: C) => write(g, modelOf(config)),
   });

@@ -1,6 +1,6 @@
 import type { GraphWriter, Shape, Value } from '../../writer/graph-writer.js';
 
-/** An encoder of pictures, as its architecture has it. */
+/** An encoder of pictures, as its family has it. */
 export interface PictureModel {
   /** Of the states. */
   width: number;

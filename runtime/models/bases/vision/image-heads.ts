@@ -1,10 +1,10 @@
-import type { Architecture } from '../../family.js';
+import type { Family } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { linear } from '../../layers/linear.js';
 import type { PictureModel } from './image-encoder.js';
 
 /** What the tasks want of an encoder of pictures. */
-export function pictureHeads<C>(modelOf: (config: C) => PictureModel): Architecture<C>['heads'] {
+export function pictureHeads<C>(modelOf: (config: C) => PictureModel): Family<C>['heads'] {
   const role = (write: (g: GraphWriter, model: PictureModel) => void) => ({
     model: (g: GraphWriter, config: C) => write(g, modelOf(config)),
   });

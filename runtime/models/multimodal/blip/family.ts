@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { attention } from '../../layers/attention.js';
 import { sourceDecoderRoles } from '../../bases/encoder-decoder/encoder-decoder-heads.js';
 import { placesOf, textInputs } from '../../layers/text-inputs.js';
@@ -48,7 +48,7 @@ function writeQuestions(g: GraphWriter, { text_config: c, vision_config: picture
 const part = (name: string) => ({ [name]: [`text_decoder.${name}`] });
 
 /** A vision transformer, and BERT that writes about what it sees, or about a question that another one read. modeling_blip.py */
-export const blip = defineArchitecture({
+export const blip = defineFamily({
   modelTypes: ['blip'],
   config,
   prefixes: [],

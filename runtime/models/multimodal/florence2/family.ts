@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { lookedUp } from '../../layers/linear.js';
 import { sourceDecoderRoles } from '../../bases/encoder-decoder/encoder-decoder-heads.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
@@ -54,8 +54,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 
 /** BART that reads a picture before a text; the picture's network mixes tokens and channels in turn. modeling_florence2.py */
-export const florence2 = defineArchitecture({
+export const florence2 = defineFamily({
   modelTypes: ['florence2'],
+  usualTask: 'image-text-to-text',
   config,
   prefixes: [],
   parts: {

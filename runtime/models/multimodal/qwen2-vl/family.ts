@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
 import { headWidth } from '../../layers/head-sizes.js';
 import { rotaryConfig } from '../../layers/rope-frequencies.js';
@@ -99,16 +99,18 @@ const headsOf = <V>(modelOf: (vision: V, text: TextConfig) => VisionModel) => ({
 });
 
 /** A language model that reads patches of pictures and videos of any size, at their places. modeling_qwen2_vl.py */
-export const qwen2Vl = defineArchitecture({
+export const qwen2Vl = defineFamily({
   modelTypes: ['qwen2_vl'],
+  usualTask: 'image-text-to-text',
   config: configOf(visionConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf(visionModel),
 });
 
 /** The same with windows in most layers of the encoder. modeling_qwen2_5_vl.py */
-export const qwen25Vl = defineArchitecture({
+export const qwen25Vl = defineFamily({
   modelTypes: ['qwen2_5_vl'],
+  usualTask: 'image-text-to-text',
   config: configOf(vision25Config),
   ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf(vision25Model),

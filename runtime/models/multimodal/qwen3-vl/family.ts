@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import type { Decoder } from '../../bases/decoder/decoder.js';
 import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
 import { expertsSum, overTokens, softmaxChoices } from '../../layers/moe.js';
@@ -75,8 +75,9 @@ const headsOf = <T>(model: (text: T) => Decoder) => ({
 });
 
 /** Qwen2-VL's like, whose first layers read features of their own. modeling_qwen3_vl.py */
-export const qwen3Vl = defineArchitecture({
+export const qwen3Vl = defineFamily({
   modelTypes: ['qwen3_vl'],
+  usualTask: 'image-text-to-text',
   config: configOf(textConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf<TextConfig>((c) => decoderOf(c)),
@@ -119,8 +120,9 @@ function mixedDecoder(c: MixedConfig): Decoder {
 }
 
 /** The same with a mixture of experts. modeling_qwen3_vl_moe.py */
-export const qwen3VlMoe = defineArchitecture({
+export const qwen3VlMoe = defineFamily({
   modelTypes: ['qwen3_vl_moe'],
+  usualTask: 'image-text-to-text',
   config: configOf(mixedConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
   heads: headsOf(mixedDecoder),

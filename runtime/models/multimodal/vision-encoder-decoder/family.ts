@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { linear } from '../../layers/linear.js';
 import type { PictureModel } from '../../bases/vision/image-encoder.js';
 import { sourceDecoderRoles } from '../../bases/encoder-decoder/encoder-decoder-heads.js';
@@ -51,8 +51,9 @@ const captionRoles = {
 };
 
 /** A network of pictures, and a decoder that writes about what it gives: TrOCR, Donut. modeling_vision_encoder_decoder.py */
-export const visionEncoderDecoder = defineArchitecture({
+export const visionEncoderDecoder = defineFamily({
   modelTypes: ['vision-encoder-decoder'],
+  usualTask: 'image-to-text',
   config,
   prefixes: [],
   older: OLDER_NORMS,

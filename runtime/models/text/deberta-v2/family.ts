@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { activation } from '../../layers/activation.js';
 import { convolution } from '../../layers/convolution.js';
 import { disentangledBias } from '../../layers/disentangled-bias.js';
@@ -159,7 +159,7 @@ const modelOf = (c: Config): TextModel => ({
 });
 
 /** DeBERTa v2 and v3: content and distance of tokens have vectors of their own. modeling_deberta_v2.py */
-export const deberta = defineArchitecture({
+export const deberta = defineFamily({
   modelTypes: ['deberta-v2'],
   config: debertaConfig,
   prefixes: ['deberta.'],

@@ -1,4 +1,4 @@
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { softCap } from '../../layers/cached-attention.js';
 import { decoderHeads } from '../../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../../bases/decoder/decoder.js';
@@ -67,7 +67,7 @@ const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Config>(m
  * Several states stand side by side, of which each layer computes one; the last layers read keys and values of former ones.
  * modeling_gemma3n.py
  */
-export const gemma3n = defineArchitecture({
+export const gemma3n = defineFamily({
   modelTypes: ['gemma3n_text'],
   config,
   prefixes: ['model.'],

@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { normedConvolution } from '../../layers/convolution.js';
 import {
   aroundBoxes,
@@ -113,9 +113,9 @@ function writeDetector(g: GraphWriter, c: DFineConfig): void {
   g.output('pred_boxes', boxes, 'float32', ['rows', queries, 4]);
 }
 
-const heads: Architecture<DFineConfig>['heads'] = { 'object-detection': { model: writeDetector } };
+const heads: Family<DFineConfig>['heads'] = { 'object-detection': { model: writeDetector } };
 
 /** modeling_d_fine.py. Heads of the layers are parts of the decoder, too, and files have them under either name. */
-export const dFine = defineArchitecture({
+export const dFine = defineFamily({
   ...{ modelTypes: ['d_fine'], config: dFineConfig, prefixes: ['model.decoder.', 'model.'], heads },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { gatedHalves } from '../../layers/swiglu.js';
 import { layerNorm } from '../../layers/norm.js';
 import { labelScores, meanToken, pictureHeads } from '../../bases/vision/image-heads.js';
@@ -125,7 +125,7 @@ const modelOf = (c: Dinov2Config, base = 'dinov2.'): PictureModel => ({
 });
 
 /** modeling_dinov2.py */
-export const dinov2 = defineArchitecture({
+export const dinov2 = defineFamily({
   modelTypes: ['dinov2'],
   config: dinov2Config,
   prefixes: ['dinov2.'],
@@ -137,7 +137,7 @@ const registersConfig = z
   .refine(isSquare, NO_SQUARE);
 
 /** modeling_dinov2_with_registers.py */
-export const dinov2WithRegisters = defineArchitecture({
+export const dinov2WithRegisters = defineFamily({
   modelTypes: ['dinov2_with_registers'],
   config: registersConfig,
   prefixes: ['dinov2_with_registers.'],

@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { anchorBoxes, bestCells } from '../../layers/anchors.js';
 import { aroundBoxes, deformableAttention } from '../../layers/deformable-attention.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
@@ -129,16 +129,16 @@ function placesOf(g: GraphWriter, boxes: Value, width: number): Value {
   return perceptron(g, waves, 'model.decoder.reference_points_head', size);
 }
 
-const heads: Architecture<GroundingConfig>['heads'] = { 'text-guided-detection': { model: writeDetector } };
+const heads: Family<GroundingConfig>['heads'] = { 'text-guided-detection': { model: writeDetector } };
 /** Heads of the layers are parts of the decoder, too, and files have them under either name. */
 const prefixes = ['model.decoder.', 'model.'];
 
 /** modeling_grounding_dino.py */
-export const groundingDino = defineArchitecture({
+export const groundingDino = defineFamily({
   ...{ modelTypes: ['grounding-dino'], config: groundingConfig, prefixes, heads },
 });
 
 /** modeling_mm_grounding_dino.py: scores have a bias, and each layer moves boxes by itself. */
-export const mmGroundingDino = defineArchitecture({
+export const mmGroundingDino = defineFamily({
   ...{ modelTypes: ['mm-grounding-dino'], config: mmGroundingConfig, prefixes, heads },
 });

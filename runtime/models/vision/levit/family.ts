@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineArchitecture } from '../../family.js';
+import { defineFamily } from '../../family.js';
 import { batchNorm, normedConvolution } from '../../layers/convolution.js';
 import { linear } from '../../layers/linear.js';
 import { meanToken, pictureHeads } from '../../bases/vision/image-heads.js';
@@ -125,6 +125,6 @@ function modelOf(c: Config): PictureModel {
 }
 
 /** modeling_levit.py */
-export const levit = defineArchitecture({
+export const levit = defineFamily({
   ...{ modelTypes: ['levit'], config, prefixes: [BASE], heads: pictureHeads(modelOf) },
 });

@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { attention } from '../../layers/attention.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
@@ -87,11 +87,11 @@ function writeSegmenter(g: GraphWriter, c: Mask2FormerConfig): void {
   maskOutputs(g, { states, masks }, { ...c, queries, width });
 }
 
-const segmentation: Architecture<Mask2FormerConfig>['heads'] = {
+const segmentation: Family<Mask2FormerConfig>['heads'] = {
   'image-segmentation': { model: writeSegmenter },
 };
 
 /** modeling_mask2former.py */
-export const mask2former = defineArchitecture({
+export const mask2former = defineFamily({
   ...{ modelTypes: ['mask2former'], config: mask2FormerConfig, prefixes: ['model.'], heads: segmentation },
 });

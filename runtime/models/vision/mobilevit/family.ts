@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { roundHalfEven } from '../../../core/round-half-even.js';
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { adaptivePool } from '../../layers/adaptive-pool.js';
 import { convolution2d, normedConvolution, type NormedSize } from '../../layers/convolution.js';
 import { layerNorm } from '../../layers/norm.js';
@@ -164,10 +164,10 @@ function writeSegmenter(g: GraphWriter, c: Config): void {
   g.output('logits', logits, 'float32', ['rows', count, 'lines', 'columns']);
 }
 
-const heads: Architecture<Config>['heads'] = {
+const heads: Family<Config>['heads'] = {
   ...pictureHeads(modelOf),
   'image-segmentation': { model: writeSegmenter },
 };
 
 /** modeling_mobilevit.py */
-export const mobilevit = defineArchitecture({ modelTypes: ['mobilevit'], config, prefixes: [BASE], heads });
+export const mobilevit = defineFamily({ modelTypes: ['mobilevit'], config, prefixes: [BASE], heads });

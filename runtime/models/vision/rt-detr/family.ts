@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { anchorBoxes, bestCells } from '../../layers/anchors.js';
 import { normedConvolution } from '../../layers/convolution.js';
 import {
@@ -87,14 +87,14 @@ function writeDetector(g: GraphWriter, c: RtDetrConfig): void {
   g.output('pred_boxes', boxes, 'float32', ['rows', c.num_queries, 4]);
 }
 
-const heads: Architecture<RtDetrConfig>['heads'] = { 'object-detection': { model: writeDetector } };
+const heads: Family<RtDetrConfig>['heads'] = { 'object-detection': { model: writeDetector } };
 /** Heads of the layers are parts of the decoder, too, and files have them under either name. */
 const prefixes = ['model.decoder.', 'model.'];
 
 /** modeling_rt_detr.py */
-export const rtDetr = defineArchitecture({ modelTypes: ['rt_detr'], config: rtDetrConfig, prefixes, heads });
+export const rtDetr = defineFamily({ modelTypes: ['rt_detr'], config: rtDetrConfig, prefixes, heads });
 
 /** modeling_rt_detr_v2.py */
-export const rtDetrV2 = defineArchitecture({
+export const rtDetrV2 = defineFamily({
   ...{ modelTypes: ['rt_detr_v2'], config: rtDetrV2Config, prefixes, heads },
 });

@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { activation } from '../../layers/activation.js';
 import { linear } from '../../layers/linear.js';
 import { type SamConfig, samConfig } from './config.js';
@@ -23,7 +23,7 @@ function maskModel({ pictures, prompts, masks }: SamConfig): MaskModel {
   };
 }
 
-const heads: Architecture<SamConfig>['heads'] = {
+const heads: Family<SamConfig>['heads'] = {
   'mask-generation': {
     vision_encoder: (g, { pictures: c }) =>
       g.output('image_embeddings', samPictures(g, c), 'float32', ['rows', c.output_channels, c.edge, c.edge]),
@@ -36,4 +36,10 @@ const heads: Architecture<SamConfig>['heads'] = {
 };
 
 /** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
-export const sam = defineArchitecture({ modelTypes: ['sam'], config: samConfig, prefixes: ['sam.'], heads });
+export const sam = defineFamily({
+  modelTypes: ['sam'],
+  usualTask: 'mask-generation',
+  config: samConfig,
+  prefixes: ['sam.'],
+  heads,
+});

@@ -1,4 +1,4 @@
-import { type Architecture, defineArchitecture } from '../../family.js';
+import { type Family, defineFamily } from '../../family.js';
 import { convolution2d } from '../../layers/convolution.js';
 import { channelsFirst } from '../../layers/norm.js';
 import { resize } from '../../layers/patch-embed.js';
@@ -64,7 +64,7 @@ function maskModel({ prompts, masks, edge }: Sam2Config): Omit<MaskModel, 'finer
   };
 }
 
-const heads: Architecture<Sam2Config>['heads'] = {
+const heads: Family<Sam2Config>['heads'] = {
   'mask-generation': {
     vision_encoder: writePictures,
     prompt_encoder_mask_decoder: (g, c) => {
@@ -77,6 +77,6 @@ const heads: Architecture<Sam2Config>['heads'] = {
 };
 
 /** Pictures are read by Hiera, and masks know of its finer stages, too; of films single pictures are read. modeling_sam2.py */
-export const sam2 = defineArchitecture({
+export const sam2 = defineFamily({
   ...{ modelTypes: ['sam2', 'sam2_video'], config: sam2Config, prefixes: ['sam2.'], heads },
 });

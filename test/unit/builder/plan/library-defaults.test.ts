@@ -1,5 +1,5 @@
 import { classDefaults } from '../../../../builder/plan/config/library-defaults.js';
-import { ARCHITECTURES } from '../../../../runtime/models/registry.js';
+import { FAMILIES } from '../../../../runtime/models/registry.js';
 
 /** What a schema says of a field, less what only wraps it. */
 interface Field {
@@ -107,7 +107,7 @@ function differences(schema: Schema, usual: Record<string, unknown>, path: strin
 }
 
 describe('what a schema takes for a field that a file leaves out is what the library takes', () => {
-  const types = ARCHITECTURES.flatMap(({ modelTypes, config }) =>
+  const types = FAMILIES.flatMap(({ modelTypes, config }) =>
     modelTypes.map((type) => [type, config] as const),
   );
   const known = types.filter(([type]) => classDefaults(type, 4) !== undefined);

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { z } from 'zod';
-import { type Outgoing, readOutgoing } from './network/certificates.js';
-import { BUNDLE_VARIABLES, exposedProxies, PROXY_VARIABLES } from './network/outgoing-settings.js';
+import { type Outgoing, readOutgoing } from '../network/certificates.js';
+import { BUNDLE_VARIABLES, exposedProxies, PROXY_VARIABLES } from '../network/outgoing-settings.js';
 import { hubEndpoint, settingsSchema } from './settings-schema.js';
-import { hubAddress } from './store/hub-address.js';
-import { readSecretFile } from './store/secret-file.js';
-import { readTracing, type TracingSettings } from './tracing/settings.js';
+import { hubAddress } from '../store/hub-address.js';
+import { readSecretFile } from '../store/secret-file.js';
+import { readTracing, type TracingSettings } from '../tracing/settings.js';
 
 /** A missing or invalid setting. The message is one line that says what to do. */
 export class ConfigError extends Error {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { engineEnvironment } from './engine-environment.js';
-import { readSpecText } from './store/spec-text.js';
-import { ENGINE_SCRIPT, type EngineFork, forkEngine } from './worker/fork-engine.js';
+import { readSpecText } from '../store/spec-text.js';
+import { ENGINE_SCRIPT, type EngineFork, forkEngine } from '../worker/fork-engine.js';
 
 /** What has begun before the server's own code is loaded. */
 export interface Early {

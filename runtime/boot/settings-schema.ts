@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { DEFAULTS } from './core/limits.js';
-import { PRECISIONS } from './core/load-request.js';
-import { parseOrigins } from './wire/origins.js';
+import { DEFAULTS } from '../core/limits.js';
+import { PRECISIONS } from '../core/load-request.js';
+import { parseOrigins } from '../wire/origins.js';
 
 /** Folder for weights in images. */
 export const DEFAULT_MODEL_DIR = '/server/model';

@@ -1,16 +1,16 @@
-import type { ModelSpec } from './core/spec.js';
-import type { Delta } from './core/delta.js';
-import type { Usage } from './core/usage.js';
-import type { ModelService, RunCallbacks, ServiceStatus } from './http/service.js';
-import type { Progress } from './core/progress.js';
-import { residentBytes } from './memory.js';
-import type { WeightsStatus } from './sealed/check.js';
-import type { AnyTask } from './tasks/define.js';
-import { runnableExample } from './tasks/example.js';
-import { VERSION } from './version.js';
-import type { Scheduler } from './worker/scheduler.js';
-import type { EngineState } from './worker/engine-state.js';
-import type { Supervisor } from './worker/supervisor.js';
+import type { ModelSpec } from '../core/spec.js';
+import type { Delta } from '../core/delta.js';
+import type { Usage } from '../core/usage.js';
+import type { ModelService, RunCallbacks, ServiceStatus } from '../http/service.js';
+import type { Progress } from '../core/progress.js';
+import { residentBytes } from '../memory.js';
+import type { WeightsStatus } from '../sealed/check.js';
+import type { AnyTask } from '../tasks/define.js';
+import { runnableExample } from '../tasks/example.js';
+import { VERSION } from '../version.js';
+import type { Scheduler } from '../worker/scheduler.js';
+import type { EngineState } from '../worker/engine-state.js';
+import type { Supervisor } from '../worker/supervisor.js';
 
 /** State of the preparation, updated by the composition root. */
 export interface PreparationStatus {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { DEFAULT_ENDPOINT, type ServerSettings } from './config.js';
-import type { ModelSpec } from './core/spec.js';
+import type { ModelSpec } from '../core/spec.js';
 import { commitWarning } from './commit-warning.js';
-import type { Logger } from './log.js';
-import { outgoingFetch } from './network/outgoing-fetch.js';
+import type { Logger } from '../log.js';
+import { outgoingFetch } from '../network/outgoing-fetch.js';
 import type { PreparationStatus } from './service.js';
 import { DEFAULT_MODEL_DIR } from './settings-schema.js';
-import { StoreError } from './store/errors.js';
-import { hubSource } from './store/hub.js';
-import { hubAddress } from './store/hub-address.js';
-import { ensureWeights } from './store/weights.js';
+import { StoreError } from '../store/errors.js';
+import { hubSource } from '../store/hub.js';
+import { hubAddress } from '../store/hub-address.js';
+import { ensureWeights } from '../store/weights.js';
 
 export interface PrepareWeightsOptions {
   config: ServerSettings;

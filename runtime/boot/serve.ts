@@ -1,44 +1,44 @@
 import { createAnalytics } from './analytics.js';
 import { readServerConfig, type ServerConfig } from './config.js';
-import { defaultBodyBytes, DEFAULTS } from './core/limits.js';
-import type { LoadRequest } from './core/load-request.js';
-import type { ModelSpec } from './core/spec.js';
+import { defaultBodyBytes, DEFAULTS } from '../core/limits.js';
+import type { LoadRequest } from '../core/load-request.js';
+import type { ModelSpec } from '../core/spec.js';
 import type { Early } from './early.js';
 import { engineEnvironment } from './engine-environment.js';
-import { checkDevice, chooseDevice } from './engines/sessions/device.js';
-import { createServerApp } from './http/app.js';
-import { createByteBudget } from './wire/byte-budget.js';
-import { createServerMetrics, type Metrics } from './http/metrics.js';
-import { followStart } from './http/follow-start.js';
-import { openTracer } from './tracing/open-tracer.js';
-import type { Tracer } from './tracing/tracer.js';
-import { followConnections } from './wire/connections.js';
-import { createHttpServer } from './wire/server.js';
+import { checkDevice, chooseDevice } from '../engines/sessions/device.js';
+import { createServerApp } from '../http/app.js';
+import { createByteBudget } from '../wire/byte-budget.js';
+import { createServerMetrics, type Metrics } from '../http/metrics.js';
+import { followStart } from '../http/follow-start.js';
+import { openTracer } from '../tracing/open-tracer.js';
+import type { Tracer } from '../tracing/tracer.js';
+import { followConnections } from '../wire/connections.js';
+import { createHttpServer } from '../wire/server.js';
 import { listen } from './listen.js';
-import { createLogger, type Logger } from './log.js';
-import { createResolveMedia, refuseMedia, type ResolveMedia } from './media/resolve.js';
-import { outgoingFetch } from './network/outgoing-fetch.js';
+import { createLogger, type Logger } from '../log.js';
+import { createResolveMedia, refuseMedia, type ResolveMedia } from '../media/resolve.js';
+import { outgoingFetch } from '../network/outgoing-fetch.js';
 import { type Asking, findNewerVersion, checkKeyStatus } from './notices.js';
 import { openApiOf } from './openapi.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
-import { createSealedCheck } from './sealed/check.js';
+import { createSealedCheck } from '../sealed/check.js';
 import { createService, type PreparationStatus } from './service.js';
 import { stopOnSignals } from './shutdown.js';
-import { parseSpec } from './store/spec-file.js';
-import { readSpecText } from './store/spec-text.js';
-import type { Modality } from './tasks/define.js';
-import { taskOf } from './tasks/registry.js';
-import { VERSION } from './version.js';
-import { forkChannel } from './worker/channel.js';
-import { ENGINE_SCRIPT as entry } from './worker/fork-engine.js';
-import { usableThreads } from './worker/cpu-quota.js';
-import { cacheBytesFor, memoryFor, pendingBytesFor } from './worker/memory-limit.js';
-import { probeCudaInChild } from './worker/probe-cuda.js';
-import { createScheduler } from './worker/scheduler.js';
-import type { EngineState } from './worker/engine-state.js';
-import { readsMedia } from './tasks/reads-media.js';
-import { createSupervisor } from './worker/supervisor.js';
+import { parseSpec } from '../store/spec-file.js';
+import { readSpecText } from '../store/spec-text.js';
+import type { Modality } from '../tasks/define.js';
+import { taskOf } from '../tasks/registry.js';
+import { VERSION } from '../version.js';
+import { forkChannel } from '../worker/channel.js';
+import { ENGINE_SCRIPT as entry } from '../worker/fork-engine.js';
+import { usableThreads } from '../worker/cpu-quota.js';
+import { cacheBytesFor, memoryFor, pendingBytesFor } from '../worker/memory-limit.js';
+import { probeCudaInChild } from '../worker/probe-cuda.js';
+import { createScheduler } from '../worker/scheduler.js';
+import type { EngineState } from '../worker/engine-state.js';
+import { readsMedia } from '../tasks/reads-media.js';
+import { createSupervisor } from '../worker/supervisor.js';
 
 /** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
 export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Promise<void> {
@@ -59,7 +59,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   };
 
   const open = config.INLINE
-    ? (await import('./worker/inline-channel.js')).inlineChannel()
+    ? (await import('../worker/inline-channel.js')).inlineChannel()
     : forkChannel({
         ...{ entry, env, first: early?.engine },
         onOutput: (line) => logger.warn({ from: 'engine' }, line),
@@ -188,7 +188,7 @@ function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig) {
 /** Tasks without media don't load the code that fetches media. */
 async function resolverFor(config: ServerConfig, kind: Modality): Promise<ResolveMedia> {
   if (kind === 'text' || kind === 'messages' || kind === 'none') return refuseMedia;
-  const { createFetchMedia } = await import('./media/fetch-media.js');
+  const { createFetchMedia } = await import('../media/fetch-media.js');
   const fetchMedia = createFetchMedia({
     allowPrivate: config.ALLOW_PRIVATE_URLS,
     maxBytes: config.MAX_MEDIA_BYTES,

@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import type { ServerSettings } from './config.js';
-import { createLogger } from './log.js';
+import { createLogger } from '../log.js';
 import { prepareWeights } from './prepare-weights.js';
 import { dropPrivileges } from './privileges.js';
-import { parseSpec } from './store/spec-file.js';
-import { readSpecText } from './store/spec-text.js';
+import { parseSpec } from '../store/spec-file.js';
+import { readSpecText } from '../store/spec-text.js';
 
 /**
  * `docker run <image> fetch`, for init containers: downloads and verifies the model's files, then exits with 0, or with 1

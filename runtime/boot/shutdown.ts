@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Logger } from './log.js';
-import type { Connections } from './wire/connections.js';
-import type { Supervisor } from './worker/supervisor.js';
+import type { Logger } from '../log.js';
+import type { Connections } from '../wire/connections.js';
+import type { Supervisor } from '../worker/supervisor.js';
 
 export interface Stoppable {
   server: Server;

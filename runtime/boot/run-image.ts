@@ -1,7 +1,7 @@
 import { parseArguments } from './arguments.js';
 import { ConfigError, readServerSettings } from './config.js';
 import type { Early } from './early.js';
-import { DeviceError } from './engines/sessions/device.js';
+import { DeviceError } from '../engines/sessions/device.js';
 import { fetchModel } from './fetch-model.js';
 import { serve } from './serve.js';
 

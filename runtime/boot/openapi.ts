@@ -1,10 +1,10 @@
-import { dialectPaths } from './dialects/openapi.js';
-import { CONSOLE_CODES, STATUS } from './core/errors.js';
-import type { ModelSpec } from './core/spec.js';
-import type { TaskId } from './core/task-ids.js';
-import type { AnyTask } from './tasks/define.js';
-import { outputSchema, requestSchema, type Schema } from './tasks/json-schema.js';
-import { taskOf } from './tasks/registry.js';
+import { dialectPaths } from '../dialects/openapi.js';
+import { CONSOLE_CODES, STATUS } from '../core/errors.js';
+import type { ModelSpec } from '../core/spec.js';
+import type { TaskId } from '../core/task-ids.js';
+import type { AnyTask } from '../tasks/define.js';
+import { outputSchema, requestSchema, type Schema } from '../tasks/json-schema.js';
+import { taskOf } from '../tasks/registry.js';
 
 /** OpenAPI 3.1 document of the server of this model. */
 export function openApiOf(spec: Pick<ModelSpec, 'id' | 'task' | 'commit'>, version: string): object {
