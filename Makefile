@@ -33,8 +33,8 @@ gateway-image: dist/.built ## Build an image of the gateway for clusters: make g
 package: dist/.built ## Pack builder and gateway into a tarball for npm install -g
 	@npm pack --ignore-scripts --silent
 
-release-check: dist/.built ## Rehearse a release: package, bill of materials, checksums, signature, tried from the tarball
-	@$(NODE) scripts/release/release.mjs --rehearse
+release-check: dist/.built ## Rehearse a release: package, runtime images, bills, checksums, signature; SIZES=write writes docs/sizes.md
+	@$(NODE) scripts/release/release.mjs --rehearse $(if $(filter write,$(SIZES)),--write-sizes)
 
 release: dist/.built ## Make a release below dist/release; RELEASE_KEY names the key that signs
 	@$(NODE) scripts/release/release.mjs
@@ -66,8 +66,9 @@ manifests: dist/.built ## Manifests before a real API server of Kubernetes, whic
 clients: dist/.built ## Published clients of other servers, as they are, against models of each task; needs PyPI and npm
 	@$(NODE) scripts/clients/run.mjs
 
-pictures: dist/.built ## Take the picture of README.md again, from the real page
+pictures: dist/.built ## Take the pictures of README.md again, from the real page and terminal
 	@$(NODE) scripts/pictures.mjs
+	@$(NODE) scripts/terminal-picture.mjs
 
 mutants: dist/.built ## Plant faults and say which no test notices: make mutants [FILES='runtime/wire gateway/limits'] [EACH=4] [SEED=1]
 	@$(NODE) scripts/mutants/run.mjs $(FILES)

@@ -30,6 +30,7 @@ the server's own /openapi.json and /status:
            others, as a stream, as a raw medium
   params   each parameter: an example is honoured or refused by name; null is taken; wrong values are refused by name
   bodies   malformed JSON, wrong types, empty input, 413, 415
+  dialects OpenAI's models, chats, streams, embeddings and errors, KServe's health, tools: each says what POST /run says
   after    ready as before, no crash, and without a network also no attempt to reach one
 
 A server at an address is sent what costs it a minute or more, so not one that others use. With KEY in the environment, it

@@ -7,6 +7,7 @@ import type { Check, CheckResult, Group } from './check.js';
 import { afterChecks } from './checks/after.js';
 import { ANSWER_CHECKS } from './checks/answers.js';
 import { BODY_CHECKS } from './checks/bodies.js';
+import { DIALECT_CHECKS } from './checks/dialects.js';
 import { paramChecks } from './checks/params.js';
 import { ROUTE_CHECKS } from './checks/routes.js';
 import type { Described } from './document.js';
@@ -42,6 +43,7 @@ export async function runChecks(transport: Transport, options: RunOptions): Prom
     ...ANSWER_CHECKS,
     ...paramChecks(described),
     ...BODY_CHECKS,
+    ...DIALECT_CHECKS,
     ...afterChecks(restarts),
   ].filter(({ group }) => options.only?.includes(group) ?? true);
   const results: CheckResult[] = [];

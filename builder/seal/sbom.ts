@@ -13,7 +13,10 @@ export interface NodeProgram {
 }
 
 export interface SbomParts {
-  spec: ModelSpec;
+  /** The model; none in a runtime image. */
+  spec?: ModelSpec;
+  /** Of the image, where it has no model. */
+  version?: string;
   /** Repository of the image. */
   image: string;
   /** The model's own files, hashed. */
@@ -27,16 +30,25 @@ export interface SbomParts {
  * The bill of materials of an image in CycloneDX 1.6: the model, each of its files with commit, hash and licence,
  * Node.js, the operating system, and the packages of both. The same parts give the same text: it holds no time and no serial number.
  */
-export function sbomOf({ spec, image, weights, packages, node, system }: SbomParts): string {
+export function sbomOf({ spec, image, version, weights, packages, node, system }: SbomParts): string {
   const { Bom, Component, Metadata } = Models;
   const bom = new Bom({
     metadata: new Metadata({
       component: new Component(Enums.ComponentType.Container, image, {
-        version: spec.commit,
-        bomRef: 'image',
+        ...{ version: spec?.commit ?? version ?? '', bomRef: 'image' },
       }),
     }),
   });
+  if (spec) addModel(bom, spec, weights);
+  if (node) bom.components.add(nodeOf(node));
+  if (system) bom.components.add(systemOf(system));
+  for (const each of packages) bom.components.add(packageOf(each));
+  const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
+  const serializer = new Serialize.JsonSerializer(normalizers);
+  return `${serializer.serialize(bom, { sortLists: true, space: 1 })}\n`;
+}
+
+function addModel(bom: Models.Bom, spec: ModelSpec, weights: readonly SealedFile[]): void {
   const model = modelOf(spec);
   bom.components.add(model);
   for (const file of weights) {
@@ -44,12 +56,6 @@ export function sbomOf({ spec, image, weights, packages, node, system }: SbomPar
     bom.components.add(component);
     model.dependencies.add(component.bomRef);
   }
-  if (node) bom.components.add(nodeOf(node));
-  if (system) bom.components.add(systemOf(system));
-  for (const each of packages) bom.components.add(packageOf(each));
-  const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
-  const serializer = new Serialize.JsonSerializer(normalizers);
-  return `${serializer.serialize(bom, { sortLists: true, space: 1 })}\n`;
 }
 
 function modelOf(spec: ModelSpec): Models.Component {

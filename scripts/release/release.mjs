@@ -1,7 +1,8 @@
 /**
- * Makes what a release consists of, below dist/release: the npm package, its bill of materials, checksums and their signature.
+ * Makes what a release consists of, below dist/release: the npm package, runtime images as archives, a bill of materials for each,
+ * checksums of all and their signature.
  * Then tries the package as a user does: installed into an empty place, both commands, an answer of the demo model.
- * Usage: node scripts/release/release.mjs [--rehearse]
+ * Usage: node scripts/release/release.mjs [--rehearse] [--without-images] [--write-sizes]
  * With --rehearse a key of its own signs, nothing has to be committed, and nothing outside of dist/release and a temporary
  * folder is written. Without it, RELEASE_KEY names the private key (builder keygen), and CHANGELOG.md has the version.
  */
@@ -18,6 +19,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProblems } from './find-problems.mjs';
+import { grownSizes } from './grown-sizes.mjs';
+import { releaseImages, writeSizes } from './images.mjs';
 
 const isRehearsal = process.argv.includes('--rehearse');
 const place = 'dist/release';
@@ -126,6 +129,20 @@ async function ask(port) {
   return response.json();
 }
 
+/** The images that can be made here; without --rehearse all have to be. */
+async function makeImages() {
+  const cache = mkdtempSync(join(tmpdir(), 'slipway-release-cache-'));
+  try {
+    const { sizes, left } = await releaseImages({ place, version, cache, say });
+    for (const line of left) say(line);
+    if (process.argv.includes('--write-sizes')) return writeSizes(sizes, left);
+    const grown = grownSizes(sizes, readFileSync('docs/sizes.md', 'utf8'));
+    if (grown.length > 0) stop([...grown, 'if that is meant: make release-check SIZES=write']);
+  } finally {
+    rmSync(cache, { recursive: true, force: true });
+  }
+}
+
 const inMb = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
 
 const problems = findProblems({ version, isRehearsal });
@@ -138,6 +155,7 @@ const strange = files.filter(({ path }) =>
 );
 if (strange.length > 0) stop(strange.map(({ path }) => `the package holds ${path}`));
 const components = writeBill();
+if (!process.argv.includes('--without-images')) await makeImages();
 signAll();
 await tryPackage(join(place, filename));
 const size = statSync(join(place, filename)).size;

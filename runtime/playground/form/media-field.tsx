@@ -40,7 +40,7 @@ export function MediaField({ kind, input, onInput }: MediaFieldProps) {
       >
         {typeof base64 === 'string' && <Medium source={base64} kind={kind} />}
         <div class="row">
-          <button type="button" onClick={() => picker.current?.click()}>
+          <button type="button" class="quiet" onClick={() => picker.current?.click()}>
             Choose a file
           </button>
           <Recorder kind={kind} onRecorded={(blob) => void take(blob)} />
@@ -65,7 +65,7 @@ export function MediaField({ kind, input, onInput }: MediaFieldProps) {
         <input
           id="field-url"
           type="url"
-          placeholder={`drop or paste a file here, or give its address`}
+          placeholder="Drop, paste, or give an address"
           value={typeof url === 'string' ? url : ''}
           onInput={(event) => onInput({ url: event.currentTarget.value || undefined, base64: undefined })}
         />

@@ -35,7 +35,7 @@ export function DepthMap({ read: { png, values, min, max } }: { read: Depth }) {
   return (
     <>
       <img
-        class="medium"
+        class="medium map"
         src={png.startsWith('data:') ? png : `data:image/png;base64,${png}`}
         alt="depth map"
         onMouseMove={point}
