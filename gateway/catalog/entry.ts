@@ -1,3 +1,4 @@
+import type { ModerationFlags } from '../../runtime/core/moderation.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { Remote } from '../remote/remote.js';
 
@@ -16,6 +17,8 @@ export interface ModelEntry {
   figures: 'given' | 'measured' | 'predicted' | 'assumed';
   /** Local folder with its files, instead of a hub. */
   from?: string | undefined;
+  /** Which of its labels flag a text, with the least score that does. */
+  moderation?: ModerationFlags | undefined;
   /** Who serves it, where others do. */
   remote?: Remote | undefined;
   /** Its image on the engine. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod';
+import { moderationFlags } from '../../runtime/dialects/moderation-flags.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
 import { GatewayError } from '../errors.js';
@@ -21,6 +22,7 @@ const row = z.strictObject({
   addresses: z.array(address).default([]),
   from: z.string().optional(),
   remote: remoteField.optional(),
+  moderation: moderationFlags.optional(),
 });
 
 type Row = z.output<typeof row>;
@@ -29,7 +31,7 @@ const document = z.strictObject({ models: z.array(row) });
 
 /**
  * Reads a catalogue in YAML or JSON: `models:`, a list of `id`, `task` and, as wanted, `params` (billions),
- * `ramRequired` (GB), `addresses`, `from` (a folder, relative to the file) and `remote` (who else serves it).
+ * `ramRequired` (GB), `addresses`, `from` (a folder, relative to the file), `remote` (who else serves it) and `moderation` (labels that flag).
  * @throws GatewayError that names the file and what is wrong in it
  */
 export async function readCatalogFile(file: string): Promise<ModelEntry[]> {

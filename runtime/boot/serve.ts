@@ -110,6 +110,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     resolveMedia: await resolverFor(config, task.blocks ?? task.modality),
     openapi: () => openApiOf(spec, VERSION),
     origins: config.ALLOW_ORIGINS,
+    moderation: config.MODERATION_FLAGS,
     playground: config.PLAYGROUND ? new URL('playground/', import.meta.url) : undefined,
     requiredKey: config.REQUIRE_KEY ? config.KEY : undefined,
     body: {

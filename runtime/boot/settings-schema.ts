@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { DEFAULTS } from '../core/limits.js';
 import { PRECISIONS } from '../core/load-request.js';
+import { moderationFlags } from '../dialects/moderation-flags.js';
 import { parseOrigins } from '../wire/origins.js';
 
 /** Folder for weights in images. */
@@ -33,6 +34,15 @@ const flagThatIsOn = z
   .enum(['0', '1', 'true', 'false'])
   .default('1')
   .transform((value) => value === '1' || value === 'true');
+
+/** Undefined where it is no JSON, which no schema takes. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const port = z
   .string()
@@ -102,6 +112,8 @@ export const settingsSchema = z.object({
     .default('')
     .refine((value) => parseOrigins(value) !== undefined, 'takes origins like https://app.example, or *')
     .transform((value) => parseOrigins(value)!),
+  /** Labels that flag a text, for moderations. */
+  MODERATION_FLAGS: z.string().transform(parseJson).pipe(moderationFlags).optional(),
   ANALYTICS_URL: address,
   UPDATE_URL: address,
   VALIDATE_URL: address,

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Delta } from '../core/delta.js';
+import type { ModerationFlags } from '../core/moderation.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { Usage } from '../core/usage.js';
 import type { JsonBodyOptions } from '../wire/json-body.js';
@@ -8,6 +9,8 @@ import type { JsonBodyOptions } from '../wire/json-body.js';
 export interface ServedModel {
   readonly modelId: string;
   readonly task: TaskId;
+  /** Which of its labels flag a text, where the operator has said so. */
+  readonly moderation?: ModerationFlags | undefined;
 }
 
 /** A whole answer: the task's output (media as a MediaOutput or as a data URL) and its tokens, where they are counted. */

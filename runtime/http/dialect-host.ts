@@ -15,8 +15,8 @@ type Body = Record<string, unknown>;
 
 /** The one model of this server, for dialects. */
 export function containerHost(dependencies: RunDependencies): DialectHost {
-  const { service, body } = dependencies;
-  const model = { modelId: service.spec.id, task: service.spec.task };
+  const { service, body, moderation } = dependencies;
+  const model = { modelId: service.spec.id, task: service.spec.task, moderation };
   const inputOf = (given: Body) => readBody(model.task, service.task, given).input;
   return {
     base: '',

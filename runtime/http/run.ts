@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { ModerationFlags } from '../core/moderation.js';
 import type { Usage } from '../core/usage.js';
 import { type MediaLimits, type ResolveMedia, withMediaResolved } from '../media/resolve.js';
 import { isMediaOutput } from '../core/media-output.js';
@@ -19,6 +20,8 @@ export interface RunDependencies {
   resolveMedia: ResolveMedia;
   body: JsonBodyOptions;
   logger: Logger;
+  /** Which labels flag a text (MODERATION_FLAGS). */
+  moderation?: ModerationFlags | undefined;
 }
 
 /** POST /run: reads the body, checks it against the schema, fetches media, runs the model, sends envelope or stream. */

@@ -23,6 +23,7 @@ export interface FakeAppOptions {
   budget?: ByteBudget;
   /** Stands for the network; without it there is none. */
   fetchMedia?: FetchMedia;
+  moderation?: AppDependencies['moderation'];
   onRun?: AppDependencies['onRun'];
   openapi?: AppDependencies['openapi'];
   logger?: Logger;
@@ -77,6 +78,7 @@ export function fakeApp(options: FakeAppOptions): RequestListener {
     openapi: options.openapi ?? (() => openApiOf(spec, 'test')),
     requiredKey: options.requiredKey,
     ...(options.playground ? { playground: options.playground } : {}),
+    moderation: options.moderation,
     ...(options.origins ? { origins: options.origins } : {}),
     ...(options.tracer ? { tracer: options.tracer } : {}),
     body: {

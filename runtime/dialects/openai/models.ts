@@ -12,6 +12,7 @@ export const ENDPOINTS = {
   '/audio/transcriptions': ['automatic-speech-recognition'],
   '/audio/speech': ['text-to-speech', 'text-to-audio'],
   '/images/generations': ['text-to-image'],
+  '/moderations': ['text-classification'],
 } as const satisfies Record<string, readonly TaskId[]>;
 
 export type Endpoint = keyof typeof ENDPOINTS;

@@ -10,6 +10,7 @@ import { embed, embeddingBody } from './embeddings.js';
 import { sendOpenAiError } from './errors.js';
 import { generateImages, imageBody, IMAGE_TASKS } from './images/generate.js';
 import { type Endpoint, ENDPOINTS, listModels, showModel } from './models.js';
+import { moderate, moderationBody } from './moderations.js';
 import { textEndpoint } from './text-endpoint.js';
 
 type PostRoute = Pick<DialectRoute, 'summary' | 'body' | 'handle'>;
@@ -55,6 +56,7 @@ export const openAi: Dialect = {
       ...{ summary: 'Make pictures of a prompt', handle: generateImages },
     },
     post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
+    post('/moderations', { summary: 'Flag texts', body: moderationBody, handle: moderate }),
     { method: 'GET', path: '/v1/models', summary: 'List the models', handle: listModels },
     { method: 'GET', path: '/v1/models/*id', summary: 'Show a model', handle: showModel },
   ],
