@@ -121,7 +121,7 @@ export function collectWhole() {
     add(piece: Delta): Delta {
       if ('text' in piece) text += piece.text;
       else if ('reasoning' in piece) reasoning += piece.reasoning;
-      else calls.add(piece.call);
+      else if ('call' in piece) calls.add(piece.call);
       return piece;
     },
     all: (): WholeText => ({ text, reasoning, calls: calls.all() }),

@@ -11,6 +11,7 @@ const {
   stop_sequence: ___,
   num_return_sequences: ____,
   logprobs: _____,
+  stream_tokens: ______,
   temperature,
   ...generation
 } = seq2seqParams;

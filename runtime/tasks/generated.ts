@@ -79,6 +79,7 @@ interface Streamed {
     num_return_sequences?: number | null | undefined;
     logprobs?: number | null | undefined;
     prompt_logprobs?: number | null | undefined;
+    stream_tokens?: boolean | null | undefined;
   };
 }
 
@@ -86,7 +87,8 @@ interface Streamed {
 export function unstreamable({ params }: Streamed): string | undefined {
   if ((params.num_return_sequences ?? 1) > 1)
     return 'params.num_return_sequences: only one answer can be streamed';
-  if (params.logprobs != null) return 'params.logprobs: a stream is text only, ask without stream';
+  if (params.logprobs != null && !params.stream_tokens)
+    return 'params.logprobs: a stream is text only; ask without stream, or for params.stream_tokens';
   if (params.prompt_logprobs != null)
     return 'params.prompt_logprobs: a stream is text only, ask without stream';
   return undefined;

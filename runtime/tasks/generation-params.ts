@@ -132,6 +132,12 @@ export const generationParams = {
     .max(20)
     .nullish()
     .describe('tell each token’s log-probability under the model itself, and those of so many likely ones'),
+  stream_tokens: z
+    .boolean()
+    .nullish()
+    .describe(
+      'with logprobs and stream, in server-sent events: each token is an event of its own (`token`), before the text that it makes certain',
+    ),
   use_cache: z.boolean().nullish().describe('the answer is the same'),
   pad_token_id: z.int().nullish().describe('one row is never padded: the answer is the same'),
 };

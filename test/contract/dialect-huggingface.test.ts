@@ -221,6 +221,55 @@ describe.each(['container', 'below the model’s address'] as const)('%s', (moun
       ]);
     }
   });
+
+  test('with details, a stream tells each token', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const row = (id: number, token: string, more = {}) => ({
+      ...{ id, token, logprob: -0.5, bytes: [] },
+      ...{ top_logprobs: [{ id: id + 1, token: 'z', logprob: -0.1, bytes: [] }], ...more },
+    });
+    const run: ModelService['run'] = async (input, { onDelta, onUsage }) => {
+      seen.push(input);
+      // A letter of two tokens, and text that was held back to the end.
+      onDelta?.({ token: row(7, 'a') });
+      onDelta?.({ text: 'a' });
+      onDelta?.({ token: row(8, '\uFFFD') });
+      onDelta?.({ token: row(9, '\uFFFD') });
+      onDelta?.({ text: 'é' });
+      onDelta?.({ token: row(10, ' b') });
+      onDelta?.({ token: row(2, '</s>', { special: true }) });
+      onDelta?.({ text: ' b' });
+      onUsage?.({ tokensIn: 3, tokensOut: 5, finish: ['stop'] });
+      return 'aé b';
+    };
+    const base = await mounted(mount, { task: 'text-generation', run });
+    const ask = (parameters: object) =>
+      fetch(`${base}/generate_stream`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ inputs: 'x', parameters: { details: true, ...parameters } }),
+      });
+    const told = (await (await ask({ top_n_tokens: 1 })).text()).trim().split('\n\n');
+    const events = told.map((one) => JSON.parse(one.slice('data:'.length)) as { token: { text: string } });
+    expect(seen[0]!['params']).toMatchObject({ logprobs: 1, stream_tokens: true });
+    const token = (id: number, text: string, special = false) => ({ id, text, logprob: -0.5, special });
+    const rest = { generated_text: null, details: null };
+    expect(events).toMatchObject([
+      { index: 1, token: token(7, 'a'), ...rest, top_tokens: [{ id: 8, text: 'z' }] },
+      { index: 2, token: token(8, ''), ...rest },
+      { index: 3, token: token(9, 'é'), ...rest },
+      { index: 4, token: token(10, ' b'), ...rest },
+      {
+        ...{ index: 5, token: token(2, '</s>', true), generated_text: 'aé b' },
+        details: { finish_reason: 'eos_token', generated_tokens: 5, input_length: 3, seed: null },
+      },
+    ]);
+    const refused = await ask({ decoder_input_details: true });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('decoder_input_details: a stream has none'),
+    ]);
+  });
 });
 
 test('a container has no page at its root for what is no browser', async () => {

@@ -49,11 +49,34 @@ describe.each(MOUNTS)('OpenAI’s chat, %s', (mount) => {
     expect(seen[0]!['params']).toMatchObject({ tools, ...expected, ...rest });
   });
 
+  test('prompt_logprobs, as vLLM has it', async () => {
+    const row = (id: number, logprob: number | null, rank: number | null) => ({
+      ...{ id, token: 'a', logprob, rank, bytes: [97] },
+      top_logprobs: [{ id: 9, token: 'z', logprob: -0.1, bytes: [122] }],
+    });
+    const content = [row(1, null, null), row(2, -1.5, 3)];
+    const output = { role: 'assistant', content: 'b', prompt_logprobs: { content } };
+    const { text } = await post(`${await model(mount, [], output)}/v1/chat/completions`, {
+      ...{ model: 'test/model', messages, prompt_logprobs: 1 },
+    });
+    expect(JSON.parse(text)).toMatchObject({
+      choices: [{ message: { content: 'b' }, logprobs: null }],
+      prompt_logprobs: [
+        null,
+        {
+          2: { logprob: -1.5, rank: 3, decoded_token: 'a' },
+          9: { logprob: -0.1, rank: 1, decoded_token: 'z' },
+        },
+      ],
+    });
+    expect(seen[0]!['params']).toMatchObject({ prompt_logprobs: 1 });
+  });
+
   test.each([
     ['tool_choice', { tool_choice: 'required' }],
     ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'other' } } }],
     ['tools.0.type', { tools: [{ type: 'web_search' }] }],
-    ['prompt_logprobs', { prompt_logprobs: 1 }],
+    ['prompt_logprobs', { prompt_logprobs: 1, stream: true }],
     ['functions', { functions: [{ name: 'f' }] }],
     ['response_format', { response_format: { type: 'json_object' }, guided_regex: 'a' }],
   ])('%s of %j is refused by name', async (param, fields) => {

@@ -1,3 +1,4 @@
+import { encodeWav } from '../../runtime/core/wav.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { PICTURE } from '../../runtime/tasks/example.js';
 import { atRest, bytesOf, leaveAnywhere, leaveAtEveryAwait } from '../fakes/leaving.js';
@@ -62,6 +63,9 @@ const CASES: Case[] = [
     'completions, a stream': post('/v1/completions', { model: 'm', prompt: 'a', stream: true }),
     'Hugging Face’s inputs': post('/', { inputs: ['a', 'b'] }),
     'Text Generation Inference, a stream': post('/generate_stream', { inputs: 'a' }),
+    'Text Generation Inference, a stream with details': post('/generate_stream', {
+      ...{ inputs: 'a', parameters: { details: true } },
+    }),
     'Vertex AI’s instances': post('/vertex', { instances: ['a', 'b'] }),
     'rows of the Open Inference Protocol': post('/v2/models/m/infer', {
       inputs: [{ name: 'text', shape: [2], datatype: 'BYTES', data: ['a', 'b'] }],
@@ -72,6 +76,42 @@ const CASES: Case[] = [
     embed: post('/embed', { inputs: Array(20).fill('text') }),
     rerank: post('/rerank', { query: 'a', texts: Array(20).fill('text') }),
   }),
+  ...of('text-classification', [{ label: 'toxic', score: 0.5 }], {
+    moderations: post('/v1/moderations', { input: Array(3).fill('text'), flags: { toxic: 0.5 } }),
+    'moderations, flags that the model has not': post('/v1/moderations', { input: 'a', flags: { other: 1 } }),
+    predict: post('/predict', { inputs: Array(3).fill(['text']) }),
+  }),
+  ...of('feature-extraction', [[1, 0]], {
+    'vectors of all tokens': post('/embed_all', { inputs: Array(3).fill('text') }),
+  }),
+  ...of('fill-mask', [{ index: 3, value: 0.5 }], {
+    'sparse vectors': post('/embed_sparse', { inputs: Array(3).fill('text') }),
+  }),
+  ...of(
+    'fill-mask',
+    { tokens: [[{ id: 1, text: 'a', special: false, start: 0, stop: 1 }]], max_length: 9 },
+    {
+      'tokens of texts': post('/tokenize', { inputs: ['text'] }),
+      'tokens of a prompt': post('/tokenize', { prompt: 'text' }),
+    },
+  ),
+  ...of(
+    'fill-mask',
+    { texts: ['word'] },
+    {
+      'the text of tokens': post('/detokenize', { tokens: Array(300).fill(1) }),
+      'texts of tokens': post('/decode', { ids: [[1], [2]] }),
+    },
+  ),
+  ...of(
+    'text-to-speech',
+    { mediaType: 'audio/wav', media: encodeWav(new Float32Array(3000), 8000) },
+    {
+      'a speech': post('/v1/audio/speech', { input: 'text', response_format: 'wav' }),
+      'a speech as samples': post('/v1/audio/speech', { input: 'text', response_format: 'pcm' }),
+      'a speech in another format': post('/v1/audio/speech', { input: 'text', response_format: 'opus' }),
+    },
+  ),
   ...of('automatic-speech-recognition', 'word', {
     'a transcription': form('/v1/audio/transcriptions', 'audio/wav', sound),
     'a sound as it is': post('/', sound, { 'content-type': 'audio/wav' }),
@@ -86,7 +126,7 @@ test.each(CASES)('$name: left at every await', async ({ task, output, bytes }) =
   expect(await leaveAtEveryAwait(server, bytes, gauges)).toBeGreaterThan(0);
 });
 
-test.each(['chat', 'text-generation', 'sentence-similarity'] as const)(
+test.each(['chat', 'text-generation', 'sentence-similarity', 'text-classification'] as const)(
   'callers of all interfaces who leave anywhere: %s',
   async (task) => {
     const own = CASES.filter((one) => one.task === task);

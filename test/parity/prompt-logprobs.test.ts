@@ -145,7 +145,83 @@ describe.each(Object.entries(REFERENCE))('%s', (name, { vocabulary, cases }) => 
     const later = await complete({ ...asked, min_tokens: 12 });
     expect(later.body.usage).toMatchObject({ completion_tokens: 12 });
   });
+
+  test('a stream of Text Generation Inference tells the tokens that the whole answer has', async () => {
+    const asked = {
+      inputs: 'The harbour',
+      parameters: { details: true, max_new_tokens: 12, top_n_tokens: 2 },
+    };
+    const whole = await request(served.app).post('/generate').send(asked);
+    const [{ generated_text, details }] = [whole.body].flat() as [Generated];
+    expect(details.tokens.length).toBeGreaterThan(0);
+    const { text } = await request(served.app).post('/generate_stream').send(asked);
+    const events = text
+      .trim()
+      .split('\n\n')
+      .map((one) => JSON.parse(one.slice('data:'.length)) as TokenEvent);
+    // The prefill is cut otherwise where it is read for the second time.
+    const plain = ({ id, logprob, special }: TgiToken) => ({
+      id,
+      logprob: expect.closeTo(logprob, 4),
+      special,
+    });
+    expect(events.map(({ token }) => token)).toMatchObject(details.tokens.map(plain));
+    expect(events.map((one) => one.top_tokens)).toMatchObject(
+      details.top_tokens.map((row) => row.map(plain)),
+    );
+    expect(events.map(({ index }) => index)).toEqual(details.tokens.map((_, i) => i + 1));
+    const said = events.filter(({ token }) => !token.special).map(({ token }) => token.text);
+    expect(generated_text.endsWith(said.join(''))).toBe(true);
+    const { finish_reason, generated_tokens } = details;
+    expect(events.at(-1)).toMatchObject({
+      details: { finish_reason, generated_tokens },
+      generated_text: said.join(''),
+    });
+  });
+
+  if (task === 'chat')
+    test('prompt_logprobs of a conversation are those of its template’s prompt', async () => {
+      const messages = [{ role: 'user', content: 'The harbour' }];
+      const params = { prompt_logprobs: 2, max_new_tokens: 1 };
+      const run = await request(served.app).post('/run').send({ messages, params });
+      const { content } = (
+        run.body as { output: { prompt_logprobs: { content: { id: number; logprob: number }[] } } }
+      ).output.prompt_logprobs;
+      const answer = await request(served.app)
+        .post('/v1/chat/completions')
+        .send({ messages, prompt_logprobs: 2, max_tokens: 1 });
+      const told = (answer.body as { prompt_logprobs: (Record<string, { logprob: number }> | null)[] })
+        .prompt_logprobs;
+      expect(told).toHaveLength(content.length);
+      expect(told[0]).toBeNull();
+      content
+        .slice(1)
+        .forEach(({ id, logprob }, i) => expect(told[i + 1]![id]!.logprob).toBeCloseTo(logprob, 5));
+    });
 });
+
+interface TgiToken {
+  id: number;
+  text: string;
+  logprob: number;
+  special: boolean;
+}
+
+interface TokenEvent {
+  index: number;
+  token: TgiToken;
+  top_tokens: TgiToken[];
+}
+
+interface Generated {
+  generated_text: string;
+  details: {
+    tokens: TgiToken[];
+    top_tokens: TgiToken[][];
+    finish_reason: string;
+    generated_tokens: number;
+  };
+}
 
 function runBody(task: TaskId, params: object): object {
   return task === 'chat'

@@ -1,7 +1,10 @@
 /** Handles of models that write text, and what may be asked of them. */
 
 import type { Delta, ToolCall } from '../delta.js';
+import type { LikelyToken, TokenLogprob } from '../token-logprob.js';
 import type { ChatOptions, ToolSupport } from '../tools.js';
+
+export type { LikelyToken, TokenLogprob };
 import type { FinishReason } from '../usage.js';
 import type { PictureQuestion } from './joint.js';
 
@@ -54,6 +57,8 @@ export interface GenerateOptions {
   num_return_sequences?: number | null | undefined;
   /** Tell the probability of each token, and as many of the likeliest ones beside it. */
   logprobs?: number | null | undefined;
+  /** Tell each token by itself as it is written, where `logprobs` is given. */
+  stream_tokens?: boolean | null | undefined;
   seed?: number | null | undefined;
   /** Tell how likely each token of the prompt was, and as many of the likeliest ones beside it. Without an encoder. */
   prompt_logprobs?: number | null | undefined;
@@ -99,21 +104,6 @@ export interface ChatMessage {
   role: string;
   /** Absent or null beside what a template reads instead, such as tool_calls. */
   content?: string | { type: string; text?: string | undefined }[] | null | undefined;
-}
-
-export interface LikelyToken {
-  id: number;
-  token: string;
-  /** Natural logarithm of its probability under the model itself, before any parameter changes the scores. */
-  logprob: number;
-  /** The token in UTF-8; a token may be part of a character. */
-  bytes: number[];
-  /** True for tokens that texts are told without. */
-  special?: true;
-}
-
-export interface TokenLogprob extends LikelyToken {
-  top_logprobs: LikelyToken[];
 }
 
 /** A token of a prompt: how likely it was after those before it; null of the first one. */

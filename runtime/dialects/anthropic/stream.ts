@@ -76,6 +76,7 @@ function openBlocks(send: Send) {
         await begin('thinking', { type: 'thinking', thinking: '', signature: '' });
         return grow({ type: 'thinking_delta', thinking: piece.reasoning });
       }
+      if (!('call' in piece)) return;
       const { call } = piece;
       if ('name' in call) {
         const { id, name } = call;

@@ -1,6 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import type { ToolCall } from '../../core/delta.js';
-import type { LikelyToken, TokenLogprob } from '../../core/handles/index.js';
+import type { LikelyToken, PromptToken, TokenLogprob } from '../../core/handles/index.js';
 import type { FinishReason, Usage } from '../../core/usage.js';
 
 type ChatToken = Pick<LikelyToken, 'token' | 'logprob' | 'bytes'>;
@@ -17,6 +17,8 @@ export interface ChatAnswer {
   reasoning: string;
   calls: readonly ToolCall[];
   logprobs?: ChatLogprob[] | undefined;
+  /** Of the prompt as its template wrote it. */
+  promptLogprobs?: PromptToken[] | undefined;
   finish: FinishReason;
 }
 
@@ -25,6 +27,7 @@ interface AssistantMessage {
   reasoning_content?: string;
   tool_calls?: ToolCall[];
   logprobs?: { content: TokenLogprob[] };
+  prompt_logprobs?: { content: PromptToken[] };
 }
 
 /** The answers of a chat task: one message, or several. */
@@ -34,6 +37,7 @@ export function chatAnswers(output: unknown, usage: Usage | undefined): ChatAnsw
     reasoning: message.reasoning_content ?? '',
     calls: message.tool_calls ?? [],
     logprobs: message.logprobs?.content.map(publicRow),
+    promptLogprobs: message.prompt_logprobs?.content,
     finish: usage?.finish?.[i] ?? 'stop',
   }));
 }

@@ -1,3 +1,4 @@
+import type { Delta } from '../../core/delta.js';
 import type { LikelyToken, PromptToken, TokenLogprob } from '../../core/handles/index.js';
 import type { Usage } from '../../core/usage.js';
 import { writeChunk } from '../../wire/lifetime.js';
@@ -14,30 +15,25 @@ function finishOf(usage: Usage | undefined): string {
 }
 
 /**
- * Streams a text as Text Generation Inference does: an event for each piece, the whole text with the last one. Ids and
- * probabilities of the pieces are not known and null: a piece is whole characters, which may be several tokens.
+ * Streams a text as Text Generation Inference does: an event for each token with `details`, which `stream_tokens` was asked for, else for
+ * each piece of text, whose ids and probabilities are null. The last event has the whole text. A token's text is what it makes certain,
+ * so that texts add up; special tokens, which are no part of it, have their own.
  */
 export async function streamTokens(
   { host, response }: DialectCall,
   asked: AskedModel,
-  body: Record<string, unknown>,
+  { body, details }: { body: Record<string, unknown>; details: Details | undefined },
 ): Promise<void> {
   const pieces = await streamEvents(response, asked, body);
   setModelHeaders(response, asked);
   openEvents(response);
-  let text = '';
-  let held: string | undefined;
+  const rows = new Rows(details);
   let usage: Usage | undefined;
-  let index = 0;
-  const send = (piece: string, rest: object) =>
-    writeChunk(response, event({ index: ++index, token: token(piece), ...rest }));
+  const send = (row: object, rest: object) => writeChunk(response, event({ ...row, ...rest }));
   try {
     for await (const piece of pieces) {
       if ('usage' in piece) usage = piece.usage;
-      if (!('text' in piece)) continue;
-      text += piece.text;
-      if (held !== undefined) await send(held, { generated_text: null, details: null });
-      held = piece.text;
+      else for (const row of rows.add(piece)) await send(row, { generated_text: null, details: null });
     }
   } catch (error) {
     const { message } = asRunError(error);
@@ -46,14 +42,67 @@ export async function streamTokens(
   }
   const tokens = sumTokens([usage]);
   if (tokens) host.count(response, tokens);
-  const details = { finish_reason: finishOf(usage), generated_tokens: usage?.tokensOut ?? index, seed: null };
-  await send(held ?? '', { generated_text: text, details });
+  const { rows: left, count, text } = rows.end();
+  const said = {
+    ...{ finish_reason: finishOf(usage), generated_tokens: usage?.tokensOut ?? count, seed: null },
+    input_length: usage?.tokensIn ?? null,
+  };
+  const nothing = { generated_text: null, details: null };
+  for (const row of left.slice(0, -1)) await send(row, nothing);
+  await send(left.at(-1)!, { generated_text: text, details: said });
   response.end();
 }
 
-const event = (data: object): string => `data:${JSON.stringify(data)}\n\n`;
+/** Rows of a stream: each waits for the text that belongs to it, which special tokens at the end may hold back. */
+class Rows {
+  readonly #details: Details | undefined;
+  /** The newest token with text, and special ones after it. */
+  #waiting: TokenLogprob[] = [];
+  /** Text of the first of them; undefined where none has come. */
+  #held: string | undefined;
+  #text = '';
+  #count = 0;
 
-const token = (text: string) => ({ id: null, text, logprob: null, special: false });
+  constructor(details: Details | undefined) {
+    this.#details = details;
+  }
+
+  /** @returns rows that are whole now */
+  add(piece: Delta): object[] {
+    if ('token' in piece) {
+      const whole = piece.token.special || this.#waiting.length === 0 ? [] : this.#take();
+      this.#waiting.push(piece.token);
+      return whole;
+    }
+    if (!('text' in piece)) return [];
+    this.#text += piece.text;
+    const whole = this.#details || this.#held === undefined ? [] : this.#take();
+    this.#held = (this.#held ?? '') + piece.text;
+    return whole;
+  }
+
+  /** The rows that are left, at least one. */
+  end(): { rows: object[]; count: number; text: string } {
+    const rows = this.#take();
+    return { rows, count: this.#count, text: this.#text };
+  }
+
+  #take(): object[] {
+    const [text, tokens] = [this.#held ?? '', this.#waiting];
+    this.#held = undefined;
+    this.#waiting = [];
+    if (tokens.length === 0)
+      return [{ index: ++this.#count, token: { id: null, text, logprob: null, special: false } }];
+    return tokens.map((token, i) => {
+      const own = scoredToken(token);
+      const said = i > 0 || (own.special && text === '') ? own.text : text;
+      const top = this.#details && this.#details.top > 0 ? token.top_logprobs.map(scoredToken) : undefined;
+      return { index: ++this.#count, token: { ...own, text: said }, ...(top && { top_tokens: top }) };
+    });
+  }
+}
+
+const event = (data: object): string => `data:${JSON.stringify(data)}\n\n`;
 
 /** What of TGI's `details` a request wants beside the tokens. */
 export interface Details {

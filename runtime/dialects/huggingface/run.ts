@@ -41,13 +41,15 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
   if (asksSimilarity(hf.inputs)) return compareSentences(call, model, hf);
   const { parameters, details } = detailsOf(hf);
   const translated = translateRequest(model.task, { ...hf, parameters });
-  if (details) for (const body of translated.bodies) withLogprobs(body, details);
+  if (details) for (const body of translated.bodies) withLogprobs(body, details, hf.stream);
   const { bodies, files, isList } = translated;
   const { host, request, response } = call;
   const asking = { model, bodies, files, names: NAMES };
   if (hf.stream && isList) throw new RunError('invalid_input', 'stream: takes one input, not a list');
   if (hf.stream && TASKS[model.task].streams)
-    return askModel(host, response, asking, (asked) => streamTokens(call, asked, bodies[0]!));
+    return askModel(host, response, asking, (asked) =>
+      streamTokens(call, asked, { body: bodies[0]!, details }),
+    );
   await answerAll(call, asking, (all) => {
     const medium = isList ? undefined : mediaOf(all[0]!.output);
     if (medium) return sendMedia(response, medium, { raw: true });
@@ -60,26 +62,28 @@ export async function answerInference(call: DialectCall, model: ServedModel, hf:
   });
 }
 
-/**
- * What of TGI's `details` is wanted; in a stream they come by themselves.
- * @throws RunError 400 for a part of them that a stream has not
- */
+/** What of TGI's `details` is wanted. In a stream the end has them by itself; what is asked of them is told of each token. */
 function detailsOf({ parameters, stream }: HfRequest): {
   parameters: Record<string, unknown>;
   details: Details | undefined;
 } {
   const { details, decoder_input_details, top_n_tokens, ...rest } = parameters;
-  const isAsked = details === true && !stream;
-  const others = { ...(isAsked ? {} : { decoder_input_details, top_n_tokens }) };
-  if (!isAsked) return { parameters: { ...rest, ...dropNullish(others) }, details: undefined };
+  // What is left over is refused by its name.
+  if (details !== true)
+    return {
+      parameters: { ...rest, ...dropNullish({ decoder_input_details, top_n_tokens }) },
+      details: undefined,
+    };
+  if (stream && decoder_input_details === true)
+    throw new RunError('invalid_input', 'decoder_input_details: a stream has none; ask without stream');
   const top = typeof top_n_tokens === 'number' ? top_n_tokens : 0;
   return { parameters: rest, details: { prefill: decoder_input_details === true, top } };
 }
 
 /** TGI's `details` tell each token. */
-function withLogprobs(body: Record<string, unknown>, { prefill, top }: Details): void {
-  const prompt = prefill ? { prompt_logprobs: 0 } : {};
-  body['params'] = { ...(body['params'] as object), logprobs: top, ...prompt };
+function withLogprobs(body: Record<string, unknown>, { prefill, top }: Details, streams: boolean): void {
+  const others = { ...(prefill ? { prompt_logprobs: 0 } : {}), ...(streams ? { stream_tokens: true } : {}) };
+  body['params'] = { ...(body['params'] as object), logprobs: top, ...others };
 }
 
 /** One input's answer alone, but for classifiers of texts, whose clients want a list of lists. */

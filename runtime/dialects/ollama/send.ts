@@ -68,7 +68,7 @@ export async function sendLines(
       if ('usage' in piece) usage = piece.usage;
       else if ('text' in piece) await send({ text: piece.text });
       else if ('reasoning' in piece) await send({ thinking: piece.reasoning });
-      else calls.add(piece.call);
+      else if ('call' in piece) calls.add(piece.call);
     }
     if (calls.all().length > 0) await send({ calls: calls.all().map(callOf) });
   } catch (error) {

@@ -17,6 +17,7 @@ import {
   unsupportedField,
 } from '../fields.js';
 import type { DialectHost, ServedModel } from '../host.js';
+import { byTokenId } from './completion-logprobs.js';
 import { findModel } from './models.js';
 import type { TextRequest, TextShape } from './text-answers.js';
 
@@ -71,6 +72,7 @@ export const chatBody = z.strictObject({
   max_completion_tokens: z.int().min(-1).nullish().describe('the same as max_tokens'),
   logprobs: z.boolean().nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
+  prompt_logprobs: z.int().min(0).max(20).nullish().describe('not OpenAI’s: as vLLM has it, not in streams'),
   ...formatFields,
   tools: z.array(tool).nullish(),
   tool_choice: toolChoice.nullish(),
@@ -102,9 +104,12 @@ export function readChat(json: unknown, host: DialectHost): TextRequest<ChatAnsw
   const given = readFields(chatBody, json);
   const model = findModel('/chat/completions', given.model ?? undefined, host);
   const messages = given.messages.map((message, i) => messageOf(model, message, `messages.${i}`));
-  const { chat_template_kwargs, documents, reasoning_effort } = given;
+  const { chat_template_kwargs, documents, reasoning_effort, prompt_logprobs } = given;
+  if (given.stream && prompt_logprobs != null)
+    throw new RunError('invalid_input', 'prompt_logprobs: a stream has none; ask without stream');
   const params = {
-    ...generationOf({ ...given, max_tokens: lengthOf(given) }),
+    ...generationOf({ ...given, prompt_logprobs: null, max_tokens: lengthOf(given) }),
+    ...dropNullish({ prompt_logprobs }),
     ...(given.logprobs ? { logprobs: given.top_logprobs ?? 0 } : {}),
     ...formatParams(given),
     ...toolParams(given),
@@ -125,7 +130,7 @@ export function readChat(json: unknown, host: DialectHost): TextRequest<ChatAnsw
     echoes: [''],
     stream: given.stream ?? false,
     includeUsage: given.stream_options?.include_usage ?? false,
-    shape,
+    shape: prompt_logprobs == null ? shape : { ...shape, beside: promptOf },
   };
 }
 
@@ -219,12 +224,18 @@ const shape: TextShape<ChatAnswer> = {
   end: (finish) => ({ ...delta({}), finish_reason: finish }),
 };
 
+/** Of several answers all have the same prompt. */
+const promptOf = ([first]: readonly ChatAnswer[]) => ({
+  prompt_logprobs: byTokenId(first?.promptLogprobs ?? []),
+});
+
 const delta = (fields: object) => ({ delta: fields, logprobs: null, finish_reason: null });
 
 /** Name and id of a call come once; pieces of its arguments follow. */
 function deltaOf(piece: Delta): object {
   if ('text' in piece) return { content: piece.text };
   if ('reasoning' in piece) return { reasoning_content: piece.reasoning };
+  if (!('call' in piece)) return {};
   const { call } = piece;
   const { index } = call;
   const one =

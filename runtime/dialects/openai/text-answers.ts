@@ -29,6 +29,8 @@ export interface TextShape<Answer> {
   read(output: unknown, usage: Usage | undefined, echo: string): Answer[];
   /** A whole answer. */
   choice(answer: Answer): object;
+  /** What a whole answer tells beside its choices. */
+  beside?(answers: readonly Answer[]): object;
   /** Sent before the first piece, if present. */
   begin?(): object;
   piece(piece: Delta): object;

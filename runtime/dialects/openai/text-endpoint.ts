@@ -48,7 +48,11 @@ async function sendWhole<Answer extends { finish: FinishReason }>(
   sendJson(
     response,
     200,
-    JSON.stringify({ ...headOf(textRequest, textRequest.shape.object), choices, usage }),
+    JSON.stringify({
+      ...headOf(textRequest, textRequest.shape.object),
+      ...{ choices, usage },
+      ...textRequest.shape.beside?.(answers),
+    }),
   );
 }
 

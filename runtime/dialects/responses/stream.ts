@@ -83,7 +83,7 @@ function openItems(send: Send): OpenItems {
 }
 
 const keyOf = (piece: Delta): string =>
-  'text' in piece ? 'text' : 'reasoning' in piece ? 'reasoning' : `call ${piece.call.index}`;
+  'call' in piece ? `call ${piece.call.index}` : 'reasoning' in piece ? 'reasoning' : 'text';
 
 interface Begin {
   piece: Delta;

@@ -45,7 +45,7 @@ export function createCompletion({
   grammar,
   tellsMeanLogprob = false,
 }: CompletionInput): Completion {
-  const { eosTokenIds, stopTokenIds, maxNewTokens, logprobs } = settings;
+  const { eosTokenIds, stopTokenIds, maxNewTokens, logprobs, streamTokens } = settings;
   const sample = createSampler(settings, index);
   const ids = [...prompt];
   const told: { content: TokenLogprob[]; end?: TokenLogprob } = { content: [] };
@@ -60,9 +60,11 @@ export function createCompletion({
       ids.push(id);
       if (tellsMeanLogprob) sumLogprob += chosenLogprob(scores, id, settings);
       const last = eosTokenIds.has(id);
-      if (logprobOf && last) told.end = logprobOf(id);
-      else if (logprobOf) told.content.push(logprobOf(id));
-      const pieces = stopTokenIds.has(id) ? [] : writer.push(id);
+      const token = logprobOf?.(id);
+      if (token && last) told.end = token;
+      else if (token) told.content.push(token);
+      const pieces: (string | Delta)[] = token && streamTokens ? [{ token }] : [];
+      if (!stopTokenIds.has(id)) pieces.push(...writer.push(id));
       if (writer.stopped || last || grammar?.complete) finish = 'stop';
       ended = finish === 'stop' || ids.length >= prompt.length + maxNewTokens;
       return pieces;

@@ -50,6 +50,8 @@ export interface GenerationSettings {
   numReturnSequences: number;
   /** How many of the likeliest tokens are reported beside each token; undefined: no probabilities at all. */
   logprobs: number | undefined;
+  /** Pieces tell each token, before the text that it makes certain. */
+  streamTokens: boolean;
   /** The same for the prompt. */
   promptLogprobs: number | undefined;
   lengthPenalty: number;
@@ -123,6 +125,7 @@ export function mergeSettings(input: SettingsInput): GenerationSettings {
     numBeams: pick('num_beams', 1),
     numReturnSequences: request.num_return_sequences ?? 1,
     logprobs: request.logprobs ?? undefined,
+    streamTokens: request.stream_tokens === true,
     promptLogprobs: request.prompt_logprobs ?? undefined,
     lengthPenalty: pick('length_penalty', 1),
     earlyStopping: pick<boolean | 'never'>('early_stopping', false),

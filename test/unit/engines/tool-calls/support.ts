@@ -67,6 +67,7 @@ export function joined(deltas: readonly Delta[]): Read {
   for (const delta of deltas) {
     if ('text' in delta) read.content += delta.text;
     else if ('reasoning' in delta) read.reasoning += delta.reasoning;
+    else if ('token' in delta) continue;
     else if ('name' in delta.call) read.calls[delta.call.index] = { name: delta.call.name, arguments: '' };
     else read.calls[delta.call.index]!.arguments += delta.call.arguments;
   }
