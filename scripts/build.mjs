@@ -41,6 +41,7 @@ const { metafile } = await build({
     child: 'runtime/worker/entry.ts',
     'session-thread': 'runtime/engines/sessions/thread.ts',
     'hash-thread': 'runtime/sealed/thread.ts',
+    'tokenizer-thread': 'runtime/engines/chat-templates/tokenizer-thread.ts',
   },
   outdir: 'dist/image',
   outExtension: { '.js': '.mjs' },

@@ -1,122 +1,66 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RunError } from '../../core/errors.js';
-import type {
-  TokenizedChat,
-  TokenizerAnswer,
-  TokenizerRequest,
-  TokenSpan,
-} from '../../core/handles/index.js';
-import { readModelConfig } from '../repository/model-config.js';
-import { contextLengthOf } from '../repository/sequence-lengths.js';
-import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
-import { type ChatTemplate, loadChatTemplate } from './chat-template.js';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
+import { type ErrorCode, RunError } from '../../core/errors.js';
+import type { TokenizerAnswer, TokenizerRequest } from '../../core/handles/index.js';
+import { type AnswerTokenizer, answerTokenizer } from './answer-tokenizer.js';
 
-/** Answers what is asked of a model's tokenizer. */
-export type AnswerTokenizer = (request: TokenizerRequest, signal: AbortSignal) => Promise<TokenizerAnswer>;
+/** What the thread posts for a request. */
+export type TokenizerReply = { answer: TokenizerAnswer } | { error: { code: ErrorCode; message: string } };
 
-/** Milliseconds that other work waits at most between two texts. */
-const TURN_MS = 10;
+/** Script of the worker thread, beside the bundle. */
+const SCRIPT = './tokenizer-thread.mjs';
 
 /**
- * Requests to the tokenizer of a model, whatever its head. It is loaded when it is first asked, beside the one that the head
- * reads with, which may be another (lower-cased).
+ * Answers what is asked of a model's tokenizer on a thread of its own: a text of 2^18 characters takes seconds, in which generations would
+ * stand still. Without a bundle, as in tests, it is this thread.
  */
-export function tokenizerOf(dir: string): AnswerTokenizer {
-  let opened: Promise<Parts> | undefined;
-  return async (request, signal) => {
-    opened ??= open(dir).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return answer(await opened, request, signal);
-  };
-}
+export const tokenizerOf = (dir: string): AnswerTokenizer =>
+  import.meta.url.endsWith('.mjs') ? threadedTokenizer(() => startThread(dir)) : answerTokenizer(dir);
 
-interface Parts {
-  tokenizer: TextTokenizer;
-  template: ChatTemplate | undefined;
-  maxLength: number | undefined;
-}
+const startThread = (dir: string): Worker =>
+  new Worker(fileURLToPath(new URL(SCRIPT, import.meta.url)), { workerData: dir });
 
-async function open(dir: string): Promise<Parts> {
-  const [tokenizer, config] = await Promise.all([loadTokenizer(dir), readModelConfig(dir)]);
-  const template = await loadChatTemplate(dir, tokenizer.config);
-  return { tokenizer, template, maxLength: contextLengthOf(config) ?? tokenizer.modelMaxLength };
-}
-
-/** @throws RunError 400 for a token that there is not, 422 for a conversation that the template can't write */
-async function answer(
-  { tokenizer, template, maxLength }: Parts,
-  request: TokenizerRequest,
-  signal: AbortSignal,
-): Promise<TokenizerAnswer> {
-  if ('decode' in request) {
-    const skipSpecialTokens = request.skip_special_tokens ?? true;
-    const texts = await inTurns(request.decode, signal, (ids) => {
-      checkIds(tokenizer, ids);
-      return tokenizer.decode(ids, { skipSpecialTokens });
-    });
-    return { texts };
-  }
-  const isChat = 'messages' in request;
-  const texts = isChat ? [written(template, request)] : request.encode;
-  // Templates write what is special.
-  const specialTokens = request.add_special_tokens ?? !isChat;
-  const tokens = await inTurns(texts, signal, (text) => spansOf(tokenizer, text, specialTokens));
-  return { tokens, max_length: maxLength ?? null };
-}
-
-function written(template: ChatTemplate | undefined, request: TokenizedChat): string {
-  if (!template) throw new RunError('unprocessable', 'this model has no chat template');
-  return template.render(request.messages, {
-    variables: request.variables ?? {},
-    continues: request.continue_final_message ?? false,
-    asks: request.add_generation_prompt ?? true,
-  });
-}
-
-async function inTurns<T, R>(items: readonly T[], signal: AbortSignal, make: (item: T) => R): Promise<R[]> {
-  const made: R[] = [];
-  let pause = Date.now() + TURN_MS;
-  for (const item of items) {
-    made.push(make(item));
-    if (Date.now() < pause) continue;
-    await nextTurn();
+/** One request at a time. The thread starts with the first; when the caller of the one that it is at leaves, it is ended. */
+export function threadedTokenizer(start: () => Worker): AnswerTokenizer {
+  const limit = pLimit(1);
+  let thread: Worker | undefined;
+  const ask = async (request: TokenizerRequest, signal: AbortSignal): Promise<TokenizerAnswer> => {
     signal.throwIfAborted();
-    pause = Date.now() + TURN_MS;
-  }
-  return made;
+    thread ??= started(start, () => (thread = undefined));
+    const worker = thread;
+    try {
+      worker.postMessage(request);
+      const [reply] = (await once(worker, 'message', { signal })) as [TokenizerReply];
+      if ('answer' in reply) return reply.answer;
+      throw new RunError(reply.error.code, reply.error.message);
+    } catch (error) {
+      if (error instanceof RunError) throw error;
+      thread = undefined;
+      await worker.terminate();
+      signal.throwIfAborted();
+      throw new RunError('engine_failed', 'the tokenizer broke off; try again', { cause: error });
+    }
+  };
+  return (request, signal) => unlessAborted(signal, () => limit(() => ask(request, signal)));
 }
 
-function checkIds(tokenizer: TextTokenizer, ids: readonly number[]): void {
-  const unknown = ids.find((id) => tokenizer.tokenOf(id) === undefined);
-  if (unknown === undefined) return;
-  throw new RunError('invalid_input', `tokenizer.decode: there is no token ${unknown}`);
+function started(start: () => Worker, onEnd: () => void): Worker {
+  const worker = start();
+  // The thread does not keep the process alive; one that ends by itself is started again.
+  worker.unref();
+  worker.on('error', onEnd);
+  return worker;
 }
 
-function spansOf(tokenizer: TextTokenizer, text: string, specialTokens: boolean): TokenSpan[] {
-  const [row] = tokenizer.tracedRows([tokenizer.tokenize(text, { traces: true })]);
-  const offsets = byteOffsets(text);
-  const bytes = Buffer.from(text);
-  return row!.ids.flatMap((id, i): TokenSpan[] => {
-    const isInText = row!.sequences[i] !== undefined;
-    if (!isInText && !specialTokens) return [];
-    const token = tokenizer.tokenOf(id) ?? '';
-    if (!isInText) return [{ id, text: token, token, special: true, start: null, stop: null }];
-    const [start, stop] = [offsets[row!.starts[i]!]!, offsets[row!.ends[i]!]!];
-    return [{ id, text: bytes.toString('utf8', start, stop), token, special: false, start, stop }];
+/** Who leaves while others are before them doesn't wait for those. */
+function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-/** Where each code point of a text begins in UTF-8, and where the last one ends. */
-function byteOffsets(text: string): Uint32Array {
-  const offsets = new Uint32Array(text.length + 1);
-  let [at, bytes] = [0, 0];
-  for (const point of text) {
-    offsets[at++] = bytes;
-    const code = point.codePointAt(0)!;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  offsets[at] = bytes;
-  return offsets;
 }
