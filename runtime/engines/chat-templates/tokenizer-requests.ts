@@ -31,7 +31,7 @@ export function threadedTokenizer(start: () => Worker): AnswerTokenizer {
     thread ??= started(start, () => (thread = undefined));
     const worker = thread;
     try {
-      worker.postMessage(request);
+      worker.postMessage(request, []);
       const [reply] = (await once(worker, 'message', { signal })) as [TokenizerReply];
       if ('answer' in reply) return reply.answer;
       throw new RunError(reply.error.code, reply.error.message);
