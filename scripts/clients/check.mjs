@@ -84,6 +84,10 @@ const CASES = {
         ...{ model: 'm', voice: 'alloy', input: 'hello', response_format: 'opus' },
       }),
     'images.generate': () => openai('text-to-image').images.generate({ model: 'm', prompt: 'a' }),
+    moderations: async () => {
+      const asked = { model: 'm', input: ['a', 'b'], flags: { anger: 0 } };
+      return (await openai('text-classification').moderations.create(asked)).results[1].flagged;
+    },
   },
   '@huggingface/inference': {
     chatCompletion: () => hf('chat').chatCompletion({ messages: hello, max_tokens: 3 }),

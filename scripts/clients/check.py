@@ -118,6 +118,13 @@ def openai_cases():
                 == b"ID3",
             ),
             ("images.generate", lambda: at("text-to-image").images.generate(model="m", prompt="a").data[0].b64_json),
+            (
+                "moderations",
+                lambda: at("text-classification")
+                .moderations.create(model="m", input=["a", "b"], extra_body={"flags": {"anger": 0}})
+                .results[1]
+                .flagged,
+            ),
         ],
     )
 

@@ -79,7 +79,7 @@ const CASES: Case[] = [
   ...of('text-classification', [{ label: 'toxic', score: 0.5 }], {
     moderations: post('/v1/moderations', { input: Array(3).fill('text'), flags: { toxic: 0.5 } }),
     'moderations, flags that the model has not': post('/v1/moderations', { input: 'a', flags: { other: 1 } }),
-    predict: post('/predict', { inputs: Array(3).fill(['text']) }),
+    predict: post('/predict', { inputs: [['a'], ['b'], ['c']] }),
   }),
   ...of('feature-extraction', [[1, 0]], {
     'vectors of all tokens': post('/embed_all', { inputs: Array(3).fill('text') }),
