@@ -8,6 +8,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
   modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
+  'modernbert-decoder': { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
 };
 
 /** Types that parts of a model have in files of version 5: new -> old. */

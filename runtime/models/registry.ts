@@ -24,6 +24,8 @@ import { LLAMA_LIKE } from './text/decoders.js';
 import { mamba2 } from './text/mamba2.js';
 import { MEDIA } from './multimodal/index.js';
 import { modernbert } from './text/modernbert.js';
+import { modernbertDecoder } from './text/modernbert-decoder.js';
+import { eurobert } from './text/eurobert.js';
 import { mpt } from './text/mpt.js';
 import { opt } from './text/opt.js';
 import { falcon } from './text/falcon.js';
@@ -48,10 +50,10 @@ import { xlnet } from './text/xlnet.js';
 /** Families that graphs are written for. */
 export const FAMILIES: readonly AnyFamily[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
-  ...[bloom, mpt, mamba2],
+  ...[bloom, mpt, mamba2, modernbertDecoder],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...TIMM,

@@ -21,19 +21,17 @@ export interface ConfigFixture {
   config: Record<string, unknown>;
 }
 
-function zooDirs(): [string, string][] {
-  return readdirSync(join(FIXTURES, 'zoo-weights')).flatMap((task) =>
-    readdirSync(join(FIXTURES, 'zoo-weights', task)).map((name): [string, string] => [
-      `zoo-weights/${task}/${name}`,
-      join(FIXTURES, 'zoo-weights', task, name, 'repo'),
+function zooDirs(root: string): [string, string][] {
+  return readdirSync(join(FIXTURES, root)).flatMap((task) =>
+    readdirSync(join(FIXTURES, root, task)).map((name): [string, string] => [
+      `${root}/${task}/${name}`,
+      join(FIXTURES, root, task, name, 'repo'),
     ]),
   );
 }
 
-/** Those of types that transformers has, whose graphs are written here. */
-export function configFixtures(): ConfigFixture[] {
-  const graphs = graphModels().map((name): [string, string] => [`graph-models/${name}`, graphModel(name)]);
-  return [...graphs, ...zooDirs()].flatMap(([name, dir]) => {
+function fixturesIn(dirs: readonly (readonly [string, string])[]): ConfigFixture[] {
+  return dirs.flatMap(([name, dir]) => {
     let text: string;
     try {
       text = readFileSync(join(dir, 'config.json'), 'utf8');
@@ -43,6 +41,16 @@ export function configFixtures(): ConfigFixture[] {
     const config = parsePythonJson(text);
     return familyOf(config['model_type'] as string) ? [{ name, dir, config }] : [];
   });
+}
+
+const typeOf = ({ config }: ConfigFixture): unknown => config['model_type'];
+
+/** Those whose graphs are written here; of what transformers 5 wrote the types that no other fixture has. */
+export function configFixtures(): ConfigFixture[] {
+  const graphs = graphModels().map((name): [string, string] => [`graph-models/${name}`, graphModel(name)]);
+  const older = fixturesIn([...graphs, ...zooDirs('zoo-weights')]);
+  const types = new Set(older.map(typeOf));
+  return [...older, ...fixturesIn(zooDirs('zoo-v5')).filter((fixture) => !types.has(typeOf(fixture)))];
 }
 
 /** Digest of all graphs of a head, or the error that says what is in the way of them. */

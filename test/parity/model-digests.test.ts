@@ -42,7 +42,7 @@ async function planOf(repo: string, task: string): Promise<string[]> {
     const { facts, formats, reasons, parameters, spec } = plan;
     return [
       `${spec.task} ${spec.engine} ${parameters ?? '-'} files ${short(JSON.stringify(formats))}`,
-      ...reasons,
+      ...reasons.filter((reason) => !reason.startsWith('tools:')),
       ...forecastFormats({ formats, facts }, 2).map((forecast) => JSON.stringify(forecast)),
     ];
   } catch (error) {

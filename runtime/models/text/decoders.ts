@@ -46,6 +46,10 @@ import { phimoe } from './phimoe.js';
 import { qwen2 } from './qwen2.js';
 import { qwen3 } from './qwen3.js';
 import { dots1 } from './dots1.js';
+import { glm4MoeLite } from './glm4-moe-lite.js';
+import { lfm2Moe } from './lfm2-moe.js';
+import { minimaxM2 } from './minimax-m2.js';
+import { ministral3 } from './ministral3.js';
 import { glm4Moe } from './glm4-moe.js';
 
 /** Language models that others can be put together with. */
@@ -57,5 +61,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[cohere, cohere2, ernie, glm, glm4, helium],
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
-  ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe],
+  ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
 ];

@@ -8,7 +8,7 @@ import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
-import { llamaLike, type LayerNames } from '../bases/decoder/llama-decoder.js';
+import { type LlamaLike, llamaLike, type LayerNames } from '../bases/decoder/llama-decoder.js';
 
 const config = z
   .object({
@@ -45,12 +45,15 @@ function innerWidth(c: Config): number {
   return Math.ceil(Math.floor(c.block_ffn_dim_multiplier * part) / c.block_multiple_of) * c.block_multiple_of;
 }
 
+/** Of a gated layer. */
+export const EXPERT_NAMES = { gate: 'w1', up: 'w3', down: 'w2' };
+
 /** A short convolution over gated states, gated again: float32 [rows, tokens, width]. */
 function convolve(
   g: GraphWriter,
   x: Value,
   inputs: DecoderInputs,
-  { layer, at, c }: LayerNames & { c: Config },
+  { layer, at, c }: LayerNames & { c: Convolutions },
 ): Value {
   const { hidden_size: width, conv_bias: bias, conv_L_cache: kernel } = c;
   const all = linear(g, x, at('conv.in_proj'), { from: width, to: 3 * width, bias });
@@ -63,6 +66,30 @@ function convolve(
   return linear(g, found, at('conv.out_proj'), { from: width, to: width, bias });
 }
 
+type Convolutions = Pick<
+  Config,
+  'hidden_size' | 'conv_bias' | 'conv_L_cache' | 'num_hidden_layers' | 'norm_eps'
+>;
+
+/**
+ * What the families of this kind share: names, and convolutions in the layers that do not attend.
+ * @throws GraphError where none attends: Python's cache asks for the first one
+ */
+export function convolutional(c: Convolutions, attends: (layer: number) => boolean) {
+  if (!Array.from({ length: c.num_hidden_layers }, (_, i) => i).some(attends))
+    throw new GraphError('config.json: no layer attends');
+  return {
+    ...{ epsilon: c.norm_eps, headNorms: 'head' },
+    names: {
+      ...{ norm: 'model.embedding_norm', attentionNorm: 'operator_norm', feedForwardNorm: 'ffn_norm' },
+      ...{ output: 'self_attn.out_proj' },
+      ...{ queryNorm: 'self_attn.q_layernorm', keyNorm: 'self_attn.k_layernorm' },
+    },
+    bias: {},
+    attend: (g, x, inputs, of) => (attends(of.layer) ? undefined : convolve(g, x, inputs, { ...of, c })),
+  } satisfies Partial<LlamaLike>;
+}
+
 /** Most layers are short convolutions, some attend. modeling_lfm2.py */
 export const lfm2 = defineFamily({
   modelTypes: ['lfm2'],
@@ -71,23 +98,14 @@ export const lfm2 = defineFamily({
     const c = { ...given, rope_theta: given.theta ?? given.rope_theta };
     const attends = (layer: number) =>
       c.layer_types ? c.layer_types[layer] === 'full_attention' : (c.full_attn_idxs?.includes(layer) ?? true);
-    // As in Python, whose cache asks for the first one.
-    if (!Array.from({ length: c.num_hidden_layers }, (_, i) => i).some(attends))
-      throw new GraphError('config.json: no layer attends');
     const [inner, width] = [innerWidth(c), c.hidden_size];
     return {
       ...llamaSizes(c),
-      ...{ epsilon: c.norm_eps, tie: c.tie_embedding ?? c.tie_word_embeddings, headNorms: 'head' },
-      names: {
-        ...{ norm: 'model.embedding_norm', attentionNorm: 'operator_norm', feedForwardNorm: 'ffn_norm' },
-        ...{ output: 'self_attn.out_proj' },
-        ...{ queryNorm: 'self_attn.q_layernorm', keyNorm: 'self_attn.k_layernorm' },
-      },
-      bias: {},
-      attend: (g, x, inputs, of) => (attends(of.layer) ? undefined : convolve(g, x, inputs, { ...of, c })),
+      ...convolutional(c, attends),
+      tie: c.tie_embedding ?? c.tie_word_embeddings,
       feedForward: (g, x, at) =>
         gatedFeedForward(g, x, (name) => at(`feed_forward.${name}`), {
-          ...{ width, inner, act: 'silu', names: { gate: 'w1', up: 'w3', down: 'w2' } },
+          ...{ width, inner, act: 'silu', names: EXPERT_NAMES },
         }),
     };
   }),

@@ -8,9 +8,8 @@ import { layerNorm } from '../layers/norm.js';
 import { splitRows } from '../layers/fused-projections.js';
 import { rotary, rotate } from '../layers/rope.js';
 import { distances, placesOf, textInputs } from '../layers/text-inputs.js';
-import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
+import { firstToken, meanOfTokens, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { ELEMENTS } from '../writer/tensors.js';
 import { epsilon, labelCount, labels, layers, size } from '../config-fields.js';
 import { windowConfig, windowOf } from '../bases/decoder/llama-config.js';
 
@@ -125,23 +124,13 @@ function head(g: GraphWriter, x: Value, c: Config): Value {
   return layerNorm(g, activation(g, dense, c.classifier_activation), 'head.norm', normOf(c));
 }
 
-/** float32 [rows, width] of states [rows, tokens, width]: their mean without padding. */
-function meanOf(g: GraphWriter, states: Value): Value {
-  const mask = g.node('Unsqueeze', [
-    g.node('Cast', ['attention_mask'], { to: ELEMENTS.float32 }),
-    g.ints([2]),
-  ]);
-  const sum = g.node('ReduceSum', [g.node('Mul', [states, mask]), g.ints([1])], { keepdims: 0 });
-  return g.node('Div', [sum, g.node('ReduceSum', [mask, g.ints([1])], { keepdims: 0 })]);
-}
-
 const modelOf = (c: Config): TextModel => ({
   ...{ width: c.hidden_size, vocabulary: c.vocab_size, labels: labelCount(c) },
   states: (g) => statesOf(g, c),
   tokenHead: (g, states) => head(g, states, c),
   spans: 'classifier',
   classify(g, states) {
-    const pooled = c.classifier_pooling === 'mean' ? meanOf(g, states) : firstToken(g, states);
+    const pooled = c.classifier_pooling === 'mean' ? meanOfTokens(g, states) : firstToken(g, states);
     return linear(g, head(g, pooled, c), 'classifier', { from: c.hidden_size, to: labelCount(c) });
   },
   fill(g, states) {

@@ -8,7 +8,8 @@ import { embedding, linear, tableScores } from '../../layers/linear.js';
 import { eachHeadNorm, headNorm, type NormOptions, rmsNorm } from '../../layers/norm.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import type { RotaryConfig } from '../../layers/rope-frequencies.js';
-import { selfAttention } from '../../layers/self-attention.js';
+import { positionGrowth } from '../../layers/position-growth.js';
+import { type SelfAttention, selfAttention } from '../../layers/self-attention.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 
 /** Decoders with Llama's names of tensors and RMSNorms; what is absent is as in Llama. */
@@ -61,6 +62,8 @@ export interface LlamaLike {
   rotary(layer: number): RotaryConfig | undefined;
   /** Neighbours of a head are turned as pairs. */
   interleaved?: boolean;
+  /** Rotated queries are multiplied by 1 + beta · ln(1 + ⌊position / length⌋), as in Llama 4. */
+  queryGrowth?: { beta: number; length: number };
   /** How many tokens a layer sees back; undefined: all. */
   window?(layer: number): number | undefined;
   /** Each head has a score beside those of tokens, `self_attn.sinks`. */
@@ -179,15 +182,22 @@ function attendByHeads(g: GraphWriter, x: Value, inputs: DecoderInputs, of: Laye
     window: model.window?.(layer),
     sinks: model.sinks ? g.weight(at('self_attn.sinks'), [heads]) : undefined,
     ...{ rotary: model.rotary(layer), interleaved: model.interleaved },
-    ...(model.normsTurned && {
-      behind: {
-        query: (value) => headNormed(g, value, of, { name: names.queryNorm, count: heads }),
-        key: (value) => headNormed(g, value, of, { name: names.keyNorm, count: keyHeads }),
-      },
-    }),
+    behind: behindRope(g, inputs, of),
   });
   const size = { from: heads * width, to, bias: model.bias?.output ?? false };
   return linear(g, attended, at(names.output), size);
+}
+
+/** What rotated queries and keys go through. */
+function behindRope(g: GraphWriter, inputs: DecoderInputs, of: LayerOf): SelfAttention['behind'] {
+  const { model, names } = of;
+  if (model.normsTurned)
+    return {
+      query: (value) => headNormed(g, value, of, { name: names.queryNorm, count: model.heads }),
+      key: (value) => headNormed(g, value, of, { name: names.keyNorm, count: model.keyHeads }),
+    };
+  const { queryGrowth: growth } = model;
+  return growth && { query: (value) => g.node('Mul', [value, positionGrowth(g, inputs.positions, growth)]) };
 }
 
 /** Queries or keys behind their norm, where there is one. */

@@ -1,6 +1,7 @@
 import type { Family } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { linear } from '../../layers/linear.js';
+import { ELEMENTS } from '../../writer/tensors.js';
 
 /** An encoder of texts, as its family has it. */
 export interface TextModel {
@@ -68,4 +69,14 @@ export function spanOutputs(
 /** States of the first token: float32 [rows, width] of [rows, tokens, width]. */
 export function firstToken(g: GraphWriter, states: Value): Value {
   return g.node('Gather', [states, g.ints([0], [])], { axis: 1 });
+}
+
+/** float32 [rows, width] of states [rows, tokens, width]: their mean without padding. */
+export function meanOfTokens(g: GraphWriter, states: Value): Value {
+  const mask = g.node('Unsqueeze', [
+    g.node('Cast', ['attention_mask'], { to: ELEMENTS.float32 }),
+    g.ints([2]),
+  ]);
+  const sum = g.node('ReduceSum', [g.node('Mul', [states, mask]), g.ints([1])], { keepdims: 0 });
+  return g.node('Div', [sum, g.node('ReduceSum', [mask, g.ints([1])], { keepdims: 0 })]);
 }

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
+import { usualSizes } from '../bases/decoder/llama-config.js';
+import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { chooseBySigmoid, count } from '../bases/decoder/routed-experts.js';
+import { epsilon, size } from '../config-fields.js';
+import { defineFamily } from '../family.js';
+
+const rank = z.int().min(1).max(65_536);
+
+const config = z
+  .object({
+    ...deepseekConfig,
+    ...usualSizes({ vocabulary: 154_880, width: 2048, inner: 10_240, layers: 47, heads: 20 }),
+    ...{ num_key_value_heads: size.nullable().default(20), max_position_embeddings: size.default(202_752) },
+    rms_norm_eps: epsilon.default(1e-5),
+    ...{ q_lora_rank: rank.nullable().default(768), qk_nope_head_dim: rank.default(192) },
+    v_head_dim: rank.default(256),
+    moe_intermediate_size: size.default(1536),
+    ...{ n_routed_experts: count.default(64), num_experts_per_tok: count.default(4) },
+    n_shared_experts: count.default(1),
+    routed_scaling_factor: z.number().default(1.8),
+    norm_topk_prob: z.boolean().default(true),
+    // With several, version 5 shuts other groups out, where the graphs of DeepSeek 3 give their experts the score 0.
+    ...{ n_group: z.literal(1).default(1), topk_group: z.literal(1).default(1) },
+    rope_interleave: z.boolean().default(true),
+    mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
+  })
+  .refine((c) => (c.mlp_layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
+    ...{ message: 'leaves out layers', path: ['mlp_layer_types'] },
+  });
+
+/** DeepSeek 3 with the kinds of its layers in a list. modeling_glm4_moe_lite.py */
+export const glm4MoeLite = defineFamily({
+  modelTypes: ['glm4_moe_lite'],
+  config,
+  ...llamaLike<z.output<typeof config>>((c) => {
+    const model = deepseekModel(
+      { ...c, first_k_dense_replace: 0 },
+      {
+        ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
+        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c),
+      },
+    );
+    const isDense = (layer: number) =>
+      c.mlp_layer_types ? c.mlp_layer_types[layer] === 'dense' : layer === 0;
+    return {
+      ...model,
+      feedForward: (g, x, at, layer) => (isDense(layer) ? undefined : model.feedForward?.(g, x, at, layer)),
+    };
+  }),
+});
