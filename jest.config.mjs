@@ -30,6 +30,7 @@ export default {
       'faults',
       'e2e',
       'memory',
+      'real-weights',
       'manifests',
     ],
   ].map(project),

@@ -176,17 +176,22 @@ function writeMade(
   networks: readonly Network[],
   { bits, adapter }: OwnRequest,
 ): Written & { recipe: Recipe } {
-  const write = (file: string) => {
-    const storage = packedStorage(file, bits);
-    return { ...plain(networks, storage), recipe: storage.recipe() };
+  const write = (file: string, tables?: ReadonlySet<string>) => {
+    const storage = packedStorage(file, bits, tables);
+    return { ...plain(networks, storage), recipe: storage.recipe(), multiplied: storage.multiplied };
   };
-  const { parts } = write('').recipe;
-  const origin = adapter ? [parts, adapter.base.commit] : parts;
+  const { recipe, multiplied } = write('');
+  const { parts } = recipe;
+  const rounding = bits === 4 ? [ROUNDING, [...multiplied]] : [];
+  const origin =
+    adapter || bits === 4 ? [parts, ...(adapter ? [adapter.base.commit] : []), ...rounding] : parts;
   const digest = createHash('sha256').update(JSON.stringify(origin)).digest('hex').slice(0, 12);
-  return write(
-    `slipway-${[...(adapter ? ['merged'] : []), ...(bits ? [`q${bits}`] : []), digest].join('-')}.bin`,
-  );
+  const file = `slipway-${[...(adapter ? ['merged'] : []), ...(bits ? [`q${bits}`] : []), digest].join('-')}.bin`;
+  return write(file, multiplied);
 }
+
+/** Files of other roundings to four bits, with what else they decide (runtime/models/writer/packed-format.ts), have other names. */
+const ROUNDING = 2;
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;
 

@@ -3,7 +3,7 @@ export { byteLength } from './elements.js';
 export { WeightsError, type WeightsErrorCode } from './errors.js';
 export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js';
 export { aligned, bytesOf, floatsOf } from './floats.js';
-export { packRows, type PackedRows } from './pack-rows.js';
+export { fitRows, packRows, type PackedRows } from './pack-rows.js';
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
 export { repackBlocks, type RepackedBlocks } from './repack-blocks.js';

@@ -122,7 +122,8 @@ export function lookedUp(
 ): Value {
   const packed = g.packed(name, [rows, width], { kind: 'table', isTable: true, transposed: false });
   if (!packed) return g.rows(name, [rows, width], ids);
-  const { data, scales, bits, block } = packed;
+  const { data, scales, zeros, bits, block } = packed;
   const attributes = { gather_axis: 0, quantize_axis: 1, block_size: block, bits };
-  return g.node('GatherBlockQuantized', [data, ids, scales], attributes, MICROSOFT);
+  const inputs = [data, ids, scales, ...(zeros === undefined ? [] : [zeros])];
+  return g.node('GatherBlockQuantized', inputs, attributes, MICROSOFT);
 }

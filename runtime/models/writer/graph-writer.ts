@@ -69,7 +69,7 @@ export interface GraphWriter extends Constants {
 }
 
 export interface PackedMatrix extends Packing {
-  /** uint8 [rows, blocks, bytes of a block]; for a table [rows, columns]. */
+  /** uint8 [rows, blocks, bytes of a block]; for a table [rows, bytes of a row]. */
   data: Value;
   /** float32 [rows, blocks] */
   scales: Value;
@@ -172,7 +172,10 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       const place = storage.pack(stored, use);
       if (!place) return undefined;
       const blocks = blocksOf(columns, place.block);
-      const layout = use.kind === 'table' ? [rows, columns] : [rows, blocks, (place.block * place.bits) / 8];
+      const layout =
+        use.kind === 'table'
+          ? [rows, (columns * place.bits) / 8]
+          : [rows, blocks, (place.block * place.bits) / 8];
       const add = (of: string, tensor: Omit<ExternalTensor, 'name'>): Value => {
         const own = `${stored.name} ${of}`;
         if (!external.has(own)) initialize(externalTensor({ name: own, ...tensor }));

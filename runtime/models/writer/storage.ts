@@ -4,6 +4,7 @@ import {
   type PackedBlocks,
   type QuantizedBlocks,
 } from '../../weights/index.js';
+import { formatOf } from './packed-format.js';
 import type { Place } from './tensors.js';
 import type { NamedTensor } from './weights.js';
 
@@ -66,8 +67,8 @@ export interface Part {
   scalesOffset?: number;
   /** Of a second part of its integers. */
   restOffset?: number | undefined;
-  /** Of its zero points, of a matrix that the checkpoint has packed. */
-  zerosOffset?: number;
+  /** Of its zero points, where not all are in the middle. */
+  zerosOffset?: number | undefined;
   /** Of the order of its columns, where they are grouped in another one than their own. */
   orderOffset?: number | undefined;
 }
@@ -85,14 +86,10 @@ export interface Recipe {
 
 /** Borders of tensors in the file. */
 const ALIGNMENT = 64;
-/** Tables of tokens and answers lose most by four bits and are a small part of a network. */
-const TABLE_BITS = 8;
-/** Larger blocks are up to a fifth faster, and three times as far from the weights. */
-const BLOCK = 32;
 /** Smaller matrices gain nothing. */
 const LEAST_NUMBERS = 1024;
 /** Narrower ones would be filled up to more than they are. */
-const LEAST_COLUMNS = BLOCK / 2;
+const LEAST_COLUMNS = 16;
 
 /** Blocks of a row; the last one is filled up with zeros. */
 export const blocksOf = (columns: number, block: number): number => Math.ceil(columns / block);
@@ -102,8 +99,23 @@ interface RowForm extends Pick<Packing, 'bits' | 'block'> {
   inTwo: boolean;
 }
 
-/** All weights in one new file, matrices packed to so many bits, if any. */
-export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & { recipe(): Recipe } {
+/** A storage in one new file. */
+export interface FileStorage extends Storage {
+  recipe(): Recipe;
+  /** Tables that inputs are multiplied with, once graphs are written. */
+  multiplied: ReadonlySet<string>;
+}
+
+/**
+ * All weights in one new file, matrices packed to so many bits, if any.
+ * @param tables the tables that graphs multiply with, which those who write them first don't know yet
+ */
+export function packedStorage(
+  file: string,
+  bits: 4 | 8 | undefined,
+  tables: ReadonlySet<string> = new Set(),
+): FileStorage {
+  const multiplied = new Set<string>();
   const parts = new Map<string, Part>();
   let size = 0;
   const reserve = (length: number): number => {
@@ -176,25 +188,34 @@ export function packedStorage(file: string, bits: 4 | 8 | undefined): Storage & 
     pack(tensor, { kind, isTable, transposed, isExact = false }) {
       if (tensor.blocks) return kind === 'table' ? undefined : repacked(tensor, tensor.blocks);
       if (bits === undefined || isExact) return undefined;
-      const own = isTable ? TABLE_BITS : bits;
+      if (kind === 'matrix' && isTable) multiplied.add(keyOf(tensor));
       const [rows, columns] = matrixSize(tensor, transposed);
-      const block = BLOCK;
+      const isMultiplied = kind === 'matrix' || tables.has(keyOf(tensor));
+      const format = formatOf({ name: tensor.name, columns, isTable, isMultiplied }, bits);
+      const { bits: own, block, zeros: hasZeros } = format;
       if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
       // What rows of tables are looked up by takes whole blocks only.
       if (isTable && columns % block !== 0) return undefined;
       const blocks = blocksOf(columns, block);
       const dataLength = (rows * blocks * block * own) / 8;
       const scalesLength = byteLength('F32', [rows, blocks])!;
+      const zerosLength = rows * Math.ceil((blocks * own) / 8);
       const packing: Packing = { bits: own, block, transposed };
       const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
         ...{ tensor, packing, offset: reserve(dataLength), scalesOffset: reserve(scalesLength) },
+        ...(hasZeros && { zerosOffset: reserve(zerosLength) }),
       }));
       return {
         ...packing,
         data: { file, offset: part.offset, length: dataLength },
         scales: { file, offset: part.scalesOffset!, length: scalesLength },
+        zeros:
+          part.zerosOffset === undefined
+            ? undefined
+            : { file, offset: part.zerosOffset, length: zerosLength },
       };
     },
+    multiplied,
     recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
   };
 }

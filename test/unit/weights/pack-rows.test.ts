@@ -1,4 +1,4 @@
-import { bytesOf, floatsOf, packRows } from '../../../runtime/weights/index.js';
+import { bytesOf, fitRows, floatsOf, packRows } from '../../../runtime/weights/index.js';
 
 /** What MatMulNBits and GatherBlockQuantized read out of it. */
 function unpack({ data, scales }: ReturnType<typeof packRows>, bits: 4 | 8, block: number): number[] {
@@ -72,4 +72,51 @@ test('floats are stored as the nearest of every type, ties to even', () => {
   expect(words([1, 1 + 2 ** -11, 70_000], 'F16')).toEqual([0x3c00, 0x3c00, 0x7c00]);
   expect([...floatsOf(bytesOf(Float32Array.of(0.1, -7), 'F32'), 'F32')]).toEqual([Math.fround(0.1), -7]);
   expect(() => bytesOf(new Float32Array(1), 'I64')).toThrow(/no type that floats are stored as/);
+});
+
+describe('four bits with a zero point for each block', () => {
+  const columns = 96;
+  const rows = Float32Array.from({ length: 4 * columns }, (_, i) => Math.sin(i * 1.3) * (1 + (i % 5)) + 0.8);
+
+  /** What MatMulNBits and GatherBlockQuantized read out of it. */
+  const read = ({ data, scales, zeros }: ReturnType<typeof fitRows>, blocks: number): number[] =>
+    [...data]
+      .flatMap((pair) => [pair & 15, pair >> 4])
+      .map((code, i) => {
+        const block = Math.floor(i / 32);
+        const [row, place] = [Math.floor(block / blocks), block % blocks];
+        const zero = (zeros![row * Math.ceil(blocks / 2) + (place >> 1)]! >> (4 * (place % 2))) & 15;
+        return (code - zero) * scales[block]!;
+      });
+
+  const loss = (found: readonly number[]): number =>
+    rows.reduce((sum, value, i) => sum + (value - found[i]!) ** 2, 0);
+
+  test('lose less than half of what the same bits lose with the zero in the middle', () => {
+    const fitted = loss(read(fitRows(rows, { columns, block: 32 }), 3));
+    const plain = loss(unpack(packRows(rows, { bits: 4, columns, block: 32 }), 4, 32));
+    expect(fitted).toBeLessThan(0.5 * plain);
+  });
+
+  test('sixteen values at equal distances lose nothing', () => {
+    const even = Float32Array.from({ length: 32 }, (_, i) => 0.25 * ((i % 16) - 3));
+    expect(read(fitRows(even, { columns: 32, block: 32 }), 1)).toEqual([...even]);
+  });
+
+  test('zeros stay zeros, also those that a row is filled up with', () => {
+    expect(read(fitRows(new Float32Array(32), { columns: 32, block: 32 }), 1).every((one) => one === 0)).toBe(
+      true,
+    );
+    const short = read(fitRows(rows.subarray(0, 80), { columns: 40, block: 32 }), 2);
+    for (const row of [0, 1])
+      expect(short.slice(row * 64 + 40, row * 64 + 64).every((one) => one === 0)).toBe(true);
+  });
+
+  test('numbers of one sign, and one alone, are met', () => {
+    for (const sign of [1, -1]) {
+      const row = new Float32Array(32);
+      row[7] = 3 * sign;
+      expect(read(fitRows(row, { columns: 32, block: 32 }), 1)[7]).toBeCloseTo(3 * sign, 6);
+    }
+  });
 });
