@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package release release-check test check unit contract processes parity browser faults e2e memory manifests clients pictures mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package release release-check test check unit contract processes parity browser faults e2e memory manifests real-weights clients pictures mutants docs bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,7 +40,7 @@ release: dist/.built ## Make a release below dist/release; RELEASE_KEY names the
 	@$(NODE) scripts/release/release.mjs
 
 test: dist/.built ## Run everything: check, unit, contract, processes, parity, browser, clients, faults, e2e, memory, manifests
-	@$(NODE) scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests
+	@$(NODE) scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests real-weights
 
 check: dist/.built ## Types, lint, format, unit and contract tests, generated documents; no Docker
 	@$(NODE) scripts/test.mjs check unit contract
@@ -50,6 +50,9 @@ e2e: dist/.built ## Images and containers on a real Docker Engine, which is star
 
 memory: dist/.built ## Memory that was predicted beside what servers take; nothing else may run meanwhile
 	@$(NODE) scripts/test.mjs memory
+
+real-weights: dist/.built ## Real pretrained networks in every weight format, beside Python's answers: what packing costs
+	@$(NODE) scripts/test.mjs real-weights
 
 parity: dist/.built ## Answers beside those of the Python libraries, on the Node.js of images; on this one, one model of each head
 	@$(NODE) scripts/test.mjs parity

@@ -1,7 +1,7 @@
 /**
  * Runs suites one after the other. Says what each of them and the slowest files took, and ends with one line over all of
  * them: "N passed, N failed, N skipped".
- * Usage: node scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests
+ * Usage: node scripts/test.mjs check unit contract processes parity browser clients faults e2e memory manifests real-weights
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -117,7 +117,8 @@ const RUN = { clients, parity, browser, manifests, e2e: containers, memory: cont
 unpackFixtures();
 if (asked.includes('unit')) await need('promtool', 'promtool.sh', 'REQUIRE_PROMTOOL');
 // Images are built over them.
-if (asked.includes('e2e')) await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
+if (asked.includes('e2e') || asked.includes('real-weights'))
+  await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
 // Sound and video are read with the ffmpeg of this machine; images have their own.
 if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e', 'browser'].includes(name)))
   await need('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');

@@ -1,6 +1,6 @@
 import type { Dtype } from '../../runtime/core/spec.js';
 
-/** Below this four bits cost much: +29 and +58 % perplexity at 270 million parameters (docs/measurements.md). */
+/** Below this four bits cost much: +15 % perplexity at 270 million parameters (docs/measurements.md). */
 const SMALL = 0.5e9;
 
 /**

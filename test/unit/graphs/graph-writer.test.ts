@@ -88,7 +88,8 @@ test('a packed matrix is written once for each use, and read as it is where it d
   const first = g.packed('matrix', [32, 64], use)!;
   expect(g.packed('matrix', [32, 64], use)).toEqual(first);
   const shapes = initializerShapes(readGraphBytes(g.finish()));
-  expect([shapes.get(first.data), shapes.get(first.scales), shapes.size]).toEqual([[32, 2, 16], [32, 2], 2]);
+  const found = [first.data, first.scales, first.zeros!].map((name) => shapes.get(name));
+  expect([...found, shapes.size]).toEqual([[32, 2, 16], [32, 2], [32, 1], 3]);
   expect(writer().packed('matrix', [32, 64], use)).toBeUndefined();
 });
 
