@@ -1,11 +1,14 @@
-import type { MatrixUse, Packing } from './storage.js';
-
 /** How a matrix is stored: with a zero point for each block, or with all in the middle. */
-export interface PackedFormat extends Pick<Packing, 'bits' | 'block'> {
+export interface PackedFormat {
+  bits: 4 | 8;
+  /** Columns that share a scale. */
+  block: number;
   zeros: boolean;
 }
 
-export interface MatrixToPack extends Pick<MatrixUse, 'isTable'> {
+export interface MatrixToPack {
+  /** It holds a vector for each token. */
+  isTable: boolean;
   /** Of the tensor. */
   name: string;
   columns: number;

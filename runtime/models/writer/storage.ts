@@ -149,13 +149,7 @@ export function packedStorage(
     const { group, bits: own, reordered } = blocked;
     const [rows, columns] = tensor.shape as [number, number];
     const block = partOf(group)!;
-    const blocks = columns / block;
-    const lengths = {
-      data: (rows * columns * own) / 8,
-      scales: 4 * rows * blocks,
-      zeros: rows * Math.ceil((blocks * own) / 8),
-      order: 8 * columns,
-    };
+    const lengths = { ...packedLengths(rows, columns, { bits: own, block }), order: 8 * columns };
     const packing: Packing = { bits: own, block, transposed: false };
     const part = known(`${keyOf(tensor)} blocks`, () => ({
       ...{ tensor, packing, offset: reserve(lengths.data) },
@@ -196,27 +190,32 @@ export function packedStorage(
       if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
       // What rows of tables are looked up by takes whole blocks only.
       if (isTable && columns % block !== 0) return undefined;
-      const blocks = blocksOf(columns, block);
-      const dataLength = (rows * blocks * block * own) / 8;
-      const scalesLength = byteLength('F32', [rows, blocks])!;
-      const zerosLength = rows * Math.ceil((blocks * own) / 8);
+      const lengths = packedLengths(rows, columns, format);
       const packing: Packing = { bits: own, block, transposed };
       const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
-        ...{ tensor, packing, offset: reserve(dataLength), scalesOffset: reserve(scalesLength) },
-        ...(hasZeros && { zerosOffset: reserve(zerosLength) }),
+        ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+        ...(hasZeros && { zerosOffset: reserve(lengths.zeros) }),
       }));
+      const { offset, scalesOffset, zerosOffset } = part;
       return {
         ...packing,
-        data: { file, offset: part.offset, length: dataLength },
-        scales: { file, offset: part.scalesOffset!, length: scalesLength },
-        zeros:
-          part.zerosOffset === undefined
-            ? undefined
-            : { file, offset: part.zerosOffset, length: zerosLength },
+        data: { file, offset, length: lengths.data },
+        scales: { file, offset: scalesOffset!, length: lengths.scales },
+        ...(zerosOffset !== undefined && { zeros: { file, offset: zerosOffset, length: lengths.zeros } }),
       };
     },
     multiplied,
     recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
+  };
+}
+
+/** Bytes of a packed matrix and of what belongs to its blocks. */
+function packedLengths(rows: number, columns: number, { bits, block }: Pick<Packing, 'bits' | 'block'>) {
+  const blocks = blocksOf(columns, block);
+  return {
+    data: (rows * blocks * block * bits) / 8,
+    scales: byteLength('F32', [rows, blocks])!,
+    zeros: rows * Math.ceil((blocks * bits) / 8),
   };
 }
 
