@@ -26,6 +26,7 @@ import { MEDIA } from './multimodal/index.js';
 import { modernbert } from './text/modernbert.js';
 import { modernbertDecoder } from './text/modernbert-decoder.js';
 import { eurobert } from './text/eurobert.js';
+import { nomicBert } from './text/nomic-bert.js';
 import { mpt } from './text/mpt.js';
 import { opt } from './text/opt.js';
 import { falcon } from './text/falcon.js';
@@ -50,7 +51,7 @@ import { xlnet } from './text/xlnet.js';
 /** Families that graphs are written for. */
 export const FAMILIES: readonly AnyFamily[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert, nomicBert],
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2, modernbertDecoder],

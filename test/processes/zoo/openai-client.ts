@@ -40,7 +40,7 @@ export function openAiClient(zooOf: () => ZooGateway): void {
       const { data } = await client.models.list();
       const asked = new Set(Object.values(ENDPOINTS).flat());
       const tasks = [...asked].filter((task) => zoo.models.has(task)).toSorted();
-      expect(tasks).toHaveLength(14);
+      expect(tasks.length).toBeGreaterThan(13);
       expect(data.map(({ id }) => id)).toEqual(tasks.map((task) => `zoo/${task}`));
     });
 
