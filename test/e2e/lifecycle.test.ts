@@ -46,10 +46,13 @@ describeWithDocker('a container of builder run, from its log to its end', () => 
       });
       expect(targets[0]!.steps[0]!.memoryBytes).toBeGreaterThan(20e6);
 
-      const { log, container: name } = await json('logs', id);
+      // By its name: other files of this suite run the same model meanwhile.
+      const name = (await docker('inspect', '--format', '{{.Name}}', container as string)).slice(1);
+      const { log, container: found } = await json('logs', name);
       expect(log).toContain('ready');
-      expect(await json('stop', id)).toEqual({ stopped: [name], dryRun: false });
-      expect(await json('rm', name as string)).toEqual({
+      expect(found).toBe(name);
+      expect(await json('stop', name)).toEqual({ stopped: [name], dryRun: false });
+      expect(await json('rm', name)).toEqual({
         removed: [{ kind: 'container', name }],
         dryRun: false,
       });
