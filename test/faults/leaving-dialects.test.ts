@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { encodeWav } from '../../runtime/core/wav.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { PICTURE } from '../../runtime/tasks/example.js';
@@ -120,6 +121,9 @@ const CASES: Case[] = [
     'a picture as it is': post('/', picture, { 'content-type': 'image/png' }),
   }),
 ];
+
+// A request has some hundred awaits, and is sent once for each of them.
+jest.setTimeout(120_000);
 
 test.each(CASES)('$name: left at every await', async ({ task, output, bytes }) => {
   const { server, gauges } = await watchedServer(task, { output });
