@@ -182,9 +182,11 @@ function writeMade(
   };
   const { recipe, multiplied } = write('');
   const { parts } = recipe;
-  const rounding = bits === 4 ? [ROUNDING, [...multiplied]] : [];
-  const origin =
-    adapter || bits === 4 ? [parts, ...(adapter ? [adapter.base.commit] : []), ...rounding] : parts;
+  const others = [
+    ...(adapter ? [adapter.base.commit] : []),
+    ...(bits === 4 ? [ROUNDING, [...multiplied]] : []),
+  ];
+  const origin = others.length > 0 ? [parts, ...others] : parts;
   const digest = createHash('sha256').update(JSON.stringify(origin)).digest('hex').slice(0, 12);
   const file = `slipway-${[...(adapter ? ['merged'] : []), ...(bits ? [`q${bits}`] : []), digest].join('-')}.bin`;
   return write(file, multiplied);

@@ -104,20 +104,29 @@ export function overTokens(g: GraphWriter, x: Value, width: number, write: (toke
   return g.node('Reshape', [write(g.node('Reshape', [x, g.ints([-1, width])])), shape]);
 }
 
-/**
- * A mixture of gated layers.
- * @param at name of a tensor: `gate.weight` is the router, `experts.N.…` are the layers
- */
-export function expertsFeedForward(
+interface Mixture extends GatedSize {
+  choose(tokens: Value): Choices;
+}
+
+/** A mixture of gated layers. @param at name of a tensor: `experts.N.…` are the layers */
+export const chosenFeedForward = (
   g: GraphWriter,
   x: Value,
   at: (name: string) => string,
-  size: RouterSize & GatedSize,
-): Value {
-  return overTokens(g, x, size.width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('gate'), size), {
+  { choose, ...size }: Mixture,
+): Value =>
+  overTokens(g, x, size.width, (tokens) =>
+    expertsSum(g, tokens, choose(tokens), {
       width: size.width,
       compute: (fed, expert) => gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size),
     }),
   );
-}
+
+/** The same, chosen by the softmax of a layer. @param at `gate.weight` is the router */
+export const expertsFeedForward = (
+  g: GraphWriter,
+  x: Value,
+  at: (name: string) => string,
+  size: RouterSize & GatedSize,
+): Value =>
+  chosenFeedForward(g, x, at, { ...size, choose: (tokens) => softmaxChoices(g, tokens, at('gate'), size) });

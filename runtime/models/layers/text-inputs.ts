@@ -32,6 +32,10 @@ export function placesOf(g: GraphWriter, ids: Value): Value {
   });
 }
 
+/** The same for every row: int64 [rows, tokens]. */
+export const textPositions = (g: GraphWriter, ids: Value): Value =>
+  g.once('positions', () => g.node('Expand', [placesOf(g, ids), g.node('Shape', [ids])]));
+
 /** int64 [rows, tokens]: places from `padId` + 1 on that skip padding, which stays at `padId`. */
 export function placesBehindPadding(g: GraphWriter, ids: Value, padId: number): Value {
   const pad = g.ints([padId], []);

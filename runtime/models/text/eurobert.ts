@@ -10,7 +10,7 @@ import { embedding, linear, tableScores } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
 import { rotary, rotate } from '../layers/rope.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
-import { placesOf, textInputs } from '../layers/text-inputs.js';
+import { textInputs, textPositions } from '../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
 const config = z.object({
@@ -36,7 +36,7 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding }: Layer, c: Config
     linear(g, x, at(`self_attn.${name}_proj`), {
       ...{ from: c.hidden_size, to: count * width, bias: bias.projections },
     });
-  const positions = g.once('positions', () => g.node('Expand', [placesOf(g, ids), g.node('Shape', [ids])]));
+  const positions = textPositions(g, ids);
   const rotated = (part: Value, count: number) =>
     rotate(g, part, rotary(g, positions, c, width), { heads: count, width });
   const shared = (part: Value) => sharedHeads(g, part, { heads, keyHeads, width });

@@ -1,15 +1,14 @@
 import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { count } from '../bases/decoder/routed-experts.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { expertsSum, overTokens } from '../layers/moe.js';
+import { chosenFeedForward } from '../layers/moe.js';
 import { sigmoidChoices } from '../layers/sigmoid-router.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { convolutional, EXPERT_NAMES } from './lfm2.js';
-
-const count = z.int().min(1).max(1024);
 
 const config = z
   .object({
@@ -35,27 +34,19 @@ type Config = z.output<typeof config>;
 /** Keeps shares from being divided by zero. */
 const LEAST = 1e-6;
 
-interface Widths {
-  width: number;
-  inner: number;
-}
-
-const gated = (g: GraphWriter, x: Value, at: (name: string) => string, widths: Widths) =>
-  gatedFeedForward(g, x, at, { ...widths, act: 'silu', names: EXPERT_NAMES });
+const LAYER = { act: 'silu', names: EXPERT_NAMES };
 
 function mixed(g: GraphWriter, x: Value, at: (name: string) => string, c: Config): Value {
   const width = c.hidden_size;
-  return overTokens(g, x, width, (tokens) => {
-    const choices = sigmoidChoices(g, tokens, {
-      ...{ gate: at('gate'), correction: c.use_expert_bias ? at('expert_bias') : undefined, width },
-      ...{ experts: c.num_experts, chosen: c.num_experts_per_tok, factor: c.routed_scaling_factor },
-      epsilon: c.norm_topk_prob && LEAST,
-    });
-    return expertsSum(g, tokens, choices, {
-      width,
-      compute: (fed, expert) =>
-        gated(g, fed, (name) => at(`experts.${expert}.${name}`), { width, inner: c.moe_intermediate_size }),
-    });
+  return chosenFeedForward(g, x, at, {
+    ...{ ...LAYER, width, inner: c.moe_intermediate_size },
+    choose: (tokens) =>
+      sigmoidChoices(g, tokens, {
+        ...{ gate: at('gate'), correction: c.use_expert_bias ? at('expert_bias') : undefined, width },
+        ...{ experts: c.num_experts, chosen: c.num_experts_per_tok },
+        epsilon: c.norm_topk_prob && LEAST,
+        ...(c.routed_scaling_factor !== 1 && { factor: c.routed_scaling_factor }),
+      }),
   });
 }
 
@@ -70,7 +61,7 @@ export const lfm2Moe = defineFamily({
     feedForward: (g, x, at, layer) => {
       const named = (name: string) => at(`feed_forward.${name}`);
       return layer < c.num_dense_layers
-        ? gated(g, x, named, { width: c.hidden_size, inner: c.intermediate_size })
+        ? gatedFeedForward(g, x, named, { ...LAYER, width: c.hidden_size, inner: c.intermediate_size })
         : mixed(g, x, named, c);
     },
   })),

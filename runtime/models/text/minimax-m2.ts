@@ -1,14 +1,12 @@
 import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { count } from '../bases/decoder/routed-experts.js';
 import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { expertsSum, overTokens } from '../layers/moe.js';
+import { chosenFeedForward } from '../layers/moe.js';
 import { partialRotaryConfig } from '../layers/rope-frequencies.js';
 import { sigmoidChoices } from '../layers/sigmoid-router.js';
-import { gatedFeedForward } from '../layers/swiglu.js';
-
-const count = z.int().min(1).max(1024);
 
 const config = z.object({
   ...llamaConfig,
@@ -41,19 +39,14 @@ export const minimaxM2 = defineFamily({
     rotary: () => ({ ...c, partial_rotary_factor: partOf(c) }),
     feedForward: (g, x, at) => {
       const [width, named] = [c.hidden_size, (name: string) => at(`block_sparse_moe.${name}`)];
-      return overTokens(g, x, width, (tokens) => {
-        const choices = sigmoidChoices(g, tokens, {
-          ...{ gate: named('gate'), correction: named('e_score_correction_bias'), width, epsilon: 0 },
-          ...{ experts: c.num_local_experts, chosen: c.num_experts_per_tok },
-        });
-        return expertsSum(g, tokens, choices, {
-          width,
-          compute: (fed, expert) =>
-            gatedFeedForward(g, fed, (name) => named(`experts.${expert}.${name}`), {
-              ...{ width, inner: c.intermediate_size, act: c.hidden_act },
-              names: { gate: 'w1', up: 'w3', down: 'w2' },
-            }),
-        });
+      return chosenFeedForward(g, x, named, {
+        ...{ width, inner: c.intermediate_size, act: c.hidden_act },
+        names: { gate: 'w1', up: 'w3', down: 'w2' },
+        choose: (tokens) =>
+          sigmoidChoices(g, tokens, {
+            ...{ gate: named('gate'), correction: named('e_score_correction_bias'), width, epsilon: 0 },
+            ...{ experts: c.num_local_experts, chosen: c.num_experts_per_tok },
+          }),
       });
     },
   })),

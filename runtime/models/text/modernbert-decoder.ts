@@ -4,14 +4,13 @@ import { decoderHeads } from '../bases/decoder/decoder-heads.js';
 import { windowConfig, windowOf } from '../bases/decoder/llama-config.js';
 import { epsilon, layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { activation } from '../layers/activation.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
 import { headWidth } from '../layers/head-sizes.js';
-import { embedding, linear, tableScores } from '../layers/linear.js';
+import { linear, tableScores } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { selfAttention } from '../layers/self-attention.js';
-import { gatedHalves } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
+import { embedded, feedForward, head, normOf } from './modernbert.js';
 
 const theta = z.number().positive();
 
@@ -33,8 +32,6 @@ const config = z.object({
   tie_word_embeddings: z.boolean().default(true),
 });
 type Config = z.output<typeof config>;
-
-const normOf = (c: Config) => ({ width: c.hidden_size, epsilon: c.norm_eps, bias: c.norm_bias });
 
 interface Layer {
   c: Config;
@@ -62,21 +59,15 @@ function writeLayer(g: GraphWriter, x: Value, inputs: DecoderInputs, of: Layer):
   const { c } = of;
   const read = of.layer === 0 ? x : layerNorm(g, x, of.at('attn_norm'), normOf(c));
   const middle = g.node('Add', [x, attend(g, read, inputs, of)]);
-  const fed = gatedHalves(
-    g,
-    layerNorm(g, middle, of.at('mlp_norm'), normOf(c)),
-    { both: of.at('mlp.Wi'), down: of.at('mlp.Wo') },
-    { width: c.hidden_size, inner: c.intermediate_size, act: c.hidden_activation, bias: c.mlp_bias },
-  );
+  const fed = feedForward(g, layerNorm(g, middle, of.at('mlp_norm'), normOf(c)), of.at, c);
   return g.node('Add', [middle, fed]);
 }
 
 const TABLES = { own: 'decoder.weight', tied: 'model.embeddings.tok_embeddings.weight' };
 
 function scores(g: GraphWriter, x: Value, c: Config): Value {
-  const { hidden_size: width, vocab_size: rows, classifier_bias: bias } = c;
-  const dense = linear(g, x, 'lm_head.dense', { from: width, to: width, bias });
-  const read = layerNorm(g, activation(g, dense, c.classifier_activation), 'lm_head.norm', normOf(c));
+  const { hidden_size: width, vocab_size: rows } = c;
+  const read = head(g, x, 'lm_head', c);
   const plain = tableScores(g, read, TABLES, { rows, width, tie: c.tie_word_embeddings });
   return c.decoder_bias ? g.node('Add', [plain, g.weight('decoder.bias', [rows])]) : plain;
 }
@@ -89,13 +80,7 @@ function decoderOf(c: Config): Decoder {
   return {
     ...{ layers: c.num_hidden_layers, width, vocabulary, labels: 0, padId: undefined },
     ...{ keyHeads: heads, headWidth: headWidth(width, heads) },
-    embed: (g, ids) =>
-      layerNorm(
-        g,
-        embedding(g, ids, 'model.embeddings.tok_embeddings', { rows: vocabulary, width }),
-        'model.embeddings.norm',
-        normOf(c),
-      ),
+    embed: (g, ids) => embedded(g, ids, c),
     layer: (g, x, layer, inputs) => {
       const at = (name: string) => `model.layers.${layer}.${name}`;
       return writeLayer(g, x, inputs, { c, layer, window: windowAt(layer), at });

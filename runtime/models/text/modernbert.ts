@@ -6,8 +6,9 @@ import { headWidth } from '../layers/head-sizes.js';
 import { embedding, linear, multiplied } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { splitRows } from '../layers/fused-projections.js';
+import { gatedHalves } from '../layers/swiglu.js';
 import { rotary, rotate } from '../layers/rope.js';
-import { distances, placesOf, textInputs } from '../layers/text-inputs.js';
+import { distances, textInputs, textPositions } from '../layers/text-inputs.js';
 import { firstToken, meanOfTokens, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, labelCount, labels, layers, size } from '../config-fields.js';
@@ -37,7 +38,14 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-const normOf = (c: Config) => ({ width: c.hidden_size, epsilon: c.norm_eps, bias: c.norm_bias });
+/** What decoders of this kind have, too. */
+type Shared = Pick<
+  Config,
+  | ('vocab_size' | 'hidden_size' | 'intermediate_size' | 'hidden_activation' | 'mlp_bias')
+  | ('norm_eps' | 'norm_bias' | 'classifier_bias' | 'classifier_activation')
+>;
+
+export const normOf = (c: Shared) => ({ width: c.hidden_size, epsilon: c.norm_eps, bias: c.norm_bias });
 
 /** Far below any score, yet its sum with the mask of padding is a float. */
 const HIDDEN = -1e30;
@@ -58,7 +66,7 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding, isGlobal }: Layer,
   const fused = linear(g, x, at('attn.Wqkv'), { from: width, to: 3 * width, bias });
   const { query, key, value } = splitRows(g, fused, counts);
   const local = isGlobal ? null : c.rope_local_base_freq;
-  const positions = positionsOf(g, ids);
+  const positions = textPositions(g, ids);
   const turn = {
     rope_theta: local ?? c.rope_theta,
     max_position_embeddings: c.max_position_embeddings,
@@ -72,10 +80,6 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding, isGlobal }: Layer,
   return linear(g, attended, at('attn.Wo'), { from: width, to: width, bias });
 }
 
-/** int64 [rows, tokens] */
-const positionsOf = (g: GraphWriter, ids: Value): Value =>
-  g.once('positions', () => g.node('Expand', [placesOf(g, ids), g.node('Shape', [ids])]));
-
 interface Layer {
   at(name: string): string;
   ids: Value;
@@ -83,25 +87,24 @@ interface Layer {
   isGlobal: boolean;
 }
 
-function feedForward(g: GraphWriter, x: Value, at: Layer['at'], c: Config): Value {
-  const { hidden_size: width, intermediate_size: inner, mlp_bias: bias } = c;
-  const wide = linear(g, x, at('mlp.Wi'), { from: width, to: 2 * inner, bias });
-  const [input, gate] = g.nodes('Split', [wide, g.ints([inner, inner])], {
-    ...{ outputs: 2, attributes: { axis: -1 } },
-  }) as [Value, Value];
-  const product = g.node('Mul', [activation(g, input, c.hidden_activation), gate]);
-  return linear(g, product, at('mlp.Wo'), { from: inner, to: width, bias });
+export const feedForward = (g: GraphWriter, x: Value, at: Layer['at'], c: Shared): Value =>
+  gatedHalves(
+    g,
+    x,
+    { both: at('mlp.Wi'), down: at('mlp.Wo') },
+    { width: c.hidden_size, inner: c.intermediate_size, act: c.hidden_activation, bias: c.mlp_bias },
+  );
+
+/** Normed vectors of tokens. */
+export function embedded(g: GraphWriter, ids: Value, c: Shared): Value {
+  const size = { rows: c.vocab_size, width: c.hidden_size };
+  const found = embedding(g, ids, 'model.embeddings.tok_embeddings', size);
+  return layerNorm(g, found, 'model.embeddings.norm', normOf(c));
 }
 
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, padding } = textInputs(g);
-  const size = { rows: c.vocab_size, width: c.hidden_size };
-  let x = layerNorm(
-    g,
-    embedding(g, ids, 'model.embeddings.tok_embeddings', size),
-    'model.embeddings.norm',
-    normOf(c),
-  );
+  let x = embedded(g, ids, c);
   const windowAt = windowOf(
     { ...c, sliding_window: c.local_attention },
     (layer) => layer % c.global_attn_every_n_layers !== 0,
@@ -117,26 +120,26 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return layerNorm(g, x, 'model.final_norm', normOf(c));
 }
 
-/** The layer before all heads. */
-function head(g: GraphWriter, x: Value, c: Config): Value {
+/** The layer before all heads; `name` is its own. */
+export function head(g: GraphWriter, x: Value, name: string, c: Shared): Value {
   const { hidden_size: width, classifier_bias: bias } = c;
-  const dense = linear(g, x, 'head.dense', { from: width, to: width, bias });
-  return layerNorm(g, activation(g, dense, c.classifier_activation), 'head.norm', normOf(c));
+  const dense = linear(g, x, `${name}.dense`, { from: width, to: width, bias });
+  return layerNorm(g, activation(g, dense, c.classifier_activation), `${name}.norm`, normOf(c));
 }
 
 const modelOf = (c: Config): TextModel => ({
   ...{ width: c.hidden_size, vocabulary: c.vocab_size, labels: labelCount(c) },
   states: (g) => statesOf(g, c),
-  tokenHead: (g, states) => head(g, states, c),
+  tokenHead: (g, states) => head(g, states, 'head', c),
   spans: 'classifier',
   classify(g, states) {
     const pooled = c.classifier_pooling === 'mean' ? meanOfTokens(g, states) : firstToken(g, states);
-    return linear(g, head(g, pooled, c), 'classifier', { from: c.hidden_size, to: labelCount(c) });
+    return linear(g, head(g, pooled, 'head', c), 'classifier', { from: c.hidden_size, to: labelCount(c) });
   },
   fill(g, states) {
     const own = c.tie_word_embeddings ? 'model.embeddings.tok_embeddings.weight' : 'decoder.weight';
     const size = { rows: c.vocab_size, columns: c.hidden_size, isTable: true };
-    const scores = multiplied(g, head(g, states, c), own, size);
+    const scores = multiplied(g, head(g, states, 'head', c), own, size);
     return c.decoder_bias ? g.node('Add', [scores, g.weight('decoder.bias', [c.vocab_size])]) : scores;
   },
 });

@@ -10,7 +10,7 @@ import { rotary, rotate } from '../layers/rope.js';
 import { rotaryConfig } from '../layers/rope-frequencies.js';
 import { splitRows } from '../layers/fused-projections.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
-import { placesOf, textInputs } from '../layers/text-inputs.js';
+import { textInputs, textPositions } from '../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
 const config = z.object({
@@ -38,7 +38,7 @@ function attend(g: GraphWriter, x: Value, { at, ids, padding, c }: Layer): Value
   const width = c.head_dim ?? headWidth(from, heads);
   const fused = linear(g, x, at('attn.Wqkv'), { from, to: 3 * heads * width, bias: false });
   const { query, key, value } = splitRows(g, fused, { heads, keyHeads: heads, width });
-  const positions = g.once('positions', () => g.node('Expand', [placesOf(g, ids), g.node('Shape', [ids])]));
+  const positions = textPositions(g, ids);
   const rotated = (part: Value) => rotate(g, part, rotary(g, positions, c, width), { heads, width });
   const attended = attention(
     g,

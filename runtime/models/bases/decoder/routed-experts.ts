@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type Choices, expertsSum, overTokens } from '../../layers/moe.js';
+import { chosenFeedForward, type Choices } from '../../layers/moe.js';
+import { sharesOf, sigmoidScores } from '../../layers/sigmoid-router.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
-import { linear } from '../../layers/linear.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { size } from '../../config-fields.js';
@@ -34,15 +34,14 @@ export const routedFeedForward =
   (g: GraphWriter, x: Value, at: At, layer: number): Value | undefined => {
     if (layer < c.first_k_dense_replace) return undefined;
     const { hidden_size: width, hidden_act: act, moe_intermediate_size: inner } = c;
-    const one = (fed: Value, name: string, size: number) =>
-      gatedFeedForward(g, fed, (part) => at(`mlp.${name}.${part}`), { width, act, bias, inner: size });
-    const mixed = overTokens(g, x, width, (tokens) =>
-      expertsSum(g, tokens, choose(g, tokens, at), {
-        width,
-        compute: (fed, expert) => one(fed, `experts.${expert}`, inner),
-      }),
-    );
-    return g.node('Add', [mixed, one(x, 'shared_experts', inner * c.n_shared_experts)]);
+    const named = (name: string) => at(`mlp.${name}`);
+    const mixed = chosenFeedForward(g, x, named, {
+      ...{ width, act, bias, inner, choose: (tokens) => choose(g, tokens, at) },
+    });
+    const shared = gatedFeedForward(g, x, (part) => named(`shared_experts.${part}`), {
+      ...{ width, act, bias, inner: inner * c.n_shared_experts },
+    });
+    return g.node('Add', [mixed, shared]);
   };
 
 /** float32 [tokens, groups, experts of a group] of [tokens, experts]. @throws GraphError where they don't part evenly */
@@ -100,19 +99,16 @@ export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigm
   const [experts, groups] = [c.n_routed_experts, c.n_group];
   if (experts < 2 * groups)
     throw new GraphError('config.json: n_group leaves groups of fewer than two experts');
-  const logits = linear(g, tokens, at('mlp.gate'), {
-    ...{ from: c.hidden_size, to: experts, bias: false, isExact: true },
-  });
-  const scores = g.node('Sigmoid', [logits]);
+  const scores = sigmoidScores(g, tokens, { gate: at('mlp.gate'), width: c.hidden_size, experts });
   const moved = g.node('Add', [scores, g.weight(at('mlp.gate.e_score_correction_bias'), [experts])]);
   const byGroup = grouped(g, moved, { experts, groups });
   const ofGroups = g.node('ReduceSum', [top(g, byGroup, 2, 2)[0], g.ints([2])], { keepdims: 0 });
   const left = ofBestGroups(g, { scores: byGroup, ofGroups, experts, groups, kept: c.topk_group });
   const which = top(g, left, c.num_experts_per_tok, 1)[1];
-  const shares = g.node('GatherElements', [scores, which], { axis: 1 });
-  const total = () => g.node('ReduceSum', [shares, g.ints([1])], { keepdims: 1 });
-  const normed = c.norm_topk_prob
-    ? g.node('Div', [shares, g.node('Add', [total(), g.scalar(LEAST)])])
-    : shares;
-  return { experts, which, weights: times(g, normed, c.routed_scaling_factor) };
+  const epsilon = c.norm_topk_prob && LEAST;
+  return {
+    experts,
+    which,
+    weights: sharesOf(g, scores, which, { epsilon, factor: c.routed_scaling_factor }),
+  };
 }
