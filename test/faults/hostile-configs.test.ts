@@ -92,9 +92,17 @@ const chats: Network[] = ['image', 'audio', 'video'].flatMap((kind) => {
 });
 
 /** Families that transformers 5 alone has. */
-const newer: Network[] = ['glm4-moe-lite', 'lfm2-moe', 'minimax-m2', 'ministral3'].map((name) => {
-  const dir = join(FIXTURES, 'zoo-v5/text-generation', name, 'repo');
-  return { name: `zoo-v5/${name}`, dir, head: 'causal-lm' as const };
+const NEWER: readonly (readonly [name: string, head: Head])[] = [
+  ['text-generation/glm4-moe-lite', 'causal-lm'],
+  ['text-generation/lfm2-moe', 'causal-lm'],
+  ['text-generation/minimax-m2', 'causal-lm'],
+  ['text-generation/ministral3', 'causal-lm'],
+  ['text-generation/modernbert-decoder', 'causal-lm'],
+  ['fill-mask/eurobert-mlm', 'masked-lm'],
+  ['sentence-similarity/nomic-bert-st', 'embedding'],
+];
+const newer: Network[] = NEWER.map(([name, head]) => {
+  return { name: `zoo-v5/${name}`, dir: join(FIXTURES, 'zoo-v5', name, 'repo'), head };
 });
 
 const NETWORKS = [...alone.filter((network) => !isPacked(network)), ...chats, ...newer];

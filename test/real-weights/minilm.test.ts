@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { halfBitsToNumber } from '../../runtime/core/half.js';
 import { REAL } from '../e2e/support/zoo-hub.js';
 import { vectorLikeness } from './support/likeness.js';
 import { serveCheckpoint, type Served } from './support/served.js';
@@ -11,11 +12,9 @@ const TEXTS = read('texts.json') as string[];
 /** Python's (scripts/real-weights/minilm_answers.py). */
 const ANSWERS = read('minilm-answers.json') as { width: number; vectors: string[] };
 
-/** From float16, which is scaled by 2^112 where its exponent is put into float32's place. */
 function vectorOf(base64: string): number[] {
   const halves = new Uint16Array(Uint8Array.from(Buffer.from(base64, 'base64')).buffer);
-  const bits = Uint32Array.from(halves, (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13));
-  const values = Array.from(new Float32Array(bits.buffer), (value) => value * 2 ** 112);
+  const values = Array.from(halves, halfBitsToNumber);
   const length = Math.hypot(...values);
   return values.map((value) => value / length);
 }
