@@ -1,3 +1,4 @@
+import { findEngine } from '../../runtime/core/engines.js';
 import { isModelId } from '../../runtime/core/ids.js';
 import type { Device } from '../../runtime/core/spec.js';
 import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
@@ -49,7 +50,8 @@ function aboutOf(given: string, labels: Readonly<Record<string, string>>): Omit<
   const commit = labels[LABEL.commit] ?? '';
   return {
     ...{ modelId, task, device },
-    batches: labels[LABEL.engine] === 'transformers' && labels[LABEL.profile] === 'text',
+    batches:
+      findEngine(labels[LABEL.engine] ?? '')?.batchesTexts === true && labels[LABEL.profile] === 'text',
     baked: labels[LABEL.baked] === 'true',
     commit: /^[\w-]{1,64}$/.test(commit) ? commit : undefined,
     figures: figuresOf(labels),

@@ -1,3 +1,4 @@
+import { engineOf } from '../../runtime/core/engines.js';
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
@@ -73,7 +74,7 @@ function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
 
 /** Models that begin with one session (runtime/engines/sessions/growing-pool.ts): those of sounds know their room by the others. */
 const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
-  kind === 'pool' && engine === 'transformers' && !hears(task);
+  kind === 'pool' && engineOf(engine).grows && !hears(task);
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   if (!spec.files.some(({ path }) => path === 'tokenizer.json' || isTrainedModel(path))) return 0;
@@ -83,7 +84,9 @@ function tokenizerBytes({ spec, sizes }: MemoryInput): number {
 
 /** Decoder-only models, also those that read media, have byte-pair vocabularies. */
 function isDecoder({ engine, graphs }: MemoryInput['spec']): boolean {
-  return engine === 'generation' && ('model' in graphs || ENCODERS.some((role) => role in graphs));
+  return (
+    engineOf(engine).runs === 'per-token' && ('model' in graphs || ENCODERS.some((role) => role in graphs))
+  );
 }
 
 interface WeightMemory {
@@ -188,7 +191,7 @@ function mappedCopies({ spec, picture }: MemoryInput): number {
 
 /** True for networks that read a picture, or the frames of a film, a run. */
 const isPictured = (kind: SessionKind | 'lone', { profile, task, engine }: MemoryInput['spec']): boolean =>
-  profile !== 'text' && engine !== 'diffusion' && kind !== 'media-chat' && !hears(task);
+  profile !== 'text' && engineOf(engine).runs !== 'per-step' && kind !== 'media-chat' && !hears(task);
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 
 /** Usual length of a text or prompt, and of a question's context, in tokens. */
@@ -225,7 +228,8 @@ function usualRunBytes(
     // Tried with a second of sound, used with more by the session that has all threads.
     return SOUND_BYTES + (sessions - 1) * tried + Math.max(sound ?? 0, tried);
   }
-  if (spec.engine === 'diffusion') return PICTURE_BYTES + (noise ? bytesForGraph(spec, noise) : 0);
+  if (engineOf(spec.engine).runs === 'per-step')
+    return PICTURE_BYTES + (noise ? bytesForGraph(spec, noise) : 0);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels keep the sums of each layer as integers and as floats.

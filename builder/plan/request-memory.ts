@@ -1,3 +1,4 @@
+import { engineOf } from '../../runtime/core/engines.js';
 import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
@@ -66,7 +67,7 @@ function diffusionBytes({ spec, noise }: MemoryInput): number {
 /** Bytes of runs, caches and images. */
 export function requestBytes(kind: SessionKind, input: MemoryInput): number {
   const { spec, sizes, picture, workers } = input;
-  if (spec.engine === 'diffusion') return diffusionBytes(input);
+  if (engineOf(spec.engine).runs === 'per-step') return diffusionBytes(input);
   if (hears(spec.task)) return soundRequestBytes(kind, input);
   if (kind === 'media-chat') {
     const run = visionRunBytes(input);

@@ -1,3 +1,4 @@
+import { engineOf } from '../../runtime/core/engines.js';
 import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { RunBytes } from '../../runtime/core/picture-parts.js';
@@ -27,14 +28,15 @@ export const ENCODERS = ['vision_encoder', 'audio_encoder'];
 const MAX_SHARED_BYTES = 4 * 2 ** 30;
 
 export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'workers'>): SessionKind {
-  if (spec.engine === 'generation') {
+  const { runs } = engineOf(spec.engine);
+  if (runs === 'per-token') {
     if ('model' in spec.graphs) return 'decoder';
     // A decoder that reads the features of media among its tokens, without an encoder of text.
     const reads = ENCODERS.some((role) => role in spec.graphs) && !('encoder_model' in spec.graphs);
     return reads ? 'media-chat' : 'encoder-decoder';
   }
   // One run of a network that makes pictures fills all processors.
-  if (spec.engine === 'diffusion') return 'single';
+  if (runs === 'per-step') return 'single';
   const shared = workers > 1 && weightBytes(spec) <= MAX_SHARED_BYTES;
   return shared ? 'pool' : 'single';
 }

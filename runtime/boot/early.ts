@@ -1,3 +1,4 @@
+import { findEngine } from '../core/engines.js';
 import type { ChildProcess } from 'node:child_process';
 import { engineEnvironment } from './engine-environment.js';
 import { readSpecText } from '../store/spec-text.js';
@@ -26,7 +27,7 @@ export function beginEarly(env: NodeJS.ProcessEnv): Early | undefined {
   return {
     specText,
     engine: forkUsable({
-      ...{ entry: ENGINE_SCRIPT, env: engineEnvironment(env, engine === 'transformers') },
+      ...{ entry: ENGINE_SCRIPT, env: engineEnvironment(env, findEngine(engine)?.arena === true) },
       ...{ args: ['--for', engine, task], user },
     }),
   };

@@ -1,3 +1,4 @@
+import { engineOf } from '../core/engines.js';
 import { createAnalytics } from './analytics.js';
 import { readServerConfig, type ServerConfig } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from '../core/limits.js';
@@ -50,7 +51,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   const specText = early?.specText ?? readSpecText(config.MODEL_SPEC);
   const spec = parseSpec(specText);
   const task = taskOf(spec.task);
-  const env = engineEnvironment(environment, spec.engine === 'transformers');
+  const env = engineEnvironment(environment, engineOf(spec.engine).arena);
   const preparation: PreparationStatus = {
     progress: undefined,
     device: { asked: config.DEVICE, used: null, reason: null },
@@ -174,7 +175,9 @@ function loadSettings(
 
 /** Many for encoders, whose rows share runs; few for generations, each of which holds a KV cache. */
 function defaultConcurrency({ engine, profile }: ModelSpec): number {
-  return engine === 'transformers' && profile === 'text' ? DEFAULTS.encoderConcurrency : DEFAULTS.concurrency;
+  return engineOf(engine).batchesTexts && profile === 'text'
+    ? DEFAULTS.encoderConcurrency
+    : DEFAULTS.concurrency;
 }
 
 /** More concurrent sessions gain little, and each needs its own working memory. */

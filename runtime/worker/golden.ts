@@ -1,3 +1,4 @@
+import { engineOf } from '../core/engines.js';
 import type { EngineId } from '../core/spec.js';
 import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask, Resolved } from '../tasks/define.js';
@@ -18,7 +19,7 @@ export function goldenInput(
 ): Resolved<unknown> {
   const { params, ...rest } = runnableExample({ ...task, example });
   const short = { ...(params as object), max_new_tokens: 2 };
-  const wanted = engine === 'generation' ? [{ ...short, num_frames: FRAMES }, short] : [];
+  const wanted = engineOf(engine).runs === 'per-token' ? [{ ...short, num_frames: FRAMES }, short] : [];
   // Tasks whose answers have a length of their own don't take it, and few tasks are about videos.
   const taken = wanted.find((some) => task.input.safeParse({ ...rest, params: some }).success);
   const { base64: _, ...input } = task.input.parse({ ...rest, params: taken ?? params }) as Record<
