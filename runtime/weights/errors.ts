@@ -47,7 +47,21 @@ export type WeightsErrorCode =
   | 'not-a-state-dict'
   | 'storage'
   | 'strides'
-  | 'byte-order';
+  | 'byte-order'
+  | 'gguf-magic'
+  | 'gguf-version'
+  | 'too-many-keys'
+  | 'string-length'
+  | 'array-length'
+  | 'nested-array'
+  | 'value-type'
+  | 'alignment'
+  /** Parts of a file that do not belong together. */
+  | 'split'
+  /** Metadata of GGUF that graphs can't be written by. */
+  | 'metadata'
+  /** A file of GGUF that is no model. */
+  | 'not-a-model';
 
 export interface WeightsProblem {
   code: WeightsErrorCode;

@@ -1,0 +1,6 @@
+/** Files of GGUF: headers, types of numbers, parts. Reads no weights. */
+export { formerType, type GgmlType, ggmlType, ggmlTypeNamed } from './blocks.js';
+export { MAX_HEADER_BYTES } from './byte-cursor.js';
+export { readGgufHeader } from './header.js';
+export { type GgufModel, partPaths, readGgufModel } from './parts.js';
+export type { GgufHeader, GgufList, GgufMetadata, GgufScalar, GgufTensor, GgufValue } from './types.js';
