@@ -3,7 +3,7 @@ import { pause, type RangeFile, refuseLfsPointer } from '../weights/read-ranges.
 import { MAX_TENSORS } from '../weights/safetensors-header.js';
 import { formerType, ggmlType } from './blocks.js';
 import { byteCursor, type ByteCursor } from './byte-cursor.js';
-import { readString, readValue } from './metadata-value.js';
+import { readValue } from './metadata-value.js';
 import { type Refuse, refusalsOf } from './refusal.js';
 import { placed, type Unplaced } from './layout.js';
 import type { GgufHeader, GgufMetadata, GgufValue } from './types.js';

@@ -42,7 +42,7 @@ export function placed(tensors: readonly Unplaced[], layout: Layout, refuse: Ref
 }
 
 function placeOf({ name, sizes, type, offset }: Unplaced, layout: Layout, refuse: Refuse): GgufTensor {
-  const shape = sizes.map(Number).reverse();
+  const shape = sizes.map(Number).toReversed();
   const count = elementsOf(shape);
   const row = shape.at(-1) ?? 1;
   if (count === undefined || !shape.every(Number.isSafeInteger))

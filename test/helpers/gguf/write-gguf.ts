@@ -121,7 +121,7 @@ export function writeGguf({
   const infos = tensors.map(({ name, shape, type, data, offset = at }) => {
     at += padded(data.length, alignment);
     const number = typeof type === 'number' ? type : ggmlTypeNamed(type)!.number;
-    const sizes = [...shape].reverse().map(u64);
+    const sizes = shape.toReversed().map(u64);
     return Buffer.concat([ggufString(name), u32(shape.length), ...sizes, u32(number), u64(offset)]);
   });
   const header = Buffer.concat([...head, ...pairs, ...infos]);

@@ -80,15 +80,15 @@ describe('readGgufHeader', () => {
     });
     const { source, reads } = sourceOf({ 'm.gguf': bytes });
     let turns = 0;
-    let reading = true;
+    const reading = new AbortController();
     const others = (async () => {
-      while (reading) {
+      while (!reading.signal.aborted) {
         turns++;
         await turn();
       }
     })();
     const { metadata } = await readGgufHeader(rangeFile(source, { path: 'm.gguf', size: bytes.length }));
-    reading = false;
+    reading.abort();
     await others;
     expect(metadata.get('tokenizer.ggml.tokens')).toHaveLength(262_144);
     expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(8_000_000);
@@ -108,11 +108,11 @@ describe('readGgufModel', () => {
       tensors: [{ name, shape: [1], type: 'F32', data: floats(no) }],
     });
   const [one, two] = ['Q8_0/m-Q8_0-00001-of-00002.gguf', 'Q8_0/m-Q8_0-00002-of-00002.gguf'];
-  const read = (files: Record<string, Buffer>, path = one!) => readGgufModel(sourceOf(files).source, path);
+  const read = (files: Record<string, Buffer>, path = one) => readGgufModel(sourceOf(files).source, path);
 
   it('puts the parts together, whichever is named', async () => {
-    const files = { [one!]: part(0, 'a'), [two!]: part(1, 'b') };
-    for (const path of [one!, two!]) {
+    const files = { [one]: part(0, 'a'), [two]: part(1, 'b') };
+    for (const path of [one, two]) {
       const { tensors, files: paths, metadata } = await read(files, path);
       expect(tensors.map(({ name, file }) => [name, file])).toEqual([
         ['a', one],
@@ -124,20 +124,20 @@ describe('readGgufModel', () => {
   });
 
   it.each([
-    ['shard-missing', { [one!]: part(0, 'a') }],
-    ['split', { [one!]: part(0, 'a'), [two!]: part(0, 'b') }],
-    ['split', { [one!]: part(0, 'a'), [two!]: part(1, 'b', { 'general.architecture': 'qwen2' }) }],
+    ['shard-missing', { [one]: part(0, 'a') }],
+    ['split', { [one]: part(0, 'a'), [two]: part(0, 'b') }],
+    ['split', { [one]: part(0, 'a'), [two]: part(1, 'b', { 'general.architecture': 'qwen2' }) }],
     [
       'split',
-      { [one!]: part(0, 'a'), [two!]: part(1, 'b', { 'split.tensors.count': { type: 'i32', value: 3 } }) },
+      { [one]: part(0, 'a'), [two]: part(1, 'b', { 'split.tensors.count': { type: 'i32', value: 3 } }) },
     ],
-    ['split', { [one!]: part(0, 'a'), [two!]: part(1, 'b', { 'split.count': { type: 'u16', value: 3 } }) }],
-    ['name-collision', { [one!]: part(0, 'a'), [two!]: part(1, 'a') }],
+    ['split', { [one]: part(0, 'a'), [two]: part(1, 'b', { 'split.count': { type: 'u16', value: 3 } }) }],
+    ['name-collision', { [one]: part(0, 'a'), [two]: part(1, 'a') }],
     [
       'tensor-missing',
       {
-        [one!]: part(0, 'a', { 'split.tensors.count': { type: 'i32', value: 3 } }),
-        [two!]: part(1, 'b', { 'split.tensors.count': { type: 'i32', value: 3 } }),
+        [one]: part(0, 'a', { 'split.tensors.count': { type: 'i32', value: 3 } }),
+        [two]: part(1, 'b', { 'split.tensors.count': { type: 'i32', value: 3 } }),
       },
     ],
   ])('refuses what does not belong together: %s', async (code, files) => {
