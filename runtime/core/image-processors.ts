@@ -59,6 +59,7 @@ export const IMAGE_PROCESSORS = [
     'Donut',
     'Yolos',
     'RTDetr',
+    'RfDetr',
   ] as const),
   ...(['Perceiver', 'TextNet', 'TimmWrapper', 'Image', 'EfficientNet'] as const),
 ] as const;

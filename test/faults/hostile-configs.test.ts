@@ -100,6 +100,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['text-generation/modernbert-decoder', 'causal-lm'],
   ['fill-mask/eurobert-mlm', 'masked-lm'],
   ['sentence-similarity/nomic-bert-st', 'embedding'],
+  ['object-detection/rf-detr', 'object-detection'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {
   return { name: `zoo-v5/${name}`, dir: join(FIXTURES, 'zoo-v5', name, 'repo'), head };

@@ -26,7 +26,14 @@ const MASKS: Rules = { ...DETR, multiple: 32 };
 
 /** By the name of the processor; all others take a square of 224 pixels. */
 const RULES: Readonly<Record<string, Rules>> = {
-  ...{ Detr: DETR, ConditionalDetr: DETR, DeformableDetr: DETR, GroundingDino: DETR, Yolos: DETR },
+  ...{
+    Detr: DETR,
+    ConditionalDetr: DETR,
+    DeformableDetr: DETR,
+    GroundingDino: DETR,
+    Yolos: DETR,
+    RfDetr: DETR,
+  },
   ...{ MaskFormer: MASKS, Mask2Former: MASKS, OneFormer: DETR, RTDetr: { size: square(640) } },
   Eomt: { size: { shortest_edge: 640, longest_edge: 640 }, bounded: true, padsToSize: true },
   ...{ Segformer: { size: 512 }, DPT: { size: 384 }, PromptDepthAnything: { size: 384 } },

@@ -7,18 +7,23 @@ const [EDGE, MARGIN] = [0.05, 0.01];
 const MOST = 3.4028234663852886e38;
 
 export interface Anchors {
-  /** Before the sigmoid: float32 [rows or 1, cells, 4]. */
+  /** float32 [rows or 1, cells, 4] */
   boxes: Value;
   /** float32 [rows or 1, cells, 1], 0 where a cell says nothing. */
   seen: Value;
 }
 
+interface PlainAnchors extends Anchors {
+  /** bool [rows or 1, cells, 1] */
+  isSeen: Value;
+}
+
 /**
- * Boxes around cells of pictures, each picture's twice as large as those of the one before.
+ * Boxes around cells of pictures, each picture's twice as large as those of the one before, as shares of the picture.
  * @param middles of its cells between 0 and 1, columns first: float32 [rows or 1, cells, 2]
  * @param shown 0 for padding: float32 [rows, cells of all, 1]
  */
-export function anchorBoxes(g: GraphWriter, middles: readonly Value[], shown?: Value): Anchors {
+function boxesAround(g: GraphWriter, middles: readonly Value[], shown?: Value): Anchors {
   const boxes = middles.map((middle, level) => {
     const edges = g.node('Expand', [g.scalar(EDGE * 2 ** level), g.node('Shape', [middle])]);
     return g.node('Concat', [middle, edges], { axis: 2 });
@@ -29,10 +34,22 @@ export function anchorBoxes(g: GraphWriter, middles: readonly Value[], shown?: V
     g.node('Less', [all, g.scalar(1 - MARGIN)]),
   ]);
   const inside = g.node('ReduceMin', [g.node('Cast', [within], { to: ELEMENTS.float32 }), g.ints([2])]);
-  const seen = shown === undefined ? inside : g.node('Mul', [inside, shown]);
+  return { boxes: all, seen: shown === undefined ? inside : g.node('Mul', [inside, shown]) };
+}
+
+/** The same before the sigmoid. */
+export function anchorBoxes(g: GraphWriter, middles: readonly Value[], shown?: Value): Anchors {
+  const { boxes: all, seen } = boxesAround(g, middles, shown);
   const odds = g.node('Log', [g.node('Div', [all, g.node('Sub', [g.scalar(1), all])])]);
   const isSeen = g.node('Greater', [seen, g.scalar(0)]);
   return { boxes: g.node('Where', [isSeen, odds, g.scalar(MOST)]), seen };
+}
+
+/** The same as shares, zeros where a cell says nothing. */
+export function anchorShares(g: GraphWriter, middles: readonly Value[]): PlainAnchors {
+  const { boxes: all, seen } = boxesAround(g, middles);
+  const isSeen = g.node('Greater', [seen, g.scalar(0)]);
+  return { boxes: g.node('Mul', [all, seen]), seen, isSeen };
 }
 
 export interface Chosen {

@@ -28,6 +28,7 @@ import { owlvit } from './owlvit.js';
 import { poolformer } from './poolformer.js';
 import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
+import { rfDetr } from './rf-detr/family.js';
 import { rtDetr, rtDetrV2 } from './rt-detr/family.js';
 import { sam } from './sam/family.js';
 import { sam2 } from './sam2/family.js';
@@ -50,7 +51,7 @@ export const PICTURES: readonly AnyFamily[] = [
   ...[clip, clipVision, clipText, siglip, siglipVision],
   ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],
   ...[resnet, convnext, convnextv2, poolformer, levit, swiftformer, swin, swinv2, segformer],
-  ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine],
+  ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine, rfDetr],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
   ...[maskformer, mask2former, upernet],
   ...[dpt, depthAnything, glpn, sam, sam2],

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
-import { linear, matMulTransposed } from '../layers/linear.js';
+import { inProjections } from '../layers/in-projections.js';
+import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { labelScores, meanToken } from '../bases/vision/image-heads.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
@@ -77,16 +78,9 @@ function pictureStates(g: GraphWriter, c: PictureConfig): Value {
 function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
   const at = (name: string) => `vision_model.head.${name}`;
   const { width, inner, heads, epsilon, act } = towerSizes(c);
-  const parts = (name: string, shape: readonly number[]) =>
-    g.nodes('Split', [g.weight(at(name), shape), g.ints([width, width, width])], {
-      ...{ outputs: 3, attributes: { axis: 0 } },
-    });
-  const weights = parts('attention.in_proj_weight', [3 * width, width]);
-  const biases = parts('attention.in_proj_bias', [3 * width]);
+  const project = inProjections(g, (name) => at(`attention.${name}`), { width });
   const probe = g.weight(at('probe'), [1, 1, width]);
-  const [query, key, value] = [probe, states, states].map((x, i) =>
-    g.node('Add', [matMulTransposed(g, x, weights[i]!), biases[i]!]),
-  ) as [Value, Value, Value];
+  const [query, key, value] = [project(0, probe), project(1, states), project(2, states)];
   const rows = g.node('Shape', [states], { start: 0, end: 1 });
   const asked = g.node('Expand', [query, g.node('Concat', [rows, g.ints([1, width])], { axis: 0 })]);
   const found = attention(g, { query: asked, key, value }, { heads, width });

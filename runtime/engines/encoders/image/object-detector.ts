@@ -19,10 +19,14 @@ type ReadLogits = (logits: Float32Array, classes: number) => Iterable<Candidate>
 /** Rows of the models that score each class by itself. */
 const TOP = 100;
 
+/** As many rows as queries. */
+const bestOfQueries: ReadLogits = (logits, classes) => bestOfAll(logits, classes, logits.length / classes);
+
 const READERS: Record<string, ReadLogits> = {
   ConditionalDetr: (logits, classes) => bestOfAll(logits, classes, TOP),
   DeformableDetr: (logits, classes) => bestOfAll(logits, classes, TOP),
-  RTDetr: (logits, classes) => bestOfAll(logits, classes, logits.length / classes),
+  RTDetr: bestOfQueries,
+  RfDetr: bestOfQueries,
 };
 
 /** *ForObjectDetection: pixel_values (pixel_mask) -> logits [1, queries, classes], pred_boxes [1, queries, 4]. */

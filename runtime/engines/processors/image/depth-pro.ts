@@ -6,14 +6,22 @@ import type { Edges } from './sizes.js';
 
 const BICUBIC = 3;
 
+/** Depth Pro normalises first and resizes as PyTorch does, without antialias. */
+export function depthProFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+  const { size, do_resize } = settings;
+  return floatsWithoutAntialias(picture, do_resize && 'height' in size ? size : picture, settings);
+}
+
 /**
- * Depth Pro normalises first and resizes as PyTorch does, without antialias. Both are linear: resizing the bytes gives the
- * same numbers, and takes a quarter of the memory.
+ * Rescaled, normalised, and resized as PyTorch does it to floats, without antialias; the order is free, as all of it is linear.
+ * Resizing the bytes gives the same numbers, and takes a quarter of the memory.
  */
-export function* depthProFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
-  const { size, resample } = settings;
-  const to: Edges = settings.do_resize && 'height' in size ? size : picture;
-  const rowsOf = resample === BICUBIC ? bicubicRows : bilinearRows;
+export function* floatsWithoutAntialias(
+  picture: Picture,
+  to: Edges,
+  settings: ProcessorSettings,
+): Steps<Floats> {
+  const rowsOf = settings.resample === BICUBIC ? bicubicRows : bilinearRows;
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   for (let c = 0; c < 3; c++) {

@@ -21,7 +21,7 @@ export function* yolosResize(picture: Picture, settings: ResizeSettings): Steps<
 }
 
 /** Undefined: a size that all processors read alike. */
-function detrSize(picture: Picture, { size }: ResizeSettings): Edges | undefined {
+export function detrSize(picture: Edges, { size }: ResizeSettings): Edges | undefined {
   if ('shortest_edge' in size) return shortestEdgeWithin(picture, size.shortest_edge, size.longest_edge);
   if ('max_height' in size) return largestWithin(picture, { height: size.max_height, width: size.max_width });
   return undefined;

@@ -14,6 +14,7 @@ import { donutResize } from './donut.js';
 import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
+import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
 import { depthProFloats } from './depth-pro.js';
 import { zoeDepthFloats } from './zoe-depth.js';
 import { pix2structFloats, pix2structSettings } from './pix2struct.js';
@@ -206,6 +207,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     ...detr,
     defaults: { size: { height: 640, width: 640 }, do_normalize: false, do_pad: false, ...IMAGENET },
   },
+  RfDetr: { ...detr, floats: rfDetrFloats, tensors: true, translate: rfDetrSettings },
   Perceiver: {
     number: 'square',
     resize: perceiverResize,

@@ -65,6 +65,7 @@ const PROCESSORS: Record<string, string[]> = {
   DeformableDetr: ['deformable_detr'],
   Yolos: ['yolos'],
   RTDetr: ['rt_detr', 'rt_detr_v2', 'd_fine'],
+  RfDetr: ['rf_detr'],
   Sam: ['sam', 'sam_hq'],
   Sam2: ['sam2', 'sam2_video', 'edgetam'],
   DINOv3ViT: ['dinov3_vit'],

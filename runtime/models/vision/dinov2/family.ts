@@ -29,7 +29,7 @@ export const dinov2Config = z
   .refine(isSquare, NO_SQUARE);
 export type Dinov2Config = z.output<typeof dinov2Config>;
 
-const NAMES: PreNormNames = {
+export const DINOV2_NAMES: PreNormNames = {
   attentionNorm: 'norm1',
   query: 'attention.attention.query',
   key: 'attention.attention.key',
@@ -85,6 +85,9 @@ export function dinov2Embeddings(
   return { tokens: g.node('Concat', parts, { axis: 1 }), grid };
 }
 
+/** Two thirds of the width, up to the next multiple of 8, as there are three matrices. */
+export const swigluWidth = (inner: number): number => Math.floor((Math.trunc((inner * 2) / 3) + 7) / 8) * 8;
+
 /** A layer of many, float32 [rows, tokens, width]. */
 export function dinov2Layer(
   g: GraphWriter,
@@ -94,11 +97,10 @@ export function dinov2Layer(
 ): Value {
   const at = (part: string) => `${base}encoder.layer.${layer}.${part}`;
   const sizes = sizesOf(c);
-  // Two thirds of the width, up to the next multiple of 8, as there are three matrices.
-  const inner = Math.floor((Math.trunc((sizes.inner * 2) / 3) + 7) / 8) * 8;
+  const inner = swigluWidth(sizes.inner);
   const names = { both: at('mlp.weights_in'), down: at('mlp.weights_out') };
   return preNormLayer(g, x, {
-    ...{ ...sizes, names: NAMES, at },
+    ...{ ...sizes, names: DINOV2_NAMES, at },
     biases: { query: c.qkv_bias, key: c.qkv_bias, value: c.qkv_bias },
     scales: ['layer_scale1.lambda1', 'layer_scale2.lambda1'],
     feedForward: c.use_swiglu_ffn

@@ -1,6 +1,7 @@
 import { type Family, defineFamily } from '../../family.js';
 import { attention } from '../../layers/attention.js';
-import { linear, matMulTransposed } from '../../layers/linear.js';
+import { inProjections } from '../../layers/in-projections.js';
+import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { gridPlaces } from '../../layers/position-grid.js';
 import { gridOf, resize, tokensOf } from '../../layers/patch-embed.js';
@@ -34,15 +35,10 @@ interface Crossed {
 
 /** torch's MultiheadAttention of queries to cells. */
 function crossed(g: GraphWriter, x: Placed, source: Placed, { name, width, heads, bias }: Crossed): Value {
-  const parts = (of: string, dims: readonly number[]) =>
-    g.nodes('Split', [g.weight(`${name}.${of}`, dims), g.ints([width, width, width])], {
-      ...{ outputs: 3, attributes: { axis: 0 } },
-    });
-  const [weights, biases] = [parts('in_proj_weight', [3 * width, width]), parts('in_proj_bias', [3 * width])];
+  const project = inProjections(g, (of) => `${name}.${of}`, { width });
   const placed = (of: Placed) => g.node('Add', [of.x, of.places]);
-  const [query, key, value] = [placed(x), placed(source), source.x].map((read, i) =>
-    g.node('Add', [matMulTransposed(g, read, weights[i]!), biases[i]!]),
-  ) as [Value, Value, Value];
+  const [asks, seen] = [placed(x), placed(source)];
+  const [query, key, value] = [project(0, asks), project(1, seen), project(2, source.x)];
   const found = attention(g, { query, key, value }, { heads, width, bias });
   return linear(g, found, `${name}.out_proj`, { from: width, to: width });
 }
