@@ -8,5 +8,13 @@ test('the engine sees no secret, whoever set it', () => {
     ...{ HTTPS_PROXY: 'http://u:p@proxy:1', http_proxy: 'http://u:p@proxy:1' },
   };
   const env = engineEnvironment({ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ...secrets }, false);
-  expect(env).toEqual({ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ORT_DISABLE_TELEMETRY: '1' });
+  expect(env).toEqual({
+    ...{ PATH: '/bin', KEYBOARD: 'de', TOKENIZERS: '1', ORT_DISABLE_TELEMETRY: '1' },
+    NVIDIA_TF32_OVERRIDE: '0',
+  });
+});
+
+test('CUDA multiplies whole floats, unless the operator says otherwise', () => {
+  expect(engineEnvironment({}, false)['NVIDIA_TF32_OVERRIDE']).toBe('0');
+  expect(engineEnvironment({ NVIDIA_TF32_OVERRIDE: '1' }, false)['NVIDIA_TF32_OVERRIDE']).toBe('1');
 });
