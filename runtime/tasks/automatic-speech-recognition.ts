@@ -145,6 +145,7 @@ export default defineTask({
       files: [
         ...PROCESSOR_FILES,
         'vocab.json',
+        'tokenizer.json',
         'added_tokens.json',
         'tokenizer_config.json',
         'special_tokens_map.json',

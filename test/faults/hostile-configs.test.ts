@@ -101,6 +101,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['fill-mask/eurobert-mlm', 'masked-lm'],
   ['sentence-similarity/nomic-bert-st', 'embedding'],
   ['object-detection/rf-detr', 'object-detection'],
+  ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {
   return { name: `zoo-v5/${name}`, dir: join(FIXTURES, 'zoo-v5', name, 'repo'), head };

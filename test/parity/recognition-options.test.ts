@@ -2,8 +2,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { missingFor } from './ffmpeg.js';
-import { type Answer, fixtureSpec, type ServedModel, serveInline } from './load.js';
-import { zooModel, type ZooModel } from './zoo.js';
+import { type Answer, fixtureSpec, plannedModel, type ServedModel, serveInline } from './load.js';
+import { TRANSFORMERS_5, zooModel, type ZooModel } from './zoo.js';
 
 /** What recognisers of speech are asked that has no reference answer: drawn texts, and what a model can't do. */
 
@@ -229,6 +229,25 @@ const missing = missingFor(TASK);
       expect((await plain.ask({})).status).toBe(200);
     } finally {
       plain.served.stop();
+    }
+  });
+
+  test('pieces of words have no times, and no samples of a step to cut sounds by', async () => {
+    const { about, cases, repo } = await zooModel(TASK, 'parakeet-ctc', TRANSFORMERS_5);
+    const planned = await plannedModel(TASK, about.id, repo);
+    const served = await serveInline(planned.spec, planned.dir);
+    try {
+      const { base64 } = cases[0]!.request;
+      for (const [name, value] of [
+        ['return_timestamps', 'word'],
+        ['chunk_length_s', 1],
+      ] as const) {
+        const { status, body } = await served.run({ base64, params: { [name]: value } });
+        expect([status, body.error]).toEqual([422, expect.stringContaining(`params.${name}`)]);
+      }
+    } finally {
+      served.stop();
+      await rm(planned.dir, { recursive: true });
     }
   });
 });

@@ -2,16 +2,14 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
-import { byHead } from '../layers/split-heads.js';
 import { clippedDistanceBias } from '../layers/shaw-relative-bias.js';
 import { convolution, convolve } from '../layers/convolution.js';
-import { allDistances, scoresOfPairs } from '../layers/relative-scores.js';
+import { contentAndDistance } from '../layers/content-and-distance.js';
 import { gatedChannels } from '../layers/glu.js';
 import { headWidth } from '../layers/head-sizes.js';
-import { linear, matMulTransposed } from '../layers/linear.js';
+import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { rotary, rotate } from '../layers/rope.js';
-import { sinusoids } from '../layers/sinusoids.js';
 import { placesOf } from '../layers/text-inputs.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -128,32 +126,15 @@ function turned(g: GraphWriter, x: Value, c: Config): Value {
 /** Queries as they meet the keys, and what distances add to their scores. */
 function placedQuery(g: GraphWriter, query: Value, { at, c }: Layer): { query: Value; bias?: Value } {
   const [width, heads, kind] = [c.hidden_size, c.num_attention_heads, c.position_embeddings_type];
-  if (kind === 'relative') return relativeQuery(g, query, { at, c });
+  if (kind === 'relative') {
+    const [content, distance] = [`${at}.pos_bias_u`, `${at}.pos_bias_v`];
+    const names = { distances: `${at}.linear_pos`, content, distance };
+    return contentAndDistance(g, query, names, { width, heads });
+  }
   if (kind !== 'relative_key') return { query };
   const [before, behind] = [c.left_max_position_embeddings, c.right_max_position_embeddings];
   const table = `${at}.distance_embedding.weight`;
   return { query, bias: clippedDistanceBias(g, query, table, { heads, width, before, behind }) };
-}
-
-/** Scores of content and of distances, each with a bias of the queries (Dai et al., 2019). */
-function relativeQuery(g: GraphWriter, query: Value, { at, c }: Layer): { query: Value; bias: Value } {
-  const [width, heads] = [c.hidden_size, c.num_attention_heads];
-  const each = headWidth(width, heads);
-  const moved = (bias: string) =>
-    g.node('Add', [query, g.node('Reshape', [g.weight(`${at}.${bias}`, [heads, each]), g.ints([width])])]);
-  const { vectors, lines } = g.once('distances of frames', () => {
-    const { all, lines } = allDistances(g, query);
-    const halves = sinusoids(g, all, width, (i) => 10_000 ** ((-2 * i) / width));
-    // A sine and its cosine are neighbours.
-    const order = Array.from({ length: width }, (_, i) => (i % 2 === 0 ? 0 : width / 2) + Math.floor(i / 2));
-    return { vectors: g.node('Gather', [halves, g.ints(order)], { axis: 1 }), lines };
-  });
-  const known = linear(g, vectors, `${at}.linear_pos`, { from: width, to: width, bias: false });
-  const keys = g.node('Transpose', [g.node('Reshape', [known, g.ints([-1, heads, each])])], {
-    perm: [1, 0, 2],
-  });
-  const scores = matMulTransposed(g, byHead(g, moved('pos_bias_v'), heads, each), keys, each ** -0.5);
-  return { query: moved('pos_bias_u'), bias: scoresOfPairs(g, scores, lines) };
 }
 
 /** Gates, a convolution of each channel over the frames before, and one over all channels. */

@@ -5,15 +5,15 @@ import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { loadCtcPieces } from '../../tokenizers/ctc-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
 
 /** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
-  const [{ config, rate, samples, run }, vocabulary] = await Promise.all([
-    openAudioModel(request, 'logits'),
-    loadCtcVocabulary(request.dir),
-  ]);
+  const { config, rate, samples, run } = await openAudioModel(request, 'logits');
+  const hasPieces = PIECES.has(config['model_type']);
+  const vocabulary = await (hasPieces ? loadCtcPieces : loadCtcVocabulary)(request.dir);
   const samplesPerStep = stepOf(config);
   return {
     async transcribe(
@@ -21,6 +21,8 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
       { chunk_length_s, stride_length_s, return_timestamps, return_chunks, ...others },
       signal,
     ) {
+      // Python has no times of pieces, and no samples of a step to cut sounds by.
+      if (hasPieces) refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
       // Times of letters or words change nothing in the text; there are no others, as in Python.
       if (return_timestamps === true) refuse({ return_timestamps });
       if (return_timestamps && return_chunks)
@@ -41,6 +43,9 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   };
 }
 
+/** Types of models that score pieces of words, not letters. */
+const PIECES: ReadonlySet<unknown> = new Set(['parakeet_ctc']);
+
 /** Steps of Wav2Vec2Config. */
 const DEFAULT_STEP = 320;
 
@@ -59,12 +64,14 @@ function stepOf(config: Json): number {
   return (strides as number[]).reduce((product, stride) => product * stride, 1);
 }
 
-function refuse(options: Record<string, unknown>): void {
+const TAKEN = 'chunk_length_s, stride_length_s and return_timestamps word or char';
+
+function refuse(options: Record<string, unknown>, taken = TAKEN): void {
   const given = Object.keys(options).find((name) => options[name] != null && options[name] !== false);
   if (given === undefined) return;
   throw new RunError(
     'unprocessable',
-    `params.${given}: this model scores each step of a sound and generates no text; it takes chunk_length_s, stride_length_s and return_timestamps word or char`,
+    `params.${given}: this model scores each step of a sound and generates no text; it takes ${taken}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { createAstExtractor } from './ast.js';
+import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
 import type { FeatureExtractor } from './sound-features.js';
 import { createWav2Vec2Extractor } from './wav2vec2.js';
@@ -14,6 +15,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   AST: createAstExtractor,
   Whisper: createWhisperExtractor,
   SeamlessM4T: createSeamlessExtractor,
+  Parakeet: createParakeetExtractor,
 };
 
 /** What AutoFeatureExtractor takes for models whose files name none. */
@@ -21,6 +23,7 @@ const BY_MODEL: Readonly<Record<string, string>> = {
   'audio-spectrogram-transformer': 'AST',
   whisper: 'Whisper',
   'wav2vec2-bert': 'SeamlessM4T',
+  parakeet_ctc: 'Parakeet',
 };
 
 /**

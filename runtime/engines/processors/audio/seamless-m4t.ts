@@ -1,7 +1,12 @@
 import type { Json } from '../../repository/model-folder.js';
 import { RunError } from '../../../core/errors.js';
+import { eachFeature } from './feature-statistics.js';
 import type { FeatureExtractor } from './sound-features.js';
 import { createKaldiSpectrogram, FRAME } from './kaldi.js';
+
+/** Added to variances. */
+const LEAST = 1e-7;
+const normed = (value: number, mean: number, deviation: number): number => (value - mean) / deviation;
 
 /** Kaldi takes samples of 16 bits. */
 const SIXTEEN_BITS = 2 ** 15;
@@ -28,7 +33,7 @@ export function createSeamlessExtractor(config: Json): FeatureExtractor {
         signal,
       );
       // The variance of one frame is none: Python's numbers are none either, and its mask hides them.
-      if (frames > 1) normalize(found, frames, num_mel_bins);
+      if (frames > 1) eachFeature(found, { frames, features: num_mel_bins }, normed, LEAST);
       else found.fill(padding_value);
       // Python fills up to an even number of frames, and drops what then is no whole stride.
       const length = Math.floor((frames + (frames % 2)) / stride);
@@ -40,19 +45,4 @@ export function createSeamlessExtractor(config: Json): FeatureExtractor {
       };
     },
   };
-}
-
-/** [frames, filters] in place; the variance as of a sample. */
-function normalize(values: Float32Array, frames: number, filters: number): void {
-  for (let i = 0; i < filters; i++) {
-    let [sum, squares] = [0, 0];
-    for (let frame = 0; frame < frames; frame++) sum += values[frame * filters + i]!;
-    const mean = sum / frames;
-    for (let frame = 0; frame < frames; frame++) squares += (values[frame * filters + i]! - mean) ** 2;
-    const deviation = Math.sqrt(squares / (frames - 1) + 1e-7);
-    for (let frame = 0; frame < frames; frame++) {
-      const at = frame * filters + i;
-      values[at] = (values[at]! - mean) / deviation;
-    }
-  }
 }

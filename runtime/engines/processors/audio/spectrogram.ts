@@ -12,6 +12,8 @@ export interface SpectrogramOptions {
   filters: readonly MelFilter[];
   /** Least value of a filter's sum. */
   floor: number;
+  /** Added to it; nothing if absent. */
+  added?: number;
   log: 'ln' | 'log10';
   /** Frames stand around their places: the sound is mirrored at both ends. */
   center?: boolean;
@@ -87,13 +89,13 @@ function readFrame(
 
 function filter(
   power: Float64Array,
-  { filters, floor, log }: SpectrogramOptions,
+  { filters, floor, added = 0, log }: SpectrogramOptions,
   values: Float32Array,
 ): void {
   const take = log === 'ln' ? Math.log : Math.log10;
   for (const [i, { start, weights }] of filters.entries()) {
     let sum = 0;
     for (let k = 0; k < weights.length; k++) sum += weights[k]! * power[start + k]!;
-    values[i] = take(Math.max(floor, sum));
+    values[i] = take(Math.max(floor, sum) + added);
   }
 }

@@ -26,6 +26,15 @@ test.each([
   expect(of(2000)).toBeGreaterThan(3.9 * of(1000));
 });
 
+test('pictures of frames: convolutions count where a sound is short, pairs of steps where it is long', () => {
+  const encoder = { ...SIZES, subsampling_conv_channels: 16, num_mel_bins: 80, subsampling_factor: 8 };
+  const of = (seconds: number) =>
+    soundRunBytes({ model_type: 'parakeet_ctc', encoder_config: encoder }, seconds * 16_000);
+  expect(of(1)).toBe(2 * 4 * 50 * 16 * 40);
+  const steps = 12_500;
+  expect(of(1000)).toBe(5 * steps * (3 * 128 + 6 * 64 + 2 * 8 * 1.75 * steps));
+});
+
 test('of spectrograms of one length nothing is to be known', () => {
   expect(soundRunBytes({ ...SIZES, model_type: 'audio-spectrogram-transformer' }, 16_000)).toBe(0);
 });
