@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LEAST_BITS, MOST_BITS } from '../runtime/models/writer/packed-format.js';
 import { isModelId } from '../runtime/core/ids.js';
 import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
 import { TASK_IDS, isTaskId, type TaskId } from '../runtime/core/task-ids.js';
@@ -18,11 +19,14 @@ export interface SourceFlags {
   task?: TaskId;
   revision?: string;
   dtype?: Dtype;
+  bits?: number;
   weights?: WeightsChoice;
   ignoreConfig?: string[];
   cache?: string;
   hub?: string;
   from?: string;
+  /** Of commands that pack weights. */
+  maxLoss?: number;
 }
 
 /** Flags for images, one image per platform. */
@@ -66,6 +70,14 @@ export function addSourceOptions(command: Command): Command {
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
     .addOption(
       new Option(
+        '--bits <number>',
+        "pack the repository's PyTorch weights to so many bits a weight (4.5 to 8), instead of by --dtype",
+      )
+        .argParser(bitsOf)
+        .conflicts(['dtype']),
+    )
+    .addOption(
+      new Option(
         '--weights <kind>',
         "own: the repository's PyTorch weights under a graph of ours; onnx: its ONNX export (default: own where it can be)",
       ).choices(['own', 'onnx']),
@@ -80,6 +92,28 @@ export function addSourceOptions(command: Command): Command {
     'read the model from a local folder, not from the hub',
     (text) => path.resolve(text),
   );
+}
+
+/** For commands that pack weights. */
+export function addPackingOptions(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--max-loss <part>',
+      'refuse packed weights where the network computes otherwise by more than that (0 to 1; 1 - correlation)',
+    ).argParser(lossOf),
+  );
+}
+
+function bitsOf(text: string): number {
+  const bits = Number(text);
+  if (text.trim() !== '' && bits >= LEAST_BITS && bits <= MOST_BITS) return bits;
+  throw new InvalidArgumentError(`expected a number from ${LEAST_BITS} to ${MOST_BITS}`);
+}
+
+function lossOf(text: string): number {
+  const loss = Number(text);
+  if (text.trim() !== '' && loss >= 0 && loss <= 1) return loss;
+  throw new InvalidArgumentError('expected a number from 0 to 1, e.g. 0.05');
 }
 
 export function addImageOptions(command: Command): Command {

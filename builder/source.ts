@@ -28,9 +28,9 @@ export async function planFor({ id, flags, report }: DecideOptions, deps: Comman
   const { source, name } = planSource(flags, deps, report.note);
   // A folder holds the adapter alone.
   const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
-  const { revision, task, dtype, weights, ignoreConfig } = flags;
+  const { revision, task, dtype, bits, weights, ignoreConfig } = flags;
   return report.step(`Read ${id} from ${name}`, () =>
-    planModel({ id, revision, task, dtype, weights, ignoreConfig, source, bases }),
+    planModel({ id, revision, task, dtype, bits, weights, ignoreConfig, source, bases }),
   );
 }
 

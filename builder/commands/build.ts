@@ -7,6 +7,7 @@ import {
   addBakeOption,
   addImageOptions,
   addOutputOptions,
+  addPackingOptions,
   addSourceOptions,
   parseModelId,
 } from '../options.js';
@@ -34,7 +35,8 @@ Examples:
   builder build org/model --platform linux/amd64,linux/arm64 \\
     --base-image linux/arm64=node-arm64:24       an image for each, built without emulation`;
 
-const describe = (command: Command): Command => addBakeOption(addImageOptions(addSourceOptions(command)));
+const describe = (command: Command): Command =>
+  addBakeOption(addImageOptions(addPackingOptions(addSourceOptions(command))));
 
 /** `builder build`: prints the name of the image. The same inputs give the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {

@@ -11,6 +11,7 @@ import type { Weights } from '../../runtime/store/weights.js';
 import { type CommandDeps, reportOf } from '../deps.js';
 import {
   addOutputOptions,
+  addPackingOptions,
   addSourceOptions,
   parseModelId,
   type OutputFlags,
@@ -48,7 +49,7 @@ export function fetchCommand(program: Command, deps: CommandDeps): void {
     )
     .option('--verify', 'hash all files, even those that were verified before')
     .addHelpText('after', NOTES);
-  addOutputOptions(addSourceOptions(command)).action((id: string, flags: FetchFlags) =>
+  addOutputOptions(addPackingOptions(addSourceOptions(command))).action((id: string, flags: FetchFlags) =>
     fetchFiles(id, flags, deps),
   );
 }

@@ -11,6 +11,7 @@ import {
   addBakeOption,
   addImageOptions,
   addOutputOptions,
+  addPackingOptions,
   addSourceOptions,
   type ImageChoice,
   type ImageFlags,
@@ -61,7 +62,7 @@ export function runCommand(program: Command, deps: CommandDeps): void {
     .option('--detach', 'leave the container running and return')
     .option('--dry-run', 'print what would be done; change nothing')
     .addHelpText('after', NOTES);
-  addOutputOptions(addBakeOption(addImageOptions(addSourceOptions(command)))).action(
+  addOutputOptions(addBakeOption(addImageOptions(addPackingOptions(addSourceOptions(command))))).action(
     (id: string, flags: RunChoice) => runModel(id, onePlatform(flags), deps),
   );
 }

@@ -6,6 +6,7 @@ import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
+  addPackingOptions,
   addSourceOptions,
   parseModelId,
   type OutputFlags,
@@ -54,8 +55,8 @@ export function serveCommand(program: Command, deps: CommandDeps): void {
     )
     .addOption(new Option('--until-stdin-ends', 'end when whoever started this has gone').hideHelp())
     .addHelpText('after', NOTES);
-  addOutputOptions(addSourceOptions(command)).action((id: string | undefined, flags: ServeFlags) =>
-    serveModel(id, flags, deps),
+  addOutputOptions(addPackingOptions(addSourceOptions(command))).action(
+    (id: string | undefined, flags: ServeFlags) => serveModel(id, flags, deps),
   );
 }
 

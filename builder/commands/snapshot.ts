@@ -7,6 +7,7 @@ import { eachPlatform } from '../images/platforms.js';
 import {
   addImageOptions,
   addOutputOptions,
+  addPackingOptions,
   addSourceOptions,
   type ImageChoice,
   type ImageFlags,
@@ -51,7 +52,7 @@ export function snapshotCommand(program: Command, deps: CommandDeps): void {
     .option('--sign-key <file>', 'sign the image with this private key (PEM, from "builder keygen")')
     .option('--dry-run', 'print what would be sealed; change nothing')
     .addHelpText('after', NOTES);
-  addOutputOptions(addImageOptions(addSourceOptions(command))).action(
+  addOutputOptions(addImageOptions(addPackingOptions(addSourceOptions(command)))).action(
     async (given: string, choice: SnapshotChoice) => {
       const report = reportOf(deps, choice);
       const context = { flags: choice, report, deps, dryRun: choice.dryRun };

@@ -11,7 +11,7 @@ import { replaceFile } from '../../runtime/store/replace-file.js';
 import { downloadDir, OWN_PREFIX } from '../../runtime/store/paths.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
-import type { ModelPlan } from '../plan/index.js';
+import { type ModelPlan, Refusal } from '../plan/index.js';
 import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { cacheFolder, type DecideOptions, planFor } from '../source.js';
@@ -42,6 +42,7 @@ export async function finishModel(
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
   const likeness = await measuredLikeness(model, { folder, options, source, deps });
+  refuseLoss(model, likeness, options.flags);
   const files = spec.files.map((one) => (one.path === file ? made : one));
   const finished: ModelSpec = { ...spec, files, ...(likeness === undefined ? {} : { likeness }) };
   // Beside the packed weights, so that one folder has all of it.
@@ -116,6 +117,24 @@ async function measuredLikeness(
     await replaceFile(place, `${found.likeness}\n`);
     return found.likeness;
   });
+}
+
+/** @throws Refusal where a packed network loses more than the operator allows, or how much is not known */
+function refuseLoss(
+  { spec, toMake }: ModelPlan,
+  likeness: number | undefined,
+  { maxLoss }: DecideOptions['flags'],
+): void {
+  if (maxLoss === undefined || !toMake?.plain) return;
+  const remedy = `take more bits (--dtype q5, q6 or q8), leave out --dtype, or allow more with --max-loss`;
+  if (likeness === undefined)
+    throw new Refusal(
+      `what ${spec.dtype} loses of ${spec.id} could not be measured, and --max-loss is given`,
+      remedy,
+    );
+  const loss = Number((1 - likeness).toFixed(3));
+  if (loss > maxLoss)
+    throw new Refusal(`${spec.dtype} loses ${loss} of ${spec.id}, more than --max-loss ${maxLoss}`, remedy);
 }
 
 type Making = Pick<DecideOptions, 'report'> & {

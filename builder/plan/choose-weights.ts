@@ -1,5 +1,6 @@
 import { type Dtype, DTYPES, type ModelInfo, type ModelSpec } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import { levelOf, type PackedLevel } from '../../runtime/models/writer/packed-format.js';
 import {
   type FileSelection,
   chooseFiles,
@@ -24,6 +25,8 @@ import { noExport, requireFiles } from './requirements.js';
 export interface WeightsRequest {
   source: ModelSource;
   dtype?: Dtype | undefined;
+  /** Bits for each weight of matrices that are packed here, in place of a dtype. */
+  bits?: number | undefined;
   /** Which weights to take, where there are both. */
   weights?: 'own' | 'onnx' | undefined;
   /** Fields of config.json, as paths, that are ignored where nothing reads them; recorded in the spec. */
@@ -86,7 +89,7 @@ function cantMerge(id: string, { base }: FoundAdapter, { problem, remedy }: NoGr
 }
 
 /** Weight formats that are made of a repository's PyTorch weights. */
-const PACKED_BITS: Partial<Record<Dtype, 4 | 8>> = { q8: 8, q4: 4 };
+const PACKED_BITS: Partial<Record<Dtype, PackedLevel>> = { q8: 8, q6: 6, q5: 5, q4: 4 };
 
 /** A hint for a refusal, which must come all the same where the hub does not answer. */
 async function conversionsOf(source: ModelSource, id: string): Promise<string[]> {
@@ -95,24 +98,25 @@ async function conversionsOf(source: ModelSource, id: string): Promise<string[]>
 
 /** What is in the way says the reason why not. */
 async function ownWeights(
-  { source, weights, dtype, ignoreConfig }: WeightsRequest,
+  { source, weights, dtype, bits: budget, ignoreConfig }: WeightsRequest,
   { info, facts, binding, adapter }: ToChoose,
 ): Promise<OwnGraphs | NoGraphs> {
   if (weights === 'onnx') {
     const remedy = adapter && 'an adapter is merged into PyTorch weights: leave out --weights onnx';
     return { problem: 'asked for the ONNX export', remedy, tried: false };
   }
-  const bits = dtype && PACKED_BITS[dtype];
+  const bits = budget === undefined ? dtype && PACKED_BITS[dtype] : levelOf(budget);
   const { graphs, otherGraphs, files: extra } = binding;
   // Weights that are packed here are on no hub: an image could not fetch them.
-  const exported = bits && weights !== 'own' && exportOf({ info, graphs, otherGraphs, extra, dtype });
+  const isFree = weights !== 'own' && budget === undefined;
+  const exported = bits && isFree && exportOf({ info, graphs, otherGraphs, extra, dtype });
   if (exported) return { problem: `an export of ${dtype} is there`, tried: false };
   const name = facts.pipelineClass;
   const pipeline = name === undefined ? undefined : { name, graphs: [graphs, ...(otherGraphs ?? [])] };
   const { head } = binding;
   const { modelType } = facts;
   const own = await writeOwnGraphs({
-    ...{ source, info, head, modelType, pipeline, dtype, bits, adapter, ignoreConfig },
+    ...{ source, info, head, modelType, pipeline, dtype, bits, budget, adapter, ignoreConfig },
   });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Dtype, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
 import { GraphError } from '../../runtime/models/writer/errors.js';
-import { packedStorage, type Recipe, type Storage } from '../../runtime/models/writer/storage.js';
+import {
+  type Formats,
+  packedStorage,
+  type Recipe,
+  type Storage,
+} from '../../runtime/models/writer/storage.js';
 import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/models/write-graphs.js';
 import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
@@ -174,26 +179,27 @@ function writeNetwork(
 /** The file is named after its recipe, since tasks read different parts of a network, and bases of adapters may move. */
 function writeMade(
   networks: readonly Network[],
-  { bits, adapter }: OwnRequest,
+  { bits, budget, adapter }: OwnRequest,
 ): Written & { recipe: Recipe } {
-  const write = (file: string, tables?: ReadonlySet<string>) => {
-    const storage = packedStorage(file, bits, tables);
-    return { ...plain(networks, storage), recipe: storage.recipe(), multiplied: storage.multiplied };
+  const write = (file: string, chosen?: Formats) => {
+    const storage = packedStorage(file, bits, chosen);
+    return { ...plain(networks, storage), recipe: storage.recipe(), formats: storage.formats(budget) };
   };
-  const { recipe, multiplied } = write('');
+  const { recipe, formats } = write('');
   const { parts } = recipe;
+  const isMixed = bits !== undefined && bits < 8;
   const others = [
     ...(adapter ? [adapter.base.commit] : []),
-    ...(bits === 4 ? [ROUNDING, [...multiplied]] : []),
+    ...(isMixed ? [ROUNDING, [...formats.values()]] : []),
   ];
   const origin = others.length > 0 ? [parts, ...others] : parts;
   const digest = createHash('sha256').update(JSON.stringify(origin)).digest('hex').slice(0, 12);
   const file = `slipway-${[...(adapter ? ['merged'] : []), ...(bits ? [`q${bits}`] : []), digest].join('-')}.bin`;
-  return write(file, multiplied);
+  return write(file, formats);
 }
 
 /** Files of other roundings to four bits, with what else they decide (runtime/models/writer/packed-format.ts), have other names. */
-const ROUNDING = 2;
+const ROUNDING = 3;
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;
 

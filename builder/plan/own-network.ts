@@ -1,5 +1,6 @@
 import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
 import type { Head } from '../../runtime/core/handles/index.js';
+import type { PackedLevel } from '../../runtime/models/writer/packed-format.js';
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
 import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
@@ -20,7 +21,9 @@ export interface OwnRequest {
   /** Asked for: checkpoints may come in several types. */
   dtype?: Dtype | undefined;
   /** Pack matrices to so many bits; the weights as they are if absent. */
-  bits?: 4 | 8 | undefined;
+  bits?: PackedLevel | undefined;
+  /** What they may take for a weight of a matrix on average; that of the level if absent. */
+  budget?: number | undefined;
   /** What is merged into the weights. */
   adapter?: FoundAdapter | undefined;
   /** Fields of config.json that the operator wants ignored where nothing reads them. */

@@ -73,7 +73,9 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
     spec: spec!,
     reasons: [
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
-      ...(cameInFourBits ? [] : packingNote(request.dtype, parameters)),
+      ...(cameInFourBits
+        ? []
+        : packingNote(request.bits === undefined ? request.dtype : spec!.dtype, parameters)),
       ...ignoredNote(spec!),
       ...toolNote(tools),
       ...facts.notes,

@@ -12,7 +12,19 @@ export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion'] 
 export type EngineId = (typeof ENGINE_IDS)[number];
 
 /** Weight formats, by their names in ONNX exports on the hub; bf16 is one of PyTorch's weights only. */
-export const DTYPES = ['fp32', 'fp16', 'bf16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
+export const DTYPES = [
+  'fp32',
+  'fp16',
+  'bf16',
+  'q8',
+  'q6',
+  'q5',
+  'int8',
+  'uint8',
+  'q4',
+  'q4f16',
+  'bnb4',
+] as const;
 export type Dtype = (typeof DTYPES)[number];
 
 /** One file of a repository at one commit. */

@@ -28,7 +28,19 @@ export interface FileSelection {
 }
 
 /** From the most exact to the least: fp32 gives the same answers as Python. */
-const PREFERENCE: readonly Dtype[] = ['fp32', 'fp16', 'bf16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
+const PREFERENCE: readonly Dtype[] = [
+  'fp32',
+  'fp16',
+  'bf16',
+  'q8',
+  'int8',
+  'uint8',
+  'q6',
+  'q5',
+  'q4',
+  'q4f16',
+  'bnb4',
+];
 
 /**
  * Chooses the files of a model. Pure: the same listing always gives the same choice.

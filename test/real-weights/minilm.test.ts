@@ -28,7 +28,9 @@ const NUMBERS = 22_565_376;
 const LIMITS = {
   fp32: { mean: 0.999999, least: 0.999999, ranks: 0.999999, nearest: 70, bits: 32 },
   q8: { mean: 0.9995, least: 0.9975, ranks: 0.999, nearest: 69, bits: 9.1 },
-  q4: { mean: 0.98, least: 0.935, ranks: 0.97, nearest: 60, bits: 5.42 },
+  q6: { mean: 0.989, least: 0.965, ranks: 0.983, nearest: 63, bits: 5.61 },
+  q5: { mean: 0.982, least: 0.92, ranks: 0.974, nearest: 61, bits: 5.26 },
+  q4: { mean: 0.976, least: 0.91, ranks: 0.966, nearest: 59, bits: 4.91 },
 } as const;
 
 const isThere = existsSync(join(REAL.dir, 'model.safetensors'));
@@ -38,7 +40,7 @@ if (!isThere && process.env['REQUIRE_REAL_WEIGHTS'])
 (isThere ? describe : describe.skip)(
   'all-MiniLM-L6-v2 (skipped without its weights: scripts/real-weights.sh)',
   () => {
-    describe.each(['fp32', 'q8', 'q4'] as const)('%s', (dtype) => {
+    describe.each(['fp32', 'q8', 'q6', 'q5', 'q4'] as const)('%s', (dtype) => {
       let server: Served;
       beforeAll(async () => {
         server = await serveCheckpoint(

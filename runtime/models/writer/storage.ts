@@ -4,7 +4,13 @@ import {
   type PackedBlocks,
   type QuantizedBlocks,
 } from '../../weights/index.js';
-import { formatOf } from './packed-format.js';
+import {
+  chooseFormats,
+  type MatrixToPack,
+  type PackedFormat,
+  type PackedLevel,
+  plainFormat,
+} from './packed-format.js';
 import type { Place } from './tensors.js';
 import type { NamedTensor } from './weights.js';
 
@@ -79,8 +85,8 @@ export interface Recipe {
   file: string;
   /** In bytes. */
   size: number;
-  /** Of packed matrices; absent where all tensors keep their types. */
-  bits?: 4 | 8 | undefined;
+  /** That were asked for packed matrices; absent where all tensors keep their types. */
+  bits?: PackedLevel | undefined;
   parts: readonly Part[];
 }
 
@@ -99,23 +105,22 @@ interface RowForm extends Pick<Packing, 'bits' | 'block'> {
   inTwo: boolean;
 }
 
+/** By the matrix. */
+export type Formats = ReadonlyMap<string, PackedFormat>;
+
 /** A storage in one new file. */
 export interface FileStorage extends Storage {
   recipe(): Recipe;
-  /** Tables that inputs are multiplied with, once graphs are written. */
-  multiplied: ReadonlySet<string>;
+  /** The format that serves each matrix best within the level, once graphs are written: for those who write them again. */
+  formats(budget?: number): Formats;
 }
 
 /**
- * All weights in one new file, matrices packed to so many bits, if any.
- * @param tables the tables that graphs multiply with, which those who write them first don't know yet
+ * All weights in one new file, matrices packed to so many bits a weight, if any.
+ * @param chosen formats of matrices, which those who write graphs first don't know yet: all have the same then
  */
-export function packedStorage(
-  file: string,
-  bits: 4 | 8 | undefined,
-  tables: ReadonlySet<string> = new Set(),
-): FileStorage {
-  const multiplied = new Set<string>();
+export function packedStorage(file: string, bits: PackedLevel | undefined, chosen?: Formats): FileStorage {
+  const seen = new Map<string, MatrixToPack>();
   const parts = new Map<string, Part>();
   let size = 0;
   const reserve = (length: number): number => {
@@ -182,12 +187,13 @@ export function packedStorage(
     pack(tensor, { kind, isTable, transposed, isExact = false }) {
       if (tensor.blocks) return kind === 'table' ? undefined : repacked(tensor, tensor.blocks);
       if (bits === undefined || isExact) return undefined;
-      if (kind === 'matrix' && isTable) multiplied.add(keyOf(tensor));
       const [rows, columns] = matrixSize(tensor, transposed);
-      const isMultiplied = kind === 'matrix' || tables.has(keyOf(tensor));
-      const format = formatOf({ name: tensor.name, columns, isTable, isMultiplied }, bits);
-      const { bits: own, block, zeros: hasZeros } = format;
       if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
+      const key = `${keyOf(tensor)} ${transposed}`;
+      const isMultiplied = kind === 'matrix' || seen.get(key)?.isMultiplied === true;
+      seen.set(key, { name: tensor.name, rows, columns, isTable, isMultiplied });
+      const format = chosen?.get(key) ?? plainFormat(bits);
+      const { bits: own, block, zeros: hasZeros } = format;
       // What rows of tables are looked up by takes whole blocks only.
       if (isTable && columns % block !== 0) return undefined;
       const lengths = packedLengths(rows, columns, format);
@@ -204,7 +210,10 @@ export function packedStorage(
         ...(zerosOffset !== undefined && { zeros: { file, offset: zerosOffset, length: lengths.zeros } }),
       };
     },
-    multiplied,
+    formats(budget) {
+      const formats = chooseFormats([...seen.values()], bits ?? 8, budget);
+      return new Map([...seen.keys()].map((key, i) => [key, formats[i]!]));
+    },
     recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
   };
 }

@@ -21,7 +21,10 @@ export interface Checkpoint {
 }
 
 /** `builder serve` over a checkpoint, which packs it first where a format is asked for. */
-export async function serveCheckpoint({ dir, task }: Checkpoint, dtype?: 'q8' | 'q4'): Promise<Served> {
+export async function serveCheckpoint(
+  { dir, task }: Checkpoint,
+  dtype?: 'q8' | 'q6' | 'q5' | 'q4',
+): Promise<Served> {
   const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'real-weights-'))];
   const format = dtype === undefined ? [] : ['--dtype', dtype, '--weights', 'own'];
   const place = ['--from', dir, '--cache', folder, '--port', String(port)];
