@@ -65,7 +65,7 @@ export function sizesOf(config: Readonly<Record<string, unknown>>): NetworkSizes
 }
 
 /** Layers that convolutions and recurrences take the place of attention in. */
-const STATE_LAYERS = new Set(['conv', 'mamba']);
+const STATE_LAYERS = new Set(['conv', 'mamba', 'linear_attention']);
 
 function keyLayersOf(config: Readonly<Record<string, unknown>>): Pick<NetworkSizes, 'keyLayers'> {
   const { layer_types: types, attn_layer_indices: indices, model_type: type } = config;

@@ -50,6 +50,7 @@ import { glm4MoeLite } from './glm4-moe-lite.js';
 import { lfm2Moe } from './lfm2-moe.js';
 import { minimaxM2 } from './minimax-m2.js';
 import { ministral3 } from './ministral3.js';
+import { qwen35 } from './qwen3-5.js';
 import { glm4Moe } from './glm4-moe.js';
 
 /** Language models that others can be put together with. */
@@ -62,4 +63,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
+  ...[qwen35],
 ];
