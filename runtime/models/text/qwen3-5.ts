@@ -51,7 +51,7 @@ export function qwen35Model(c: Qwen35Config): LlamaLike {
     normOffset: 1,
     attend: (g, x, inputs, of) =>
       attends(c, of.layer)
-        ? gatedAttention(g, x, inputs, of, { ...sizes, rotary, normOffset: 1 })
+        ? gatedAttention(g, x, inputs, { ...sizes, ...of, rotary, normOffset: 1 })
         : associate(g, x, inputs, { ...of, c }),
   };
 }

@@ -1,8 +1,9 @@
-import { type Graph, graphFields, type GraphNode, OWN_PRODUCER, writeGraph } from '../../onnx/graph.js';
+import { type Graph, type GraphNode, OWN_PRODUCER, writeGraph } from '../../onnx/graph.js';
 import { writeField, writeNumber } from '../../onnx/protobuf.js';
 import { attributeField, type Attributes } from './attributes.js';
 import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
+import { createInnerGraphs, type InnerGraphs } from './inner-graphs.js';
 import { blocksOf, type MatrixUse, type Packing, type Storage } from './storage.js';
 import { createStoredWeights } from './stored-weights.js';
 import {
@@ -34,7 +35,7 @@ export type Shape = readonly (number | string)[];
  * Writes an ONNX graph node by node. Weights are not part of it: they are named by file, offset and length, and ONNX
  * Runtime maps them from where they lie.
  */
-export interface GraphWriter extends Constants {
+export interface GraphWriter extends Constants, InnerGraphs {
   readonly weights: Weights;
   input(name: string, type: ElementName, shape: Shape): Value;
   output(name: string, value: Value, type: ElementName, shape: Shape): void;
@@ -54,36 +55,12 @@ export interface GraphWriter extends Constants {
    * @throws GraphError as `weight` does
    */
   packed(name: string, shape: readonly [number, number], use: MatrixUse): PackedMatrix | undefined;
-  /**
-   * One of two values, of which only that one is computed. Memory inside is planned apart, so what has as many rows as it happens
-   * to have is best made there: ONNX Runtime compares every tensor of a graph with all before it that had another size.
-   * @param condition bool scalar @param shape of the float32 that both give
-   */
-  either(condition: Value, shape: Shape, ways: { yes(): Value; no(): Value }): Value;
-  /**
-   * Goes through slices of tensors [slices, …] one after the other, carrying states along. All are float32.
-   * @param step what a slice makes of the states, and what it gives beside them
-   * @returns the last states, then what was given, each with an axis of slices before its own
-   */
-  scan(carried: Carried, step: (states: Value[], slices: Value[]) => Stepped): Value[];
   /** What `make` gave for this key before, or gives now: for parts that several layers share. */
   once<T>(key: string, make: () => T): T;
   /** A node with one output. */
   node(op: string, inputs: readonly Value[], attributes?: Attributes, domain?: string): Value;
   /** A node with several outputs. */
   nodes(op: string, inputs: readonly Value[], options: NodeOptions): Value[];
-}
-
-/** Tensors that a scan starts with; shapes are those of a state, and of one slice. */
-export interface Carried {
-  states: readonly { value: Value; shape: Shape }[];
-  slices: readonly { value: Value; shape: Shape }[];
-}
-
-/** What a step of a scan makes: as many states as it got. */
-export interface Stepped {
-  states: readonly Value[];
-  given: readonly { value: Value; shape: Shape }[];
 }
 
 export interface PackedMatrix extends Packing {
@@ -157,6 +134,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
   return {
     ...createConstants(initialize),
     ...createStoredWeights({ weights, storage, initialize, asFloat, node }),
+    ...createInnerGraphs({ inside, node, nodes, name: () => `v${count++}` }),
     weights,
     nodes,
     node,
@@ -164,26 +142,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       // What several use is in no branch of one.
       if (!made.has(key)) made.set(key, inside(graph.nodes, make));
       return made.get(key) as T;
-    },
-    either(condition, shape, { yes, no }) {
-      const branch = (write: () => Value) => {
-        const inner: GraphNode[] = [];
-        const value = inside(inner, write);
-        return subgraph(`branch ${value}`, { nodes: inner, inputs: [], outputs: [{ value, shape }] });
-      };
-      return node('If', [condition], { then_branch: branch(yes), else_branch: branch(no) });
-    },
-    scan({ states, slices }, step) {
-      const inner: GraphNode[] = [];
-      const inputs = [...states, ...slices].map(({ shape }) => ({ value: `v${count++}`, shape }));
-      const names = inputs.map(({ value }) => value);
-      const made = inside(inner, () => step(names.slice(0, states.length), names.slice(states.length)));
-      const next = made.states.map((value, i) => ({ value, shape: states[i]!.shape }));
-      const outputs = [...next, ...made.given];
-      const body = subgraph(`step ${names[0]}`, { nodes: inner, inputs, outputs });
-      const given = [...states, ...slices].map(({ value }) => value);
-      const attributes = { body, num_scan_inputs: slices.length };
-      return nodes('Scan', given, { outputs: outputs.length, attributes });
     },
     input(name, type, shape) {
       graph.inputs.push({ name, type: shapedType(ELEMENTS[type], shape) });
@@ -223,21 +181,6 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     },
     finish: () => finished(graph),
   };
-}
-
-interface Subgraph {
-  nodes: GraphNode[];
-  inputs: readonly { value: Value; shape: Shape }[];
-  outputs: readonly { value: Value; shape: Shape }[];
-}
-
-/** A graph inside of a node, which reads what is around it, too. */
-function subgraph(name: string, { nodes, inputs, outputs }: Subgraph): { graph: Uint8Array } {
-  const shaped = ({ value, shape }: { value: Value; shape: Shape }) => ({
-    ...{ name: value, type: shapedType(ELEMENTS.float32, shape) },
-  });
-  const fields = { nodes, inputs: inputs.map(shaped), outputs: outputs.map(shaped), initializers: [] };
-  return { graph: Buffer.concat(graphFields({ ...fields, otherFields: [writeField(2, name)] })) };
 }
 
 const zerosTensor = (rows: number, place: Place): Omit<ExternalTensor, 'name'> => ({

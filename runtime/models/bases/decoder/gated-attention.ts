@@ -6,7 +6,8 @@ import { selfAttention } from '../../layers/self-attention.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { LayerNames, LlamaLike } from './llama-decoder.js';
 
-interface GatedAttention extends Pick<LlamaLike, 'width' | 'heads' | 'keyHeads' | 'headWidth' | 'epsilon'> {
+interface GatedAttention
+  extends LayerNames, Pick<LlamaLike, 'width' | 'heads' | 'keyHeads' | 'headWidth' | 'epsilon'> {
   bias: { projections: boolean };
   normOffset: number;
   rotary: RotaryConfig;
@@ -17,8 +18,7 @@ export function gatedAttention(
   g: GraphWriter,
   x: Value,
   inputs: DecoderInputs,
-  { layer, at }: LayerNames,
-  c: GatedAttention,
+  { layer, at, ...c }: GatedAttention,
 ): Value {
   const { width: from, heads, keyHeads, headWidth: width, epsilon, normOffset: offset } = c;
   const bias = c.bias.projections;
