@@ -22,6 +22,8 @@ export interface SourceFlags {
   bits?: number;
   weights?: WeightsChoice;
   ignoreConfig?: string[];
+  /** A file of GGUF, by its quantisation, its path or its name. */
+  file?: string;
   cache?: string;
   hub?: string;
   from?: string;
@@ -46,10 +48,16 @@ export interface OutputFlags {
   quiet?: boolean;
 }
 
-/** The argument `<model>`: a model id. */
+/** The argument `<model>`: a model id, or one with a file of GGUF behind a colon. */
 export function parseModelId(text: string): string {
-  if (isModelId(text)) return text;
+  if (isModelId(modelAddress(text).id)) return text;
   throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
+}
+
+/** `org/name:Q4_K_M`, as other tools write it, in its parts. */
+export function modelAddress(text: string): { id: string; file?: string | undefined } {
+  const [, id, file] = /^([^:]*):([\w.-]+)$/.exec(text) ?? [];
+  return id === undefined ? { id: text } : { id, file };
 }
 
 /** Where weights come from that an image or a plan names. */
@@ -64,7 +72,7 @@ export function addHubOptions(command: Command): Command {
 }
 
 export function addSourceOptions(command: Command): Command {
-  const described = command
+  const described = addFileOption(command)
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
@@ -114,6 +122,15 @@ function lossOf(text: string): number {
   const loss = Number(text);
   if (text.trim() !== '' && loss >= 0 && loss <= 1) return loss;
   throw new InvalidArgumentError('expected a number from 0 to 1, e.g. 0.05');
+}
+
+/** Commands that know a file of their own say of both what they are. */
+function addFileOption(command: Command): Command {
+  if (command.options.some(({ long }) => long === '--file')) return command;
+  return command.option(
+    '--file <file>',
+    'which file of GGUF, by its quantisation (Q4_K_M) or its name; org/name:Q4_K_M says the same',
+  );
 }
 
 export function addImageOptions(command: Command): Command {

@@ -8,7 +8,7 @@ import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
 import type { BuilderConfig } from './config.js';
 import type { CommandDeps } from './deps.js';
-import type { SourceFlags } from './options.js';
+import { modelAddress, type SourceFlags } from './options.js';
 import { openLayered } from './plan/adapter/index.js';
 import { type ModelPlan, planModel } from './plan/index.js';
 import { keptSource } from './plan/kept-source.js';
@@ -24,13 +24,17 @@ export interface DecideOptions {
  * Reads the repository's listing and small files, and chooses task, engine, weight format and files. If the hub does not
  * answer, uses their copies in the cache.
  */
-export async function planFor({ id, flags, report }: DecideOptions, deps: CommandDeps): Promise<ModelPlan> {
+export async function planFor(
+  { id: address, flags, report }: DecideOptions,
+  deps: CommandDeps,
+): Promise<ModelPlan> {
+  const { id, file = flags.file } = modelAddress(address);
   const { source, name } = planSource(flags, deps, report.note);
   // A folder holds the adapter alone.
   const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
   const { revision, task, dtype, bits, weights, ignoreConfig } = flags;
   return report.step(`Read ${id} from ${name}`, () =>
-    planModel({ id, revision, task, dtype, bits, weights, ignoreConfig, source, bases }),
+    planModel({ id, revision, task, dtype, bits, weights, ignoreConfig, file, source, bases }),
   );
 }
 

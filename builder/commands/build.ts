@@ -44,15 +44,18 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
     .command('build')
     .description('Build a container image whose server answers POST /run')
     .argument('[model]', `id on the hub (default: the models of ./${BUILD_FILE})`, parseModelId)
-    .option('--file <file>', 'build the models of this file; options given beside it win over the file’s')
+    .option(
+      '--file <file>',
+      'without a model: build the models of this file, whose options those given beside it win over; with one: ' +
+        'which file of GGUF, by its quantisation (Q4_K_M) or its name',
+    )
     .option('--folders-only', 'only write complete build folders; needs no Docker Engine')
     .option('--dry-run', 'print what would be done; change nothing')
     .addHelpText('after', EXAMPLES);
   addOutputOptions(describe(command)).action(
     async (id: string | undefined, { file, ...flags }: BuildFlags & { file?: string }) => {
       if (id === undefined) return buildMany(await modelsOf(file, command), flags, deps);
-      if (file !== undefined) throw new BuilderError('usage', 'give a model or --file, not both');
-      const job = { id, flags, report: reportOf(deps, flags) };
+      const job = { id, flags: { ...flags, file }, report: reportOf(deps, flags) };
       const { results } = await buildOne(await planBuild(job, deps), job, deps);
       job.report.result(...combineResults(results));
     },
@@ -63,11 +66,13 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
 async function modelsOf(file: string | undefined, command: Command): Promise<BuildEntry[]> {
   if (file === undefined && !existsSync(BUILD_FILE))
     throw new BuilderError('usage', `name a model, or write ./${BUILD_FILE}; see builder build --help`);
+  // The file of a model is another one.
+  const { file: _own, ...defaults } = command.opts();
   const given = Object.fromEntries(
-    Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli'),
+    Object.entries(defaults).filter(([name]) => command.getOptionValueSource(name) === 'cli'),
   );
   const { options } = describe(new Command());
-  const models = await readBuildFile(file ?? BUILD_FILE, { options, defaults: command.opts(), given });
+  const models = await readBuildFile(file ?? BUILD_FILE, { options, defaults, given });
   // Parsed by the options' own parsers, as commander does it.
   return models.map(({ id, values }) => ({ id, flags: values as unknown as BuildFlags }));
 }

@@ -12,6 +12,7 @@ import { downloadDir, OWN_PREFIX } from '../../runtime/store/paths.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
 import { type ModelPlan, Refusal } from '../plan/index.js';
+import type { MadeFile } from '../plan/gguf/virtual-repository.js';
 import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { cacheFolder, type DecideOptions, planFor } from '../source.js';
@@ -41,6 +42,7 @@ export async function finishModel(
     ...options,
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
+  for (const file of toMake.made ?? []) await keepMade(folder, file);
   const likeness = await measuredLikeness(model, { folder, options, source, deps });
   refuseLoss(model, likeness, options.flags);
   const files = spec.files.map((one) => (one.path === file ? made : one));
@@ -62,8 +64,9 @@ export async function fetchCheckpoint(
 }
 
 /** The model over the files that its own one is made of. */
-function checkpointOf(spec: ModelSpec, { recipe, sources }: ToMake): { spec: ModelSpec } {
-  const others = spec.files.filter(({ path: name }) => name !== recipe.file);
+function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: ToMake): { spec: ModelSpec } {
+  const names = new Set([recipe.file, ...made.map(({ path }) => path)]);
+  const others = spec.files.filter(({ path: name }) => !names.has(name));
   return { spec: { ...spec, files: [...others, ...sources] } };
 }
 
@@ -178,7 +181,19 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
 
 function workOf({ bits, parts }: ToMake['recipe']): string {
   if (bits) return `Pack the weights to ${bits} bits`;
-  return parts.some(({ tensor }) => tensor.blocks) ? 'Repack the weights' : 'Merge the adapter';
+  if (parts.some(({ tensor }) => tensor.blocks)) return 'Repack the weights';
+  return parts.some(({ tensor }) => tensor.merge) ? 'Merge the adapter' : 'Rewrite the weights';
+}
+
+/** Writes a file that is made of metadata, where it is not there already. */
+async function keepMade(folder: string, { path: name, size, sha256, content }: MadeFile): Promise<void> {
+  const file = { path: name, size, sha256 };
+  const { state } = await checkFile(folder, file, {});
+  if (state === 'valid') return;
+  const target = path.join(folder, ...name.split('/'));
+  await makeFolder(path.dirname(target));
+  await replaceFile(target, content);
+  await noteFile(folder, file);
 }
 
 /** The file of the recipe's name, if the manifest knows it and it has not been touched since. */

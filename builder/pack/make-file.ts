@@ -4,6 +4,8 @@ import path from 'node:path';
 import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/models/writer/storage.js';
 import { fitRows, floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
 import { writeBlocks } from './write-blocks.js';
+import { undoChange } from './undo-change.js';
+import { writeGgml } from './write-ggml.js';
 import { mergedRows, readAddition, turned } from './merge-rows.js';
 
 /** Numbers that are packed at a time, so that a network of any size needs little memory. */
@@ -47,22 +49,26 @@ interface Reading {
 
 async function writePart(handle: FileHandle, part: Part, { from, signal }: Reading): Promise<void> {
   const { tensor, packing } = part;
+  if (tensor.blocks?.layout === 'ggml')
+    return writeGgml(handle, { ...part, blocks: tensor.blocks }, { from, signal });
   if (tensor.blocks && packing)
     return writeBlocks(handle, { ...part, packing, blocks: tensor.blocks }, { from, signal });
   const file = path.join(from, ...tensor.file.split('/'));
   const addition = await readAddition(from, tensor);
   // Matrices are packed, and added to, by whole rows.
   const rowBytes = packing || addition ? tensor.length / tensor.shape[0]! : 1;
-  // A matrix that is turned is needed whole.
-  const step = packing?.transposed
-    ? tensor.length
-    : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
+  // A matrix that is turned, or whose rows change places, is needed whole.
+  const step =
+    packing?.transposed || tensor.change?.kind === 'rows'
+      ? tensor.length
+      : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
   for (let at = 0; at < tensor.length; at += step) {
     signal?.throwIfAborted();
     const length = Math.min(step, tensor.length - at);
     const stored = await readPart(file, tensor.offset + at, length);
     if (stored.length < length) throw new Error(`${file} has become shorter`);
-    const bytes = addition ? mergedRows(stored, tensor.type, addition, at / rowBytes) : stored;
+    const usual = undoChange(stored, tensor);
+    const bytes = addition ? mergedRows(usual, tensor.type, addition, at / rowBytes) : usual;
     if (!packing) await handle.write(bytes, 0, bytes.length, part.offset + at);
     else await writePacked(handle, { ...part, packing, row: at / rowBytes, bytes });
   }

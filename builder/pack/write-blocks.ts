@@ -4,6 +4,7 @@ import type { Packing, Part } from '../../runtime/models/writer/storage.js';
 import {
   aligned,
   floatsOf,
+  type GgmlBlocks,
   type PackedBlocks,
   type QuantizedBlocks,
   readPart,
@@ -24,7 +25,7 @@ interface Reading {
 /** Writes a matrix that the checkpoint has packed. One matrix is in memory at a time. */
 export async function writeBlocks(
   handle: FileHandle,
-  { blocks, ...part }: BlocksPart<PackedBlocks>,
+  { blocks, ...part }: BlocksPart<Exclude<PackedBlocks, GgmlBlocks>>,
   reading: Reading,
 ): Promise<void> {
   if ('zeros' in blocks) return writeIntegers(handle, { ...part, blocks }, reading);

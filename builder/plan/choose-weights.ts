@@ -16,6 +16,7 @@ import { possibleTasks } from './architectures.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import type { ModelFacts } from './facts.js';
+import type { GgufRepository } from './gguf/open-gguf.js';
 import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
@@ -40,6 +41,7 @@ export interface ToChoose {
   task: TaskId;
   binding: AnyBinding;
   adapter: FoundAdapter | undefined;
+  gguf?: GgufRepository | undefined;
 }
 
 export type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> &
@@ -99,7 +101,7 @@ async function conversionsOf(source: ModelSource, id: string): Promise<string[]>
 /** What is in the way says the reason why not. */
 async function ownWeights(
   { source, weights, dtype, bits: budget, ignoreConfig }: WeightsRequest,
-  { info, facts, binding, adapter }: ToChoose,
+  { info, facts, binding, adapter, gguf }: ToChoose,
 ): Promise<OwnGraphs | NoGraphs> {
   if (weights === 'onnx') {
     const remedy = adapter && 'an adapter is merged into PyTorch weights: leave out --weights onnx';
@@ -116,7 +118,7 @@ async function ownWeights(
   const { head } = binding;
   const { modelType } = facts;
   const own = await writeOwnGraphs({
-    ...{ source, info, head, modelType, pipeline, dtype, bits, budget, adapter, ignoreConfig },
+    ...{ source, info, head, modelType, pipeline, dtype, bits, budget, adapter, ignoreConfig, gguf },
   });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);

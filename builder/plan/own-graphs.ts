@@ -11,9 +11,10 @@ import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/models
 import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
 import { UnreadFieldsError } from './config/require-read.js';
-import { MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
+import { ggufNetwork, MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
 import { checkpointOf, type FoundNetwork, pipelineNetworks } from './pipeline-networks.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
+import type { MadeFile } from './gguf/virtual-repository.js';
 import { Refusal } from './refusal.js';
 import { weightsText } from './weights-text.js';
 
@@ -38,6 +39,8 @@ export interface ToMake {
   recipe: Recipe;
   /** The files that it is made of. */
   sources: RepoFile[];
+  /** Small files that are made of metadata. */
+  made?: readonly MadeFile[] | undefined;
   /** The same graphs over those files; absent where an adapter makes them others, or they can't be read unpacked. */
   plain?: WrittenGraph[] | undefined;
 }
@@ -56,17 +59,15 @@ export interface NoGraphs {
  * @throws StoreError when the source fails
  */
 export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | NoGraphs> {
-  const { source, info, head, modelType, pipeline, adapter, bits } = request;
+  const { info, head, modelType, pipeline, adapter, bits } = request;
   const name = pipeline?.name ?? modelType;
   if (!pipeline && !hasWriter(modelType, head))
     return { problem: `no graph can be written for ${name ?? 'this model'}`, tried: false };
   const found: FoundNetwork[] = [];
   try {
-    // An adapter's weights are no model's.
-    const listed = info.files.filter(({ path }) => !(adapter && /^adapter_model\b/.test(path)));
-    const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
-    for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
-    const networks = await Promise.all(found.map((one) => readNetwork(one, request)));
+    const networks = request.gguf
+      ? [await ggufNetwork(request.gguf, request)]
+      : await readNetworks(found, request);
     const ready = networks.find(({ packed }) => packed !== undefined)?.packed;
     const isPacked = ready !== undefined;
     const { graphs, used, recipe } =
@@ -89,12 +90,12 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
         ? {
             files: [{ path: recipe.file, size: recipe.size }],
             toMake: {
-              ...{ recipe, sources },
+              ...{ recipe, sources, made: request.gguf?.made },
               plain: adapter || isPacked ? undefined : writtenGraphs(plain(networks).graphs),
             },
           }
         : { files: sources }),
-      dtype: ready ? (`q${ready.bits}` as const) : bits ? (`q${bits}` as const) : dtypeOf(types),
+      dtype: ready?.bits ? (`q${ready.bits}` as const) : bits ? (`q${bits}` as const) : dtypeOf(types),
       parameters: numbersIn(used),
       ignored: [...new Set(networks.flatMap(({ ignored }) => ignored))],
       reason: `graph: written for ${name} over ${weightsText(networks, types, { bits, adapter, share })}`,
@@ -113,6 +114,16 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       };
     throw error;
   }
+}
+
+/** @param found networks are put there when their checkpoint is found */
+async function readNetworks(found: FoundNetwork[], request: OwnRequest): Promise<Network[]> {
+  const { source, info, pipeline, adapter } = request;
+  // An adapter's weights are no model's.
+  const listed = info.files.filter(({ path }) => !(adapter && /^adapter_model\b/.test(path)));
+  const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
+  for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
+  return Promise.all(found.map((one) => readNetwork(one, request)));
 }
 
 const NOT_PACKED = 'leave out --dtype, which serves the weights as they are';
@@ -141,7 +152,8 @@ function requireUse(id: string, networks: readonly Network[], used: readonly Sto
 /** The files that a tensor is made of. */
 function filesOf({ file, merge, blocks }: StoredTensor): string[] {
   const integers = blocks && 'zeros' in blocks ? blocks : undefined;
-  const parts = [merge?.down, merge?.up, blocks?.scales, integers?.zeros, integers?.groupOf];
+  const scales = blocks && 'scales' in blocks ? blocks.scales : undefined;
+  const parts = [merge?.down, merge?.up, scales, integers?.zeros, integers?.groupOf];
   return [file, ...parts.flatMap((part) => part?.file ?? [])];
 }
 

@@ -3,11 +3,12 @@ import type { Head } from '../../runtime/core/handles/index.js';
 import type { PackedLevel } from '../../runtime/models/writer/packed-format.js';
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { type ModelSource, rangesOf } from '../../runtime/store/source.js';
-import { readWeightIndex, type WeightIndex } from '../../runtime/weights/index.js';
+import { readWeightIndex, type WeightFile, type WeightIndex } from '../../runtime/weights/index.js';
 import { type FoundAdapter, mergeIndex, type MergedIndex } from './adapter/index.js';
 import { requireRead } from './config/require-read.js';
 import { parseObject } from './facts.js';
-import type { FoundNetwork, Pipeline } from './pipeline-networks.js';
+import type { GgufRepository } from './gguf/open-gguf.js';
+import type { FoundNetwork, NetworkPlace, Pipeline } from './pipeline-networks.js';
 import { QuantizedError, withQuantization } from './quantized.js';
 import { quantizedIndex } from './quantized-index.js';
 
@@ -26,6 +27,8 @@ export interface OwnRequest {
   budget?: number | undefined;
   /** What is merged into the weights. */
   adapter?: FoundAdapter | undefined;
+  /** Weights in a file of GGUF. */
+  gguf?: GgufRepository | undefined;
   /** Fields of config.json that the operator wants ignored where nothing reads them. */
   ignoreConfig?: readonly string[] | undefined;
 }
@@ -34,7 +37,9 @@ export interface OwnRequest {
 export const MODEL = { folder: '', config: 'config.json' };
 
 /** A network whose headers have been read. */
-export interface Network extends FoundNetwork {
+export interface Network extends NetworkPlace {
+  /** Its checkpoint, or the index of its shards. */
+  file: WeightFile;
   /** What its configuration says. */
   settings: Record<string, unknown>;
   index: WeightIndex;
@@ -43,7 +48,7 @@ export interface Network extends FoundNetwork {
   /** Fields that nothing reads and that the operator had ignored. */
   ignored: string[];
   /** The method that its matrices are packed by. */
-  packed?: { method: string; bits: 4 | 8 } | undefined;
+  packed?: { method: string; bits: 4 | 8 | undefined } | undefined;
 }
 
 export async function readNetwork(
@@ -70,4 +75,14 @@ export async function readNetwork(
   const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
   const merged = mergeIndex(toMerge);
   return { ...found, settings, index: merged.index, head, ignored, merged };
+}
+
+/** The network of a file of GGUF. */
+export async function ggufNetwork(
+  { index, file, bits }: GgufRepository,
+  { source, info, head, ignoreConfig }: OwnRequest,
+): Promise<Network> {
+  const settings = normalizeConfig(parseObject(MODEL.config, await source.readText(info, MODEL.config)));
+  const ignored = requireRead(MODEL.config, settings, ignoreConfig);
+  return { ...MODEL, ...{ file, settings, index, head, ignored }, packed: { method: 'GGUF', bits } };
 }

@@ -9,6 +9,7 @@ import { chooseEngine } from './choose-engine.js';
 import { type Choice, chooseWeights, type WeightsRequest } from './choose-weights.js';
 import { detectTask } from './detect-task.js';
 import { type ModelFacts, readFacts } from './facts.js';
+import { type GgufRepository, openGguf } from './gguf/open-gguf.js';
 import { refuseMarkedFiles, requireConfig } from './json-files.js';
 import type { ToMake } from './own-graphs.js';
 import { packingNote } from './packing-note.js';
@@ -23,6 +24,8 @@ export interface PlanRequest extends WeightsRequest {
   revision?: string | undefined;
   /** Overrides the task of the repository. */
   task?: string | undefined;
+  /** A file of GGUF, by its quantisation, its path or its name. */
+  file?: string | undefined;
 }
 
 export interface ModelPlan {
@@ -40,6 +43,8 @@ export interface ModelPlan {
   tools: ToolSupport | undefined;
   /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
   toMake?: ToMake | undefined;
+  /** The files of a repository of GGUF, and the one that is served. */
+  gguf?: Pick<GgufRepository, 'variants' | 'chosen' | 'reason'> | undefined;
 }
 
 /**
@@ -48,8 +53,9 @@ export interface ModelPlan {
  */
 export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const listed = await request.source.info(request.id, request.revision);
-  const adapter = await findBase(request.source, request.bases ?? request.source, listed);
-  const { source, info } = adapter ?? { source: request.source, info: listed };
+  const gguf = await openGguf({ source: request.source, info: listed, file: request.file });
+  const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
+  const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
   requireConfig(info);
   const facts = await readFacts(source, info);
   const detected = detectTask({ info, facts, task: request.task });
@@ -57,7 +63,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   requirePipeline(info, facts, detected.task);
   const { engine, binding: given } = chooseEngine(task, facts.modelType);
   const binding = withVocabulary(given, info, facts);
-  const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter };
+  const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter, gguf };
   const { choice, others, parameters, reasons, toMake } = await chooseWeights(
     { ...request, source },
     { ...decided, binding },
@@ -72,6 +78,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
     ...{ info, facts, formats },
     spec: spec!,
     reasons: [
+      ...ggufNote(gguf),
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits
         ? []
@@ -81,8 +88,12 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
       ...facts.notes,
     ],
     ...{ parameters, tools, toMake },
+    ...(gguf && { gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason } }),
   };
 }
+
+const ggufNote = (gguf: GgufRepository | undefined): string[] =>
+  gguf ? [`file ${gguf.chosen.path}: ${gguf.reason}`] : [];
 
 const ignoredNote = ({ ignoredConfig = [] }: ModelSpec): string[] =>
   ignoredConfig.length === 0 ? [] : [`config.json: ignored as asked: ${ignoredConfig.join(', ')}`];

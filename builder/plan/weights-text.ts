@@ -24,6 +24,7 @@ function matricesText(networks: readonly Network[], { bits, share }: WeightsText
     const others = bits ? `, others packed to ${bits} bits${part}` : '';
     const methods = new Set(ready.map((one) => one.method));
     const names = [...methods].join(', ');
+    if (methods.has('GGUF')) return `its blocks as integers with their scales${others}`;
     return methods.has('mxfp4')
       ? `the matrices of ${names} as sums of two ${ready[0]!.bits}-bit integers${others}`
       : `the ${ready[0]!.bits}-bit matrices of ${names} as they are${others}`;

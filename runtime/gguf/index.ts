@@ -1,5 +1,13 @@
 /** Files of GGUF: headers, types of numbers, parts. Reads no weights. */
 export { formerType, type GgmlType, ggmlType, ggmlTypeNamed } from './blocks.js';
+export {
+  type BlockForm,
+  blockForm,
+  type DecodedBlocks,
+  decodeBlocks,
+  floatsOfBlocks,
+  packIntegers,
+} from './decode-blocks.js';
 export { MAX_HEADER_BYTES } from './byte-cursor.js';
 export { readGgufHeader } from './header.js';
 export { type GgufModel, partPaths, readGgufModel } from './parts.js';

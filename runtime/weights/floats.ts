@@ -3,7 +3,7 @@ import { halfBitsToNumber, numberToHalfBits } from '../core/half.js';
 /** Values of half precision by their bits: a table is ten times as fast as reckoning. */
 let halves: Float32Array | undefined;
 
-function halfTable(): Float32Array {
+export function halfTable(): Float32Array {
   halves ??= Float32Array.from({ length: 2 ** 16 }, (_, bits) => halfBitsToNumber(bits));
   return halves;
 }

@@ -2,7 +2,7 @@
 export { byteLength } from './elements.js';
 export { WeightsError, type WeightsErrorCode } from './errors.js';
 export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js';
-export { aligned, bytesOf, floatsOf } from './floats.js';
+export { aligned, bytesOf, floatsOf, halfTable } from './floats.js';
 export { fitRows, packRows, type PackedRows } from './pack-rows.js';
 export { localFiles, readPart } from './local-files.js';
 export { readWeightIndex, type ReadIndexOptions, weightFilesOf } from './read-index.js';
@@ -10,11 +10,13 @@ export { repackBlocks, type RepackedBlocks } from './repack-blocks.js';
 export { FLOATS_OF_A_SCALE, repackFloats } from './repack-floats.js';
 export type {
   FloatBlocks,
+  GgmlBlocks,
   LowRankMerge,
   PackedBlocks,
   QuantizedBlocks,
   RangeSource,
   RowBlocks,
+  StoredChange,
   StoredTensor,
   WeightFile,
   WeightIndex,

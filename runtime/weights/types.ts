@@ -14,11 +14,32 @@ export interface StoredTensor {
   shape: readonly number[];
   /** What is added to it before it is used, in a file that is made of it. */
   merge?: LowRankMerge;
+  /** How its rows or numbers differ from those of transformers, which is undone in a file that is made of it. */
+  change?: StoredChange;
   /** What its integers stand for: a matrix that another tool has packed, whose `shape` is that of the matrix. */
   blocks?: PackedBlocks;
 }
 
-export type PackedBlocks = QuantizedBlocks | FloatBlocks | RowBlocks;
+/**
+ * `rows`: those of each head stand in pairs that rotate together, [width / 2, 2] instead of [2, width / 2]. `add`: what is added to
+ * every number.
+ */
+export type StoredChange = { kind: 'rows'; heads: number } | { kind: 'add'; value: number };
+
+export type PackedBlocks = QuantizedBlocks | FloatBlocks | RowBlocks | GgmlBlocks;
+
+/** A matrix [rows, columns], or a stack of them, in blocks of a type of ggml, one after the other: (integer · scale) + offset. */
+export interface GgmlBlocks {
+  layout: 'ggml';
+  /** Of ggml: `Q4_K`. */
+  type: string;
+  /** Of the integers that products read. */
+  bits: 4 | 8;
+  /** Columns that share a scale, and an offset. */
+  group: number;
+  /** False where all offsets are zero. */
+  hasOffsets: boolean;
+}
 
 /**
  * A matrix [rows, columns] as (integer - 2^(bits - 1)) · scale, as products read it: I32 [rows, columns · bits / 32], the first

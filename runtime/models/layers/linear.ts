@@ -1,4 +1,5 @@
 import { float } from '../writer/attributes.js';
+import { blocksOf } from '../writer/storage.js';
 import { type GraphWriter, MICROSOFT, type PackedMatrix, type Value } from '../writer/graph-writer.js';
 
 /** Sizes of a linear layer: what comes in, and what goes out. */
@@ -57,7 +58,7 @@ export function multiplied(
 function packedProduct(
   g: GraphWriter,
   x: Value,
-  { data, rest, scales, zeros, order, isRepacked, bits, block }: PackedMatrix,
+  { data, rest, scales, zeros, order, offsets, isRepacked, bits, block }: PackedMatrix,
   size: { N: number; K: number },
 ): Value {
   const ordered = order === undefined ? x : g.node('Gather', [x, order], { axis: -1 });
@@ -68,7 +69,29 @@ function packedProduct(
     const inputs = [ordered, integers, scales, ...(zeros === undefined ? [] : [zeros])];
     return g.node('MatMulNBits', inputs, attributes, MICROSOFT);
   };
-  return rest === undefined ? by(data) : g.node('Add', [by(data), by(rest)]);
+  const product = rest === undefined ? by(data) : g.node('Add', [by(data), by(rest)]);
+  if (offsets === undefined) return product;
+  const sums = inputSums(g, ordered, { blocks: blocksOf(size.K, block), block });
+  const more = g.node('Reshape', [matMulTransposed(g, sums, offsets), g.node('Shape', [product])]);
+  return g.node('Add', [product, more]);
+}
+
+interface Blocked {
+  blocks: number;
+  block: number;
+}
+
+/** What is added to the numbers of a block is multiplied with the sum of its inputs: float32 [..., columns] -> [rows, blocks]. */
+function inputSums(g: GraphWriter, x: Value, { blocks, block }: Blocked): Value {
+  const parts = g.node('Reshape', [x, g.ints([-1, blocks, block])]);
+  return g.node('ReduceSum', [parts, g.ints([-1])], { keepdims: 0 });
+}
+
+/** Rows of a table with what is added to the numbers of each block: float32 [..., columns] and [..., blocks]. */
+function shiftedRows(g: GraphWriter, rows: Value, offsets: Value, { blocks, block }: Blocked): Value {
+  const parts = g.node('Reshape', [rows, g.ints([-1, blocks, block])]);
+  const shifted = g.node('Add', [parts, g.node('Reshape', [offsets, g.ints([-1, blocks, 1])])]);
+  return g.node('Reshape', [shifted, g.node('Shape', [rows])]);
 }
 
 /** accuracy_level of MatMulNBits: activations are rounded to int8 by blocks of each row, whatever rows are beside it. */
@@ -122,8 +145,11 @@ export function lookedUp(
 ): Value {
   const packed = g.packed(name, [rows, width], { kind: 'table', isTable: true, transposed: false });
   if (!packed) return g.rows(name, [rows, width], ids);
-  const { data, scales, zeros, bits, block } = packed;
+  const { data, scales, zeros, bits, block, offsets } = packed;
   const attributes = { gather_axis: 0, quantize_axis: 1, block_size: block, bits };
   const inputs = [data, ids, scales, ...(zeros === undefined ? [] : [zeros])];
-  return g.node('GatherBlockQuantized', inputs, attributes, MICROSOFT);
+  const found = g.node('GatherBlockQuantized', inputs, attributes, MICROSOFT);
+  if (offsets === undefined) return found;
+  const added = g.node('Gather', [offsets, ids]);
+  return shiftedRows(g, found, added, { blocks: blocksOf(width, block), block });
 }

@@ -76,6 +76,8 @@ export interface PackedMatrix extends Packing {
   zeros?: Value | undefined;
   /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
   order?: Value | undefined;
+  /** float32 [rows, blocks]: what is added to the numbers of each block; absent where nothing is. */
+  offsets?: Value | undefined;
 }
 
 export interface NodeOptions {
@@ -176,6 +178,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
         scales: add(`scales ${bits}`, scales),
         rest: place.rest && add(`rest ${bits}`, { ...data, place: place.rest }),
         zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),
+        offsets: place.offsets && add('offsets', { ...scales, place: place.offsets }),
         order: place.order && add('order', { element: ELEMENTS.int64, shape: [columns], place: place.order }),
       };
     },

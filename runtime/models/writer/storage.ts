@@ -1,6 +1,7 @@
 import {
   byteLength,
   FLOATS_OF_A_SCALE,
+  type GgmlBlocks,
   type PackedBlocks,
   type QuantizedBlocks,
 } from '../../weights/index.js';
@@ -36,6 +37,8 @@ export interface PackedPlace extends Packing {
   zeros?: Place | undefined;
   /** int64 [columns]: which column of the input each one is multiplied with; absent where it is the one of its own place. */
   order?: Place | undefined;
+  /** float32 [rows, blocks]: what is added to the numbers of each block; absent where nothing is. */
+  offsets?: Place | undefined;
 }
 
 /** Decides where graphs read weights from. */
@@ -77,6 +80,8 @@ export interface Part {
   zerosOffset?: number | undefined;
   /** Of the order of its columns, where they are grouped in another one than their own. */
   orderOffset?: number | undefined;
+  /** Of what is added to the numbers of its blocks. */
+  addedOffset?: number | undefined;
 }
 
 /** How a file of packed or merged weights is made: the same recipe over the same checkpoint gives the same bytes. */
@@ -133,6 +138,63 @@ export function packedStorage(file: string, bits: PackedLevel | undefined, chose
     parts.set(key, part);
     return part;
   };
+  const repacked = repackedIn({ file, reserve, known });
+  return {
+    place(tensor) {
+      // Blocks that are read whole are floats then.
+      const length = tensor.blocks ? byteLength('F32', tensor.shape)! : tensor.length;
+      const { offset } = known(keyOf(tensor), () => ({ tensor, offset: reserve(length) }));
+      return { file, offset, length };
+    },
+    pack(tensor, { kind, isTable, transposed, isExact = false }) {
+      if (tensor.blocks?.layout === 'ggml') return repacked(tensor, tensor.blocks);
+      if (tensor.blocks) return kind === 'table' ? undefined : repacked(tensor, tensor.blocks);
+      if (bits === undefined || isExact) return undefined;
+      const [rows, columns] = matrixSize(tensor, transposed);
+      if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
+      const key = `${keyOf(tensor)} ${transposed}`;
+      const isMultiplied = kind === 'matrix' || seen.get(key)?.isMultiplied === true;
+      seen.set(key, { name: tensor.name, rows, columns, isTable, isMultiplied });
+      const format = chosen?.get(key) ?? plainFormat(bits);
+      const { bits: own, block, zeros: hasZeros } = format;
+      // What rows of tables are looked up by takes whole blocks only.
+      if (isTable && columns % block !== 0) return undefined;
+      const lengths = packedLengths(rows, columns, format);
+      const packing: Packing = { bits: own, block, transposed };
+      const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
+        ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+        ...(hasZeros && { zerosOffset: reserve(lengths.zeros) }),
+      }));
+      const { offset, scalesOffset, zerosOffset } = part;
+      return {
+        ...packing,
+        data: { file, offset, length: lengths.data },
+        scales: { file, offset: scalesOffset!, length: lengths.scales },
+        ...(zerosOffset !== undefined && { zeros: { file, offset: zerosOffset, length: lengths.zeros } }),
+      };
+    },
+    formats(budget) {
+      const formats = chooseFormats([...seen.values()], bits ?? 8, budget);
+      return new Map([...seen.keys()].map((key, i) => [key, formats[i]!]));
+    },
+    recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
+  };
+}
+
+interface NewFile {
+  file: string;
+  /** Finds room for so many bytes. */
+  reserve(length: number): number;
+  /** The part of a tensor, made the first time. */
+  known(key: string, make: () => Part): Part;
+}
+
+/** Where matrices lie that others have packed. */
+function repackedIn({
+  file,
+  reserve,
+  known,
+}: NewFile): (tensor: NamedTensor, blocks: PackedBlocks) => PackedPlace {
   /** Of a matrix whose zero points are in the middle. */
   const repackedRows = (tensor: NamedTensor, { bits: own, block, inTwo }: RowForm): PackedPlace => {
     const [rows, columns] = tensor.shape as [number, number];
@@ -172,49 +234,30 @@ export function packedStorage(file: string, bits: PackedLevel | undefined, chose
           : { file, offset: part.orderOffset, length: lengths.order },
     };
   };
-  const repacked = (tensor: NamedTensor, blocks: PackedBlocks): PackedPlace => {
+  const ggml = (tensor: NamedTensor, { bits: own, group: block, hasOffsets }: GgmlBlocks): PackedPlace => {
+    const [rows, columns] = tensor.shape as [number, number];
+    const packing: Packing = { bits: own, block, transposed: false };
+    const lengths = packedLengths(rows, columns, packing);
+    const part = known(`${keyOf(tensor)} ggml`, () => ({
+      ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+      addedOffset: hasOffsets ? reserve(lengths.scales) : undefined,
+    }));
+    return {
+      ...packing,
+      data: { file, offset: part.offset, length: lengths.data },
+      scales: { file, offset: part.scalesOffset!, length: lengths.scales },
+      offsets:
+        part.addedOffset === undefined
+          ? undefined
+          : { file, offset: part.addedOffset, length: lengths.scales },
+    };
+  };
+  return (tensor, blocks) => {
+    if (blocks.layout === 'ggml') return ggml(tensor, blocks);
     if (blocks.layout === 'mxfp4')
       return repackedRows(tensor, { bits: 4, block: FLOATS_OF_A_SCALE, inTwo: true });
     if (blocks.layout !== 'rows') return repackedIntegers(tensor, blocks);
     return repackedRows(tensor, { bits: blocks.bits, block: partOf(blocks.group)!, inTwo: false });
-  };
-  return {
-    place(tensor) {
-      const { length } = tensor;
-      const { offset } = known(keyOf(tensor), () => ({ tensor, offset: reserve(length) }));
-      return { file, offset, length };
-    },
-    pack(tensor, { kind, isTable, transposed, isExact = false }) {
-      if (tensor.blocks) return kind === 'table' ? undefined : repacked(tensor, tensor.blocks);
-      if (bits === undefined || isExact) return undefined;
-      const [rows, columns] = matrixSize(tensor, transposed);
-      if (columns < LEAST_COLUMNS || rows * columns < LEAST_NUMBERS) return undefined;
-      const key = `${keyOf(tensor)} ${transposed}`;
-      const isMultiplied = kind === 'matrix' || seen.get(key)?.isMultiplied === true;
-      seen.set(key, { name: tensor.name, rows, columns, isTable, isMultiplied });
-      const format = chosen?.get(key) ?? plainFormat(bits);
-      const { bits: own, block, zeros: hasZeros } = format;
-      // What rows of tables are looked up by takes whole blocks only.
-      if (isTable && columns % block !== 0) return undefined;
-      const lengths = packedLengths(rows, columns, format);
-      const packing: Packing = { bits: own, block, transposed };
-      const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
-        ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
-        ...(hasZeros && { zerosOffset: reserve(lengths.zeros) }),
-      }));
-      const { offset, scalesOffset, zerosOffset } = part;
-      return {
-        ...packing,
-        data: { file, offset, length: lengths.data },
-        scales: { file, offset: scalesOffset!, length: lengths.scales },
-        ...(zerosOffset !== undefined && { zeros: { file, offset: zerosOffset, length: lengths.zeros } }),
-      };
-    },
-    formats(budget) {
-      const formats = chooseFormats([...seen.values()], bits ?? 8, budget);
-      return new Map([...seen.keys()].map((key, i) => [key, formats[i]!]));
-    },
-    recipe: () => ({ file, size, bits, parts: [...parts.values()] }),
   };
 }
 

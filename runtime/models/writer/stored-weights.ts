@@ -32,8 +32,11 @@ export function createStoredWeights({
 
   function stored(name: string, shape: readonly number[]): { own: string; isFloat: boolean } {
     const tensor = weights.take(name, shape);
-    const { name: own, type } = tensor;
-    if (tensor.blocks) throw new GraphError(`${own} is packed, and this network reads it whole`);
+    const { name: own, blocks } = tensor;
+    // Blocks of ggml need nothing beside them to be floats again.
+    const type = blocks ? 'F32' : tensor.type;
+    if (blocks && blocks.layout !== 'ggml')
+      throw new GraphError(`${own} is packed, and this network reads it whole`);
     if (!named.has(own)) {
       const element = storedElement(type);
       initialize(externalTensor({ name: own, shape: tensor.shape, element, place: storage.place(tensor) }));

@@ -55,9 +55,10 @@ function memberOf<T extends StoredTensor>(stack: T, place: number): T | undefine
   const [count = 0, ...rest] = shape;
   if (place >= count || merge) return undefined;
   const each = length / count;
+  const part = { ...stack, shape: rest, offset: offset + place * each, length: each };
+  if (blocks?.layout === 'ggml') return part;
   const scales = blocks?.layout === 'mxfp4' ? memberOf(blocks.scales, place) : undefined;
   if (blocks && !scales) return undefined;
-  const part = { ...stack, shape: rest, offset: offset + place * each, length: each };
   return blocks?.layout === 'mxfp4' ? { ...part, blocks: { ...blocks, scales: scales! } } : part;
 }
 

@@ -112,7 +112,6 @@ test('without an engine nothing is read: exit 4', async () => {
 });
 
 test.each([
-  [['org/model', '--file', 'models.yaml'], 'give a model or --file, not both'],
   [['--file', path.join(root, 'none.yaml')], "none.yaml: can't be read (ENOENT)"],
   [[], 'name a model, or write ./slipway.yaml'],
 ])('%j is wrong usage', async (args, said) => {

@@ -1,0 +1,71 @@
+import type { GgufFacts, Json } from './facts.js';
+
+/** Reads the floats of a small tensor. */
+export type ReadFloats = (tensor: string) => Promise<Float32Array>;
+
+/** `rope_theta` and `rope_scaling` of config.json. */
+export async function ropeFields(facts: GgufFacts, read: ReadFloats): Promise<Json> {
+  const theta = facts.optionalNumber('rope.freq_base') ?? 10_000;
+  return { rope_theta: theta, rope_scaling: await scalingOf(facts, { theta, read }) };
+}
+
+async function scalingOf(
+  facts: GgufFacts,
+  { theta, read }: { theta: number; read: ReadFloats },
+): Promise<Json | null> {
+  const type = facts.optionalText('rope.scaling.type') ?? 'none';
+  if (facts.has('rope_freqs.weight')) return stretched(facts, theta, await read('rope_freqs.weight'));
+  // Files of before August 2023 have a scale alone.
+  const factor =
+    facts.optionalNumber('rope.scaling.factor') ?? facts.optionalNumber('rope.scale_linear') ?? 0;
+  if (facts.has('rope_factors_long.weight'))
+    return longRope(facts, {
+      long: await read('rope_factors_long.weight'),
+      short: await read('rope_factors_short.weight'),
+    });
+  if (type === 'none' || factor === 0 || factor === 1) return null;
+  if (type === 'linear') return { rope_type: 'linear', factor };
+  if (type === 'yarn') return yarn(facts, factor);
+  throw facts.refuse(`has rope.scaling.type ${type}, which is not known`);
+}
+
+function yarn(facts: GgufFacts, factor: number): Json {
+  const length = facts.count('rope.scaling.original_context_length');
+  const [fast, slow] = ['fast', 'slow'].map((end) => facts.optionalNumber(`rope.scaling.yarn_beta_${end}`));
+  return {
+    ...{ rope_type: 'yarn', factor, original_max_position_embeddings: length },
+    ...(fast === undefined ? {} : { beta_fast: fast }),
+    ...(slow === undefined ? {} : { beta_slow: slow }),
+  };
+}
+
+function longRope(facts: GgufFacts, { long, short }: Record<'long' | 'short', Float32Array>): Json {
+  const attention = facts.optionalNumber('rope.scaling.attn_factor');
+  return {
+    ...{ rope_type: 'longrope', long_factor: [...long], short_factor: [...short] },
+    ...(attention === undefined ? {} : { attention_factor: attention }),
+  };
+}
+
+/** Of Llama 3.1 and what was made of it; other settings were never published. */
+const [LOW, HIGH, LENGTH] = [1, 4, 8192];
+const NEAR = 1e-4;
+
+/**
+ * The settings of Llama 3 that give these divisors of frequencies: metadata don't have them.
+ * @throws WeightsError for divisors of other settings
+ */
+function stretched(facts: GgufFacts, theta: number, divisors: Float32Array): Json | null {
+  const factor = divisors.reduce((most, value) => Math.max(most, value), 1);
+  if (factor === 1) return null;
+  const fits = divisors.every((divisor, i) => {
+    const wave = 2 * Math.PI * theta ** (i / divisors.length);
+    const smooth = Math.min(1, Math.max(0, (LENGTH / wave - LOW) / (HIGH - LOW)));
+    return Math.abs(divisor * ((1 - smooth) / factor + smooth) - 1) < NEAR;
+  });
+  if (!fits) throw facts.refuse('has divisors of frequencies (rope_freqs) that are not those of Llama 3');
+  return {
+    ...{ rope_type: 'llama3', factor, low_freq_factor: LOW, high_freq_factor: HIGH },
+    original_max_position_embeddings: LENGTH,
+  };
+}

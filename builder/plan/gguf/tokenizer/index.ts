@@ -1,0 +1,86 @@
+import { printable } from '../../../../runtime/core/printable.js';
+import { type GgufFacts, type Json, LLAMA_REMEDY } from '../facts.js';
+import { bytePairs } from './byte-pairs.js';
+import { sentencePieceModel } from './sentencepiece.js';
+import { type GgufVocabulary, namedTokens, vocabularyOf } from './vocabulary.js';
+import { isLowerCase, wordPieces } from './word-pieces.js';
+
+const TEMPLATE = 'tokenizer.chat_template';
+
+/**
+ * The files of a tokenizer, by path, as a repository of transformers has them.
+ * @throws WeightsError for kinds of tokenizers that are not known
+ */
+export function tokenizerFiles(facts: GgufFacts): Record<string, string | Buffer> {
+  const vocabulary = vocabularyOf(facts);
+  const { files, settings } = madeOf(facts, vocabulary);
+  const config = { ...settings, ...namedTokens(vocabulary), ...templates(facts) };
+  return {
+    ...files,
+    'tokenizer_config.json': jsonText(config),
+    'generation_config.json': jsonText(generation(vocabulary)),
+  };
+}
+
+export const jsonText = (value: Json): string => `${JSON.stringify(value, null, 1)}\n`;
+
+interface Made {
+  files: Record<string, string | Buffer>;
+  settings: Json;
+}
+
+function madeOf(facts: GgufFacts, vocabulary: GgufVocabulary): Made {
+  const kind = vocabulary.text('model') ?? 'unnamed';
+  if (kind === 'gpt2')
+    return {
+      files: { 'tokenizer.json': `${JSON.stringify(bytePairs(facts, vocabulary))}\n` },
+      settings: { tokenizer_class: 'PreTrainedTokenizerFast', clean_up_tokenization_spaces: false },
+    };
+  if (kind === 'llama')
+    return {
+      files: { 'tokenizer.model': sentencePieceModel(facts, vocabulary) },
+      settings: trainedSettings(facts, vocabulary),
+    };
+  if (kind === 'bert')
+    return {
+      files: { 'vocab.txt': wordPieces(vocabulary) },
+      settings: { tokenizer_class: 'BertTokenizer', do_lower_case: isLowerCase(vocabulary) },
+    };
+  throw facts.refuse(
+    `has a tokenizer of the kind ${printable(kind)} (tokenizer.ggml.model), which is not known`,
+    LLAMA_REMEDY,
+  );
+}
+
+function trainedSettings(facts: GgufFacts, vocabulary: GgufVocabulary): Json {
+  const frame = {
+    add_bos_token: vocabulary.flag('add_bos_token') ?? true,
+    add_eos_token: vocabulary.flag('add_eos_token') ?? false,
+  };
+  if (facts.architecture.startsWith('gemma')) return { tokenizer_class: 'GemmaTokenizer', ...frame };
+  const add_prefix_space = vocabulary.flag('add_space_prefix') ?? true;
+  return { tokenizer_class: 'LlamaTokenizer', ...frame, legacy: true, add_prefix_space };
+}
+
+/** The chat template, and further ones by their names. */
+function templates({ metadata }: GgufFacts): Json {
+  const main = metadata.get(TEMPLATE);
+  const named = [...metadata].flatMap(([key, template]) => {
+    const name = key.startsWith(`${TEMPLATE}.`) ? key.slice(TEMPLATE.length + 1) : '';
+    return name !== '' && typeof template === 'string' ? [{ name, template }] : [];
+  });
+  if (typeof main !== 'string') return named.length > 0 ? { chat_template: named } : {};
+  return { chat_template: named.length > 0 ? [{ name: 'default', template: main }, ...named] : main };
+}
+
+/** Tokens that end a text, those that end a turn among them. */
+function generation(vocabulary: GgufVocabulary): Json {
+  const ends = ['eos', 'eot', 'eom'].flatMap((name) => vocabulary.special(name) ?? []);
+  const unique = [...new Set(ends)];
+  const [bos, pad] = [vocabulary.special('bos'), vocabulary.special('padding')];
+  return {
+    ...(bos === undefined ? {} : { bos_token_id: bos }),
+    ...(unique.length === 0 ? {} : { eos_token_id: unique.length === 1 ? unique[0] : unique }),
+    ...(pad === undefined ? {} : { pad_token_id: pad }),
+  };
+}

@@ -1,0 +1,227 @@
+import { floatsOf } from '../../../runtime/weights/index.js';
+import { quantise } from './quantise.js';
+import { type GgufToWrite, type TensorToWrite, type Typed, writeGguf } from './write-gguf.js';
+
+/** A tensor of a checkpoint. */
+export interface ModelTensor {
+  type: string;
+  shape: readonly number[];
+  bytes: Uint8Array;
+}
+
+export interface ModelToWrite {
+  /** config.json */
+  config: Readonly<Record<string, unknown>>;
+  tensors: ReadonlyMap<string, ModelTensor>;
+  /** Of matrices whose rows are whole blocks; F32 if absent. */
+  type?: string | undefined;
+  /** Over what is written of the configuration. */
+  metadata?: GgufToWrite['metadata'];
+}
+
+/** What llama.cpp calls the parts of layers, by the families that differ (gguf-py, TensorNameMap). */
+const PARTS: readonly (readonly [name: RegExp, to: string, types?: RegExp])[] = [
+  [/^input_layernorm$/, 'attn_norm'],
+  [/^self_attn\.([qkv])_proj$/, 'attn_$1'],
+  [/^self_attn\.o_proj$/, 'attn_output'],
+  [/^self_attn\.qkv_proj$/, 'attn_qkv'],
+  [/^self_attn\.([qk])_norm$/, 'attn_$1_norm'],
+  [/^pre_feedforward_layernorm$/, 'ffn_norm'],
+  [/^post_attention_layernorm$/, 'post_attention_norm', /^(?:gemma[23]|olmo2)/],
+  [/^post_attention_layernorm$/, 'ffn_norm'],
+  [/^post_feedforward_layernorm$/, 'post_ffw_norm'],
+  [/^mlp\.gate_up_proj$/, 'ffn_up'],
+  [/^mlp\.(gate|up|down)_proj$/, 'ffn_$1'],
+  [/^(?:mlp|block_sparse_moe)\.gate$/, 'ffn_gate_inp'],
+  [/^attention\.self\.(q|k|v)(?:uery|ey|alue)$/, 'attn_$1'],
+  [/^attention\.output\.dense$/, 'attn_output'],
+  [/^attention\.output\.LayerNorm$/, 'attn_output_norm'],
+  [/^intermediate\.dense$/, 'ffn_up'],
+  [/^output\.dense$/, 'ffn_down'],
+  [/^output\.LayerNorm$/, 'layer_output_norm'],
+];
+
+const WHOLE: Readonly<Record<string, string>> = {
+  'model.embed_tokens': 'token_embd',
+  'model.norm': 'output_norm',
+  lm_head: 'output',
+  'embeddings.word_embeddings': 'token_embd',
+  'embeddings.position_embeddings': 'position_embd',
+  'embeddings.token_type_embeddings': 'token_types',
+  'embeddings.LayerNorm': 'token_embd_norm',
+};
+
+const EXPERT = /^model\.layers\.(\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\.(\w+?)(?:_proj)?\.weight$/;
+const IN_STACK: Readonly<Record<string, string>> = { w1: 'gate', w2: 'down', w3: 'up' };
+
+function nameOf(name: string, modelType: string): string {
+  const [, whole = '', ending] = /^(?:bert\.)?(.+)\.(weight|bias)$/.exec(name)!;
+  if (WHOLE[whole] !== undefined) return `${WHOLE[whole]}.${ending}`;
+  const [, layer, part = ''] = /^(?:model\.layers|encoder\.layer)\.(\d+)\.(.+)$/.exec(whole)!;
+  const [pattern, to] = PARTS.find(([one, , types]) => one.test(part) && (!types || types.test(modelType)))!;
+  return `blk.${layer}.${part.replace(pattern, to)}.${ending}`;
+}
+
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  gemma3_text: 'gemma3',
+  qwen3_moe: 'qwen3moe',
+  mixtral: 'llama',
+  mistral: 'llama',
+};
+
+/** As llama.cpp's converter writes a model, with a vocabulary of single letters. */
+export function ggufOfModel({ config, tensors, type = 'F32', metadata = {} }: ModelToWrite): Buffer {
+  const modelType = String(config['model_type']);
+  const architecture = ARCHITECTURES[modelType] ?? modelType;
+  return writeGguf({
+    metadata: {
+      'general.architecture': architecture,
+      ...metadataOf(config, architecture),
+      ...vocabulary(Number(config['vocab_size'])),
+      ...metadata,
+    },
+    tensors: [...singles(tensors, { config, type, architecture }), ...stacks(tensors, type)],
+  });
+}
+
+interface Writing {
+  config: ModelToWrite['config'];
+  type: string;
+  architecture: string;
+}
+
+function singles(tensors: ModelToWrite['tensors'], { config, type, architecture }: Writing): TensorToWrite[] {
+  const modelType = String(config['model_type']);
+  return [...tensors]
+    .filter(([name]) => !EXPERT.test(name) && !/^(?:bert\.pooler|classifier|cls)\./.test(name))
+    .map(([name, { bytes, shape, type: stored }]) => {
+      const own = nameOf(name, modelType);
+      let values = floatsOf(bytes, stored);
+      if (architecture.startsWith('gemma') && own.endsWith('norm.weight')) values = values.map((value) => value + 1);
+      const heads = headsOf(config, architecture, own);
+      if (heads !== undefined) values = inPairs(values, shape[0]!, heads);
+      return tensorOf(own, shape, values, type);
+    });
+}
+
+function tensorOf(name: string, shape: readonly number[], values: Float32Array, type: string): TensorToWrite {
+  const isMatrix = shape.length > 1 && !/^(?:position_embd|token_types)/.test(name) && !/_inp\./.test(name);
+  const fits = isMatrix && (shape.at(-1)! % 32 === 0 || !type.startsWith('Q'));
+  const own = fits ? type : 'F32';
+  return { name, shape, type: own, data: quantise(values, own) };
+}
+
+/** Heads of a matrix whose rows the converter puts in pairs. */
+function headsOf(config: ModelToWrite['config'], architecture: string, name: string): number | undefined {
+  const [, part] = /attn_([qk])\.(?:weight|bias)$/.exec(name) ?? [];
+  if (part === undefined || !['llama', 'granite'].includes(architecture)) return undefined;
+  return Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
+}
+
+/** LlamaModel.permute of the converter. */
+function inPairs(values: Float32Array, rows: number, heads: number): Float32Array {
+  const [width, each] = [rows / heads, values.length / rows];
+  const found = new Float32Array(values.length);
+  for (let head = 0; head < heads; head++)
+    for (let side = 0; side < 2; side++)
+      for (let i = 0; i < width / 2; i++) {
+        const from = head * width + side * (width / 2) + i;
+        found.set(values.subarray(from * each, (from + 1) * each), (head * width + 2 * i + side) * each);
+      }
+  return found;
+}
+
+/** The experts of a layer, one after the other. */
+function stacks(tensors: ModelToWrite['tensors'], type: string): TensorToWrite[] {
+  const found = new Map<string, { shape: readonly number[]; parts: Float32Array[] }>();
+  for (const [name, { bytes, shape, type: stored }] of tensors) {
+    const [, layer, expert, part = ''] = EXPERT.exec(name) ?? [];
+    if (layer === undefined) continue;
+    const own = `blk.${layer}.ffn_${IN_STACK[part] ?? part}_exps.weight`;
+    const stack = found.get(own) ?? { shape, parts: [] };
+    stack.parts[Number(expert)] = floatsOf(bytes, stored);
+    found.set(own, stack);
+  }
+  return [...found].map(([name, { shape, parts }]) => {
+    const values = Float32Array.from(parts.flatMap((part) => [...part]));
+    return tensorOf(name, [parts.length, ...shape], values, type);
+  });
+}
+
+const KEYS: readonly (readonly [field: string, key: string, type: 'u32' | 'f32'])[] = [
+  ['hidden_size', 'embedding_length', 'u32'],
+  ['intermediate_size', 'feed_forward_length', 'u32'],
+  ['num_hidden_layers', 'block_count', 'u32'],
+  ['num_attention_heads', 'attention.head_count', 'u32'],
+  ['num_key_value_heads', 'attention.head_count_kv', 'u32'],
+  ['head_dim', 'attention.key_length', 'u32'],
+  ['max_position_embeddings', 'context_length', 'u32'],
+  ['rms_norm_eps', 'attention.layer_norm_rms_epsilon', 'f32'],
+  ['layer_norm_eps', 'attention.layer_norm_epsilon', 'f32'],
+  ['rope_theta', 'rope.freq_base', 'f32'],
+  ['rope_local_base_freq', 'rope.freq_base_swa', 'f32'],
+  ['sliding_window', 'attention.sliding_window', 'u32'],
+  ['attn_logit_softcapping', 'attn_logit_softcapping', 'f32'],
+  ['final_logit_softcapping', 'final_logit_softcapping', 'f32'],
+  ['num_local_experts', 'expert_count', 'u32'],
+  ['num_experts', 'expert_count', 'u32'],
+  ['num_experts_per_tok', 'expert_used_count', 'u32'],
+  ['moe_intermediate_size', 'expert_feed_forward_length', 'u32'],
+  ['original_max_position_embeddings', 'rope.scaling.original_context_length', 'u32'],
+  ['attention_multiplier', 'attention.scale', 'f32'],
+  ['embedding_multiplier', 'embedding_scale', 'f32'],
+  ['residual_multiplier', 'residual_scale', 'f32'],
+  ['logits_scaling', 'logit_scale', 'f32'],
+];
+
+function metadataOf(config: ModelToWrite['config'], architecture: string): Record<string, Typed> {
+  const entries = KEYS.flatMap(([field, key, type]) => {
+    const value = config[field];
+    return typeof value === 'number' ? [[`${architecture}.${key}`, { type, value }] as const] : [];
+  });
+  const scaling = config['rope_scaling'] as Record<string, unknown> | null | undefined;
+  const own = (key: string) => `${architecture}.rope.scaling.${key}`;
+  const stretched: [string, Typed][] = scaling
+    ? [
+        [own('type'), { type: 'string', value: String(scaling['rope_type']) }],
+        [own('factor'), { type: 'f32', value: Number(scaling['factor']) }],
+        [
+          own('original_context_length'),
+          { type: 'u32', value: Number(scaling['original_max_position_embeddings'] ?? 0) },
+        ],
+      ]
+    : [];
+  const partial = Number(config['partial_rotary_factor'] ?? NaN);
+  const head = Number(config['hidden_size']) / Number(config['num_attention_heads']);
+  const rotated: [string, Typed][] = Number.isNaN(partial)
+    ? []
+    : [[`${architecture}.rope.dimension_count`, { type: 'u32', value: partial * head }]];
+  const slides = config['layer_types'] as string[] | undefined;
+  const pattern: [string, Typed][] =
+    architecture === 'gemma3' && slides
+      ? [
+          [
+            'gemma3.attention.sliding_window_pattern',
+            { type: 'list', of: 'bool', value: slides.map((one) => one === 'sliding_attention') },
+          ],
+        ]
+      : [];
+  return Object.fromEntries([...entries, ...stretched, ...rotated, ...pattern]);
+}
+
+/** Tokens of bytes, as GPT-2 writes them, as far as there is room. */
+function vocabulary(size: number): Record<string, Typed> {
+  const tokens = Array.from({ length: size }, (_, i) =>
+    i < 3 ? `<${i}>` : i < 97 ? String.fromCharCode(30 + i) : `t${i}`,
+  );
+  const kinds = tokens.map((_, i) => (i < 3 ? 3 : 1));
+  return {
+    'tokenizer.ggml.model': { type: 'string', value: 'gpt2' },
+    'tokenizer.ggml.pre': { type: 'string', value: 'gpt-2' },
+    'tokenizer.ggml.tokens': { type: 'list', of: 'string', value: tokens },
+    'tokenizer.ggml.token_type': { type: 'list', of: 'i32', value: kinds },
+    'tokenizer.ggml.merges': { type: 'list', of: 'string', value: [] },
+    'tokenizer.ggml.bos_token_id': { type: 'u32', value: 1 },
+    'tokenizer.ggml.eos_token_id': { type: 'u32', value: 2 },
+  };
+}
