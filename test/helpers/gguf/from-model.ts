@@ -97,7 +97,8 @@ function singles(tensors: ModelToWrite['tensors'], { config, type, architecture 
     .map(([name, { bytes, shape, type: stored }]) => {
       const own = nameOf(name, modelType);
       let values = floatsOf(bytes, stored);
-      if (architecture.startsWith('gemma') && own.endsWith('norm.weight')) values = values.map((value) => value + 1);
+      if (architecture.startsWith('gemma') && own.endsWith('norm.weight'))
+        values = values.map((value) => value + 1);
       const heads = headsOf(config, architecture, own);
       if (heads !== undefined) values = inPairs(values, shape[0]!, heads);
       return tensorOf(own, shape, values, type);
