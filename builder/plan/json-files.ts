@@ -49,11 +49,20 @@ export async function refuseMarkedFiles(
  * Everything begins with config.json, or with model_index.json in pipelines of diffusers.
  * @throws Refusal for a repository that has neither
  */
-export function requireConfig({ id, files }: Pick<ModelInfo, 'id' | 'files'>): void {
-  if (files.some(({ path }) => path === 'config.json' || path === 'model_index.json')) return;
+export function requireConfig({ id, files, folder }: Pick<ModelInfo, 'id' | 'files' | 'folder'>): void {
+  const has = (name: string) => files.some(({ path }) => path === name);
+  if (has('config.json') || has('model_index.json')) return;
+  const voice = files.find(({ path }) => path.endsWith('.onnx') && has(`${path}.json`));
+  if (voice)
+    throw new Refusal(
+      `${id} is a voice of Piper (${voice.path} with its .onnx.json), which reads phonemes of espeak-ng; that is in no image`,
+      'take a text-to-speech model of transformers (VITS, SpeechT5)',
+    );
   throw new Refusal(
     `${id} has no config.json, so nobody knows what network its weights are of`,
-    'the upload is incomplete, or the repository is not made for transformers: take another revision, or put the file beside ' +
-      'the others and give the folder with --from',
+    folder === undefined
+      ? 'the upload is incomplete, or the repository is not made for transformers: take another revision, or put the file beside ' +
+          'the others and give the folder with --from'
+      : `put that of the model into ${folder}; what is not made for transformers has none and is not served`,
   );
 }

@@ -24,23 +24,30 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
  * @param conversions ids of models that name it as their base
  */
 export function noExport(
-  { id, files }: Pick<ModelInfo, 'id' | 'files'>,
+  { id, files, folder }: Pick<ModelInfo, 'id' | 'files' | 'folder'>,
   { customCode, modelType = 'it' }: Pick<ModelFacts, 'customCode' | 'modelType'>,
   conversions: readonly string[],
 ): Refusal {
   const found = OTHER_WEIGHTS.filter(([pattern]) => files.some(({ path }) => pattern.test(path)));
-  const only =
-    found.length > 0 ? `only ${found.map(([, name]) => name).join(', ')}` : 'no weights of any kind';
+  if (found.length === 0)
+    return new Refusal(
+      `${id} has no weights: no model.safetensors, pytorch_model.bin or onnx/*.onnx`,
+      folder === undefined
+        ? 'the upload is incomplete: take another revision or repository'
+        : `put them into ${folder}`,
+    );
+  const only = `only ${found.map(([, name]) => name).join(', ')}`;
   const code = customCode ? '; its own Python code (auto_map) is never run' : '';
   // What transformers has a class for by now is often there a second time, in that class's layout.
-  const twin = customCode && !id.endsWith('-hf') ? `look for ${id}-hf, the same without its own code; ` : '';
-  const name = id.split('/').at(-1);
+  const twin =
+    customCode && !id.endsWith('-hf')
+      ? 'look for the same without its own code, whose name often ends in -hf; '
+      : '';
   const known =
-    conversions.length > 0 && `these name it as their base and have one: ${conversions.join(', ')}`;
-  const likely = `look for one as onnx-community/${name} or onnx-community/${name}-ONNX, Xenova/${name}`;
+    conversions.length > 0 ? `these name it as their base and have one: ${conversions.join(', ')}, or ` : '';
   return new Refusal(
     `${id} has no ONNX export (${only}), and no graph can be written for ${modelType}${code}`,
-    `${twin}${known || likely}, or make one: optimum-cli export onnx --model ${id} DIR, then --from DIR`,
+    `${twin}${known}make one: optimum-cli export onnx --model ${folder ?? id} DIR, then --from DIR`,
   );
 }
 
@@ -59,7 +66,7 @@ export function withVocabulary<B extends Pick<EngineBinding<never, never, never>
 
 /** @throws Refusal when a file is missing that the task's engine needs to read its input */
 export function requireFiles(
-  { id, files }: ModelInfo,
+  { id, files, folder }: ModelInfo,
   { modality, blocks }: AnyTask,
   { files: named }: Pick<EngineBinding<never, never, never>, 'files'>,
   facts: Pick<ModelFacts, 'processor' | 'hasTimmSettings'>,
@@ -70,7 +77,10 @@ export function requireFiles(
   if (named.includes('tokenizer.json') && !['tokenizer.json', ...others].some(has)) {
     throw new Refusal(
       `${id} has no tokenizer.json`,
-      `write one with Python, AutoTokenizer.from_pretrained("${id}").save_pretrained(DIR), put the other files beside it and give --from DIR`,
+      folder === undefined
+        ? `write one with Python, AutoTokenizer.from_pretrained("${id}").save_pretrained(DIR), put the other files beside it and give --from DIR`
+        : `put it into ${folder}; where that holds the files of another tokenizer class, Python writes one: ` +
+            `AutoTokenizer.from_pretrained(${JSON.stringify(folder)}).save_pretrained(${JSON.stringify(folder)})`,
     );
   }
   const picture = ['preprocessor_config.json', 'processor_config.json'];
@@ -78,7 +88,9 @@ export function requireFiles(
   if ((blocks ?? modality) === 'image' && !picture.some(has)) {
     throw new Refusal(
       `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
-      'copy that file from the model that it was exported from and give the folder with --from',
+      folder === undefined
+        ? 'copy that file from the model that it was exported from and give the folder with --from'
+        : `copy that file from the model that it was exported from into ${folder}`,
     );
   }
   if (blocks === undefined && (modality === 'image' || modality === 'video'))

@@ -54,6 +54,8 @@ export interface ModelInfo {
   /** False, or how access is granted. */
   gated: false | 'auto' | 'manual';
   files: RepoFile[];
+  /** Where it lies on this machine, if it comes from no hub: for remedies. */
+  folder?: string;
 }
 
 /** Decisions about a model, made at build time and written to model.json; the server only reads them. */

@@ -23,7 +23,7 @@ export function folderSource(dir: string): ModelSource {
       const files = await listing();
       const readme = files.some(({ path }) => path === 'README.md');
       const card = readme ? modelCard(await readFile(join(root, 'README.md'), 'utf8')) : { tags: [] };
-      return { ...card, id, revision, commit: commitOf(files), gated: false, files };
+      return { ...card, id, revision, commit: commitOf(files), gated: false, files, folder: root };
     },
     async readText(info, path) {
       if (!info.files.some((file) => file.path === path)) return undefined;

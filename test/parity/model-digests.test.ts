@@ -46,7 +46,7 @@ async function planOf(repo: string, task: string): Promise<string[]> {
       ...forecastFormats({ formats, facts }, 2).map((forecast) => JSON.stringify(forecast)),
     ];
   } catch (error) {
-    if (error instanceof Refusal) return [error.message];
+    if (error instanceof Refusal) return [error.message.replaceAll(repo, 'FOLDER')];
     throw error;
   }
 }

@@ -73,7 +73,7 @@ describe('what is missing is named', () => {
   test('config.json', async () => {
     const { 'config.json': _, ...files } = llama;
     expect(await refusal(files, 'text-generation')).toMatch(
-      /^zoo\/model has no config\.json, so nobody knows .*take another revision/,
+      /^zoo\/model has no config\.json, so nobody knows .*; put that of the model into \//,
     );
     const exported = filesOf(join(ZOO, 'text-classification/distilbert/repo'));
     delete exported['config.json'];

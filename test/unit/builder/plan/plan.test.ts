@@ -109,7 +109,7 @@ describe('from a hub', () => {
       /no graph can be written for odd; .*as their base and have one: others\/odd-onnx, or make/,
     );
     hub.fault({ path: '/api/models?', status: 500, times: 9 });
-    expect(await refused()).toMatch(/no graph can be written for odd; look for one as onnx-community\/odd/);
+    expect(await refused()).toMatch(/no graph can be written for odd; make one: optimum-cli export onnx/);
     hub.heal();
   });
 
@@ -205,7 +205,7 @@ describe('refused, with the way out', () => {
       'only safetensors',
       { ...unknown, 'model.safetensors': 'x' },
       {},
-      /no ONNX export \(only safetensors\), and no graph can be written for any.*onnx-community\/m.*--from/,
+      /no ONNX export \(only safetensors\), and no graph can be written for any; make one: optimum-cli .*--from/,
     ],
     [
       'damaged safetensors',
@@ -228,12 +228,22 @@ describe('refused, with the way out', () => {
       {},
       /is an adapter of the kind "IA3" for org\/base.*merge_and_unload/,
     ],
-    ['no weights', noGraph, {}, /no weights of any kind/],
+    ['no weights', noGraph, {}, /^org\/m has no weights: no model\.safetensors.*; put them into \//],
+    [
+      'a voice of Piper',
+      { 'en_US-joe.onnx': 'x', 'en_US-joe.onnx.json': '{}' },
+      { task: 'text-to-speech' },
+      /is a voice of Piper \(en_US-joe\.onnx with its \.onnx\.json\).*; take a text-to-speech model of transformers/,
+    ],
     [
       'custom code',
-      { ...noGraph, 'config.json': '{"architectures":["BertForMaskedLM"],"auto_map":{"AutoModel":"m.M"}}' },
+      {
+        ...noGraph,
+        'tf_model.h5': 'x',
+        'config.json': '{"architectures":["BertForMaskedLM"],"auto_map":{"AutoModel":"m.M"}}',
+      },
       { task: 'feature-extraction' },
-      /auto_map.*never run.*look for org\/m-hf, the same without its own code/,
+      /auto_map.*never run; look for the same without its own code, whose name often ends in -hf/,
     ],
     [
       'an ONNX file of another role',
@@ -254,7 +264,12 @@ describe('refused, with the way out', () => {
       /is a SanaPipeline; text-to-image is served for StableDiffusionPipeline/,
     ],
     ['another dtype', files, { dtype: 'fp16' }, /no fp16 weights; take one of fp32/],
-    ['no tokenizer.json', noTokenizer, {}, /no tokenizer\.json; .*AutoTokenizer.*--from/],
+    [
+      'no tokenizer.json',
+      noTokenizer,
+      {},
+      /no tokenizer\.json; put it into (\/\S+); .*AutoTokenizer.from_pretrained\("\1"\)/,
+    ],
     ['no image processor', pictures, {}, /no preprocessor_config\.json/],
     [
       'an image processor that is not known',
