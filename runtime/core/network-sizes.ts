@@ -70,9 +70,25 @@ const STATE_LAYERS = new Set(['conv', 'mamba', 'linear_attention']);
 function keyLayersOf(config: Readonly<Record<string, unknown>>): Pick<NetworkSizes, 'keyLayers'> {
   const { layer_types: types, attn_layer_indices: indices, model_type: type } = config;
   if (type === 'mamba2') return { keyLayers: 0 };
+  if (type === 'gemma4_text') return { keyLayers: unevenKeyLayers(config) };
   if (type === 'bamba') return { keyLayers: Array.isArray(indices) ? indices.length : 0 };
   if (!Array.isArray(types) || !types.some((each) => STATE_LAYERS.has(each as string))) return {};
   return { keyLayers: types.filter((each) => !STATE_LAYERS.has(each as string)).length };
+}
+
+/** Gemma 4's layers in layers of the usual width: the last ones have no keys of their own, those that attend to all wider ones. */
+function unevenKeyLayers(config: Readonly<Record<string, unknown>>): number {
+  const number = (value: unknown, usual: number) => (typeof value === 'number' && value > 0 ? value : usual);
+  const [heads, width] = [number(config['num_key_value_heads'], 4), number(config['head_dim'], 256)];
+  const layers = number(config['num_hidden_layers'], 30) - number(config['num_kv_shared_layers'], 0);
+  const types = Array.isArray(config['layer_types']) ? (config['layer_types'] as unknown[]) : [];
+  const own = config['per_layer_config'] as Record<string, Record<string, unknown>> | undefined;
+  const full: Record<string, unknown> = { head_dim: config['global_head_dim'] ?? 512 };
+  const sizes = Array.from({ length: Math.min(1024, Math.max(0, layers)) }, (_, i) => {
+    const found = own ? own[String(i)] : types[i] === 'full_attention' ? full : undefined;
+    return number(found?.['head_dim'], width) * number(found?.['num_key_value_heads'], heads);
+  });
+  return sizes.reduce((sum, one) => sum + one, 0) / (heads * width);
 }
 
 /**

@@ -101,6 +101,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['fill-mask/eurobert-mlm', 'masked-lm'],
   ['sentence-similarity/nomic-bert-st', 'embedding'],
   ['object-detection/rf-detr', 'object-detection'],
+  ['text-generation/gemma4-text', 'causal-lm'],
   ['chat/qwen3_5-text', 'causal-lm'],
   ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
 ];

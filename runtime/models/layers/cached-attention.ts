@@ -41,10 +41,11 @@ export function cachedAttention(
   { layer, heads, keyHeads, width, scale, mask, cap, sinks }: CachedAttention,
 ): Value {
   const group = headGroup(heads, keyHeads);
-  const past = inputs.past(layer);
+  const size = { heads: keyHeads, width };
+  const past = inputs.past(layer, size);
   const keys = byHead(g, key, keyHeads, width);
   const values = byHead(g, value, keyHeads, width);
-  inputs.present(layer, keys, values);
+  inputs.present(layer, keys, values, size);
   const split = g.node('Reshape', [query, g.ints([0, 0, keyHeads, group, width])]);
   const queries = g.node('Reshape', [
     ...[g.node('Transpose', [split], { perm: [0, 2, 3, 1, 4] }), g.ints([0, 0, -1, width])],

@@ -23,9 +23,9 @@ export interface DecoderInputs {
   /** int64 [rows, tokens, all tokens]: how far a key lies behind a fed token, less than 0 before it. */
   distances(): Value;
   /** Keys and values of former tokens, float32 [rows, heads, past, width]; undefined where there is no cache. */
-  past(layer: number): readonly [key: Value, value: Value] | undefined;
+  past(layer: number, size?: HeadSize): readonly [key: Value, value: Value] | undefined;
   /** Notes keys and values of the fed tokens, in the same layout. */
-  present(layer: number, key: Value, value: Value): void;
+  present(layer: number, key: Value, value: Value, size?: HeadSize): void;
   /**
    * What a layer keeps of all former tokens, float32 [rows, …dims]; zeros before the first one, and where there is no cache.
    * @param kind of the state, a word
@@ -33,6 +33,12 @@ export interface DecoderInputs {
   state(kind: string, layer: number, dims: readonly number[]): Value;
   /** Notes what it keeps of them and the fed tokens. */
   nextState(kind: string, layer: number, value: Value, dims: readonly number[]): void;
+}
+
+/** Heads of keys and values, and their width, of a layer that has others than the model. */
+export interface HeadSize {
+  heads: number;
+  width: number;
 }
 
 export interface CacheSize {
@@ -56,6 +62,8 @@ export interface InputOptions extends PositionOptions {
 
 /** int64 [rows, tokens]: the group of a fed token, all of which are fed in one run; 0 for a token of none. */
 export const GROUPS_INPUT = 'token_groups';
+
+const NO_HEADS: HeadSize = { heads: 0, width: 0 };
 
 /**
  * Declares what the runtime's decoders feed: `input_ids` or `inputs_embeds`, `attention_mask` [rows, past + tokens],
@@ -94,15 +102,15 @@ export function decoderInputs(
           ...[g.node('Unsqueeze', [places, g.ints([1])]), g.node('Unsqueeze', [own, g.ints([2])])],
         ]),
       ),
-    past(layer) {
+    past(layer, { heads, width } = cache ?? NO_HEADS) {
       if (!cache) return undefined;
-      const shape = ['rows', cache.heads, 'past', cache.width];
+      const shape = ['rows', heads, 'past', width];
       const name = (kind: string) => `past_key_values.${layer}${cache.part ?? ''}.${kind}`;
       return [g.input(name('key'), 'float32', shape), g.input(name('value'), 'float32', shape)];
     },
-    present(layer, key, value) {
+    present(layer, key, value, { heads, width } = cache ?? NO_HEADS) {
       if (!cache) return;
-      const shape = ['rows', cache.heads, 'tokens', cache.width];
+      const shape = ['rows', heads, 'tokens', width];
       const name = `present.${layer}${cache.part ?? ''}`;
       g.output(`${name}.key`, key, 'float32', shape);
       g.output(`${name}.value`, value, 'float32', shape);

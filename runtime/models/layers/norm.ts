@@ -69,6 +69,19 @@ export function headNorm(
   return g.node('Reshape', [normed, g.ints([0, 0, heads * width])]);
 }
 
+/** The same without weights. */
+export function plainHeadNorm(
+  g: GraphWriter,
+  x: Value,
+  { heads, width, epsilon }: NormOptions & { heads: number },
+): Value {
+  const split = g.node('Reshape', [x, g.ints([0, 0, heads, width])]);
+  const ones = g.floats(new Float32Array(width).fill(1));
+  const attributes = { axis: -1, epsilon: float(epsilon) };
+  const found = g.node('SimplifiedLayerNormalization', [split, ones], attributes);
+  return g.node('Reshape', [found, g.ints([0, 0, heads * width])]);
+}
+
 /** A LayerNorm without bias for each head of float32 [rows, tokens, heads · width]. @param weights float32 [heads, width] */
 export function eachHeadNorm(
   g: GraphWriter,

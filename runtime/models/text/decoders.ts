@@ -18,6 +18,7 @@ import { nemotron } from './nemotron.js';
 import { olmo } from './olmo.js';
 import { starcoder2 } from './starcoder2.js';
 import { gemma3n } from './gemma3n/gemma3n.js';
+import { gemma4 } from './gemma4/gemma4.js';
 import { gptOss } from './gpt-oss.js';
 import { granite } from './granite.js';
 import { graniteMoe } from './granitemoe.js';
@@ -63,5 +64,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
-  ...[qwen35],
+  ...[qwen35, gemma4],
 ];

@@ -31,3 +31,13 @@ test.each([
 ])('layers that keep keys and values by %j: %p', (config, layers) => {
   expect(sizesOf({ num_hidden_layers: 3, ...config }).keyLayers).toBe(layers);
 });
+
+test('Gemma 4: layers with wider heads count more, those that read others’ keys not at all', () => {
+  const config = {
+    ...{ model_type: 'gemma4_text', num_hidden_layers: 4, num_kv_shared_layers: 2 },
+    ...{ num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16, hidden_size: 48 },
+    layer_types: ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'],
+  };
+  expect(sizesOf({ ...config, per_layer_config: { 1: { head_dim: 24 } } }).keyLayers).toBe(2.5);
+  expect(sizesOf({ ...config, global_head_dim: 32 }).keyLayers).toBe(3);
+});

@@ -1,9 +1,8 @@
-import { float } from '../../writer/attributes.js';
 import { activation } from '../../layers/activation.js';
 import { cachedAttention } from '../../layers/cached-attention.js';
 import type { DecoderInputs } from '../../layers/decoder-inputs.js';
 import { linear } from '../../layers/linear.js';
-import { headNorm } from '../../layers/norm.js';
+import { headNorm, plainHeadNorm } from '../../layers/norm.js';
 import { rotary, rotate } from '../../layers/rope.js';
 import { sparseGate } from '../../layers/sparse-activation.js';
 import { GraphError } from '../../writer/errors.js';
@@ -24,13 +23,8 @@ export function attend(g: GraphWriter, x: Value, inputs: DecoderInputs, { c, lay
     const found = headNorm(g, part(name, heads), at(`self_attn.${name}_norm`), size);
     return rotate(g, found, rotary(g, inputs.positions, turns, width), { heads, width });
   };
-  const values = () => {
-    const split = g.node('Reshape', [part('v', keyHeads), g.ints([0, 0, keyHeads, width])]);
-    const ones = g.floats(new Float32Array(width).fill(1));
-    const attributes = { axis: -1, epsilon: float(c.rms_norm_eps) };
-    const found = g.node('SimplifiedLayerNormalization', [split, ones], attributes);
-    return g.node('Reshape', [found, g.ints([0, 0, keyHeads * width])]);
-  };
+  const values = () =>
+    plainHeadNorm(g, part('v', keyHeads), { heads: keyHeads, width, epsilon: c.rms_norm_eps });
   const kept = g.once(`keys of ${source}`, () => ({ key: turned('k', keyHeads), value: values() }));
   const past = g.once(`past of ${source}`, () => inputs.past(source));
   const shared = { ...inputs, past: () => past, ...(source !== layer && { present: () => undefined }) };

@@ -14,7 +14,7 @@ export function withToken(g: GraphWriter, states: Value, of: Layer): Value {
   const scale = () => g.weight(at('altup.correct_output_scale'), [width]);
   const read = c.altup_correct_scale ? g.node('Mul', [first, scale()]) : first;
   const gate = linear(g, read, at('per_layer_input_gate'), { from: width, to: own, bias: false });
-  const said = one(g, g.once(TOKENS, notYet), layer);
+  const said = saidTo(g, layer);
   const product = g.node('Mul', [activation(g, gate, c.hidden_activation), said]);
   const wide = linear(g, product, at('per_layer_projection'), { from: own, to: width, bias: false });
   const found = g.node('Unsqueeze', [normed(g, wide, at('post_per_layer_input_norm'), c), g.ints([2])]);
@@ -25,7 +25,16 @@ export function withToken(g: GraphWriter, states: Value, of: Layer): Value {
 /** Key of what tokens say to each layer, float32 [rows, tokens, layers, own width], which is made before the first one. */
 export const TOKENS = 'what tokens say to layers';
 
-export function tokensSay(g: GraphWriter, x: Value, ids: Value, c: Config): Value {
+export type TokenTable = Pick<
+  Config,
+  | 'hidden_size'
+  | 'hidden_size_per_layer_input'
+  | 'num_hidden_layers'
+  | 'vocab_size_per_layer_input'
+  | 'rms_norm_eps'
+>;
+
+export function tokensSay(g: GraphWriter, x: Value, ids: Value, c: TokenTable): Value {
   const { hidden_size: width, hidden_size_per_layer_input: own, num_hidden_layers: layers } = c;
   const to = layers * own;
   const split = (value: Value) => g.node('Reshape', [value, g.ints([0, 0, layers, own])]);
@@ -37,6 +46,9 @@ export function tokensSay(g: GraphWriter, x: Value, ids: Value, c: Config): Valu
   const projected = rmsNorm(g, read, 'model.per_layer_projection_norm', norm);
   return times(g, g.node('Add', [projected, split(times(g, table, Math.sqrt(own)))]), Math.SQRT1_2);
 }
+
+/** What they say to a layer: float32 [rows, tokens, own width]. */
+export const saidTo = (g: GraphWriter, layer: number): Value => one(g, g.once(TOKENS, notYet), layer);
 
 function notYet(): Value {
   throw new Error('what tokens say is known before the first layer');
