@@ -20,6 +20,7 @@ export interface SourceFlags {
   revision?: string;
   dtype?: Dtype;
   bits?: number;
+  engine?: 'llama' | 'own';
   weights?: WeightsChoice;
   ignoreConfig?: string[];
   /** A file of GGUF, by its quantisation, its path or its name. */
@@ -76,6 +77,12 @@ export function addSourceOptions(command: Command): Command {
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))
+    .addOption(
+      new Option(
+        '--engine <engine>',
+        'what computes a file of GGUF: llama.cpp, or a graph of ours (default: ours for known architectures with 8 bits and more)',
+      ).choices(['llama', 'own']),
+    )
     .addOption(
       new Option(
         '--bits <number>',

@@ -32,9 +32,9 @@ export async function planFor(
   const { source, name } = planSource(flags, deps, report.note);
   // A folder holds the adapter alone.
   const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
-  const { revision, task, dtype, bits, weights, ignoreConfig } = flags;
+  const { revision, task, dtype, bits, engine, weights, ignoreConfig } = flags;
   return report.step(`Read ${id} from ${name}`, () =>
-    planModel({ id, revision, task, dtype, bits, weights, ignoreConfig, file, source, bases }),
+    planModel({ id, revision, task, dtype, bits, engine, weights, ignoreConfig, file, source, bases }),
   );
 }
 

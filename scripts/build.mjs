@@ -47,7 +47,7 @@ const { metafile } = await build({
   outExtension: { '.js': '.mjs' },
   splitting: true,
   minifySyntax: true,
-  external: ['onnxruntime-node', 'sharp'],
+  external: ['onnxruntime-node', 'sharp', 'koffi'],
   define: { SLIPWAY_VERSION: JSON.stringify(version) },
   // CommonJS packages in the bundle call require for node's own modules.
   banner: {

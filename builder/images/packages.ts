@@ -16,13 +16,14 @@ export interface PackagePart {
   name: string;
   /** The package that requires it, if that may have its own copy. */
   of?: string;
-  /** File paths or folder prefixes (ending with a slash) inside the package. */
+  /** File paths, or beginnings of paths (ending with a slash or a star) inside the package. */
   keep: readonly string[];
 }
 
 /** The packages in /server/node_modules: those with native code, and what they load. */
 export function packageParts(profile: Profile, platform: Platform): PackagePart[] {
   const arch = nodeArch(platform);
+  if (profile === 'llama') return llamaParts(arch);
   const base: PackagePart[] = [
     { name: 'onnxruntime-node', keep: ['package.json', 'dist/', `bin/napi-v6/linux/${arch}/`] },
     { name: 'onnxruntime-common', of: 'onnxruntime-node', keep: ['package.json', 'dist/cjs/'] },
@@ -42,6 +43,28 @@ export function packageParts(profile: Profile, platform: Platform): PackagePart[
     ...whole,
   ];
 }
+
+/** llama.cpp and what calls it; neither its JavaScript nor its addon for Node.js. */
+function llamaParts(arch: string): PackagePart[] {
+  const [koffi, llama] = nativeLlama(arch);
+  const bins = `bins/linux-${arch}/`;
+  return [
+    {
+      name: 'koffi',
+      keep: ['package.json', 'LICENSE.txt', 'index.js', 'src/koffi/index.js', 'src/koffi/src/static.js'],
+    },
+    { name: koffi!, of: 'koffi', keep: ['package.json', 'index.js', `linux_${arch}/`] },
+    {
+      name: llama!,
+      keep: ['package.json', 'LICENSE', 'dist/', `${bins}libggml*`, `${bins}libllama.*`],
+    },
+  ];
+}
+
+const nativeLlama = (arch: string): string[] => [
+  `@koromix/koffi-linux-${arch}`,
+  `@node-llama-cpp/linux-${arch}`,
+];
 
 function nativeSharp(arch: string): string[] {
   return [`@img/sharp-linux-${arch}`, `@img/sharp-libvips-linux-${arch}`];
@@ -81,14 +104,15 @@ export async function packageFolders(
 }
 
 async function foreignFolder(source: PackageSource, name: string, platform: Platform): Promise<string> {
-  if (!name.startsWith('@img/sharp-')) {
+  const arch = nodeArch(platform);
+  const group = [nativeSharp(arch), nativeLlama(arch)].find((names) => names.includes(name));
+  if (!group) {
     throw new BuilderError(
       'failure',
       `the package ${name} is not installed; run "npm ci --ignore-scripts" first`,
     );
   }
-  const arch = nodeArch(platform);
-  const packages = await lockedPackages(source.packageRoot, nativeSharp(arch));
+  const packages = await lockedPackages(source.packageRoot, group);
   const folder = path.join(source.cache, 'natives', Object.values(packages).map(nameOf).join('+'));
   if (!existsSync(folder)) await install(folder, packages, platform);
   return path.join(folder, 'node_modules', name);
@@ -103,20 +127,26 @@ interface Locked {
 
 const nameOf = ({ name, version }: Locked): string => `${name.slice(name.indexOf('/') + 1)}-${version}`;
 
-/** Versions from the lockfile; for packages not in it, from sharp's own package.json. */
+/** Versions from the lockfile; for packages not in it, from those that ask for them. */
 async function lockedPackages(root: string, names: readonly string[]): Promise<Record<string, Locked>> {
   const lock = await readJson<{ packages: Record<string, Omit<Locked, 'name'>> }>(
     root,
     'npm-shrinkwrap.json',
   );
-  const sharp = await readJson<{ optionalDependencies: Record<string, string> }>(
-    installedFolder(root, 'sharp') ?? root,
-    'package.json',
+  const askers = [root, installedFolder(root, 'sharp') ?? root, installedFolder(root, 'koffi') ?? root];
+  const asked = await Promise.all(
+    askers.map((folder) =>
+      readJson<{ optionalDependencies?: Record<string, string> }>(folder, 'package.json'),
+    ),
+  );
+  const versions: Record<string, string | undefined> = Object.assign(
+    {},
+    ...asked.map((json) => json?.optionalDependencies),
   );
   const entries = names.map((name) => {
     const key = `node_modules/${name}`;
-    const { version, integrity } = lock?.packages[key] ?? { version: sharp?.optionalDependencies[name] };
-    if (version === undefined) throw new BuilderError('failure', `sharp knows no package ${name}`);
+    const { version, integrity } = lock?.packages[key] ?? { version: versions[name] };
+    if (version === undefined) throw new BuilderError('failure', `no package asks for ${name}`);
     return [key, { name, version, ...(integrity === undefined ? {} : { integrity }) }];
   });
   return Object.fromEntries(entries) as Record<string, Locked>;

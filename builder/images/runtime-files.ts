@@ -40,6 +40,7 @@ export async function runtimeFiles(
   const healthcheck = await readFile(path.join(source.packageRoot, 'templates/healthcheck.mjs'));
   return [
     ...(profile === 'media' ? [await ffmpegScript(source.packageRoot)] : []),
+    ...(profile === 'llama' ? [await llamaLicence(source.packageRoot)] : []),
     ...(await serverFiles(source.packageRoot)),
     { path: `${SERVER}/healthcheck.mjs`, content: healthcheck },
     MODEL_FOLDER,
@@ -53,7 +54,14 @@ async function ffmpegScript(packageRoot: string): Promise<ContextEntry> {
   return { path: 'ffmpeg.sh', content };
 }
 
+/** Of what the package of the library was compiled from. */
+async function llamaLicence(packageRoot: string): Promise<ContextEntry> {
+  const content = await readFile(path.join(packageRoot, 'templates/licenses/llama.cpp.txt'));
+  return { path: `${PACKAGES}/@node-llama-cpp/LICENSE.llama.cpp`, content };
+}
+
 function inside(file: string, prefix: string): boolean {
+  if (prefix.endsWith('*')) return file.startsWith(prefix.slice(0, -1));
   return prefix.endsWith('/') && file.startsWith(prefix);
 }
 

@@ -1,6 +1,7 @@
 import { normalizeConfig } from '../../runtime/hub-config/normalize.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
+import type { GgufModel } from '../../runtime/gguf/index.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { timmKind } from '../../runtime/models/timm/kinds.js';
 import { versionNote } from './config/require-read.js';
@@ -37,6 +38,8 @@ export interface ModelFacts {
   sound?: number;
   /** What an operator should know of the files, one sentence each. */
   notes: string[];
+  /** Header of the file, for models in GGUF. */
+  gguf?: GgufModel;
   /** Bytes of the runs that make a picture of usual size out of noise, for pipelines of diffusers. */
   noise?: RunBytes;
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Dtype, totalBytes } from '../../runtime/core/spec.js';
 import { type MemoryForecast, predictMemory } from './memory.js';
+import { predictGgufMemory } from './gguf/gguf-memory.js';
 import type { ModelPlan } from './plan.js';
 import { type MemoryInput, sessionKind, weightBytes } from './session-kind.js';
 
@@ -27,7 +28,12 @@ export function forecastFormats(
   workers: number,
 ): FormatForecast[] {
   return formats.map((spec) => {
-    const { sizes, picture, sound, noise } = facts;
+    const { sizes, picture, sound, noise, gguf } = facts;
+    if (gguf)
+      return {
+        ...{ dtype: spec.dtype, bytes: totalBytes(spec), memory: predictGgufMemory(gguf) },
+        loadSeconds: mappedSeconds(totalBytes(spec)),
+      };
     const input = { spec, sizes, picture, sound, noise, workers };
     return {
       dtype: spec.dtype,
@@ -54,6 +60,10 @@ const LOAD_RATES = {
 const INTEGER_DECODER_RATE = 60e6;
 /** Vocabulary entries per second. */
 const ENTRY_RATE = 40e3;
+
+/** Files that are mapped are read once, for the first answer. */
+const MAPPED_RATE = 500e6;
+const mappedSeconds = (bytes: number): number => Math.round(10 * (START_SECONDS + bytes / MAPPED_RATE)) / 10;
 
 /** Seconds until ready on LOAD_MACHINE. Other machines differ by a factor; the order of models stays the same. */
 export function predictLoadSeconds(input: MemoryInput): number {

@@ -38,7 +38,7 @@ const MB = 1e6;
  * HTTP process and model process with one session without weights on its thread, including the pages of Node.js and ONNX
  * Runtime. Between Node.js 20 (about 10 MB less) and Node.js 24, which images have (about 10 MB more).
  */
-const PROCESSES = { text: 150 * MB, vision: 172 * MB, media: 164 * MB } as const;
+const PROCESSES = { text: 150 * MB, vision: 172 * MB, media: 164 * MB, llama: 150 * MB } as const;
 /** A session thread: a V8 isolate, messages, and a session's own structures. */
 const SESSION_THREAD = 10.3 * MB;
 /** Bytes in JavaScript per vocabulary entry: strings and maps. */

@@ -1,51 +1,22 @@
 import type { EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import type { ToolSupport } from '../../runtime/core/tools.js';
-import type { ModelSource } from '../../runtime/store/source.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { type FoundAdapter, findBase } from './adapter/index.js';
 import { chooseEngine } from './choose-engine.js';
-import { type Choice, chooseWeights, type WeightsRequest } from './choose-weights.js';
+import { type Choice, chooseWeights } from './choose-weights.js';
+import type { ModelPlan, PlanRequest } from './model-plan.js';
+import { planLlama } from './gguf/plan-llama.js';
+import { Refusal } from './refusal.js';
 import { detectTask } from './detect-task.js';
 import { type ModelFacts, readFacts } from './facts.js';
 import { type GgufRepository, openGguf } from './gguf/open-gguf.js';
 import { refuseMarkedFiles, requireConfig } from './json-files.js';
-import type { ToMake } from './own-graphs.js';
 import { packingNote } from './packing-note.js';
 import { requirePipeline, withVocabulary } from './requirements.js';
 import { toolFormat, toolNote } from './tool-format.js';
 
-export interface PlanRequest extends WeightsRequest {
-  /** Where the base models of adapters come from; `source` if absent. */
-  bases?: ModelSource | undefined;
-  id: string;
-  /** Branch, tag or commit; by default `main`. */
-  revision?: string | undefined;
-  /** Overrides the task of the repository. */
-  task?: string | undefined;
-  /** A file of GGUF, by its quantisation, its path or its name. */
-  file?: string | undefined;
-}
-
-export interface ModelPlan {
-  info: ModelInfo;
-  facts: ModelFacts;
-  /** As written to model.json. */
-  spec: ModelSpec;
-  /** Reasons for task, engine and weight format, one sentence each. */
-  reasons: string[];
-  /** The model in all available weight formats, including the chosen one. */
-  formats: ModelSpec[];
-  /** Number of the network's parameters; undefined when not known. */
-  parameters: number | undefined;
-  /** How it writes calls of tools; undefined where it doesn't chat. */
-  tools: ToolSupport | undefined;
-  /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
-  toMake?: ToMake | undefined;
-  /** The files of a repository of GGUF, and the one that is served. */
-  gguf?: Pick<GgufRepository, 'variants' | 'chosen' | 'reason'> | undefined;
-}
+export type { ModelPlan, PlanRequest } from './model-plan.js';
 
 /**
  * Decides how a model is served. Reads the listing, small JSON files and small graphs, but no weights.
@@ -53,6 +24,24 @@ export interface ModelPlan {
  */
 export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const listed = await request.source.info(request.id, request.revision);
+  const llama = await planLlama(request, listed);
+  if (llama?.plan) return llama.plan;
+  const file = llama?.file ?? request.file;
+  try {
+    return await planOwn({ ...request, file }, listed, llama?.reasons);
+  } catch (error) {
+    const instead = error instanceof Refusal && llama?.instead?.(error);
+    if (instead) return instead;
+    throw error;
+  }
+}
+
+/** Graphs of ours, or the repository's ONNX export. @param before reasons for that */
+async function planOwn(
+  request: PlanRequest,
+  listed: ModelInfo,
+  before: readonly string[] = [],
+): Promise<ModelPlan> {
   const gguf = await openGguf({ source: request.source, info: listed, file: request.file });
   const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
   const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
@@ -78,6 +67,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
     ...{ info, facts, formats },
     spec: spec!,
     reasons: [
+      ...before,
       ...ggufNote(gguf),
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits

@@ -49,6 +49,6 @@ export function decoderBytes({ graphs, files }: Pick<ModelSpec, 'graphs' | 'file
 
 /** Bytes of graphs and their external weight files. */
 export function weightBytes({ files }: Pick<ModelSpec, 'files'>): number {
-  const isWeight = (path: string) => /\.(?:onnx|onnx_data(?:_\d+)?|data|bin|safetensors)$/.test(path);
+  const isWeight = (path: string) => /\.(?:onnx|onnx_data(?:_\d+)?|data|bin|safetensors|gguf)$/.test(path);
   return files.reduce((sum, { path, size }) => sum + (isWeight(path) ? size : 0), 0);
 }

@@ -2,6 +2,7 @@ import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { ToolSupport } from '../../runtime/core/tools.js';
 import {
+  createChatTemplate,
   findChatTemplate,
   findProcessorTemplate,
   type TemplateFiles,
@@ -33,6 +34,16 @@ export async function toolFormat(
   try {
     const template = await find(filesOf(source, info), config);
     return template && supportOf(factsOf(template, config));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same by a template that stands in a file of GGUF. */
+export function templateTools(text: string): ToolSupport | undefined {
+  try {
+    const template = createChatTemplate({ templates: { default: text }, tokenizerConfig: {} });
+    return template && supportOf(factsOf(template, {}));
   } catch {
     return undefined;
   }

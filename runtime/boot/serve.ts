@@ -3,10 +3,11 @@ import { createAnalytics } from './analytics.js';
 import { readServerConfig, type ServerConfig } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from '../core/limits.js';
 import type { LoadRequest } from '../core/load-request.js';
-import type { ModelSpec } from '../core/spec.js';
+import type { EngineId, ModelSpec } from '../core/spec.js';
 import type { Early } from './early.js';
 import { engineEnvironment } from './engine-environment.js';
-import { checkDevice, chooseDevice } from '../engines/sessions/device.js';
+import { checkedGpuSupport } from './gpu-support.js';
+import { chooseDevice } from '../engines/sessions/device.js';
 import { createServerApp } from '../http/app.js';
 import { createByteBudget } from '../wire/byte-budget.js';
 import { createServerMetrics, type Metrics } from '../http/metrics.js';
@@ -33,9 +34,9 @@ import { taskOf } from '../tasks/registry.js';
 import { VERSION } from '../version.js';
 import { forkChannel } from '../worker/channel.js';
 import { ENGINE_SCRIPT as entry } from '../worker/fork-engine.js';
-import { usableThreads } from '../worker/cpu-quota.js';
+import { usableThreads, wholeCores } from '../worker/cpu-quota.js';
 import { cacheBytesFor, memoryFor, pendingBytesFor } from '../worker/memory-limit.js';
-import { probeCudaInChild } from '../worker/probe-cuda.js';
+import { probeGpuInChild } from '../worker/probe-cuda.js';
 import { createScheduler } from '../worker/scheduler.js';
 import type { EngineState } from '../worker/engine-state.js';
 import { readsMedia } from '../tasks/reads-media.js';
@@ -44,14 +45,14 @@ import { createSupervisor } from '../worker/supervisor.js';
 /** Composition root of the server inside every image: settings, spec -> engine -> application -> listen -> signals. */
 export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Promise<void> {
   const config = readServerConfig(environment);
-  checkDevice(config.DEVICE);
   const logger = createLogger(config.LOG_FORMAT, config.LOG_LEVEL);
-  const dropped = dropPrivileges(config.RUN_AS, config.MODEL_DIR);
-  if (dropped) logger.info(dropped);
+  tell(logger, dropPrivileges(config.RUN_AS, config.MODEL_DIR));
   const specText = early?.specText ?? readSpecText(config.MODEL_SPEC);
   const spec = parseSpec(specText);
+  const { runtime, arena } = engineOf(spec.engine);
+  const gpu = checkedGpuSupport(config.DEVICE, runtime);
   const task = taskOf(spec.task);
-  const env = engineEnvironment(environment, engineOf(spec.engine).arena);
+  const env = engineEnvironment(environment, arena);
   const preparation: PreparationStatus = {
     progress: undefined,
     device: { asked: config.DEVICE, used: null, reason: null },
@@ -97,6 +98,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     running: () => scheduler.running,
     queued: () => scheduler.queued,
     ready: () => supervisor.state.name === 'ready',
+    placement: () => (supervisor.state.name === 'ready' ? supervisor.state.placement : undefined),
     restarts: () => supervisor.restarts,
     graphRuns: () => supervisor.graphRuns,
     pendingBytes: () => budget.held,
@@ -131,7 +133,7 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
   });
   if (config.UNTIL_STDIN_ENDS) process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
   // After listening, since opening a GPU takes seconds. If a required device is not available, the server ends.
-  const { device, reason } = await chooseDevice(config.DEVICE, probeCudaInChild(entry, env));
+  const { device, reason } = await chooseDevice(config.DEVICE, probeGpuInChild(entry, env, runtime), gpu);
   preparation.device = { asked: config.DEVICE, used: device, reason };
   logger.info(`computes on ${device}: ${reason}`);
   const weights = (signal: AbortSignal) => {
@@ -143,7 +145,13 @@ export async function serve(environment: NodeJS.ProcessEnv, early?: Early): Prom
     dir: await weights(signal),
     ...loadSettings(config, spec, { device, pendingBytes }),
   }));
-  // Both run in the background.
+  announce(config, spec, logger);
+}
+
+const tell = (logger: Logger, line: string | undefined): void => void (line && logger.info(line));
+
+/** Both run in the background. */
+function announce(config: ServerConfig, spec: ModelSpec, logger: Logger): void {
   void announceUpdate(config, logger);
   void announceStanding(config, spec, logger);
 }
@@ -158,12 +166,18 @@ const tracerOf = (config: ServerConfig, { id }: ModelSpec, logger: Logger): Prom
 /** How a model is opened on a device. */
 function loadSettings(
   config: ServerConfig,
-  { files }: ModelSpec,
+  { files, engine }: ModelSpec,
   { device, pendingBytes }: { device: LoadRequest['device']; pendingBytes: number },
 ): Omit<LoadRequest, 'spec' | 'dir'> {
   return {
     device,
-    ...parallelism(config),
+    ...parallelism(config, engine),
+    llama: {
+      contextLength: config.CONTEXT_LENGTH,
+      cacheType: config.CACHE_TYPE,
+      gpuLayers: config.GPU_LAYERS,
+      tensorSplit: config.TENSOR_SPLIT,
+    },
     precision: config.PRECISION,
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(files.reduce((sum, { size }) => sum + size, 0)),
     // The memory of GPUs is not known.
@@ -183,8 +197,8 @@ function defaultConcurrency({ engine, profile }: ModelSpec): number {
 /** More concurrent sessions gain little, and each needs its own working memory. */
 const MAX_WORKERS = 8;
 
-function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig) {
-  const threads = THREADS ?? usableThreads();
+function parallelism({ THREADS, WORKERS, INLINE }: ServerConfig, engine: EngineId) {
+  const threads = THREADS ?? (engineOf(engine).wholeCores ? wholeCores() : usableThreads());
   const workers = WORKERS ?? Math.min(threads, MAX_WORKERS);
   return { threads, workers: INLINE ? 0 : workers, copyWeights: WORKERS !== undefined };
 }
@@ -205,7 +219,10 @@ async function resolverFor(config: ServerConfig, kind: Modality): Promise<Resolv
 function logState(logger: Logger, state: EngineState): void {
   if (state.name === 'loading')
     logger.info(state.phase === 'opening' ? 'opens the model' : 'tries the model');
-  if (state.name === 'ready') logger.info({ times_ms: state.times }, 'ready');
+  if (state.name === 'ready') {
+    if (state.placement) logger.info(state.placement.text);
+    logger.info({ times_ms: state.times }, 'ready');
+  }
   if (state.name === 'failed') {
     const again =
       state.retryInMs === undefined ? '' : `; tries again in ${Math.ceil(state.retryInMs / 1000)} s`;

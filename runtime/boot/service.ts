@@ -2,6 +2,7 @@ import type { ModelSpec } from '../core/spec.js';
 import type { Delta } from '../core/delta.js';
 import type { Usage } from '../core/usage.js';
 import type { ModelService, RunCallbacks, ServiceStatus } from '../http/service.js';
+import type { LayerPlacement } from '../core/placement.js';
 import type { Progress } from '../core/progress.js';
 import { residentBytes } from '../memory.js';
 import type { WeightsStatus } from '../sealed/check.js';
@@ -121,7 +122,7 @@ function detailsOf({
     engine: spec.engine,
     dtype: spec.dtype,
     ignored_config: spec.ignoredConfig ?? [],
-    device: preparation.device,
+    device: { ...preparation.device, placement: placementIn(supervisor.state) },
     offline: preparation.offline,
     sealed: preparation.sealed,
     weights: preparation.weights ?? null,
@@ -140,6 +141,9 @@ function detailsOf({
     version: VERSION,
   };
 }
+
+const placementIn = (state: EngineState): LayerPlacement | null =>
+  (state.name === 'ready' && state.placement) || null;
 
 /** An example request for this model, without web addresses; null until it is ready. */
 function exampleOf(task: AnyTask, state: EngineState): Record<string, unknown> | null {

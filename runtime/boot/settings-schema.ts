@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
 import { DEFAULTS } from '../core/limits.js';
-import { PRECISIONS } from '../core/load-request.js';
+import { CACHE_TYPES, PRECISIONS } from '../core/load-request.js';
 import { moderationFlags } from '../dialects/moderation-flags.js';
 import { parseOrigins } from '../wire/origins.js';
 
@@ -123,6 +123,25 @@ export const settingsSchema = z.object({
   WORKERS: positive.refine((value) => value <= 64, 'must be at most 64').optional(),
   /** Default: a share of the memory beside the weights. */
   CACHE_BYTES: positive.optional(),
+  /** Of llama.cpp: tokens in the cache, of all texts together. Default: as memory and the model allow. */
+  CONTEXT_LENGTH: positive.optional(),
+  /** Of llama.cpp. Default: f32 for weights of 32 bits, else f16. */
+  CACHE_TYPE: z.enum(CACHE_TYPES, { error: 'must be f32, f16 or q8_0' }).optional(),
+  /** Of llama.cpp. Default: as many as fit. */
+  GPU_LAYERS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number')
+    .transform(Number)
+    .optional(),
+  /** Of llama.cpp: shares of several GPUs, as 3,1. Default: by their free memory. */
+  TENSOR_SPLIT: z
+    .string()
+    .regex(
+      /^\d{1,6}(?:\.\d{1,6})?(?:,\d{1,6}(?:\.\d{1,6})?){0,15}$/,
+      'takes numbers separated by commas, as 3,1',
+    )
+    .transform((value) => value.split(',').map(Number))
+    .optional(),
   /** Default: depends on the engine. */
   CONCURRENCY: positive.optional(),
   MAX_QUEUE: wholeNumber(DEFAULTS.maxQueue),

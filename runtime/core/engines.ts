@@ -10,13 +10,27 @@ export interface EngineDefinition {
   grows: boolean;
   /** Its sessions have a memory arena of their own, and malloc is for loading only. */
   arena: boolean;
+  /** Threads wait for each other at each operation: never more of them than cores that are wholly ours. */
+  wholeCores: boolean;
+  /** What computes: its packages, its devices, its form of weights. */
+  runtime: 'onnx' | 'llama';
 }
 
+const ONNX = { wholeCores: false, runtime: 'onnx' } as const;
+
 const ENGINES: Record<EngineId, EngineDefinition> = {
-  transformers: { runs: 'once', batchesTexts: true, grows: true, arena: true },
-  generation: { runs: 'per-token', batchesTexts: false, grows: false, arena: false },
-  speech: { runs: 'once', batchesTexts: false, grows: false, arena: false },
-  diffusion: { runs: 'per-step', batchesTexts: false, grows: false, arena: false },
+  transformers: { runs: 'once', batchesTexts: true, grows: true, arena: true, ...ONNX },
+  generation: { runs: 'per-token', batchesTexts: false, grows: false, arena: false, ...ONNX },
+  speech: { runs: 'once', batchesTexts: false, grows: false, arena: false, ...ONNX },
+  llama: {
+    runs: 'per-token',
+    batchesTexts: false,
+    grows: false,
+    arena: false,
+    wholeCores: true,
+    runtime: 'llama',
+  },
+  diffusion: { runs: 'per-step', batchesTexts: false, grows: false, arena: false, ...ONNX },
 };
 
 export const engineOf = (id: EngineId): EngineDefinition => ENGINES[id];

@@ -14,6 +14,21 @@ export type Precision = (typeof PRECISIONS)[number];
 /** Takes work that can wait until all sessions are there; each begins when the one before has ended. */
 export type Defer = (work: () => Promise<void>) => void;
 
+/** Types that numbers in the cache of llama.cpp can have. */
+export const CACHE_TYPES = ['f32', 'f16', 'q8_0'] as const;
+
+/** What operators ask of llama.cpp. */
+export interface LlamaSettings {
+  /** Tokens that the cache holds, of all texts together; as memory and the model allow if absent. */
+  contextLength?: number | undefined;
+  /** By the weights if absent: f32 for those of 32 bits, else f16. */
+  cacheType?: (typeof CACHE_TYPES)[number] | undefined;
+  /** Layers on GPUs; as many as fit if absent. */
+  gpuLayers?: number | undefined;
+  /** Shares of the GPUs. */
+  tensorSplit?: readonly number[] | undefined;
+}
+
 export interface LoadRequest {
   spec: ModelSpec;
   /** Folder with the spec's files. */
@@ -29,6 +44,8 @@ export interface LoadRequest {
   precision?: Precision | undefined;
   /** Bytes for the KV caches of all running generations. */
   cacheBytes: number;
+  /** For models that llama.cpp computes. */
+  llama?: LlamaSettings | undefined;
   /** No limits if absent. */
   memory?: MemoryLimits | undefined;
   /** Most pixels of an image. */

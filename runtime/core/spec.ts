@@ -1,14 +1,14 @@
 import type { TaskId } from './task-ids.js';
 
 /** Runtime images, which differ in their native packages. */
-export const PROFILES = ['text', 'vision', 'media'] as const;
+export const PROFILES = ['text', 'vision', 'media', 'llama'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 /**
  * How models are computed: one run per answer (transformers), many runs that write text (generation), sounds (speech),
- * noise that becomes pictures or video in steps (diffusion).
+ * noise that becomes pictures or video in steps (diffusion); files of GGUF by llama.cpp (llama).
  */
-export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion'] as const;
+export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion', 'llama'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];
 
 /** Weight formats, by their names in ONNX exports on the hub; bf16 is one of PyTorch's weights only. */

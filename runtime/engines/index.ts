@@ -1,7 +1,10 @@
 import { RunError } from '../core/errors.js';
 import type { Handles, Head } from '../core/handles/index.js';
 import type { LoadRequest } from '../core/load-request.js';
+import { engineOf } from '../core/engines.js';
+import type { LayerPlacement } from '../core/placement.js';
 import type { EngineId } from '../core/spec.js';
+import type { AnswerTokenizer } from './chat-templates/answer-tokenizer.js';
 
 /** Opens what a head needs. Rejects with a RunError (`not_ready`) that says what is wrong with the model's files. */
 type HeadLoader<H extends Head> = (request: LoadRequest) => Promise<Handles[H]>;
@@ -64,7 +67,25 @@ const LOADERS: Record<EngineId, Loaders> = {
       (await import('./diffusion/pipelines/unconditional.js')).loadUnconditional,
     'text-to-video': async () => (await import('./diffusion/pipelines/text-to-video.js')).loadTextToVideo,
   },
+  llama: {
+    'causal-lm': async () => (await import('./llama/text-generator.js')).loadLlamaTextGenerator,
+    embedding: async () => (await import('./llama/text-embedder.js')).loadLlamaTextEmbedder,
+    'sequence-classification': async () => (await import('./llama/reranker.js')).loadLlamaReranker,
+  },
 };
+
+/** What answers requests to the tokenizer of an open model. */
+export async function openTokenizer({ spec, dir }: LoadRequest): Promise<AnswerTokenizer> {
+  if (engineOf(spec.engine).runtime === 'onnx')
+    return (await import('./chat-templates/tokenizer-requests.js')).tokenizerOf(dir);
+  return (await import('./llama/opened-models.js')).answerOpenedTokenizer(dir);
+}
+
+/** Where the layers of an open model are, of engines that place them. */
+export async function placementOf({ spec, dir }: LoadRequest): Promise<LayerPlacement | undefined> {
+  if (engineOf(spec.engine).runtime === 'onnx') return undefined;
+  return (await import('./llama/opened-models.js')).openedPlacement(dir);
+}
 
 /** @throws RunError `not_ready` for a head that the engine of the request's spec does not have */
 export async function loadHandle<H extends Head>(head: H, request: LoadRequest): Promise<Handles[H]> {

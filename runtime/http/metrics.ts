@@ -2,6 +2,7 @@ import type { RowCounts } from '../core/row-counts.js';
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { DURATION_BUCKETS } from '../core/duration-buckets.js';
+import type { LayerPlacement } from '../core/placement.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { Usage } from '../core/usage.js';
 import type { ResponseSummary } from '../wire/observe-responses.js';
@@ -11,6 +12,8 @@ export interface ServerMetricsSources {
   running(): number;
   queued(): number;
   ready(): boolean;
+  /** Of engines that place layers. */
+  placement(): LayerPlacement | undefined;
   restarts(): number;
   /** Graph runs that the model has started. */
   graphRuns(): number;
@@ -38,6 +41,22 @@ export interface Metrics {
   text(): Promise<string>;
   /** GET /metrics. */
   handler: RequestHandler;
+}
+
+function countLayers(registry: Registry, { placement }: ServerMetricsSources): void {
+  new Gauge({
+    name: 'slipway_layers',
+    help: 'Layers of the model by where they are, of engines that place them.',
+    labelNames: ['where'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const placed = placement();
+      if (!placed) return;
+      this.set({ where: 'gpu' }, placed.gpu_layers);
+      this.set({ where: 'cpu' }, placed.layers - placed.gpu_layers);
+    },
+  });
 }
 
 /** Metrics of this server. Labels are routes, statuses and error codes; never text from callers. */
@@ -91,6 +110,7 @@ export function createServerMetrics(sources: ServerMetricsSources): Metrics {
   gauge('slipway_running', 'Requests that the model works on.', sources.running);
   gauge('slipway_queued', 'Requests that wait for a place.', sources.queued);
   gauge('slipway_ready', '1 when the model answers.', () => Number(sources.ready()));
+  countLayers(registry, sources);
   gauge('slipway_engine_restarts', 'Times that the model process was started again.', sources.restarts);
   gauge(
     'slipway_pending_bytes',

@@ -91,5 +91,20 @@ export type AnyTask = TaskDefinition<any, any>;
 export function defineTask<I extends z.ZodType, O extends z.ZodType>(
   task: Omit<TaskDefinition<z.output<I>, z.output<O>>, 'input' | 'output'> & { input: I; output: O },
 ): TaskDefinition<z.output<I>, z.output<O>> {
-  return task as unknown as TaskDefinition<z.output<I>, z.output<O>>;
+  const defined = task as unknown as TaskDefinition<z.output<I>, z.output<O>>;
+  return { ...defined, engines: { ...defined.engines, ...llamaBinding(defined.engines) } };
+}
+
+/** Heads that models in GGUF have, too (runtime/engines/llama/). */
+const LLAMA_HEADS: readonly Head[] = ['causal-lm', 'embedding', 'sequence-classification'];
+
+/** The same task over the one file of a model in GGUF, which has all that the head reads. */
+function llamaBinding<Input, Output>(
+  engines: TaskDefinition<Input, Output>['engines'],
+): TaskDefinition<Input, Output>['engines'] {
+  const bindings = Object.values(engines) as EngineBinding<Head, Input, Output>[];
+  const shared = bindings.find(({ head, modelTypes }) => !modelTypes && LLAMA_HEADS.includes(head));
+  if (!shared) return {};
+  const { otherGraphs: _, typeFiles: __, ...binding } = shared;
+  return { llama: { ...binding, graphs: ['model'], files: [] } } as TaskDefinition<Input, Output>['engines'];
 }

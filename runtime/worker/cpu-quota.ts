@@ -6,9 +6,16 @@ import { type ReadSystemFile, readSystemFile } from './system-file.js';
  * considers cpusets but not quotas (`docker run --cpus`).
  */
 export function usableThreads(read: ReadSystemFile = readSystemFile): number {
-  const quota = quotaV2(read('/sys/fs/cgroup/cpu.max')) ?? quotaV1(read);
-  return Math.max(1, Math.min(availableParallelism(), Math.ceil(quota ?? Infinity)));
+  return Math.max(1, Math.min(availableParallelism(), Math.ceil(quotaOf(read))));
 }
+
+/** The same rounded down: CPUs that are there whenever they are wanted, one at least. */
+export function wholeCores(read: ReadSystemFile = readSystemFile): number {
+  return Math.max(1, Math.min(availableParallelism(), Math.floor(quotaOf(read))));
+}
+
+const quotaOf = (read: ReadSystemFile): number =>
+  quotaV2(read('/sys/fs/cgroup/cpu.max')) ?? quotaV1(read) ?? Infinity;
 
 /** cgroup v2: "<quota µs|max> <period µs>". */
 function quotaV2(text: string | undefined): number | undefined {

@@ -5,7 +5,10 @@ export type EngineState =
   | { name: 'idle' }
   | { name: 'preparing' }
   | { name: 'loading'; phase: LoadPhase }
-  | ({ name: 'ready'; times: Omit<Loaded, 'example' | 'tools'> } & Pick<Loaded, 'example' | 'tools'>)
+  | ({ name: 'ready'; times: Pick<Loaded, 'loadMs' | 'goldenMs'> } & Pick<
+      Loaded,
+      'example' | 'tools' | 'placement'
+    >)
   | {
       name: 'failed';
       /** Shown to callers and operators. */

@@ -1,6 +1,5 @@
 import { describe } from '../core/errors.js';
 import { createOutbox } from '../core/outbox.js';
-import { probeCuda } from '../engines/sessions/cuda-probe.js';
 import { preloadHead } from '../engines/index.js';
 import { clearScratch } from '../boot/scratch.js';
 import { headOf } from '../tasks/registry.js';
@@ -9,7 +8,14 @@ import type { FromEngine, ToEngine } from './protocol.js';
 
 /** The child process: connects the engine host to the IPC channel, or runs the GPU probe. Ends with its parent. */
 if (process.argv.includes('--probe-cuda')) {
+  // Neither library is in all images.
+  const { probeCuda } = await import('../engines/sessions/cuda-probe.js');
   process.send!({ problem: await probeCuda() });
+  process.exit(0);
+}
+if (process.argv.includes('--probe-llama')) {
+  const { probeLlama } = await import('../engines/llama/probe.js');
+  process.send!({ problem: probeLlama() });
   process.exit(0);
 }
 

@@ -3,9 +3,9 @@ import type { Delta } from '../core/delta.js';
 import { RunError, toWireError } from '../core/errors.js';
 import { takeRowCounts } from '../engines/batching/row-counts.js';
 import { graphRuns } from '../engines/sessions/graph-runs.js';
-import { tokenizerOf } from '../engines/chat-templates/tokenizer-requests.js';
-import { loadHandle } from '../engines/index.js';
+import { loadHandle, openTokenizer, placementOf } from '../engines/index.js';
 import type { TokenizerRequest } from '../core/handles/index.js';
+import type { LayerPlacement } from '../core/placement.js';
 import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
@@ -27,6 +27,7 @@ export interface EngineHost {
 interface Loaded {
   example: Record<string, unknown> | undefined;
   tools: ToolSupport | undefined;
+  placement: LayerPlacement | undefined;
   run(
     input: Resolved<unknown>,
     context: RunContext,
@@ -63,7 +64,14 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
       const alone = { signal: new AbortController().signal, count: () => {}, tell: () => {} };
       await collect(loaded.run(golden, alone), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
-      send({ type: 'ready', loadMs, goldenMs, example: loaded.example, tools: loaded.tools });
+      send({
+        type: 'ready',
+        loadMs,
+        goldenMs,
+        example: loaded.example,
+        tools: loaded.tools,
+        placement: loaded.placement,
+      });
       collectGarbage();
     } catch (error) {
       send({ type: 'load_failed', error: toWireError(loadFailure(error, request)) });
@@ -127,10 +135,12 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
   const binding = task.engines[engine] as EngineBinding<any, any, any> | undefined;
   if (!binding) throw new RunError('not_ready', `task ${id} has no engine ${engine} in this version`);
   const handle = await loadHandle(binding.head, request);
-  const tokenize = tokenizerOf(request.dir);
+  const tokenize = await openTokenizer(request);
+  const placement = await placementOf(request);
   return {
     example: binding.example?.(handle),
     tools: binding.tools?.(handle),
+    placement,
     run(input, context) {
       const { tokenizer } = input as { tokenizer?: TokenizerRequest };
       return tokenizer ? tokenize(tokenizer, context.signal) : binding.run(handle, input, context);

@@ -1,10 +1,17 @@
 import { fork } from 'node:child_process';
 
-/** Tries the GPU in a temporary child process, since a broken driver may crash the process. */
-export function probeCudaInChild(entry: string, env: NodeJS.ProcessEnv): () => Promise<string | undefined> {
+/**
+ * Tries the GPU in a temporary child process, since a broken driver may crash the process.
+ * @param runtime what is to compute on it
+ */
+export function probeGpuInChild(
+  entry: string,
+  env: NodeJS.ProcessEnv,
+  runtime: 'onnx' | 'llama',
+): () => Promise<string | undefined> {
   return () =>
     new Promise((resolve) => {
-      const child = fork(entry, ['--probe-cuda'], {
+      const child = fork(entry, [runtime === 'llama' ? '--probe-llama' : '--probe-cuda'], {
         env,
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         execArgv: [],

@@ -1,6 +1,7 @@
 import type { RowCounts } from '../core/row-counts.js';
 import type { Delta } from '../core/delta.js';
 import type { WireError } from '../core/errors.js';
+import type { LayerPlacement } from '../core/placement.js';
 import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
@@ -40,6 +41,8 @@ export interface Loaded {
   example?: Record<string, unknown> | undefined;
   /** Of chats: how answers are told apart. */
   tools?: ToolSupport | undefined;
+  /** Where its layers are, of engines that place them. */
+  placement?: LayerPlacement | undefined;
 }
 
 export type LoadPhase = 'opening' | 'warming_up';

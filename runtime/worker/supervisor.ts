@@ -81,10 +81,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const engine = createEngineClient(open, onRows);
     client = runs.follow(engine);
     try {
-      const { loadMs, goldenMs, example, tools } = await engine.load(request, onPhase);
+      const { loadMs, goldenMs, ...told } = await engine.load(request, onPhase);
       if (state.isFrozen) return;
       if (quickDeaths < QUICK_DEATHS) failures = 0;
-      state.set({ name: 'ready', times: { loadMs, goldenMs }, example, tools });
+      state.set({ name: 'ready', times: { loadMs, goldenMs }, ...told });
     } catch (error) {
       return onLoadFailure(request, engine, error as RunError);
     }

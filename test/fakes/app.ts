@@ -37,6 +37,7 @@ export const idleMetrics = () =>
     running: () => 0,
     queued: () => 0,
     ready: () => true,
+    placement: () => undefined,
     restarts: () => 0,
     graphRuns: () => 0,
     pendingBytes: () => 0,

@@ -75,4 +75,4 @@ export function ggufFacts({ metadata, tensors: list, files }: GgufModel): GgufFa
 }
 
 /** For what llama.cpp computes and graphs of ours don't. */
-export const LLAMA_REMEDY = 'take a repository with its PyTorch weights, or another model';
+export const LLAMA_REMEDY = 'leave it to llama.cpp with --engine llama';

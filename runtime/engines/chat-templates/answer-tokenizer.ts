@@ -21,10 +21,13 @@ const TURN_MS = 10;
  * Requests to the tokenizer of a model, whatever its head. It is loaded when it is first asked, beside the one that the head
  * reads with, which may be another (lower-cased).
  */
-export function answerTokenizer(dir: string): AnswerTokenizer {
-  let opened: Promise<Parts> | undefined;
+export const answerTokenizer = (dir: string): AnswerTokenizer => answerWith(() => openParts(dir));
+
+/** The same with what is opened otherwise. */
+export function answerWith(open: () => Promise<TokenizerParts>): AnswerTokenizer {
+  let opened: Promise<TokenizerParts> | undefined;
   return async (request, signal) => {
-    opened ??= open(dir).catch((error: unknown) => {
+    opened ??= open().catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
@@ -32,13 +35,13 @@ export function answerTokenizer(dir: string): AnswerTokenizer {
   };
 }
 
-interface Parts {
+export interface TokenizerParts {
   tokenizer: TextTokenizer;
   template: ChatTemplate | undefined;
   maxLength: number | undefined;
 }
 
-async function open(dir: string): Promise<Parts> {
+async function openParts(dir: string): Promise<TokenizerParts> {
   const [tokenizer, config] = await Promise.all([loadTokenizer(dir), readModelConfig(dir)]);
   const template = await loadChatTemplate(dir, tokenizer.config);
   return { tokenizer, template, maxLength: contextLengthOf(config) ?? tokenizer.modelMaxLength };
@@ -46,7 +49,7 @@ async function open(dir: string): Promise<Parts> {
 
 /** @throws RunError 400 for a token that there is not, 422 for a conversation that the template can't write */
 async function answer(
-  { tokenizer, template, maxLength }: Parts,
+  { tokenizer, template, maxLength }: TokenizerParts,
   request: TokenizerRequest,
   signal: AbortSignal,
 ): Promise<TokenizerAnswer> {

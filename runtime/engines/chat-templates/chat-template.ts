@@ -171,7 +171,8 @@ function withTag(content: ChatMessage['content']): { begun: string; content: Cha
   return { begun, content: marked };
 }
 
-function namedTemplates(value: unknown): Record<string, string> {
+/** `chat_template` of tokenizer_config.json: a text, or a list of named ones. */
+export function namedTemplates(value: unknown): Record<string, string> {
   if (typeof value === 'string') return { default: value };
   if (!Array.isArray(value)) return {};
   const rows = value as { name?: string; template?: string }[];

@@ -18,14 +18,23 @@ export class DeviceError extends Error {
 
 export type DeviceSetting = 'auto' | 'cuda' | 'cpu';
 
+/** What is missing without the library beside the binding. */
 const NO_PROVIDER = 'there is no CUDA provider here (images for cuda have one)';
+
+/** What an engine computes with on GPUs. */
+export interface GpuSupport {
+  /** True where what it needs is installed. */
+  installed: boolean;
+  /** Said where it is not. */
+  missing: string;
+}
 
 /**
  * The part of the choice that costs nothing, before a port is opened.
  * @throws DeviceError for `cuda` where no CUDA provider is installed
  */
-export function checkDevice(asked: DeviceSetting, hasProvider = hasCudaProvider()): void {
-  if (asked === 'cuda' && !hasProvider) throw unusable(NO_PROVIDER);
+export function checkDevice(asked: DeviceSetting, { installed, missing }: GpuSupport): void {
+  if (asked === 'cuda' && !installed) throw unusable(missing);
 }
 
 /**
@@ -36,10 +45,10 @@ export function checkDevice(asked: DeviceSetting, hasProvider = hasCudaProvider(
 export async function chooseDevice(
   asked: DeviceSetting,
   probe: ProbeCuda,
-  hasProvider = hasCudaProvider(),
+  { installed, missing }: GpuSupport,
 ): Promise<DeviceChoice> {
   if (asked === 'cpu') return { device: 'cpu', reason: 'DEVICE=cpu' };
-  const problem = hasProvider ? await probe() : NO_PROVIDER;
+  const problem = installed ? await probe() : missing;
   if (problem === undefined)
     return { device: 'cuda', reason: asked === 'cuda' ? 'DEVICE=cuda' : 'a GPU works' };
   if (asked === 'auto') return { device: 'cpu', reason: problem };
@@ -50,8 +59,15 @@ function unusable(problem: string): DeviceError {
   return new DeviceError(`DEVICE is cuda, but no GPU can be used: ${problem}; use DEVICE=auto or cpu`);
 }
 
-/** The provider library lies beside the binding, in images for cuda only. */
+/** Of ONNX Runtime: its provider library lies beside the binding, in images for cuda only. */
+export const onnxGpuSupport = (): GpuSupport => ({ installed: hasCudaProvider(), missing: NO_PROVIDER });
+
 function hasCudaProvider(): boolean {
-  const binding = dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
-  return existsSync(join(binding, `bin/napi-v6/linux/${process.arch}/libonnxruntime_providers_cuda.so`));
+  try {
+    const binding = dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
+    return existsSync(join(binding, `bin/napi-v6/linux/${process.arch}/libonnxruntime_providers_cuda.so`));
+  } catch {
+    // Images of other engines have no ONNX Runtime.
+    return false;
+  }
 }

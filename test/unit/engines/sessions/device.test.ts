@@ -1,5 +1,7 @@
 import { checkDevice, chooseDevice, DeviceError } from '../../../../runtime/engines/sessions/device.js';
 
+const support = (installed: boolean) => ({ installed, missing: 'there is no CUDA provider here' });
+
 const works = async () => undefined;
 const broken = async () => 'CUDA driver version is insufficient';
 const notAsked = async () => {
@@ -14,17 +16,20 @@ describe('what DEVICE means', () => {
     ['auto', false, notAsked, { device: 'cpu', reason: expect.stringMatching(/no CUDA provider/) }],
     ['cuda', true, works, { device: 'cuda', reason: 'DEVICE=cuda' }],
   ] as const)('%s, provider installed: %s', async (asked, hasProvider, probe, expected) => {
-    expect(await chooseDevice(asked, probe, hasProvider)).toEqual(expected);
+    expect(await chooseDevice(asked, probe, support(hasProvider))).toEqual(expected);
   });
 
   test('cuda never falls back', async () => {
-    await expect(chooseDevice('cuda', broken, true)).rejects.toThrow(/no GPU can be used: CUDA driver/);
-    await expect(chooseDevice('cuda', notAsked, false)).rejects.toThrow(DeviceError);
+    await expect(chooseDevice('cuda', broken, support(true))).rejects.toThrow(
+      /no GPU can be used: CUDA driver/,
+    );
+    await expect(chooseDevice('cuda', notAsked, support(false))).rejects.toThrow(DeviceError);
   });
 
   test('a missing provider is noticed before anything is opened', () => {
-    expect(() => checkDevice('cuda', false)).toThrow(/no CUDA provider here/);
-    for (const asked of ['auto', 'cpu'] as const) expect(() => checkDevice(asked, false)).not.toThrow();
-    expect(() => checkDevice('cuda', true)).not.toThrow();
+    expect(() => checkDevice('cuda', support(false))).toThrow(/no CUDA provider here/);
+    for (const asked of ['auto', 'cpu'] as const)
+      expect(() => checkDevice(asked, support(false))).not.toThrow();
+    expect(() => checkDevice('cuda', support(true))).not.toThrow();
   });
 });

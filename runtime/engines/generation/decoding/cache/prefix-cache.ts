@@ -1,8 +1,8 @@
 import type { CacheBudget, Reservation } from './cache-budget.js';
 import type { SequenceCache } from './kv-cache.js';
 
-export interface PrefixMatch {
-  cache: SequenceCache;
+export interface PrefixMatch<Cache> {
+  cache: Cache;
   /** How many of its tokens are the beginning of the prompt. */
   length: number;
 }
@@ -11,13 +11,15 @@ export interface PrefixMatch {
  * Caches of texts that have ended, for prompts that begin like them: the turns of one conversation, a system prompt.
  * It uses what the budget has free.
  */
-export interface PrefixCache {
+export interface PrefixCache<Cache = SequenceCache> {
   /** The kept text that shares the longest beginning with a prompt, if it is worth a copy. */
-  lookUp(prompt: readonly number[]): PrefixMatch | undefined;
+  lookUp(prompt: readonly number[]): PrefixMatch<Cache> | undefined;
   /** Keeps the cache of a text where there is room. The oldest one leaves when there are too many. */
-  insert(tokens: readonly number[], extract: () => SequenceCache): void;
+  insert(tokens: readonly number[], extract: () => Cache): void;
   /** Evicts the oldest until this many bytes are free, or nothing is left. */
   evictFor(bytes: number): void;
+  /** Evicts the oldest until there is enough of something else, or nothing is left. */
+  evictUntil(enough: () => boolean): void;
 }
 
 /** Shorter beginnings are computed again: that is as fast as the copy. */
@@ -25,39 +27,48 @@ const MIN_LENGTH = 16;
 /** Most texts that are kept. */
 const MAX_ENTRIES = 64;
 
-export interface PrefixCacheOptions {
+export interface PrefixCacheOptions<Cache = SequenceCache> {
   bytesPerToken: number;
   /** Of a text beside its tokens. */
   fixedBytes?: number;
   /** True where a kept text serves prompts that begin with all of it only: states know no former ones. */
   wholeOnly?: boolean;
+  /** Most texts that are kept. */
+  most?: number;
+  /** Frees a cache that is kept no more, where that has to be said. */
+  drop?(cache: Cache): void;
 }
 
-interface Entry {
+interface Entry<Cache> {
   tokens: readonly number[];
-  cache: SequenceCache;
+  cache: Cache;
   reservation: Reservation;
 }
 
-export function createPrefixCache(
+export function createPrefixCache<Cache = SequenceCache>(
   budget: CacheBudget,
-  { bytesPerToken, fixedBytes = 0, wholeOnly = false }: PrefixCacheOptions,
-): PrefixCache {
+  options: PrefixCacheOptions<Cache>,
+): PrefixCache<Cache> {
+  const { bytesPerToken, fixedBytes = 0, wholeOnly = false, most = MAX_ENTRIES } = options;
   /** The oldest first. */
-  const entries: Entry[] = [];
+  const entries: Entry<Cache>[] = [];
 
-  function evictOldest(): void {
-    entries.shift()!.reservation.release();
+  function forget({ reservation, cache }: Entry<Cache>): void {
+    reservation.release();
+    options.drop?.(cache);
   }
 
-  function evictFor(bytes: number): void {
-    while (entries.length > 0 && budget.free < bytes) evictOldest();
+  const evictOldest = (): void => forget(entries.shift()!);
+
+  function evictUntil(enough: () => boolean): void {
+    while (entries.length > 0 && !enough()) evictOldest();
   }
 
   return {
-    evictFor,
+    evictUntil,
+    evictFor: (bytes) => evictUntil(() => budget.free >= bytes),
     lookUp(prompt) {
-      let best: { entry: Entry; length: number } | undefined;
+      let best: { entry: Entry<Cache>; length: number } | undefined;
       for (const entry of entries) {
         // The last token of a prompt is always fed: its scores are needed.
         const length = Math.min(commonLength(entry.tokens, prompt), prompt.length - 1);
@@ -78,9 +89,9 @@ export function createPrefixCache(
       const shorter = entries.find((entry) => commonLength(entry.tokens, tokens) === entry.tokens.length);
       if (shorter) {
         entries.splice(entries.indexOf(shorter), 1);
-        shorter.reservation.release();
+        forget(shorter);
       }
-      if (entries.length === MAX_ENTRIES) evictOldest();
+      if (entries.length >= most) evictOldest();
       entries.push({ tokens: [...tokens], cache: extract(), reservation: budget.reserve(bytes) });
     },
   };

@@ -1,0 +1,232 @@
+import { totalmem } from 'node:os';
+import type { Dtype, ModelInfo, ModelSpec } from '../../../runtime/core/spec.js';
+import { isTaskId, type TaskId } from '../../../runtime/core/task-ids.js';
+import { type GgufModel, ggufSizes, readGgufModel } from '../../../runtime/gguf/index.js';
+import type { ToolSupport } from '../../../runtime/core/tools.js';
+import { StoreError } from '../../../runtime/store/errors.js';
+import {
+  chooseGguf,
+  type GgufVariant,
+  ggufVariants,
+  isGgufOnly,
+} from '../../../runtime/store/choose-gguf.js';
+import { rangesOf } from '../../../runtime/store/source.js';
+import { formatSpec, parseSpec } from '../../../runtime/store/spec-file.js';
+import { taskOf } from '../../../runtime/tasks/registry.js';
+import { sizesOf } from '../../../runtime/core/network-sizes.js';
+import { WeightsError } from '../../../runtime/weights/errors.js';
+import { pictureMemory } from '../pictures/picture-memory.js';
+import type { ModelFacts } from '../facts.js';
+import type { ModelPlan, PlanRequest } from '../model-plan.js';
+import { Refusal } from '../refusal.js';
+import { architectureOf } from './architectures.js';
+import { ggufFacts } from './facts.js';
+import { templateTools, toolNote } from '../tool-format.js';
+
+/** What computes the file of a repository of GGUF. */
+export interface LlamaChoice {
+  /** By llama.cpp. */
+  plan?: ModelPlan;
+  /** Else the file that graphs of ours are to compute, and why. */
+  file?: string;
+  reasons?: string[];
+  /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
+  instead?(refusal: Refusal): ModelPlan;
+}
+
+/**
+ * Decides whether llama.cpp computes a file of GGUF. Reads its header, no weights.
+ * @returns undefined for a repository whose files of GGUF are not wanted
+ * @throws Refusal when it can't be served; StoreError when the source fails
+ */
+export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<LlamaChoice | undefined> {
+  const variants = ggufVariants(info.files);
+  const { engine: asked } = request;
+  const isWanted = request.file !== undefined || isGgufOnly(info.files) || asked === 'llama';
+  if (!isWanted || (variants.length === 0 && asked !== 'llama')) return undefined;
+  const chosen = choose(request, info, variants);
+  const file = await readHeader(request, info, chosen.variant);
+  const { by, reason } = computedBy(request, file);
+  const plan = (why: string) => planned(request, { info, variants, ...chosen, file, why });
+  if (by === 'llama') return { plan: plan(reason) };
+  const own = { file: chosen.variant.path, reasons: [`graph: ${reason}`] };
+  if (asked === 'own') return own;
+  return { ...own, instead: (refusal) => plan(`since ${refusal.reason}`) };
+}
+
+/** Types that graphs of ours read at their own speed, or faster than llama.cpp where several texts are written. */
+const WIDE = /^(?:F32|F16|BF16|Q8_0)$/;
+
+function computedBy(
+  { engine: asked }: PlanRequest,
+  file: GgufModel,
+): { by: 'llama' | 'own'; reason: string } {
+  if (asked !== undefined) return { by: asked, reason: 'asked for' };
+  const narrow = file.tensors.find(({ type, shape }) => shape.length > 1 && !WIDE.test(type));
+  if (narrow) return { by: 'llama', reason: `since it has ${narrow.type}, which is quickest there` };
+  try {
+    architectureOf(ggufFacts(file));
+  } catch (error) {
+    if (error instanceof WeightsError) return { by: 'llama', reason: `since it ${error.reason}` };
+    throw error;
+  }
+  const reason =
+    'ours over the file: a known architecture with 8 bits and more, whose answers do not depend on company';
+  return { by: 'own', reason: `${reason}; --engine llama takes llama.cpp` };
+}
+
+interface Known {
+  info: ModelInfo;
+  variants: readonly GgufVariant[];
+  variant: GgufVariant;
+  reason: string;
+  file: GgufModel;
+  /** Why llama.cpp. */
+  why: string;
+}
+
+function planned(request: PlanRequest, { info, variants, variant, reason, file, why }: Known): ModelPlan {
+  const detected = taskFor(request, info, file);
+  const { task } = detected;
+  const binding = taskOf(task).engines.llama;
+  if (!binding)
+    throw new Refusal(
+      `${info.id} has GGUF files only, and ${task} is not served over them`,
+      'take the repository that they were made of; general.base_model in the file names it',
+    );
+  const tools = toolsOf(file, task);
+  const spec = specOf({ info, variant, file, task });
+  return {
+    ...{ info, facts: factsFor(file), spec, formats: [spec], tools },
+    reasons: [
+      `file ${variant.path}: ${reason}`,
+      detected.reason,
+      `engine llama: loads ${binding.head} models by llama.cpp, ${why}`,
+      ...toolNote(tools),
+    ],
+    parameters: file.tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+    toMake: undefined,
+    gguf: { variants, chosen: variant, reason },
+  };
+}
+
+/** What a server takes beside the weights, roughly: its figures are those of the forecast. */
+const BESIDE = 300e6;
+
+function choose({ file: wanted }: PlanRequest, { id }: ModelInfo, variants: readonly GgufVariant[]) {
+  try {
+    const fits = ({ size }: GgufVariant) => size + BESIDE < totalmem();
+    return chooseGguf({ id, variants, wanted, fits });
+  } catch (error) {
+    if (error instanceof StoreError) throw new Refusal(error.message);
+    throw error;
+  }
+}
+
+async function readHeader(
+  { source }: PlanRequest,
+  info: ModelInfo,
+  { path }: GgufVariant,
+): Promise<GgufModel> {
+  try {
+    return await readGgufModel(rangesOf(source, info), path);
+  } catch (error) {
+    if (error instanceof WeightsError) throw new Refusal(`${info.id}: ${error.message}`);
+    throw error;
+  }
+}
+
+const architectureName = ({ metadata }: GgufModel): string =>
+  String(metadata.get('general.architecture') ?? 'unknown');
+
+const templateOf = ({ metadata }: GgufModel): string | undefined => {
+  const template = metadata.get('tokenizer.chat_template');
+  return typeof template === 'string' ? template : undefined;
+};
+
+/** By what the operator says, the head, the pooling, and the template; tags of such repositories say little. */
+function taskFor(
+  { task }: PlanRequest,
+  { id, pipelineTag }: ModelInfo,
+  file: GgufModel,
+): { task: TaskId; reason: string } {
+  if (task !== undefined) {
+    if (!isTaskId(task)) throw new Refusal(`there is no task ${task}`);
+    if (task === 'chat' && templateOf(file) === undefined)
+      throw new Refusal(
+        `${id} has no chat template, so it can't hold a conversation`,
+        'use --task text-generation',
+      );
+    return { task, reason: `task ${task}: asked for` };
+  }
+  const of = (key: string) => file.metadata.get(`${architectureName(file)}.${key}`);
+  if (file.tensors.some(({ name }) => /^cls(?:\.output)?\.weight$/.test(name)))
+    return {
+      task: 'text-classification',
+      reason: 'task text-classification: the file has a head that scores',
+    };
+  const pools = Number(of('pooling_type') ?? 0) > 0;
+  if (pools || of('attention.causal') === false) {
+    const task = pipelineTag === 'sentence-similarity' ? pipelineTag : 'feature-extraction';
+    return { task, reason: `task ${task}: the file says how vectors of texts are made` };
+  }
+  return templateOf(file) === undefined
+    ? { task: 'text-generation', reason: 'task text-generation: a language model without a chat template' }
+    : { task: 'chat', reason: 'task chat: a language model with a chat template' };
+}
+
+function toolsOf(file: GgufModel, task: TaskId): ToolSupport | undefined {
+  const source = templateOf(file);
+  if (source === undefined || (task !== 'chat' && task !== 'text-generation')) return undefined;
+  return templateTools(source);
+}
+
+/** Nearest names of weight formats; the file's own is in its name. */
+function dtypeOf({ tensors }: GgufModel): Dtype {
+  const matrices = tensors.filter(({ shape }) => shape.length >= 2);
+  const bytes = matrices.reduce((sum, { length }) => sum + length, 0);
+  const numbers = matrices.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
+  const bits = (8 * bytes) / Math.max(1, numbers);
+  if (bits > 24) return 'fp32';
+  if (bits <= 12) return bits > 7 ? 'q8' : 'q4';
+  return matrices.some(({ type }) => type === 'BF16') ? 'bf16' : 'fp16';
+}
+
+interface Decided {
+  info: ModelInfo;
+  variant: GgufVariant;
+  file: GgufModel;
+  task: TaskId;
+}
+
+function specOf({ info, variant, file, task }: Decided): ModelSpec {
+  const { id, revision, commit } = info;
+  const license = file.metadata.get('general.license');
+  const architecture = architectureName(file);
+  return parseSpec(
+    formatSpec({
+      ...{ specVersion: 1, id, revision, commit, task, engine: 'llama', profile: 'llama' },
+      ...{ dtype: dtypeOf(file), architecture, modelType: architecture },
+      license: info.license ?? (typeof license === 'string' ? license : undefined),
+      graphs: { model: variant.path },
+      files: variant.files,
+    }),
+  );
+}
+
+/** As far as forecasts need them. */
+function factsFor(file: GgufModel): ModelFacts {
+  const { layers, width, vocabulary, heads, feedForward, trainedLength } = ggufSizes(
+    file.metadata,
+    file.tensors,
+  );
+  const config = {
+    ...{ hidden_size: width, num_hidden_layers: layers, vocab_size: vocabulary },
+    ...{ num_attention_heads: heads, intermediate_size: feedForward, max_position_embeddings: trainedLength },
+  };
+  return {
+    ...{ architectures: [architectureName(file)], modelType: architectureName(file), customCode: false },
+    ...{ hasChatTemplate: templateOf(file) !== undefined, sentenceModules: false, hasTimmSettings: false },
+    ...{ sizes: sizesOf(config), picture: pictureMemory(config, {}), notes: [], gguf: file },
+  };
+}

@@ -1,0 +1,81 @@
+import type { EmbedOptions, EncodeOptions, Pooling, TextEmbedder } from '../../core/handles/index.js';
+import type { LoadRequest } from '../../core/load-request.js';
+import { RunError } from '../../core/errors.js';
+import { openModel } from './open-model.js';
+import { createPooledRows, type PooledRows } from './pooled-rows.js';
+import { rememberModel } from './opened-models.js';
+
+/** Poolings that llama.cpp has, by their names in requests. */
+const POOLINGS: Partial<Record<Pooling, 'mean' | 'cls' | 'last'>> = {
+  mean: 'mean',
+  cls: 'cls',
+  lasttoken: 'last',
+};
+
+/** Vectors of texts by a model in GGUF: pooled as the file says, scaled to length 1 as sentence-transformers' modules of such models do. */
+export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
+  const opened = await openModel(request);
+  const { tokenizer } = opened;
+  const contexts = new Map<string, Promise<PooledRows>>();
+  const rowsOf = (pooling: 'model' | 'mean' | 'cls' | 'last' | 'none'): Promise<PooledRows> => {
+    const found = contexts.get(pooling) ?? createPooledRows(opened, pooling, request.threads);
+    contexts.set(pooling, found);
+    return found;
+  };
+  const usual = await rowsOf(opened.pooling === 'none' ? 'mean' : 'model');
+  rememberModel(request.dir, opened, { template: undefined, maxLength: usual.longest });
+
+  const rowOf = (
+    text: string,
+    { maxLength, truncation, specialTokens, onTokens }: EncodeOptions,
+  ): number[] => {
+    const longest = Math.min(usual.longest, maxLength ?? usual.longest);
+    const { ids } = tokenizer.encode(text, { maxLength: longest, truncation, specialTokens });
+    onTokens?.(ids.length);
+    return ids;
+  };
+
+  async function embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
+    const { pooling } = options;
+    const wanted = pooling && POOLINGS[pooling];
+    if (pooling && !wanted)
+      throw new RunError(
+        'unprocessable',
+        `params.pooling: llama.cpp pools ${Object.keys(POOLINGS).join(', ')}, not ${pooling}`,
+      );
+    const rows = wanted ? await rowsOf(wanted) : usual;
+    return finished(await rows.vector(rowOf(text, options), options.signal), options, pooling === undefined);
+  }
+
+  return {
+    embed,
+    async encode(text, options = {}) {
+      if (options.promptName !== undefined)
+        throw new RunError(
+          'unprocessable',
+          'params.prompt_name: files of GGUF have no named prompts; give the text with params.prompt',
+        );
+      const ids = rowOf((options.prompt ?? '') + text, options);
+      return finished(await usual.vector(ids, options.signal), options, true);
+    },
+    async states(text, options = {}) {
+      const rows = await rowsOf('none');
+      return rows.states(rowOf((options.prompt ?? '') + text, options), options.signal);
+    },
+  };
+}
+
+function finished(
+  vector: Float32Array,
+  { truncateDim, normalize, renormalize }: Pick<EncodeOptions, 'truncateDim' | 'normalize' | 'renormalize'>,
+  usual: boolean,
+): Float32Array {
+  const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
+  const wanted = normalize ?? (kept.length < vector.length ? (renormalize ?? false) : usual);
+  return wanted ? unit(kept) : kept;
+}
+
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return length === 0 ? vector : vector.map((value) => value / length);
+}
