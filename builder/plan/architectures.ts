@@ -57,13 +57,13 @@ const ARCHITECTURES: Row[] = [
     'image-text-to-text',
   ],
   [
-    /^(?:SmolVLM|Qwen\d\w*VL|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
+    /^(?:SmolVLM|Qwen\d\w*VL|Qwen3_5ForConditionalGeneration|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
     'image-text-to-text',
     'video-text-to-text',
     'visual-question-answering',
   ],
   [
-    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Mllama|Florence2|Mistral3|AyaVision|Moondream)\w*/,
+    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Mllama|Florence2|Mistral3|AyaVision|Moondream|LightOnOcr|PaddleOCRVL)\w*/,
     'image-text-to-text',
     'visual-question-answering',
     'image-to-text',

@@ -54,7 +54,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
     /^(?:aya_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping)$/,
     'a head that the whole model replaces',
   ],
-  [/^mistral3\.vision_config\.image_size$/, 'images keep their size'],
+  [/^(?:mistral3|lighton_ocr)\.vision_config\.image_size$/, 'images keep their size'],
 ];
 
 const isConditional = (type: string, name: string): boolean =>

@@ -8,6 +8,8 @@ import { internvl } from './internvl.js';
 import { llava } from './llava.js';
 import { llavaNext } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
+import { lightonOcr } from './lighton-ocr.js';
+import { qwen35Pictures } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
@@ -28,6 +30,8 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen3VlMoe,
   internvl,
   mistral3,
+  lightonOcr,
+  qwen35Pictures,
   ayaVision,
   florence2,
   voxtral,

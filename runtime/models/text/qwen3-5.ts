@@ -42,9 +42,13 @@ function associate(
   return deltaNet(g, inputs, projected, { layer, at, c });
 }
 
-export function qwen35Model(c: Qwen35Config): LlamaLike {
+/** Of all dimensions of a head. */
+export const turnedPart = (c: Qwen35Config): number => c.partial_rotary_factor ?? 0.25;
+
+/** @param axes of positions, for each frequency, where there are several */
+export function qwen35Model(c: Qwen35Config, axes?: readonly number[]): LlamaLike {
   const sizes = llamaSizes(c);
-  const rotary = { ...c, partial_rotary_factor: c.partial_rotary_factor ?? 0.25 };
+  const rotary = { ...c, partial_rotary_factor: turnedPart(c), ...(axes && { axes }) };
   return {
     ...sizes,
     bias: {},
@@ -60,5 +64,5 @@ export function qwen35Model(c: Qwen35Config): LlamaLike {
 export const qwen35 = defineFamily({
   modelTypes: ['qwen3_5_text'],
   config: qwen35Config,
-  ...llamaLike<Qwen35Config>(qwen35Model),
+  ...llamaLike<Qwen35Config>((c) => qwen35Model(c)),
 });

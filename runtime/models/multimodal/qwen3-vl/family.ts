@@ -6,12 +6,12 @@ import { expertsSum, overTokens, softmaxChoices } from '../../layers/moe.js';
 import { gated } from '../../layers/swiglu.js';
 import { multiplied } from '../../layers/linear.js';
 import { rotaryConfig } from '../../layers/rope-frequencies.js';
-import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { size } from '../../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../../bases/decoder/llama-config.js';
 import { llamaDecoder, type LlamaLike } from '../../bases/decoder/llama-decoder.js';
 import { isMixed, mixedLayers } from '../../bases/decoder/mixed-layers.js';
+import { interleavedAxes } from './interleaved-axes.js';
 import { deepDecoder } from './deepstack-decoder.js';
 import { AXES, QWEN_PARTS } from '../qwen2-vl/family.js';
 import { deepLayers, type Vision3Config, vision3Config, writeDeepEncoder } from './vision.js';
@@ -30,26 +30,12 @@ const textConfig = z.object({
 });
 type TextConfig = z.output<typeof textConfig>;
 
-const sections = z.array(z.int().min(0).max(1024)).length(3);
-
 /** Pairs of time, height and width where the file does not say. */
 const SECTIONS = [24, 20, 20];
 
-/**
- * For each frequency the axis whose positions it turns by: height and width take every third one from the second and third on, time has
- * the others.
- * @throws GraphError where rope_scaling is not as Python reads it
- */
-function interleavedAxes({ rope_scaling }: Pick<TextConfig, 'rope_scaling'>, width: number): number[] {
-  const given = sections.safeParse(rope_scaling?.['mrope_section'] ?? SECTIONS);
-  if (!rope_scaling || !given.success)
-    throw new GraphError('config.json: rope_scaling.mrope_section does not part frequencies in three');
-  return Array.from({ length: width / 2 }, (_, i) => (i < given.data[i % 3]! * 3 ? i % 3 : 0));
-}
-
 function decoderOf(c: TextConfig, feedForward?: LlamaLike['feedForward']): Decoder {
   const sizes = llamaSizes(c);
-  const rotary = { ...c, axes: interleavedAxes(c, sizes.headWidth) };
+  const rotary = { ...c, axes: interleavedAxes(c.rope_scaling ?? undefined, sizes.headWidth / 2, SECTIONS) };
   return llamaDecoder({
     ...{ ...sizes, headNorms: 'head', rotary: () => rotary },
     ...(feedForward ? { feedForward } : {}),

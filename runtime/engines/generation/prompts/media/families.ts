@@ -17,6 +17,7 @@ import { createInternVlClips, createInternVlFamily } from './internvl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlavaFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
+import { createLightOnOcrFamily } from './lighton-ocr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
 import { createQwen2VlFamily } from './qwen2-vl.js';
@@ -46,12 +47,14 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   llava_next: { image: createLlavaNextFamily },
   llava_onevision: { image: createLlavaOnevisionFamily, video: createLlavaOnevisionClips },
   mistral3: { image: createPixtralFamily },
+  lighton_ocr: { image: createLightOnOcrFamily },
   aya_vision: { image: createAyaVisionFamily },
   paligemma: { image: createPaliGemmaFamily },
   gemma3: { image: createGemma3Family },
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen2_5_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen3_vl: { image: createQwen2VlFamily, video: createQwen3VlClips },
+  qwen3_5: { image: createQwen2VlFamily, video: createQwen3VlClips },
   qwen3_vl_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
   internvl: { image: createInternVlFamily, video: createInternVlClips },
   qwen2_audio: { audio: createQwen2AudioFamily },

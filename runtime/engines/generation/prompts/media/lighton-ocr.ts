@@ -1,0 +1,31 @@
+import { createPixtralProcessor } from '../../../processors/image/pixtral.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+import { pictureToken } from './picture-token.js';
+
+/** Edges of patches, and of the squares of them that become one feature, where the files do not say. */
+const [PATCH, MERGE] = [14, 2];
+
+/** LightOnOCR: pictures keep their form, up to whole patches; those that fill no square are seen, and become no feature. */
+export function createLightOnOcrFamily(files: FamilyFiles): PictureFamily {
+  const { processor, processing } = files;
+  const token = pictureToken(files);
+  const merge = firstNumber(processor, 'spatial_merge_size') ?? MERGE;
+  const patch = firstNumber(processor, 'patch_size') ?? PATCH;
+  const own = processing['patch_size'] as Json | number | undefined;
+  const cell = (typeof own === 'object' ? firstNumber(own, 'height') : own) ?? patch;
+  const pictures = createPixtralProcessor(processing, cell);
+  return {
+    ...{ ...token, mostPatches: pictures.mostCells },
+    layout(size) {
+      const { height, width } = pictures.sizeOf(size);
+      const squares = (edge: number) => Math.floor(edge / (patch * merge));
+      return { count: squares(height) * squares(width), patches: (height / cell) * (width / cell) };
+    },
+    prepare(picture) {
+      const { values, height, width } = pictures.process(picture);
+      return [() => ({ pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } })];
+    },
+    expand: ({ count }) => token.placeholder.repeat(count),
+  };
+}
