@@ -7,6 +7,7 @@ import type { SourceFlags } from '../options.js';
 import { cachedFiles } from '../plan/cached.js';
 import { defaultWorkers, forecastFormats, LOAD_MACHINE } from '../plan/forecast.js';
 import { predictImageSize } from '../plan/image-size.js';
+import { ggufFiles } from '../plan/gguf/list-files.js';
 import type { ModelPlan } from '../plan/index.js';
 import { judgeFit, type Limit } from '../plan/verdict.js';
 import { cacheFolder } from '../source.js';
@@ -43,6 +44,7 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
       },
       cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
     },
+    gguf: model.gguf ? ggufFiles(model.gguf, chosen!.memory, limitOf(flags)) : null,
     verdict: judgeFit(formats, limitOf(flags)),
   };
 }

@@ -1,6 +1,7 @@
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { totalBytes } from '../../runtime/core/spec.js';
 import type { FormatForecast } from '../plan/forecast.js';
+import type { GgufFile } from '../plan/gguf/list-files.js';
 import type { ImageSize } from '../plan/image-size.js';
 import type { ModelPlan } from '../plan/index.js';
 import { megabytes } from '../report.js';
@@ -23,6 +24,7 @@ export function forecastText(forecast: Forecast): string {
     ...deviceRows('cpu', cpuText(formats[0]!), devices.cpu.image),
     ...deviceRows('cuda', `memory and load time not known (${devices.cuda.reason})`, devices.cuda.image),
     ...formats.slice(1).map((format) => ['or', formatText(format)] as const),
+    ...(forecast.gguf ?? []).map((file) => ['gguf', ggufText(file)] as const),
     ...reasonRows(reasons),
     ['verdict', verdict.text],
   ]);
@@ -84,6 +86,13 @@ function imageText({ totalBytes: total, runtimeBytes, weightBytes, basis, reason
 
 function formatText({ dtype, bytes, memory, loadSeconds }: FormatForecast): string {
   return `--dtype ${dtype}: ${megabytes(bytes)}, memory ${megabytes(memory.limitBytes)}, ready after about ${loadSeconds} s`;
+}
+
+function ggufText({ path, label, bytes, words, memory, fits, chosen }: GgufFile): string {
+  const name = `${label ?? path}: ${megabytes(bytes)}, ${words}`;
+  if (memory === null) return `${name} (${path})`;
+  const needs = `memory ${megabytes(memory.usualBytes)}, ${megabytes(memory.longestBytes)} at the longest context`;
+  return `${name}; ${needs}${fits ? '' : ', more than there is'}${chosen ? '; chosen' : ''}`;
 }
 
 function formatRows(rows: readonly Row[]): string {
