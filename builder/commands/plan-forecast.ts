@@ -44,7 +44,9 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
       },
       cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
     },
-    gguf: model.gguf ? ggufFiles(model.gguf, chosen!.memory, limitOf(flags)) : null,
+    gguf: model.gguf
+      ? ggufFiles(model.gguf, { ...chosen!.memory, isMade: spec.engine !== 'llama' }, limitOf(flags))
+      : null,
     verdict: judgeFit(formats, limitOf(flags)),
   };
 }

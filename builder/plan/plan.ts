@@ -6,7 +6,7 @@ import { type FoundAdapter, findBase } from './adapter/index.js';
 import { chooseEngine } from './choose-engine.js';
 import { type Choice, chooseWeights } from './choose-weights.js';
 import type { ModelPlan, PlanRequest } from './model-plan.js';
-import { planLlama } from './gguf/plan-llama.js';
+import { type LlamaChoice, planLlama } from './gguf/plan-llama.js';
 import { Refusal } from './refusal.js';
 import { detectTask } from './detect-task.js';
 import { type ModelFacts, readFacts } from './facts.js';
@@ -28,7 +28,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   if (llama?.plan) return llama.plan;
   const file = llama?.file ?? request.file;
   try {
-    return await planOwn({ ...request, file }, listed, llama?.reasons);
+    return await planOwn({ ...request, file }, listed, llama);
   } catch (error) {
     const instead = error instanceof Refusal && llama?.instead?.(error);
     if (instead) return instead;
@@ -36,13 +36,14 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   }
 }
 
-/** Graphs of ours, or the repository's ONNX export. @param before reasons for that */
+/** Graphs of ours, or the repository's ONNX export. @param chosen which file of GGUF they are written over, and why */
 async function planOwn(
   request: PlanRequest,
   listed: ModelInfo,
-  before: readonly string[] = [],
+  chosen: LlamaChoice = {},
 ): Promise<ModelPlan> {
-  const gguf = await openGguf({ source: request.source, info: listed, file: request.file });
+  const { fileReason: reason, reasons: before = [] } = chosen;
+  const gguf = await openGguf({ source: request.source, info: listed, file: request.file, reason });
   const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
   const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
   requireConfig(info);

@@ -23,22 +23,30 @@ interface Listed {
   chosen: GgufVariant;
 }
 
+interface Figures {
+  peakBytes: number;
+  limitBytes: number;
+  /** llama.cpp maps files as they are; graphs of ours read what is made of them. */
+  isMade: boolean;
+}
+
 /**
  * The files of GGUF of a repository. All networks are of one shape, so their memory differs by their weights.
  * @param memory of the chosen one
  */
 export function ggufFiles(
   { variants, chosen }: Listed,
-  memory: { peakBytes: number; limitBytes: number },
+  { peakBytes, limitBytes, isMade }: Figures,
   limit: Limit,
 ): GgufFile[] {
   return variants.map((variant) => {
     const { path, label = null, size: bytes, role, missing } = variant;
-    const more = madeBytes(variant) - madeBytes(chosen);
+    const bytesOf = (one: GgufVariant) => (isMade ? madeBytes(one) : one.size);
+    const more = bytesOf(variant) - bytesOf(chosen);
     const isModel = role === 'model' && missing.length === 0;
     const figures = {
-      usualBytes: Math.round(memory.peakBytes + more),
-      longestBytes: Math.round(memory.limitBytes + more),
+      usualBytes: Math.round(peakBytes + more),
+      longestBytes: Math.round(limitBytes + more),
     };
     const lacks = missing.length > 0 ? `lacks ${missing.length} of its parts` : ROLE_WORDS[role];
     return {

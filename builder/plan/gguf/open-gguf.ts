@@ -22,6 +22,8 @@ export interface GgufRequest {
   info: ModelInfo;
   /** A label, a path or a name. */
   file?: string | undefined;
+  /** Why that one, where others chose it. */
+  reason?: string | undefined;
   /** In bytes; this machine's if absent. */
   memory?: number | undefined;
 }
@@ -57,7 +59,12 @@ export async function openGguf(request: GgufRequest): Promise<GgufRepository | u
     const memory = request.memory ?? totalmem();
     const fits = (variant: GgufVariant) => madeBytes(variant) + BESIDE < memory;
     const { variant: chosen, reason } = chooseGguf({ id: info.id, variants, wanted, fits, serves });
-    return { ...(await opened({ source, info }, chosen)), variants, chosen, reason };
+    return {
+      ...(await opened({ source, info }, chosen)),
+      variants,
+      chosen,
+      reason: request.reason ?? reason,
+    };
   } catch (error) {
     if (error instanceof WeightsError) throw new Refusal(`${info.id}: ${error.reason}`, error.remedy);
     if (error instanceof StoreError && (error.kind === 'not_found' || error.kind === 'invalid'))

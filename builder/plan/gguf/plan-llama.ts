@@ -29,6 +29,8 @@ export interface LlamaChoice {
   plan?: ModelPlan;
   /** Else the file that graphs of ours are to compute, and why. */
   file?: string;
+  /** Why that file. */
+  fileReason?: string;
   reasons?: string[];
   /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
   instead?(refusal: Refusal): ModelPlan;
@@ -49,7 +51,7 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   const { by, reason } = computedBy(request, file);
   const plan = (why: string) => planned(request, { info, variants, ...chosen, file, why });
   if (by === 'llama') return { plan: plan(reason) };
-  const own = { file: chosen.variant.path, reasons: [`graph: ${reason}`] };
+  const own = { file: chosen.variant.path, fileReason: chosen.reason, reasons: [`graph: ${reason}`] };
   if (asked === 'own') return own;
   return { ...own, instead: (refusal) => plan(`since ${refusal.reason}`) };
 }

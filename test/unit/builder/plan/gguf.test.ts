@@ -55,11 +55,12 @@ beforeAll(async () => {
 });
 afterAll(() => hub.close());
 
-const plan = (id: string, file?: string) => planModel({ source: hubSource({ endpoint: hub.url }), id, file });
+const plan = (id: string, file?: string, engine: 'own' | undefined = 'own') =>
+  planModel({ source: hubSource({ endpoint: hub.url }), id, file, engine });
 
 describe('a repository with files of GGUF alone', () => {
   it('is planned with the most exact that has eight bits at most', async () => {
-    const { spec, reasons, toMake, gguf } = await plan('o/several');
+    const { spec, reasons, toMake, gguf } = await plan('o/several', undefined, undefined);
     expect(spec).toMatchObject({
       ...{
         id: 'o/several',
@@ -72,7 +73,7 @@ describe('a repository with files of GGUF alone', () => {
       architecture: 'LlamaForCausalLM',
     });
     expect(gguf!.chosen.path).toBe('x-Q8_0.gguf');
-    expect(reasons[0]).toBe('file x-Q8_0.gguf: the most exact that fits and has 8 bits at most');
+    expect(reasons).toContain('file x-Q8_0.gguf: the most exact that fits and has 8 bits at most');
     expect(toMake!.sources.map(({ path }) => path)).toEqual(['x-Q8_0.gguf']);
     // All of them are made here: the hub has none.
     const made = new Set([toMake!.recipe.file, ...toMake!.made!.map(({ path }) => path)]);
@@ -93,7 +94,11 @@ describe('a repository with files of GGUF alone', () => {
 
   it('lists its files in plain words, with what they take', async () => {
     const { gguf } = await plan('o/several');
-    const listed = ggufFiles(gguf!, { peakBytes: 1e6, limitBytes: 2e6 }, { bytes: 1.99e6, name: 'it' });
+    const listed = ggufFiles(
+      gguf!,
+      { peakBytes: 1e6, limitBytes: 2e6, isMade: true },
+      { bytes: 1.99e6, name: 'it' },
+    );
     const byPath = Object.fromEntries(listed.map((file) => [file.path, file]));
     expect(byPath['x-Q8_0.gguf']).toMatchObject({
       ...{ label: 'Q8_0', words: '8 bits: next to no loss', chosen: true, fits: false },
