@@ -15,7 +15,7 @@ if (process.argv.includes('--probe-cuda')) {
 }
 if (process.argv.includes('--probe-llama')) {
   const { probeLlama } = await import('../engines/llama/probe.js');
-  process.send!({ problem: probeLlama() });
+  process.send!({ problem: await probeLlama() });
   process.exit(0);
 }
 

@@ -17,11 +17,15 @@ export function probeGpuInChild(
         execArgv: [],
       });
       const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
-      let answer: string | undefined = 'the GPU probe died';
-      child.on('message', (message) => (answer = (message as { problem?: string }).problem));
-      child.on('exit', () => {
+      let answer: { problem?: string } | undefined;
+      child.on('message', (message) => (answer = message as { problem?: string }));
+      child.on('exit', (code, signal) => {
         clearTimeout(timer);
-        resolve(answer);
+        resolve(answer ? answer.problem : diedOf(code, signal));
       });
     });
 }
+
+/** CUDA's and llama.cpp's libraries abort the process where the driver is older than what they were made for. */
+const diedOf = (code: number | null, signal: NodeJS.Signals | null): string =>
+  `a trial on the GPU ended with ${signal ?? `exit status ${code}`}: its driver may be too old for this build`;
