@@ -156,6 +156,7 @@ const VISION: Record<string, { hidden: number; intermediate: number; heads: numb
   qwen2_5_vl: { hidden: 3584, intermediate: 3420, heads: 16 },
   qwen3_vl: { hidden: 1152, intermediate: 4304, heads: 16 },
   qwen3_vl_moe: { hidden: 1152, intermediate: 4304, heads: 16 },
+  paddleocr_vl: { hidden: 1152, intermediate: 4304, heads: 16 },
   qwen3_5: { hidden: 1152, intermediate: 4304, heads: 16 },
   mistral3: { hidden: 1024, intermediate: 4096, heads: 16 },
   lighton_ocr: { hidden: 1024, intermediate: 4096, heads: 16 },
@@ -165,7 +166,15 @@ const VISION: Record<string, { hidden: number; intermediate: number; heads: numb
  * Models whose pictures were measured to be read without all scores at a time, as nothing is added to those (bench/chat-networks.py);
  * encoders that see windows do add a mask.
  */
-const UNMASKED = new Set(['llava', 'mistral3', 'lighton_ocr', 'qwen3_vl', 'qwen3_vl_moe', 'qwen3_5']);
+const UNMASKED = new Set([
+  'llava',
+  'mistral3',
+  'lighton_ocr',
+  'qwen3_vl',
+  'qwen3_vl_moe',
+  'qwen3_5',
+  'paddleocr_vl',
+]);
 /** CLIP and SigLIP. */
 const USUAL = { hidden: 768, intermediate: 3072, heads: 12 };
 

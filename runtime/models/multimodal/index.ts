@@ -8,6 +8,7 @@ import { internvl } from './internvl.js';
 import { llava } from './llava.js';
 import { llavaNext } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
+import { paddleocrVl } from './paddleocr-vl.js';
 import { lightonOcr } from './lighton-ocr.js';
 import { qwen35Pictures } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
@@ -31,6 +32,7 @@ export const MEDIA: readonly AnyFamily[] = [
   internvl,
   mistral3,
   lightonOcr,
+  paddleocrVl,
   qwen35Pictures,
   ayaVision,
   florence2,

@@ -97,10 +97,10 @@ export function inOrder(g: GraphWriter, x: Value, { cells, window }: Lines, widt
 const BASE = 10_000;
 
 /** Angles of patches by their lines and columns, half of a head's pairs each. */
-export function patchTurns(g: GraphWriter, grid: Lines, headWidth: number): Rotary {
+export function patchTurns(g: GraphWriter, grid: Lines, headWidth: number, base = BASE): Rotary {
   if (headWidth % 4 !== 0)
     throw new GraphError(`config.json: heads of the width ${headWidth} can't turn by lines and columns`);
-  const { values } = rotaryFrequencies({ rope_theta: BASE, max_position_embeddings: 1 }, headWidth / 2);
+  const { values } = rotaryFrequencies({ rope_theta: base, max_position_embeddings: 1 }, headWidth / 2);
   const half = headWidth / 2;
   const axes = Array.from({ length: half }, (_, i) => (i < half / 2 ? 0 : 1));
   const places = inCells(g, linesAndColumns(g, grid), grid, 2);

@@ -41,11 +41,36 @@ const BICUBIC = 3;
 
 /** Pixels of a picture where the file does not say. */
 const USUAL = { least: 56 * 56, most: 28 * 28 * 1280 };
+const USUAL_OF_PADDLE = { least: 384 * 384, most: 1536 * 1536 };
 const USUAL_OF_CLIPS = { least: 128 * 28 * 28, most: 28 * 28 * 768 };
 
 /** Qwen2VLImageProcessorFast, which transformers takes for its slow twin, too. From preprocessor_config.json. */
-export function createPatchProcessor(config: Json): PatchProcessor {
-  const { mergeSize, mostPatches, gridOf, resize, cut, together } = patchRules(config, USUAL);
+export const createPatchProcessor = (config: Json): PatchProcessor => ofPictures(patchRules(config, USUAL));
+
+/**
+ * PaddleOCRVLImageProcessor: pictures that are narrower than a cell are enlarged first.
+ * @throws RunError `not_ready` for patches over time, which its network does not take
+ */
+export function createPaddlePatchProcessor(config: Json): PatchProcessor {
+  const { temporal_patch_size: frames = 1 } = config;
+  if (frames !== 1)
+    throw new RunError(
+      'not_ready',
+      'preprocessor_config.json: temporal_patch_size other than 1 is not known',
+    );
+  return ofPictures(patchRules({ ...config, temporal_patch_size: 1 }, USUAL_OF_PADDLE, atLeastACell));
+}
+
+/** At least as long as a cell on both edges, in the same proportion. */
+function atLeastACell(given: Edges, factor: number): Edges {
+  let { height, width } = given;
+  if (height < factor) [height, width] = [factor, roundHalfEven((width * factor) / height)];
+  if (width < factor) [height, width] = [roundHalfEven((height * factor) / width), factor];
+  return { height, width };
+}
+
+function ofPictures(rules: FramePatchProcessor): PatchProcessor {
+  const { mergeSize, mostPatches, gridOf, resize, cut, together } = rules;
   return {
     ...{ mergeSize, mostPatches, gridOf: (size) => gridOf(size) },
     process(given) {
@@ -61,7 +86,11 @@ export function createFramePatchProcessor(config: Json): FramePatchProcessor {
   return patchRules(config, USUAL_OF_CLIPS);
 }
 
-function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
+function patchRules(
+  config: Json,
+  usual: typeof USUAL,
+  before = (given: Edges, _factor: number): Edges => given,
+): FramePatchProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const [patch, merge, frames] = [
     value('patch_size', 14),
@@ -77,7 +106,7 @@ function patchRules(config: Json, usual: typeof USUAL): FramePatchProcessor {
   const resample = value('resample', BICUBIC);
   const doResize = value('do_resize', true);
   const sizeOf = (seen: Edges): Edges => {
-    const to = smartSize(seen, { factor: patch * merge, ...limits });
+    const to = smartSize(before(seen, patch * merge), { factor: patch * merge, ...limits });
     return doResize ? to : { height: seen.height, width: seen.width };
   };
   return {

@@ -42,10 +42,15 @@ const sections = z.array(z.int().min(0).max(1024)).length(3);
 
 /**
  * For each frequency the axis whose positions it turns by: time, height and width one after the other.
+ * @param usual sections where the file does not say
  * @throws GraphError where the sections are not as many as the frequencies
  */
-function sectionAxes({ rope_scaling }: TextConfig, width: number): number[] {
-  const given = sections.safeParse(rope_scaling?.['mrope_section']);
+export function sectionAxes(
+  { rope_scaling }: Pick<TextConfig, 'rope_scaling'>,
+  width: number,
+  usual?: readonly number[],
+): number[] {
+  const given = sections.safeParse(rope_scaling?.['mrope_section'] ?? usual);
   const axes = (given.data ?? []).flatMap((count, axis) => Array.from({ length: count }, () => axis));
   if (axes.length === width / 2) return axes;
   throw new GraphError(
@@ -68,14 +73,14 @@ function decoderOf(c: TextConfig) {
 }
 
 /** Older files have the language model's fields among the others. */
+export const textBeside = <S extends z.ZodType>(schema: S) =>
+  z.preprocess((given) => {
+    const fields = given as Record<string, unknown>;
+    return { text_config: fields['text_config'] ?? fields, vision_config: fields['vision_config'] ?? {} };
+  }, schema);
+
 const configOf = <V extends z.ZodType>(vision: V) =>
-  z.preprocess(
-    (given) => {
-      const fields = given as Record<string, unknown>;
-      return { text_config: fields['text_config'] ?? fields, vision_config: fields['vision_config'] ?? {} };
-    },
-    z.object({ text_config: textConfig, vision_config: vision }),
-  );
+  textBeside(z.object({ text_config: textConfig, vision_config: vision }));
 
 interface Config<V> {
   text_config: TextConfig;

@@ -20,7 +20,7 @@ import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
-import { createQwen2VlFamily } from './qwen2-vl.js';
+import { createPaddleOcrFamily, createQwen2VlFamily } from './qwen2-vl.js';
 import { createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createQwen3VlClips } from './qwen3-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
@@ -54,6 +54,7 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   qwen2_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen2_5_vl: { image: createQwen2VlFamily, video: createQwen2VlClips },
   qwen3_vl: { image: createQwen2VlFamily, video: createQwen3VlClips },
+  paddleocr_vl: { image: createPaddleOcrFamily },
   qwen3_5: { image: createQwen2VlFamily, video: createQwen3VlClips },
   qwen3_vl_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
   internvl: { image: createInternVlFamily, video: createInternVlClips },

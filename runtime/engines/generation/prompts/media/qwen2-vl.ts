@@ -1,12 +1,22 @@
-import { createPatchProcessor } from '../../../processors/image/qwen2-vl.js';
+import {
+  createPaddlePatchProcessor,
+  createPatchProcessor,
+  type PatchProcessor,
+} from '../../../processors/image/qwen2-vl.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 import type { FamilyFiles, PictureFamily, PlacedMedium } from './family.js';
 import { pictureToken } from './picture-token.js';
 
 /** Qwen2-VL and Qwen2.5-VL: pictures of any size, cut into patches, with positions on three axes. */
-export function createQwen2VlFamily(files: FamilyFiles): PictureFamily {
+export const createQwen2VlFamily = (files: FamilyFiles): PictureFamily =>
+  patchFamily(files, createPatchProcessor(files.processing));
+
+/** The same with another rule for small pictures. */
+export const createPaddleOcrFamily = (files: FamilyFiles): PictureFamily =>
+  patchFamily(files, createPaddlePatchProcessor(files.processing));
+
+function patchFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamily {
   const token = pictureToken(files);
-  const processor = createPatchProcessor(files.processing);
   const merge = processor.mergeSize;
   return {
     ...token,
