@@ -169,6 +169,7 @@ function loadSettings(
   { files, engine }: ModelSpec,
   { device, pendingBytes }: { device: LoadRequest['device']; pendingBytes: number },
 ): Omit<LoadRequest, 'spec' | 'dir'> {
+  const { runtime } = engineOf(engine);
   return {
     device,
     ...parallelism(config, engine),
@@ -180,8 +181,8 @@ function loadSettings(
     },
     precision: config.PRECISION,
     cacheBytes: config.CACHE_BYTES ?? cacheBytesFor(files.reduce((sum, { size }) => sum + size, 0)),
-    // The memory of GPUs is not known.
-    memory: device === 'cpu' ? memoryFor(pendingBytes) : undefined,
+    // ONNX Runtime does not tell the memory of GPUs; llama.cpp does, and part of a model may stay in RAM.
+    memory: device === 'cpu' || runtime === 'llama' ? memoryFor(pendingBytes) : undefined,
     maxPixels: config.MAX_PIXELS,
     maxSeconds: config.MAX_MEDIA_SECONDS,
   };

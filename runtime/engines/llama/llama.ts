@@ -104,6 +104,8 @@ export interface LlamaVocabulary {
   /** What is put around a text. */
   readonly addsBos: boolean;
   readonly addsEos: boolean;
+  /** A separator stands between two texts. */
+  readonly addsSep: boolean;
   /** A blank is put before a text, and taken away again when it is read. */
   readonly addsPrefixSpace: boolean;
   /** Special tokens by their names; those that the file names. */

@@ -108,18 +108,19 @@ function readTable(vocabulary: LlamaVocabulary): Table {
   };
 }
 
-/** What stands around a text, found by that around an empty one and by the separator of pairs. */
+/** What stands around a text is what llama.cpp makes of an empty one; between two texts both end, as its server does it. */
 function layoutsOf(vocabulary: LlamaVocabulary): EncodingTemplates {
-  const { addsBos, addsEos, special } = vocabulary;
-  const token = (wanted: boolean, id: number | undefined): EncodingTemplate =>
-    wanted && id !== undefined ? [{ id, type: 0 }] : [];
-  const first = token(addsBos, special.bos);
-  const last = token(addsEos, special.eos);
+  const { addsBos, addsEos, addsSep, special, kind } = vocabulary;
+  const tokens = (ids: readonly number[]): EncodingTemplate => ids.map((id) => ({ id, type: 0 }));
+  const around = kind === 'none' ? [] : vocabulary.tokenize('', true);
+  const begins = addsBos && around[0] === special.bos ? 1 : 0;
+  const [first, last] = [tokens(around.slice(0, begins)), tokens(around.slice(begins))];
   const slot = (sequence: 0 | 1) => ({ sequence, type: 0, laterType: 0 });
-  const between = token(true, special.sep ?? (addsEos ? special.eos : undefined));
+  const between = [addsEos ? special.eos : undefined, addsSep ? special.sep : undefined];
+  const ends = tokens(between.filter((id) => id !== undefined));
   return {
     single: [...first, slot(0), ...last],
-    pair: [...first, slot(0), ...between, slot(1), ...last],
+    pair: [...first, slot(0), ...ends, slot(1), ...last],
   };
 }
 

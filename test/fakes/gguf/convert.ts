@@ -13,13 +13,17 @@ export function convertToGguf(folder: string, type: string, more: GgufToWrite['m
   const width = Number(
     config['head_dim'] ?? Number(config['hidden_size']) / Number(config['num_attention_heads']),
   );
-  const architecture = String(config['model_type']);
+  const architecture = String(config['model_type']).replace('_moe', 'moe').replace('_text', '');
+  const rotated = width * Number(config['partial_rotary_factor'] ?? 1);
+  const tensors = new Map(
+    [...readCheckpoint(folder)].filter(([name]) => !/^pooler\.|position_ids$/.test(name)),
+  );
   return ggufOfModel({
-    ...{ config, tensors: readCheckpoint(folder), type },
+    ...{ config, tensors, type },
     metadata: {
       [`${architecture}.attention.key_length`]: width,
       [`${architecture}.attention.value_length`]: width,
-      [`${architecture}.rope.dimension_count`]: width,
+      [`${architecture}.rope.dimension_count`]: rotated,
       ...(existsSync(join(folder, 'tokenizer.json')) ? vocabularyKeys(folder, config) : {}),
       ...more,
     },

@@ -17,11 +17,12 @@ const read = (folder: string, name: string): Json =>
 /** Kinds of tokens. */
 const [NORMAL, CONTROL, USER_DEFINED, UNUSED] = [1, 3, 4, 5];
 
-/** The tokenizer of a folder as llama.cpp's converter writes it: byte-level BPE. */
+/** The tokenizer of a folder as llama.cpp's converter writes it: byte-level BPE or WordPiece. */
 export function vocabularyKeys(folder: string, config: Json): Keys {
   const json = read(folder, 'tokenizer.json') as unknown as TokenizerJson;
+  if (json.model.type === 'WordPiece') return wordPieceKeys(json);
   if (json.model.type !== 'BPE' || !JSON.stringify(json.pre_tokenizer).includes('ByteLevel'))
-    throw new Error('only byte-level BPE is converted here');
+    throw new Error('only byte-level BPE and WordPiece are converted here');
   const size = Number(config['vocab_size']);
   const tokens = Array.from({ length: size }, (_, i) => `[PAD${i}]`);
   const types = Array.from({ length: size }, () => UNUSED);
@@ -40,6 +41,30 @@ export function vocabularyKeys(folder: string, config: Json): Keys {
     },
     ...specialKeys(folder, config),
     ...templateKeys(folder),
+  };
+}
+
+/** Pieces that go on with a word lose their mark, those that begin one get another. */
+function wordPieceKeys({ model, added_tokens }: TokenizerJson): Keys {
+  const special = new Map(added_tokens.map(({ content, id }) => [id, content]));
+  const entries = Object.entries(model.vocab as Record<string, number>).sort(([, a], [, b]) => a - b);
+  const written = (token: string) => (token.startsWith('##') ? token.slice(2) : `\u2581${token}`);
+  const tokens = entries.map(([token, id]) => special.get(id) ?? written(token));
+  const idOf = (content: string) => [...special].find(([, text]) => text === content)![0];
+  return {
+    'tokenizer.ggml.model': 'bert',
+    'tokenizer.ggml.tokens': { type: 'list', of: 'string', value: tokens },
+    'tokenizer.ggml.token_type': {
+      ...{ type: 'list', of: 'i32' },
+      value: entries.map(([, id]) => (special.has(id) ? CONTROL : NORMAL)),
+    },
+    'tokenizer.ggml.token_type_count': 2,
+    'tokenizer.ggml.bos_token_id': idOf('[CLS]'),
+    'tokenizer.ggml.cls_token_id': idOf('[CLS]'),
+    'tokenizer.ggml.seperator_token_id': idOf('[SEP]'),
+    'tokenizer.ggml.padding_token_id': idOf('[PAD]'),
+    'tokenizer.ggml.unknown_token_id': idOf('[UNK]'),
+    'tokenizer.ggml.mask_token_id': idOf('[MASK]'),
   };
 }
 

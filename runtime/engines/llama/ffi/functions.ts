@@ -38,6 +38,7 @@ export const FUNCTIONS = {
   llama_vocab_is_eog: 'bool llama_vocab_is_eog(void *vocab, int32 token)',
   llama_vocab_get_add_bos: 'bool llama_vocab_get_add_bos(void *vocab)',
   llama_vocab_get_add_eos: 'bool llama_vocab_get_add_eos(void *vocab)',
+  llama_vocab_get_add_sep: 'bool llama_vocab_get_add_sep(void *vocab)',
   llama_vocab_bos: 'int32 llama_vocab_bos(void *vocab)',
   llama_vocab_eos: 'int32 llama_vocab_eos(void *vocab)',
   llama_vocab_eot: 'int32 llama_vocab_eot(void *vocab)',

@@ -26,7 +26,7 @@ export function openLlama(folder?: string): Llama {
       // Until here the call read them.
       held.length = 0;
       if (model === null) throw refusal("llama.cpp can't open the model", log.takeErrors());
-      return createNativeModel(bound, model);
+      return createNativeModel(bound, model, options.gpuLayers > 0);
     },
   };
 }

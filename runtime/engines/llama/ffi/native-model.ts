@@ -8,8 +8,11 @@ import { refusal } from './refusal.js';
 /** A value of the metadata is a template at most. */
 const MOST_BYTES = 2 ** 20;
 
-/** @param model that `close` frees */
-export function createNativeModel(bound: Bound, model: Pointer): LlamaModel {
+/**
+ * @param model that `close` frees
+ * @param onGpu part of it is on a GPU
+ */
+export function createNativeModel(bound: Bound, model: Pointer, onGpu: boolean): LlamaModel {
   const { functions, log } = bound;
   const metadata = (key: string): string | undefined => {
     const size = functions.llama_model_meta_val_str(model, key, null, 0) as number;
@@ -40,6 +43,8 @@ export function createNativeModel(bound: Bound, model: Pointer): LlamaModel {
       const params = {
         ...(functions.llama_context_default_params() as Record<string, unknown>),
         ...paramsOf(options),
+        // Else a GPU that is there would be used for long prompts all the same.
+        ...(!onGpu && { offload_kqv: false, op_offload: false }),
       };
       const context = await inBackground<Pointer>(functions.llama_init_from_model, model, params);
       if (context === null) throw refusal("llama.cpp can't open a context", log.takeErrors());

@@ -36,6 +36,7 @@ export function createNativeVocabulary(
     addsPrefixSpace: prefix === undefined ? kind === 'spm' : prefix === 'true',
     addsBos: functions.llama_vocab_get_add_bos(vocab) as boolean,
     addsEos: functions.llama_vocab_get_add_eos(vocab) as boolean,
+    addsSep: functions.llama_vocab_get_add_sep(vocab) as boolean,
     special: specialOf(functions, vocab),
     tokenize(text, special) {
       if (!hasTokens)

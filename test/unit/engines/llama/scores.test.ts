@@ -42,6 +42,10 @@ const furthest = (a: Float32Array, b: Float32Array) =>
 describe.each([
   ['llama', 2e-5],
   ['qwen3', 2e-5],
+  ['mixtral', 2e-5],
+  ['olmo2', 2e-5],
+  ['granite', 2e-5],
+  ['gemma', 3e-3],
 ] as const)('%s', (name, tolerance) => {
   test('scores of a file of 32 bits are those of transformers', async () => {
     await opened(name, 'F32', async (context) => {
