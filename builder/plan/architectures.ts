@@ -33,7 +33,7 @@ const ARCHITECTURES: Row[] = [
     /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^SpeechEncoderDecoderModel$/,
     'automatic-speech-recognition',
   ],
-  [/^(?:Voxtral|Qwen2Audio|GraniteSpeech)\w*|^UltravoxModel$/, 'audio-text-to-text'],
+  [/^(?:Voxtral|Qwen2Audio|Qwen3ASR|GraniteSpeech)\w*|^UltravoxModel$/, 'audio-text-to-text'],
   [/^MusicgenForConditionalGeneration$/, 'text-to-audio'],
   [/^(?:Vits|Bark)Model$|ForTextToSpeech$/, 'text-to-speech', 'text-to-audio'],
   [/^(?:Marian|FSMT|M2M100)\w*/, 'translation', 'text2text-generation'],

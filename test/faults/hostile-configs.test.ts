@@ -101,6 +101,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['fill-mask/eurobert-mlm', 'masked-lm'],
   ['sentence-similarity/nomic-bert-st', 'embedding'],
   ['object-detection/rf-detr', 'object-detection'],
+  ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],
   ['image-text-to-text/lighton-ocr', 'media-chat'],
   ['image-text-to-text/qwen3_5-vl', 'media-chat'],

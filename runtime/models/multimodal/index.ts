@@ -9,6 +9,7 @@ import { llava } from './llava.js';
 import { llavaNext } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
 import { paddleocrVl } from './paddleocr-vl.js';
+import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
 import { qwen35Pictures } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
@@ -38,4 +39,5 @@ export const MEDIA: readonly AnyFamily[] = [
   florence2,
   voxtral,
   qwen2Audio,
+  qwen3Asr,
 ];

@@ -18,6 +18,7 @@ import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlavaFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
+import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
 import { createPaddleOcrFamily, createQwen2VlFamily } from './qwen2-vl.js';
@@ -59,6 +60,7 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   qwen3_vl_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
   internvl: { image: createInternVlFamily, video: createInternVlClips },
   qwen2_audio: { audio: createQwen2AudioFamily },
+  qwen3_asr: { audio: createQwen3AsrFamily },
   voxtral: { audio: createVoxtralFamily },
   ultravox: { audio: createUltravoxFamily },
 };
