@@ -1,3 +1,4 @@
+import { engineOf } from '../../runtime/core/engines.js';
 import { totalmem } from 'node:os';
 import path from 'node:path';
 import { totalBytes } from '../../runtime/core/spec.js';
@@ -45,7 +46,11 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
       cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
     },
     gguf: model.gguf
-      ? ggufFiles(model.gguf, { ...chosen!.memory, isMade: spec.engine !== 'llama' }, limitOf(flags))
+      ? ggufFiles(
+          model.gguf,
+          { ...chosen!.memory, isMade: engineOf(spec.engine).runtime === 'onnx' },
+          limitOf(flags),
+        )
       : null,
     verdict: judgeFit(formats, limitOf(flags)),
   };

@@ -22,9 +22,10 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
   [/^(?:codegen|gptj)\.n_positions$/, 'a length that the server keeps'],
   [/\.mrope_section\.?|\.rope_scaling\.(?:type|mrope_interleaved)$/, 'rope_type stands beside type'],
   [
-    /^(?:apertus\.rope_scaling\.(?:high|low)_freq_factor|gpt_oss\.rope_scaling\.(?:beta_fast|truncate))$/,
+    /^(?:apertus\.rope_scaling\.(?:high|low)_freq_factor|(?:gpt_oss|ministral3)\.rope_scaling\.(?:beta_fast|truncate))$/,
     'frequencies between the two ends, which narrow heads lack',
   ],
+  [/^ministral3\.rope_scaling\.max_position_embeddings$/, 'nothing: the class keeps it and reads it nowhere'],
   [/^bamba\.rope_theta$/, 'heads with more than one frequency'],
   [
     /^(?:data2vec-audio|unispeech-sat)\.(?:adapter_|num_adapter_|output_hidden_size|classifier_proj|use_weighted)/,

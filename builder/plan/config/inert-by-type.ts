@@ -52,6 +52,11 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'what the table of positions begins with; the checkpoint holds it',
   },
   {
+    fields: named('sliding_window'),
+    types: /^modernbert-decoder$/,
+    reason: 'derived from local_attention, whatever the file says',
+  },
+  {
     fields: named('attention_layers'),
     types: /^gpt_neo$/,
     reason: 'derived from attention_types',

@@ -17,6 +17,7 @@ const config = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 128_256, width: 768, inner: 3072, layers: 12, heads: 12 }),
   max_position_embeddings: size.default(8192),
+  pad_token_id: z.int().nullable().default(128_001),
   rms_norm_eps: epsilon.default(1e-5),
   mlp_bias: z.boolean().default(false),
   classifier_pooling: z.enum(['bos', 'mean', 'late']).default('late'),

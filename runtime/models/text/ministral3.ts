@@ -16,6 +16,7 @@ const config = z.object({
   ...usualSizes({ vocabulary: 131_072, width: 4096, inner: 14_336, layers: 34, heads: 32 }),
   ...{ num_key_value_heads: size.nullable().default(8), head_dim: size.nullable().default(128) },
   max_position_embeddings: size.default(262_144),
+  pad_token_id: z.int().nullable().default(11),
   ...{ rms_norm_eps: epsilon.default(1e-5), rope_theta: z.number().positive().default(1e6) },
   rope_scaling: z
     .record(z.string(), z.unknown())
