@@ -10,6 +10,8 @@ export interface GgufSizes {
   vocabulary: number;
   /** Most tokens that it was trained for; 0 where the file does not say. */
   trainedLength: number;
+  /** Most tokens for which llama.cpp computes what transformers does; 0 where the file does not say. */
+  exactLength: number;
   /** Numbers of keys and values that a token leaves in each layer; 0 for layers without attention. */
   cached: readonly number[];
   /** Bytes of the states of a row, which don't grow with its tokens. */
@@ -44,12 +46,20 @@ export function ggufSizes(
     heads: of('attention.head_count') ?? 0,
     vocabulary: table ?? of('vocab_size') ?? 0,
     trainedLength: of('context_length') ?? 0,
+    exactLength: exactLength(architecture, of),
     cached:
       metadata.get(`${architecture}.attention.causal`) === false
         ? []
         : Array.from({ length: layers }, (_, i) => cachedIn(of, i, width)),
     stateBytes: stateBytes(of, layers),
   };
+}
+
+/** llama.cpp has Phi-3 see all tokens, where transformers has it see those of a window. */
+function exactLength(architecture: string, of: Of): number {
+  const length = of('context_length') ?? 0;
+  const window = architecture === 'phi3' ? of('attention.sliding_window') : undefined;
+  return window ? Math.min(length || window, window) : length;
 }
 
 type Of = (key: string, layer?: number) => number | undefined;

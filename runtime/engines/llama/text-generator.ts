@@ -18,7 +18,7 @@ export async function loadLlamaTextGenerator(request: LoadRequest): Promise<Text
     throw new RunError('not_ready', 'this model writes no texts: its attention sees what follows');
   const context = await openTextContext(opened, request.threads);
   const sizes = ggufSizes(file.metadata, file.tensors);
-  const longest = Math.min(context.cells, model.trainedLength || context.cells);
+  const longest = Math.min(context.cells, sizes.exactLength || context.cells);
   const decoder = createLlamaDecoder({
     ...{ context, longest, rows: shape.rows, batch: shape.batch, outputs: shape.outputs },
     bytesPerToken: cacheBytesPerToken(sizes, shape.cacheType),

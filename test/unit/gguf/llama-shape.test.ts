@@ -1,4 +1,4 @@
-import { llamaMemory, shapeFor, type ShapeInput } from '../../../runtime/gguf/index.js';
+import { ggufSizes, llamaMemory, shapeFor, type ShapeInput } from '../../../runtime/gguf/index.js';
 
 const MB = 1e6;
 
@@ -69,4 +69,20 @@ test('CONTEXT_LENGTH is followed or refused, never shortened', () => {
   expect(() => fitting({ settings: { contextLength: 131_072 }, room: 2000 * MB })).toThrow(
     /with CONTEXT_LENGTH 131072/,
   );
+});
+
+test('Phi-3 takes no more tokens than its window, which llama.cpp ignores', () => {
+  const lengthOf = (architecture: string, window: number) =>
+    ggufSizes(
+      new Map<string, string | number>([
+        ['general.architecture', architecture],
+        [`${architecture}.context_length`, 4096],
+        [`${architecture}.attention.sliding_window`, window],
+      ]),
+      [],
+    ).exactLength;
+  expect(lengthOf('phi3', 2047)).toBe(2047);
+  expect(lengthOf('phi3', 262_144)).toBe(4096);
+  expect(lengthOf('phi3', 0)).toBe(4096);
+  expect(lengthOf('gemma3', 512)).toBe(4096);
 });
