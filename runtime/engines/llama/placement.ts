@@ -96,7 +96,7 @@ interface Told extends Pick<Placement, 'gpuLayers' | 'layers' | 'expertsOnCpu'> 
 }
 
 function textOf({ gpus, gpuLayers, layers, expertsOnCpu, room, whole }: Told): string {
-  if (gpus.length === 0) return `all ${layers} layers on the processor: there is no GPU`;
+  if (gpus.length === 0) return `all ${layers} layers on the processor: no GPU is used`;
   const where = gpus.length === 1 ? 'the GPU' : `${gpus.length} GPUs`;
   const memory = `${inMegabytes(room)} of ${inMegabytes(gpus.reduce((sum, { total }) => sum + total, 0))} can be used, all of it would take ${inMegabytes(whole)}`;
   if (gpuLayers === 0) return `all ${layers} layers on the processor, none on ${where}: ${memory}`;

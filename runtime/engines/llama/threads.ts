@@ -4,19 +4,23 @@ import type { LlamaContext } from './llama.js';
 const STEPS = 3;
 
 /**
- * How many threads to compute with: all, or one where all are slower. Threads wait for each other at each operation, spinning;
- * where others use the cores, more of them take ten times as long. Leaves the context empty.
+ * How many threads to compute with: all, or half of them as long as that is faster. Threads wait for each other at each operation,
+ * spinning; where others use the cores, more of them take ten times as long. Leaves the context empty.
  */
 export async function measuredThreads(
   context: Pick<LlamaContext, 'run' | 'cutRow' | 'setThreads'>,
   threads: number,
 ): Promise<number> {
   if (threads <= 1) return 1;
-  const [alone, all] = [await timed(context, 1), await timed(context, threads)];
-  const chosen = all < alone ? threads : 1;
-  process.stderr.write(
-    `llama.cpp: ${chosen} of ${threads} threads (a token takes ${alone.toFixed(1)} ms with one, ${all.toFixed(1)} with all)\n`,
-  );
+  const times = new Map([[threads, await timed(context, threads)]]);
+  let chosen = threads;
+  for (let fewer = threads >> 1; fewer >= 1; fewer >>= 1) {
+    times.set(fewer, await timed(context, fewer));
+    if (times.get(fewer)! >= times.get(chosen)!) break;
+    chosen = fewer;
+  }
+  const tried = [...times].map(([count, time]) => `${time.toFixed(1)} ms with ${count}`).join(', ');
+  process.stderr.write(`llama.cpp: ${chosen} of ${threads} threads (a token takes ${tried})\n`);
   return chosen;
 }
 

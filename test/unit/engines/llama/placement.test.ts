@@ -41,7 +41,7 @@ const place = (more: Partial<PlacementInput>) =>
 test('without a GPU all layers are on the processor', () => {
   expect(place({})).toMatchObject({
     ...{ gpuLayers: 0, layers: LAYERS, gpuBytes: 0 },
-    text: 'all 80 layers on the processor: there is no GPU',
+    text: 'all 80 layers on the processor: no GPU is used',
   });
 });
 

@@ -21,12 +21,18 @@ test('one thread is not measured', async () => {
   expect(context.cut).toEqual([]);
 });
 
-test('more threads than one where they are quicker', async () => {
-  expect(await measuredThreads(timedContext({ 1: 20, 4: 5 }), 4)).toBe(4);
+test('all threads where fewer are slower, which is found by one trial', async () => {
+  const context = timedContext({ 1: 40, 2: 20, 4: 5 });
+  expect(await measuredThreads(context, 4)).toBe(4);
+  expect(context.cut).toEqual([0, 0]);
 });
 
-test('one where others use the cores', async () => {
-  const context = timedContext({ 1: 5, 4: 30 });
-  expect(await measuredThreads(context, 4)).toBe(1);
-  expect(context.cut).toEqual([0, 0]);
+test('half of them where others use the cores', async () => {
+  expect(await measuredThreads(timedContext({ 1: 30, 2: 5, 4: 30 }), 4)).toBe(2);
+});
+
+test('one where all are slower', async () => {
+  const context = timedContext({ 1: 5, 2: 15, 5: 40 });
+  expect(await measuredThreads(context, 5)).toBe(1);
+  expect(context.cut).toEqual([0, 0, 0]);
 });
