@@ -26,9 +26,8 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const listed = await request.source.info(request.id, request.revision);
   const llama = await planLlama(request, listed);
   if (llama?.plan) return llama.plan;
-  const file = llama?.file ?? request.file;
   try {
-    return await planOwn({ ...request, file }, listed, llama);
+    return await planOwn(request, listed, llama?.own);
   } catch (error) {
     const instead = error instanceof Refusal && llama?.instead?.(error);
     if (instead) return instead;
@@ -36,14 +35,9 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   }
 }
 
-/** Graphs of ours, or the repository's ONNX export. @param chosen which file of GGUF they are written over, and why */
-async function planOwn(
-  request: PlanRequest,
-  listed: ModelInfo,
-  chosen: LlamaChoice = {},
-): Promise<ModelPlan> {
-  const { fileReason: reason, reasons: before = [] } = chosen;
-  const gguf = await openGguf({ source: request.source, info: listed, file: request.file, reason });
+/** Graphs of ours, or the repository's ONNX export. @param own the file of GGUF that they are written over, and why they */
+async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice['own']): Promise<ModelPlan> {
+  const gguf = own && (await openGguf(request.source, listed, own.chosen));
   const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
   const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
   requireConfig(info);
@@ -68,7 +62,7 @@ async function planOwn(
     ...{ info, facts, formats },
     spec: spec!,
     reasons: [
-      ...before,
+      ...(own ? [own.reason] : []),
       ...ggufNote(gguf),
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits

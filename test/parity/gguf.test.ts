@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import { makeFile } from '../../builder/pack/make-file.js';
+import { chooseFile } from '../../builder/plan/gguf/choose-file.js';
 import { openGguf } from '../../builder/plan/gguf/open-gguf.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { openSession } from '../../runtime/engines/sessions/session.js';
@@ -50,7 +51,8 @@ async function overGguf(file: Buffer, head: 'causal-lm' | 'embedding', { exact =
   const dir = await mkdtemp(join(tmpdir(), 'gguf-'));
   await writeFile(join(dir, 'm.gguf'), file);
   const source = folderSource(dir);
-  const opened = (await openGguf({ source, info: await source.info('org/model') }))!;
+  const info = await source.info('org/model');
+  const opened = await openGguf(source, info, await chooseFile(source, info));
   const text = (await opened.source.readText(opened.info, 'config.json')) ?? '';
   const config = parsePythonJson(text) as Json;
   const storage = packedStorage('made.bin', undefined);

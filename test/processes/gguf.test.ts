@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chooseFile } from '../../builder/plan/gguf/choose-file.js';
 import { openGguf } from '../../builder/plan/gguf/open-gguf.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { drawnCheckpoint } from '../helpers/gguf/checkpoint.js';
@@ -27,7 +28,8 @@ test('a server of a file of GGUF writes what one of the same weights in safetens
   for (const dir of [gguf, plain]) mkdirSync(dir);
   writeFileSync(join(gguf, 'm.gguf'), ggufOfModel(model));
   const source = folderSource(gguf);
-  const { made } = (await openGguf({ source, info: await source.info('org/model') }))!;
+  const info = await source.info('org/model');
+  const { made } = await openGguf(source, info, await chooseFile(source, info));
   for (const { path, content } of made) if (path !== 'config.json') writeFileSync(join(plain, path), content);
   for (const name of ['config.json', 'model.safetensors'])
     copyFileSync(join(model.dir, name), join(plain, name));

@@ -1,7 +1,7 @@
 import { type GgufVariant, ROLE_WORDS } from '../../../runtime/store/choose-gguf.js';
 import { labelWords } from '../../../runtime/store/gguf-label.js';
 import type { Limit } from '../verdict.js';
-import { madeBytes } from './open-gguf.js';
+import { madeBytes } from './choose-file.js';
 
 /** A file of a repository, for the plan's reader. */
 export interface GgufFile {

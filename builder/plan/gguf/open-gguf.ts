@@ -1,32 +1,21 @@
-import { totalmem } from 'node:os';
 import type { ModelInfo } from '../../../runtime/core/spec.js';
-import { blockForm, readGgufModel } from '../../../runtime/gguf/index.js';
-import {
-  chooseGguf,
-  type GgufVariant,
-  ggufVariants,
-  isGgufOnly,
-} from '../../../runtime/store/choose-gguf.js';
-import { StoreError } from '../../../runtime/store/errors.js';
+import { blockForm } from '../../../runtime/gguf/index.js';
+import type { GgufVariant } from '../../../runtime/store/choose-gguf.js';
 import { type ModelSource, rangesOf } from '../../../runtime/store/source.js';
-import { floatsOf, WeightsError, type WeightFile, type WeightIndex } from '../../../runtime/weights/index.js';
+import {
+  floatsOf,
+  numbersIn,
+  WeightsError,
+  type WeightFile,
+  type WeightIndex,
+} from '../../../runtime/weights/index.js';
+import type { ChosenGguf } from './choose-file.js';
 import { Refusal } from '../refusal.js';
 import { architectureOf } from './architectures.js';
 import { ggufFacts, type GgufFacts, type Json } from './facts.js';
 import { ggufWeightIndex } from './weight-index.js';
 import { jsonText, tokenizerFiles } from './tokenizer/index.js';
 import { type MadeFile, madeFiles, virtualRepository } from './virtual-repository.js';
-
-export interface GgufRequest {
-  source: ModelSource;
-  info: ModelInfo;
-  /** A label, a path or a name. */
-  file?: string | undefined;
-  /** Why that one, where others chose it. */
-  reason?: string | undefined;
-  /** In bytes; this machine's if absent. */
-  memory?: number | undefined;
-}
 
 /** A repository with files of GGUF as one with the files that transformers has. */
 export interface GgufRepository {
@@ -46,62 +35,34 @@ export interface GgufRepository {
 }
 
 /**
- * Opens the file of a repository that has GGUF alone, or that is asked for.
- * @returns undefined for a repository with other weights
- * @throws Refusal for files that can't be served; StoreError when the source fails
+ * A repository whose file graphs of ours are to be written over.
+ * @throws Refusal for a file that can't be served; StoreError when the source fails
  */
-export async function openGguf(request: GgufRequest): Promise<GgufRepository | undefined> {
-  const { source, info, file: wanted } = request;
-  if (wanted === undefined && !isGgufOnly(info.files)) return undefined;
-  const variants = ggufVariants(info.files);
+export async function openGguf(
+  source: ModelSource,
+  info: ModelInfo,
+  { variants, variant: chosen, reason, model }: ChosenGguf,
+): Promise<GgufRepository> {
   try {
-    if (wanted !== undefined && variants.length === 0) throw noFiles(info.id);
-    const memory = request.memory ?? totalmem();
-    const fits = (variant: GgufVariant) => madeBytes(variant) + BESIDE < memory;
-    const { variant: chosen, reason } = chooseGguf({ id: info.id, variants, wanted, fits, serves });
+    const facts = ggufFacts(model);
+    refuseOthers(facts);
+    const made = await madeOf(facts, rangesOf(source, info));
+    const license = info.license ?? textOf(facts, 'general.license');
+    const described = { ...info, ...(license === undefined ? {} : { license }) };
+    const { path, size } = chosen.files[0]!;
     return {
-      ...(await opened({ source, info }, chosen)),
-      variants,
-      chosen,
-      reason: request.reason ?? reason,
+      ...virtualRepository(source, described, { made, kept: chosen.files }),
+      ...{ variants, chosen, reason, made, index: ggufWeightIndex(facts, architectureOf(facts)) },
+      ...{ file: { path, size }, bits: bitsOf(facts) },
     };
   } catch (error) {
     if (error instanceof WeightsError) throw new Refusal(`${info.id}: ${error.reason}`, error.remedy);
-    if (error instanceof StoreError && (error.kind === 'not_found' || error.kind === 'invalid'))
-      throw new Refusal(error.message);
     throw error;
   }
 }
 
-const noFiles = (id: string) =>
-  new StoreError('not_found', `${id} has no files of GGUF`, { remedy: 'leave out --file' });
-
-/** What a server takes beside the weights, roughly: its figures are those of the forecast. */
-const BESIDE = 300e6;
-
-/** How much larger weights become: each kind of block has a scale of 32 bits. */
-const GROWTH: readonly (readonly [label: RegExp, times: number])[] = [
-  [/Q4_0|MXFP4/, 1.12],
-  [/Q4/, 1.35],
-  [/Q5/, 1.75],
-  [/Q6/, 1.55],
-  [/Q[23]/, 1.8],
-];
-
-/** Bytes of the weights that are made of a file. */
-export const madeBytes = ({ label = '', size }: Pick<GgufVariant, 'label' | 'size'>): number =>
-  size * (GROWTH.find(([pattern]) => pattern.test(label))?.[1] ?? 1.06);
-
-/** Types without an exact form here. */
-const serves = ({ label = '' }: GgufVariant): boolean => !/^(?:UD-)?(?:IQ[123]|TQ|Q1|NVFP4)/.test(label);
-
-async function opened(
-  { source, info }: { source: ModelSource; info: ModelInfo },
-  chosen: GgufVariant,
-): Promise<Omit<GgufRepository, 'variants' | 'chosen' | 'reason'>> {
-  const ranges = rangesOf(source, info);
-  const facts = ggufFacts(await readGgufModel(ranges, chosen.path));
-  refuseOthers(facts);
+/** What transformers has in files of their own. */
+async function madeOf(facts: GgufFacts, ranges: ReturnType<typeof rangesOf>): Promise<MadeFile[]> {
   const architecture = architectureOf(facts);
   const read = async (name: string) => {
     const { file, offset, length, type } = facts.tensors.get(name)!;
@@ -111,19 +72,11 @@ async function opened(
     ...{ architectures: [architecture.className], model_type: architecture.modelType },
     ...(await architecture.config(facts, read)),
   };
-  const index = ggufWeightIndex(facts, architecture);
-  const made = madeFiles({
+  return madeFiles({
     'config.json': jsonText(config),
     ...tokenizerFiles(facts),
     ...sentenceFiles(facts),
   });
-  const license = info.license ?? textOf(facts, 'general.license');
-  const described = { ...info, ...(license === undefined ? {} : { license }) };
-  const { path, size } = chosen.files[0]!;
-  return {
-    ...virtualRepository(source, described, { made, kept: chosen.files }),
-    ...{ made, index, file: { path, size }, bits: bitsOf(facts) },
-  };
 }
 
 function textOf({ metadata }: GgufFacts, key: string): string | undefined {
@@ -170,10 +123,9 @@ function sentenceFiles(facts: GgufFacts): Record<string, string> {
 /** Of the integers that most numbers of the model are. */
 function bitsOf({ tensors }: GgufFacts): 4 | 8 | undefined {
   const numbers = new Map<4 | 8 | undefined, number>();
-  for (const { type, shape } of tensors.values()) {
-    const bits = blockForm(type)?.bits;
-    const count = shape.reduce((product, size) => product * size, 1);
-    numbers.set(bits, (numbers.get(bits) ?? 0) + count);
+  for (const tensor of tensors.values()) {
+    const bits = blockForm(tensor.type)?.bits;
+    numbers.set(bits, (numbers.get(bits) ?? 0) + numbersIn([tensor]));
   }
   return [...numbers].sort(([, a], [, b]) => b - a)[0]?.[0];
 }

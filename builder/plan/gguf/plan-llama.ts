@@ -1,25 +1,18 @@
-import { totalmem } from 'node:os';
 import type { Dtype, ModelInfo, ModelSpec } from '../../../runtime/core/spec.js';
 import { isTaskId, type TaskId } from '../../../runtime/core/task-ids.js';
-import { type GgufModel, ggufSizes, readGgufModel } from '../../../runtime/gguf/index.js';
+import { type GgufModel, ggufSizes } from '../../../runtime/gguf/index.js';
 import type { ToolSupport } from '../../../runtime/core/tools.js';
-import { StoreError } from '../../../runtime/store/errors.js';
-import {
-  chooseGguf,
-  type GgufVariant,
-  ggufVariants,
-  isGgufOnly,
-} from '../../../runtime/store/choose-gguf.js';
-import { rangesOf } from '../../../runtime/store/source.js';
+import { type GgufVariant, ggufVariants, isGgufOnly } from '../../../runtime/store/choose-gguf.js';
 import { formatSpec, parseSpec } from '../../../runtime/store/spec-file.js';
 import { taskOf } from '../../../runtime/tasks/registry.js';
 import { sizesOf } from '../../../runtime/core/network-sizes.js';
-import { WeightsError } from '../../../runtime/weights/errors.js';
+import { numbersIn, WeightsError } from '../../../runtime/weights/index.js';
 import { pictureMemory } from '../pictures/picture-memory.js';
 import type { ModelFacts } from '../facts.js';
 import type { ModelPlan, PlanRequest } from '../model-plan.js';
 import { Refusal } from '../refusal.js';
 import { architectureOf } from './architectures.js';
+import { type ChosenGguf, chooseFile } from './choose-file.js';
 import { ggufFacts } from './facts.js';
 import { templateTools, toolNote } from '../tool-format.js';
 
@@ -27,11 +20,8 @@ import { templateTools, toolNote } from '../tool-format.js';
 export interface LlamaChoice {
   /** By llama.cpp. */
   plan?: ModelPlan;
-  /** Else the file that graphs of ours are to compute, and why. */
-  file?: string;
-  /** Why that file. */
-  fileReason?: string;
-  reasons?: string[];
+  /** Else the file that graphs of ours are to compute, and why they. */
+  own?: { chosen: ChosenGguf; reason: string };
   /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
   instead?(refusal: Refusal): ModelPlan;
 }
@@ -42,18 +32,17 @@ export interface LlamaChoice {
  * @throws Refusal when it can't be served; StoreError when the source fails
  */
 export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<LlamaChoice | undefined> {
-  const variants = ggufVariants(info.files);
-  const { engine: asked } = request;
-  const isWanted = request.file !== undefined || isGgufOnly(info.files) || asked === 'llama';
-  if (!isWanted || (variants.length === 0 && asked !== 'llama')) return undefined;
-  const chosen = choose(request, info, variants);
-  const file = await readHeader(request, info, chosen.variant);
-  const { by, reason } = computedBy(request, file);
-  const plan = (why: string) => planned(request, { info, variants, ...chosen, file, why });
+  const { engine: asked, file, source } = request;
+  if (file === undefined && asked !== 'llama' && !isGgufOnly(info.files)) return undefined;
+  if (asked !== 'llama' && ggufVariants(info.files).length === 0)
+    throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file');
+  const chosen = await chooseFile(source, info, { file, engine: asked });
+  const { by, reason } = computedBy(request, chosen.model);
+  const plan = (why: string) => planned(request, { info, chosen, why });
   if (by === 'llama') return { plan: plan(reason) };
-  const own = { file: chosen.variant.path, fileReason: chosen.reason, reasons: [`graph: ${reason}`] };
-  if (asked === 'own') return own;
-  return { ...own, instead: (refusal) => plan(`since ${refusal.reason}`) };
+  const own = { chosen, reason: `graph: ${reason}` };
+  if (asked === 'own') return { own };
+  return { own, instead: (refusal) => plan(`since ${refusal.reason}`) };
 }
 
 /** Types that graphs of ours read at their own speed, or faster than llama.cpp where several texts are written. */
@@ -79,15 +68,13 @@ function computedBy(
 
 interface Known {
   info: ModelInfo;
-  variants: readonly GgufVariant[];
-  variant: GgufVariant;
-  reason: string;
-  file: GgufModel;
+  chosen: ChosenGguf;
   /** Why llama.cpp. */
   why: string;
 }
 
-function planned(request: PlanRequest, { info, variants, variant, reason, file, why }: Known): ModelPlan {
+function planned(request: PlanRequest, { info, chosen, why }: Known): ModelPlan {
+  const { variants, variant, reason, model: file } = chosen;
   const detected = taskFor(request, info, file);
   const { task } = detected;
   const binding = taskOf(task).engines.llama;
@@ -106,36 +93,10 @@ function planned(request: PlanRequest, { info, variants, variant, reason, file, 
       `engine llama: loads ${binding.head} models by llama.cpp, ${why}`,
       ...toolNote(tools),
     ],
-    parameters: file.tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+    parameters: numbersIn(file.tensors),
     toMake: undefined,
     gguf: { variants, chosen: variant, reason },
   };
-}
-
-/** What a server takes beside the weights, roughly: its figures are those of the forecast. */
-const BESIDE = 300e6;
-
-function choose({ file: wanted }: PlanRequest, { id }: ModelInfo, variants: readonly GgufVariant[]) {
-  try {
-    const fits = ({ size }: GgufVariant) => size + BESIDE < totalmem();
-    return chooseGguf({ id, variants, wanted, fits });
-  } catch (error) {
-    if (error instanceof StoreError) throw new Refusal(error.message);
-    throw error;
-  }
-}
-
-async function readHeader(
-  { source }: PlanRequest,
-  info: ModelInfo,
-  { path }: GgufVariant,
-): Promise<GgufModel> {
-  try {
-    return await readGgufModel(rangesOf(source, info), path);
-  } catch (error) {
-    if (error instanceof WeightsError) throw new Refusal(`${info.id}: ${error.message}`);
-    throw error;
-  }
 }
 
 const architectureName = ({ metadata }: GgufModel): string =>
@@ -187,8 +148,7 @@ function toolsOf(file: GgufModel, task: TaskId): ToolSupport | undefined {
 function dtypeOf({ tensors }: GgufModel): Dtype {
   const matrices = tensors.filter(({ shape }) => shape.length >= 2);
   const bytes = matrices.reduce((sum, { length }) => sum + length, 0);
-  const numbers = matrices.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
-  const bits = (8 * bytes) / Math.max(1, numbers);
+  const bits = (8 * bytes) / Math.max(1, numbersIn(matrices));
   if (bits > 24) return 'fp32';
   if (bits <= 12) return bits > 7 ? 'q8' : 'q4';
   return matrices.some(({ type }) => type === 'BF16') ? 'bf16' : 'fp16';
