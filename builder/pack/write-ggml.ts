@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeBlocks, floatsOfBlocks, packIntegers } from '../../runtime/gguf/index.js';
 import type { Part } from '../../runtime/models/writer/storage.js';
-import { type GgmlBlocks, readPart } from '../../runtime/weights/index.js';
+import { type GgmlBlocks, numbersIn, readPart } from '../../runtime/weights/index.js';
 import { undoChange } from './undo-change.js';
 
 /** Numbers that are written at a time. */
@@ -24,7 +24,7 @@ export async function writeGgml(
 ): Promise<void> {
   const { tensor } = part;
   const columns = tensor.shape.at(-1)!;
-  const rows = tensor.shape.reduce((product, size) => product * size, 1) / columns;
+  const rows = numbersIn([tensor]) / columns;
   const rowBytes = tensor.length / rows;
   // Rows that change places are needed together.
   const step = tensor.change ? rows : Math.max(1, Math.floor(CHUNK / columns));

@@ -8,7 +8,7 @@ import {
   type Storage,
 } from '../../runtime/models/writer/storage.js';
 import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/models/write-graphs.js';
-import { type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
+import { numbersIn, type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
 import { UnreadFieldsError } from './config/require-read.js';
 import { ggufNetwork, MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
@@ -128,9 +128,6 @@ async function readNetworks(found: FoundNetwork[], request: OwnRequest): Promise
 
 const NOT_PACKED = 'leave out --dtype, which serves the weights as they are';
 
-const numbersIn = (tensors: readonly StoredTensor[]): number =>
-  tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
-
 /** Part of the numbers that graphs read which is packed here; convolutions, small matrices and vectors stay as they are. */
 function packedShare({ parts }: Recipe, used: readonly StoredTensor[]): number {
   const packed = parts.filter(({ packing, tensor }) => packing && !tensor.blocks);
@@ -195,9 +192,10 @@ function writeMade(
 ): Written & { recipe: Recipe } {
   const write = (file: string, chosen?: Formats) => {
     const storage = packedStorage(file, bits, chosen);
-    return { ...plain(networks, storage), recipe: storage.recipe(), formats: storage.formats(budget) };
+    return { ...plain(networks, storage), storage, recipe: storage.recipe() };
   };
-  const { recipe, formats } = write('');
+  const { storage, recipe } = write('');
+  const formats = storage.formats(budget);
   const { parts } = recipe;
   const isMixed = bits !== undefined && bits < 8;
   const others = [

@@ -46,6 +46,13 @@ export function elementsOf(shape: readonly number[]): number | undefined {
   return count;
 }
 
+/** Numbers in tensors whose shapes have been checked. */
+export const numbersIn = (tensors: Iterable<{ readonly shape: readonly number[] }>): number => {
+  let count = 0;
+  for (const { shape } of tensors) count += shape.reduce((a, b) => a * b, 1);
+  return count;
+};
+
 /** Bytes of a tensor; undefined for an unknown type, parts of bytes, and lengths beyond 2^53. */
 export function byteLength(type: string, shape: readonly number[]): number | undefined {
   const bits = bitsOf(type);

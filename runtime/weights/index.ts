@@ -1,5 +1,5 @@
 /** The index of a checkpoint: names, types, shapes and places of its tensors, without a byte of its weights. */
-export { byteLength } from './elements.js';
+export { byteLength, numbersIn } from './elements.js';
 export { WeightsError, type WeightsErrorCode } from './errors.js';
 export { type Checkpoint, type CheckpointName, findCheckpoint } from './files.js';
 export { aligned, bytesOf, floatsOf, halfTable } from './floats.js';

@@ -1,4 +1,5 @@
 import { RunError } from '../../core/errors.js';
+import { createTurnQueue } from '../generation/decoding/cache/turn-queue.js';
 
 /** Row ids of a context: each is somebody's, or free. */
 export interface RowPool {
@@ -24,11 +25,6 @@ export interface RowReservation {
   release(): void;
 }
 
-interface Waiter {
-  count: number;
-  admit(): void;
-}
-
 export interface OwnedRowPool extends RowPool {
   /** Takes back a row that was ceded. */
   takeBack(row: number): void;
@@ -36,16 +32,12 @@ export interface OwnedRowPool extends RowPool {
 
 export function createRowPool(total: number): OwnedRowPool {
   const ids = Array.from({ length: total }, (_, i) => total - 1 - i);
-  const queue: Waiter[] = [];
   let free = total;
-
-  function advance(): void {
-    while (queue.length > 0 && queue[0]!.count <= free) queue.shift()!.admit();
-  }
+  const turns = createTurnQueue({ fits: (count) => count <= free, take: taken });
 
   function giveBack(count: number): void {
     free += count;
-    advance();
+    turns.advance();
   }
 
   function refuseTooMany(count: number): void {
@@ -76,7 +68,7 @@ export function createRowPool(total: number): OwnedRowPool {
       return free;
     },
     get waiting() {
-      return queue.length;
+      return turns.waiting;
     },
     reserve(count) {
       refuseTooMany(count);
@@ -89,23 +81,7 @@ export function createRowPool(total: number): OwnedRowPool {
     async reserveInTurn(count, signal) {
       signal.throwIfAborted();
       refuseTooMany(count);
-      if (queue.length === 0 && count <= free) return taken(count);
-      return new Promise((resolve, reject) => {
-        const onAbort = () => {
-          queue.splice(queue.indexOf(waiter), 1);
-          reject(signal.reason as Error);
-          advance();
-        };
-        const waiter: Waiter = {
-          count,
-          admit() {
-            signal.removeEventListener('abort', onAbort);
-            resolve(taken(count));
-          },
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        queue.push(waiter);
-      });
+      return turns.inTurn(count, signal);
     },
     takeBack(row) {
       ids.push(row);

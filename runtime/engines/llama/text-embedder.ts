@@ -1,5 +1,6 @@
 import type { EmbedOptions, EncodeOptions, Pooling, TextEmbedder } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
+import { normalizeVector } from '../encoders/text/embedder/pooling.js';
 import { RunError } from '../../core/errors.js';
 import { openModel } from './open-model.js';
 import { createPooledRows, type PooledRows } from './pooled-rows.js';
@@ -72,10 +73,5 @@ function finished(
 ): Float32Array {
   const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
   const wanted = normalize ?? (kept.length < vector.length ? (renormalize ?? false) : usual);
-  return wanted ? unit(kept) : kept;
-}
-
-function unit(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  return length === 0 ? vector : vector.map((value) => value / length);
+  return wanted ? normalizeVector(kept) : kept;
 }

@@ -163,8 +163,8 @@ function oneChunk(g: GraphWriter, state: Value, chunk: Parts): { next: Value; re
   const read = g.node('Add', [kept, g.node('MatMul', [scores, news])]);
   const last = g.node('Slice', [total, g.ints([-1]), g.ints([2 ** 53]), g.ints([2])]);
   const lasting = times(key, g.node('Exp', [g.node('Sub', [last, total])]));
-  const learnt = g.node('FusedMatMul', [lasting, news], { transA: 1 }, MICROSOFT);
-  return { next: g.node('Add', [times(state, g.node('Exp', [last])), learnt]), read };
+  const learned = g.node('FusedMatMul', [lasting, news], { transA: 1 }, MICROSOFT);
+  return { next: g.node('Add', [times(state, g.node('Exp', [last])), learned]), read };
 }
 
 /** Numbers of a chunk's tokens as a column and as a line, of parts of so many: int64 [tokens, 1] and [1, tokens]. */

@@ -22,7 +22,7 @@ export const qwen35Config = z
   .superRefine(hasAttention);
 export type Qwen35Config = z.output<typeof qwen35Config>;
 
-/** Queries, keys and values are one projection; what says how they are learnt is small, and stays exact. */
+/** Queries, keys and values are one projection; what says how they are learned is small, and stays exact. */
 function associate(
   g: GraphWriter,
   x: Value,

@@ -23,14 +23,15 @@ export interface MatrixToPack {
 /** Scales are float32. */
 const SCALE_BITS = 32;
 
-/** Bits for each number of the matrices that are no tables, scales and zero points included, which are at least 4.3. */
+/** What an operator may give as a budget. */
 export const LEAST_BITS = 4.5;
 export const MOST_BITS = 8;
 
 /** The level whose name a budget goes by. */
 export const levelOf = (budget: number): PackedLevel => (budget < 5.9 ? 4 : budget < 6.6 ? 5 : 6);
 
-const BUDGETS: Record<PackedLevel, number> = { 4: 5.5, 5: 6.25, 6: 7, 8: 9 };
+/** Bits for each number of the matrices that are no tables, scales and zero points included, which are at least 4.3. */
+const BUDGETS: Record<Exclude<PackedLevel, 8>, number> = { 4: 5.5, 5: 6.25, 6: 7 };
 
 /** All matrices of eight bits alike; of four, where nothing is known of the others. */
 export const plainFormat = (level: PackedLevel): PackedFormat =>
@@ -47,13 +48,13 @@ const SENSITIVITIES: readonly [RegExp, number][] = [
   [/./, 2.9],
 ];
 
-/** Forms of a matrix, each with more bits than the one before, and the part of the error that is left (four bits in blocks of 32: 1). */
-const STEPS: readonly { format: PackedFormat; error: number }[] = [
-  { format: { bits: 4, block: 128, zeros: true }, error: 1.6 },
-  { format: { bits: 4, block: 64, zeros: true }, error: 1.27 },
-  { format: { bits: 4, block: 32, zeros: true }, error: 1 },
-  { format: { bits: 8, block: 128, zeros: false }, error: 0.01 },
+/** Columns of a block of four bits, and the error of a matrix in those; in blocks of 32: 1. */
+const FOUR_BITS: readonly (readonly [block: number, error: number])[] = [
+  [128, 1.6],
+  [64, 1.27],
+  [32, 1],
 ];
+const EIGHT_BITS_ERROR = 0.01;
 
 /**
  * The format of each matrix, so that answers lose least within the bits that the level allows. Tables are not in the budget: those
@@ -62,12 +63,12 @@ const STEPS: readonly { format: PackedFormat; error: number }[] = [
 export function chooseFormats(
   matrices: readonly MatrixToPack[],
   level: PackedLevel,
-  budget = BUDGETS[level],
+  given?: number,
 ): PackedFormat[] {
   if (level === 8) return matrices.map(() => plainFormat(8));
   const chosen = matrices.map((matrix) => firstFormat(matrix));
   const others = matrices.filter(({ isTable }) => !isTable);
-  let left = budget * numbersIn(others);
+  let left = (given ?? BUDGETS[level]) * numbersIn(others);
   for (const [i, matrix] of matrices.entries())
     if (!matrix.isTable) left -= bitsOf(matrix, chosen[i]!.format);
   const stopped = new Set<number>();
@@ -83,7 +84,11 @@ export function chooseFormats(
   return chosen.map(({ format }) => format);
 }
 
-type Step = (typeof STEPS)[number];
+/** A form of a matrix, and the part of the error that it leaves. */
+interface Step {
+  format: PackedFormat;
+  error: number;
+}
 
 const numbersIn = (matrices: readonly MatrixToPack[]): number =>
   matrices.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
@@ -93,15 +98,14 @@ function bitsOf({ rows, columns }: MatrixToPack, { bits, block, zeros }: PackedF
   return rows * Math.ceil(columns / block) * (block * bits + SCALE_BITS + (zeros ? bits : 0));
 }
 
-/** With the largest blocks that rows are made of. */
+/** Each with more bits than the one before, in blocks that rows are made of; blocks of 32 are filled up. */
 function stepsOf({ columns }: MatrixToPack): Step[] {
-  const whole = STEPS.filter(({ format: { block } }) => columns % block === 0);
-  if (whole.some(({ format }) => format.bits === 8)) return whole;
-  const eight = {
-    format: { bits: 8, block: columns % 64 === 0 ? 64 : 32, zeros: false },
-    error: 0.01,
-  } as const;
-  return [...(whole.length > 0 ? whole : [STEPS[2]!]), eight];
+  const isWhole = (block: number) => block === 32 || columns % block === 0;
+  const fours = FOUR_BITS.filter(([block]) => isWhole(block)).map(([block, error]): Step => ({
+    ...{ format: { bits: 4, block, zeros: true }, error },
+  }));
+  const block = FOUR_BITS.find(([size]) => isWhole(size))![0];
+  return [...fours, { format: { bits: 8, block, zeros: false }, error: EIGHT_BITS_ERROR }];
 }
 
 function firstFormat(matrix: MatrixToPack): Step {

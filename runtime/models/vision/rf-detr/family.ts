@@ -75,7 +75,7 @@ function firstGroup(g: GraphWriter, name: string, c: RfDetrConfig, width: number
   return g.node('Slice', [table, g.ints([0]), g.ints([c.num_queries]), g.ints([0])]);
 }
 
-/** Boxes of the cells that most likely show something, moved by what queries have learnt. */
+/** Boxes of the cells that most likely show something, moved by what queries have learned. */
 function firstBoxes(g: GraphWriter, levels: Levels, c: RfDetrConfig): Value {
   const width = c.d_model;
   const { boxes, seen, isSeen } = anchorShares(
@@ -89,9 +89,9 @@ function firstBoxes(g: GraphWriter, levels: Levels, c: RfDetrConfig): Value {
   const best = g.node('ReduceMax', [scores, g.ints([2])]);
   const shown = g.node('Squeeze', [g.node('Where', [isSeen, best, g.scalar(LEAST)]), g.ints([2])]);
   const moved = movedBoxes(g, boxes, boxHead(g, states, 'transformer.enc_out_bbox_embed.0', c));
-  const learnt = firstGroup(g, 'refpoint_embed', c, 4);
+  const learned = firstGroup(g, 'refpoint_embed', c, 4);
   const chosen = bestCells(g, shown, c.num_queries).of(moved);
-  return movedBoxes(g, chosen, g.node('Unsqueeze', [learnt, g.ints([0])]));
+  return movedBoxes(g, chosen, g.node('Unsqueeze', [learned, g.ints([0])]));
 }
 
 interface Layer {

@@ -1,4 +1,5 @@
 import { RunError } from '../../../../core/errors.js';
+import { createTurnQueue } from './turn-queue.js';
 
 /** Bytes that the caches of all generations may take together. */
 export interface CacheBudget {
@@ -26,24 +27,13 @@ export interface Reservation {
   release(): void;
 }
 
-/** A generation in the queue. */
-interface Waiter {
-  bytes: number;
-  admit(): void;
-}
-
 const MEBI = 2 ** 20;
 const inMiB = (bytes: number): string => `${Math.ceil(bytes / MEBI)} MiB`;
 
 /** @param limit what sets the total, as messages name it */
 export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBudget {
   let taken = 0;
-  const queue: Waiter[] = [];
-
-  /** Admits those who have waited longest, as far as there is room. */
-  function advance(): void {
-    while (queue.length > 0 && taken + queue[0]!.bytes <= total) queue.shift()!.admit();
-  }
+  const turns = createTurnQueue({ fits: (bytes) => taken + bytes <= total, take: reserve });
 
   function refuseTooMuch(bytes: number): void {
     if (bytes > total) {
@@ -82,7 +72,7 @@ export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBu
       release() {
         taken -= bytes;
         bytes = 0;
-        advance();
+        turns.advance();
       },
     };
   }
@@ -93,28 +83,12 @@ export function createCacheBudget(total: number, limit = 'CACHE_BYTES'): CacheBu
       return total - taken;
     },
     get waiting() {
-      return queue.length;
+      return turns.waiting;
     },
     async reserveInTurn(bytes, signal) {
       signal.throwIfAborted();
       refuseTooMuch(bytes);
-      if (queue.length === 0 && taken + bytes <= total) return reserve(bytes);
-      return new Promise((resolve, reject) => {
-        const onAbort = () => {
-          queue.splice(queue.indexOf(waiting), 1);
-          reject(signal.reason as Error);
-          advance();
-        };
-        const waiting: Waiter = {
-          bytes,
-          admit() {
-            signal.removeEventListener('abort', onAbort);
-            resolve(reserve(bytes));
-          },
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        queue.push(waiting);
-      });
+      return turns.inTurn(bytes, signal);
     },
   };
 }
