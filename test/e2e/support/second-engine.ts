@@ -53,7 +53,8 @@ export async function startSecondEngine(): Promise<SecondEngine> {
   async function clean(): Promise<void> {
     await end(net.holder);
     await log.close();
-    await rm(folder, { recursive: true, force: true });
+    await unmountBelow(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
   let engine = await start().catch(async (error: Error) => {
@@ -81,6 +82,16 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
+}
+
+/** An engine that ends while it makes a container leaves that container's file system mounted. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  const left = mounts.filter((mount) => mount.startsWith(`${folder}/`));
+  // The last that was mounted lies on top.
+  for (const mount of left.toReversed()) spawnSync('umount', ['--lazy', mount]);
 }
 
 /** A network name space, which is there as long as its holder. */
