@@ -8,7 +8,7 @@ import type {
 } from '../../core/handles/index.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { contextLengthOf } from '../repository/sequence-lengths.js';
-import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
+import { type EncodeTextOptions, loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type ChatTemplate, loadChatTemplate } from './chat-template.js';
 
 /** Answers what is asked of a model's tokenizer. */
@@ -21,17 +21,36 @@ const TURN_MS = 10;
  * Requests to the tokenizer of a model, whatever its head. It is loaded when it is first asked, beside the one that the head
  * reads with, which may be another (lower-cased).
  */
-export const answerTokenizer = (dir: string): AnswerTokenizer => answerWith(() => openParts(dir));
+export const answerTokenizer = (dir: string): AnswerTokenizer => openTokenizerWork(dir).answer;
 
 /** The same with what is opened otherwise. */
-export function answerWith(open: () => Promise<TokenizerParts>): AnswerTokenizer {
+export const answerWith = (open: () => Promise<TokenizerParts>): AnswerTokenizer => workWith(open).answer;
+
+/** A text that is tokenised as `TextTokenizer.encode` does. */
+export interface PromptText {
+  prompt: string;
+  options: EncodeTextOptions;
+}
+
+/** All that a tokenizer is asked apart from its model. */
+export interface TokenizerWork {
+  answer: AnswerTokenizer;
+  /** @throws RunError as `TextTokenizer.encode` */
+  encode(text: PromptText): Promise<number[]>;
+}
+
+export const openTokenizerWork = (dir: string): TokenizerWork => workWith(() => openParts(dir));
+
+function workWith(open: () => Promise<TokenizerParts>): TokenizerWork {
   let opened: Promise<TokenizerParts> | undefined;
-  return async (request, signal) => {
-    opened ??= open().catch((error: unknown) => {
+  const parts = () =>
+    (opened ??= open().catch((error: unknown) => {
       opened = undefined;
       throw error;
-    });
-    return answer(await opened, request, signal);
+    }));
+  return {
+    answer: async (request, signal) => answer(await parts(), request, signal),
+    encode: async ({ prompt, options }) => (await parts()).tokenizer.encode(prompt, options).ids,
   };
 }
 

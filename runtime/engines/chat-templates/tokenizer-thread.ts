@@ -1,25 +1,24 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { RunError } from '../../core/errors.js';
-import type { TokenizerRequest } from '../../core/handles/index.js';
-import { answerTokenizer } from './answer-tokenizer.js';
-import type { TokenizerReply } from './tokenizer-requests.js';
+import { openTokenizerWork } from './answer-tokenizer.js';
+import type { ThreadReply, ThreadRequest } from './threaded-tokenizer.js';
 
 /** Worker thread: answers requests to the tokenizer of the model in a folder, one after the other. */
-const answer = answerTokenizer(workerData as string);
+const { answer, encode } = openTokenizerWork(workerData as string);
 const port = parentPort!;
 
 /** Whoever leaves ends the thread. */
 const { signal } = new AbortController();
 
-port.on('message', (request: TokenizerRequest) => void reply(request));
+port.on('message', (request: ThreadRequest) => void reply(request));
 
-async function reply(request: TokenizerRequest): Promise<void> {
+async function reply(request: ThreadRequest): Promise<void> {
   port.postMessage(await replyTo(request));
 }
 
-async function replyTo(request: TokenizerRequest): Promise<TokenizerReply> {
+async function replyTo(request: ThreadRequest): Promise<ThreadReply> {
   try {
-    return { answer: await answer(request, signal) };
+    return { answer: await ('prompt' in request ? encode(request) : answer(request, signal)) };
   } catch (error) {
     // What is no RunError ends the thread, and its caller is told.
     if (!(error instanceof RunError)) throw error;

@@ -2,6 +2,7 @@ import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
+import type { EncodePrompt } from '../tokenizers/prompt-encoder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { ChatTemplate } from '../chat-templates/chat-template.js';
 import type { Decoder } from './decoding/decoder.js';
@@ -18,6 +19,8 @@ export interface TextGeneratorParts {
   /** generation_config.json */
   generation: Json | undefined;
   tokenizer: TextTokenizer;
+  /** Tokens of prompts, by that tokenizer. */
+  encode: EncodePrompt;
   decoder: Decoder;
   template: ChatTemplate | undefined;
 }
@@ -26,6 +29,7 @@ export function createTextGenerator({
   config,
   generation,
   tokenizer,
+  encode,
   decoder,
   template,
 }: TextGeneratorParts): TextGenerator {
@@ -40,18 +44,17 @@ export function createTextGenerator({
   return {
     hasChatTemplate: template !== undefined,
     tools: answers?.support,
-    generate(text, options, signal) {
-      if (options.prompt_token_ids != null) return continueTokens(model, config, { options, signal });
+    async *generate(text, options, signal) {
+      if (options.prompt_token_ids != null) return yield* continueTokens(model, config, { options, signal });
       const specialTokens = options.add_special_tokens ?? undefined;
       const before = options.prefix ?? prefix;
-      const { ids } = tokenizer.encode(before + text, {
-        specialTokens,
-        maxLength: truncationLength(tokenizer, options),
-      });
+      const maxLength = truncationLength(tokenizer, options);
+      const ids = await encode(before + text, { specialTokens, maxLength }, signal);
       const prefixLength = tokenizer.encode(before, { specialTokens: specialTokens ?? false }).ids.length;
-      return generateFrom(model, { prompt: withStartToken(ids, model), prefixLength, options, signal });
+      const prompt = withStartToken(ids, model);
+      return yield* generateFrom(model, { prompt, prefixLength, options, signal });
     },
-    chat(messages, variables, given, signal) {
+    async *chat(messages, variables, given, signal) {
       if (!template || !answers) throw new RunError('unprocessable', 'this model has no chat template');
       const asked = answers.ask({ messages, variables, options: given });
       const { options } = asked;
@@ -60,8 +63,8 @@ export function createTextGenerator({
       const rendered = template.render(asked.messages, { variables: asked.variables, continues });
       const text = rendered + asked.begin(rendered);
       const maxLength = truncationLength(tokenizer, options);
-      const prompt = tokenizer.encode(text, { specialTokens: false, maxLength }).ids;
-      return asked.checked(
+      const prompt = await encode(text, { specialTokens: false, maxLength }, signal);
+      return yield* asked.checked(
         generateFrom(model, { prompt, options, writes: asked.writes(), grammar: asked.grammar, signal }),
       );
     },

@@ -6,6 +6,7 @@ import {
   createChatTemplate,
   loadProcessorTemplate,
 } from '../chat-templates/chat-template.js';
+import { openPromptEncoder } from './prompts/prompt-encoder.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
@@ -53,6 +54,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   const answers = createChatAnswers(template, tokenizer);
   const write = createWriter(families, { template, tokenizer });
+  const encode = openPromptEncoder(request, tokenizer);
   return {
     tools: answers.support,
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
@@ -62,7 +64,8 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       const pictures = all.filter(({ kind }) => kind === 'image').length;
       const work = { sampling: { num_frames, fps }, pictures, signal };
       const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
-      const { ids, media } = write(asked, { variables: asked.variables, continues }, given);
+      const { text, specialTokens, media } = write(asked, { variables: asked.variables, continues }, given);
+      const ids = await encode(text, { specialTokens }, signal);
       const { grammar } = asked;
       checkPrompt(model, { tokens: ids, options: asked.options, grammar });
       const encoded: EncodedMedium[] = [];
@@ -135,9 +138,9 @@ type Writer = (
   asked: AskedChat<MediaMessage>,
   options: Parameters<ChatTemplate['render']>[1],
   media: readonly MeasuredMedium[],
-) => { ids: number[]; media: MeasuredMedium[] };
+) => { text: string; specialTokens: boolean; media: MeasuredMedium[] };
 
-/** Conversations to tokens, with places for the features of their media. */
+/** Conversations to what is tokenised, with places for the features of their media. */
 function createWriter(
   families: MediaFamilies,
   { template, tokenizer }: { template: ChatTemplate; tokenizer: TextTokenizer },
@@ -158,7 +161,7 @@ function createWriter(
     // A template that writes the start token itself wants no second one.
     const specialTokens =
       fitting.source !== families.image?.template && (bos === '' || !text.startsWith(bos));
-    return { ids: tokenizer.encode(text + begin(text), { specialTokens }).ids, media: placed };
+    return { text: text + begin(text), specialTokens, media: placed };
   };
 }
 

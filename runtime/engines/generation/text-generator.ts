@@ -4,6 +4,7 @@ import { readOptionalJson } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
+import { openPromptEncoder } from './prompts/prompt-encoder.js';
 import { createTextGenerator } from './create-text-generator.js';
 import { openDecoder } from './decoding/open-decoder.js';
 
@@ -16,5 +17,6 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
     openDecoder(request, config),
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
-  return createTextGenerator({ config, tokenizer, generation, decoder, template });
+  const encode = openPromptEncoder(request, tokenizer);
+  return createTextGenerator({ config, tokenizer, encode, generation, decoder, template });
 }

@@ -112,6 +112,8 @@ export interface LlamaVocabulary {
   readonly special: Readonly<Partial<Record<SpecialName, number>>>;
   /** @param special put around it what the file says */
   tokenize(text: string, special: boolean): number[];
+  /** The same on a thread of the library's, with nothing around it: long texts take seconds. */
+  tokenizeAside(text: string): Promise<number[]>;
   /** Bytes of a token; those of special ones only where asked for. */
   piece(id: number, special: boolean): Uint8Array;
   /** As the file has it. */

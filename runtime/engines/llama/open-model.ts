@@ -8,16 +8,15 @@ import { availableMemory } from '../sessions/available-memory.js';
 import { openLlama } from './ffi/native-llama.js';
 import type { Llama, LlamaModel } from './llama.js';
 import { type Placement, placeLayers } from './placement.js';
-import { createLlamaTokenizer } from './tokenizer.js';
+import { createLlamaTokenizer, type LlamaTokenizer } from './tokenizer.js';
 import { templatesOf } from './templates.js';
-import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 
 export interface OpenedModel {
   model: LlamaModel;
   file: GgufModel;
   shape: LlamaShape;
   placement: Placement;
-  tokenizer: TextTokenizer;
+  tokenizer: LlamaTokenizer;
   /** What the file says of vectors of texts. */
   pooling: 'none' | 'file';
 }

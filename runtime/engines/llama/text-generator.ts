@@ -4,6 +4,7 @@ import { RunError } from '../../core/errors.js';
 import { cacheBytesPerToken, ggufSizes } from '../../gguf/index.js';
 import { createChatTemplate, namedTemplates } from '../chat-templates/chat-template.js';
 import { createTextGenerator } from '../generation/create-text-generator.js';
+import { createPromptEncoder } from '../tokenizers/prompt-encoder.js';
 import { createLlamaDecoder } from './decoder.js';
 import { generationSettings } from './generation-settings.js';
 import { openTextContext } from './open-context.js';
@@ -30,6 +31,7 @@ export async function loadLlamaTextGenerator(request: LoadRequest): Promise<Text
   rememberModel(request.dir, opened, { template, maxLength: longest });
   return createTextGenerator({
     ...{ decoder, tokenizer, template },
+    encode: createPromptEncoder(tokenizer, tokenizer.encodeAside),
     config: { vocab_size: model.vocabulary.size, max_position_embeddings: longest },
     generation: generationSettings(model),
   });

@@ -3,13 +3,18 @@ import { createEncoding, createOffsetEncodings, type TextOrPair } from '../token
 import type { EncodingTemplate, EncodingTemplates } from '../tokenizers/encoding-template.js';
 import { NO_SPECIAL_TOKENS, specialCount } from '../tokenizers/encoding-template.js';
 import type { TokenizedText } from '../tokenizers/tokenize.js';
-import type { TextTokenizer } from '../tokenizers/tokenizer.js';
+import type { EncodeTextOptions, TextTokenizer } from '../tokenizers/tokenizer.js';
 import { TOKEN_BITS } from './ffi/layouts.js';
 import type { LlamaVocabulary, SpecialName } from './llama.js';
 import { tracesOf } from './token-traces.js';
 
+export interface LlamaTokenizer extends TextTokenizer {
+  /** Tokens of one text, made beside the thread of JavaScript. */
+  encodeAside(text: string, options: EncodeTextOptions): Promise<number[]>;
+}
+
 /** The tokenizer of a file, by llama.cpp's own code, as what the rest of the server reads and writes text with. */
-export function createLlamaTokenizer(vocabulary: LlamaVocabulary, templates: Json = {}): TextTokenizer {
+export function createLlamaTokenizer(vocabulary: LlamaVocabulary, templates: Json = {}): LlamaTokenizer {
   const { size, special } = vocabulary;
   const table = readTable(vocabulary);
   const layouts = layoutsOf(vocabulary);
@@ -32,6 +37,11 @@ export function createLlamaTokenizer(vocabulary: LlamaVocabulary, templates: Jso
         pair === undefined ? [tokenize(text)] : [tokenize(text), tokenize(pair)];
       const { single, pair: both } = specialTokens ? layouts : NO_SPECIAL_TOKENS;
       return createEncoding(texts, { ...options, layout: pair === undefined ? single : both, left: false });
+    },
+    async encodeAside(text, { specialTokens = true, ...options }) {
+      const ids = await vocabulary.tokenizeAside(wellFormed(text));
+      const { single } = specialTokens ? layouts : NO_SPECIAL_TOKENS;
+      return createEncoding([{ ids }], { ...options, layout: single, left: false }).ids;
     },
     row: (texts, options = {}) =>
       createEncoding(texts, {

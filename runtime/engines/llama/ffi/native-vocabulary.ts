@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { LlamaVocabulary, SpecialName } from '../llama.js';
-import type { Bound, Pointer } from './bind.js';
+import { type Bound, inBackground, type Pointer } from './bind.js';
 import type { Functions } from './functions.js';
 
 const KINDS = ['none', 'spm', 'bpe', 'wpm', 'ugm', 'rwkv', 'plamo2'];
@@ -30,6 +30,14 @@ export function createNativeVocabulary(
     }
     return Uint8Array.from(room.subarray(0, length));
   };
+  const tokenizing = (text: string, special: boolean) => {
+    if (!hasTokens)
+      throw new RunError('unprocessable', 'this file has no tokenizer: only prompts of tokens can be read');
+    const bytes = Buffer.from(text);
+    // A token is a byte at least, but for what stands around the text.
+    const ids = new Int32Array(bytes.length + 8);
+    return { ids, args: [vocab, bytes, bytes.length, ids, ids.length, special, true] };
+  };
   return {
     ...{ size, piece },
     kind,
@@ -39,28 +47,23 @@ export function createNativeVocabulary(
     addsSep: functions.llama_vocab_get_add_sep(vocab) as boolean,
     special: specialOf(functions, vocab),
     tokenize(text, special) {
-      if (!hasTokens)
-        throw new RunError('unprocessable', 'this file has no tokenizer: only prompts of tokens can be read');
-      const bytes = Buffer.from(text);
-      // A token is a byte at least, but for what stands around the text.
-      const ids = new Int32Array(bytes.length + 8);
-      const count = functions.llama_tokenize(
-        vocab,
-        bytes,
-        bytes.length,
-        ids,
-        ids.length,
-        special,
-        true,
-      ) as number;
-      if (count < 0)
-        throw new RunError('engine_failed', 'llama.cpp makes more tokens of a text than it has bytes');
-      return Array.from(ids.subarray(0, count));
+      const { args, ids } = tokenizing(text, special);
+      return counted(ids, functions.llama_tokenize(...args) as number);
+    },
+    async tokenizeAside(text) {
+      const { args, ids } = tokenizing(text, false);
+      return counted(ids, await inBackground<number>(functions.llama_tokenize, ...args));
     },
     text: (id) => (!hasTokens ? '' : ((functions.llama_vocab_get_text(vocab, id) as string | null) ?? '')),
     attributes: (id) => (!hasTokens ? 0 : (functions.llama_vocab_get_attr(vocab, id) as number)),
     ends: (id) => hasTokens && (functions.llama_vocab_is_eog(vocab, id) as boolean),
   };
+}
+
+function counted(ids: Int32Array, count: number): number[] {
+  if (count < 0)
+    throw new RunError('engine_failed', 'llama.cpp makes more tokens of a text than it has bytes');
+  return Array.from(ids.subarray(0, count));
 }
 
 function specialOf(functions: Functions, vocab: Pointer): Partial<Record<SpecialName, number>> {

@@ -53,3 +53,10 @@ test('tokens by their texts and bytes', () => {
   expect(theirs.tokenOf(100_000)).toBeUndefined();
   expect(theirs.idLimit).toBe(512);
 });
+
+test.each(TEXTS)('%j has the same tokens where they are made beside this thread', async (text) => {
+  const native = createLlamaTokenizer(model.vocabulary);
+  expect(await native.encodeAside(text, {})).toEqual(theirs.encode(text).ids);
+  const bare = { specialTokens: false, maxLength: 3 };
+  expect(await native.encodeAside(text, bare)).toEqual(theirs.encode(text, bare).ids);
+});
