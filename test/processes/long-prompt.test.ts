@@ -14,16 +14,16 @@ test('streams go on while a long prompt is tokenised, which is answered as any o
   const server = await startServer(await modelEnv(CHAT, { task: 'chat' }));
   try {
     await server.ready();
-    let isAnswered = false;
+    const waits = { isAnswered: false };
     const long = server
       .run(ask(LONG, { max_new_tokens: 2 }))
       .then(async (answer) => ({ status: answer.status, body: (await answer.json()) as { error: string } }))
-      .finally(() => (isAnswered = true));
+      .finally(() => (waits.isAnswered = true));
     await new Promise((resolve) => setTimeout(resolve, 100));
     // Each is a stream of many steps; all but the last one ended before the long prompt was in tokens.
     let streams = 0;
     let pieces = 0;
-    while (!isAnswered) {
+    while (!waits.isAnswered) {
       const stream = await server.run({
         ...ask('Hi', { max_new_tokens: 40, min_new_tokens: 40 }),
         stream: true,
