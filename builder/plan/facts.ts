@@ -7,10 +7,10 @@ import { timmKind } from '../../runtime/models/timm/kinds.js';
 import { versionNote } from './config/require-read.js';
 import { refuseMark } from './json-files.js';
 import { Refusal } from './refusal.js';
-import { type NetworkSizes, sizesOf } from '../../runtime/core/network-sizes.js';
-import { soundRunBytes } from '../../runtime/core/sound-run-memory.js';
+import type { NetworkFacts } from '../../runtime/core/network.js';
 import { usualNoiseBytes } from '../../runtime/core/diffusion-run-memory.js';
-import type { RunBytes } from '../../runtime/core/picture-parts.js';
+import type { RunBytes } from '../../runtime/core/media-run-memory.js';
+import { networkFacts } from './network/index.js';
 import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
 
 /** Facts from the small files of a repository. */
@@ -31,11 +31,10 @@ export interface ModelFacts {
   hasTimmSettings: boolean;
   /** Class of a diffusers pipeline (model_index.json). */
   pipelineClass?: string;
-  sizes: NetworkSizes;
+  /** What memory is computed from. */
+  network: NetworkFacts;
   /** What a picture would take; says nothing of models that read none. */
   picture: PictureMemory;
-  /** Bytes of a run with a sound of usual length; 0 where configurations say too little. */
-  sound?: number;
   /** What an operator should know of the files, one sentence each. */
   notes: string[];
   /** Header of the file, for models in GGUF. */
@@ -43,9 +42,6 @@ export interface ModelFacts {
   /** Bytes of the runs that make a picture of usual size out of noise, for pipelines of diffusers. */
   noise?: RunBytes;
 }
-
-/** Half a minute, of the usual 16,000 samples a second. */
-const SOUND_SAMPLES = 30 * 16_000;
 
 type Json = Record<string, unknown>;
 
@@ -75,9 +71,8 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     hasTimmSettings: typeof config.pretrained_cfg === 'object' && config.pretrained_cfg !== null,
     pipelineClass: string(index._class_name),
     notes: [versionNote(config)].filter((note) => note !== undefined),
-    sizes: sizesOf(config),
+    network: networkFacts(config),
     picture: pictureMemory(config, await processingOf(processing, read)),
-    sound: soundRunBytes(config, SOUND_SAMPLES),
     ...(index._class_name ? { noise: await noiseOf(string(index._class_name), read) } : {}),
   };
 }

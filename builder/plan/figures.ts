@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { sizesOf } from '../../runtime/core/network-sizes.js';
+import { networkSizes } from '../../runtime/core/network.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { forecastFormats, MAX_WORKERS } from './forecast.js';
 import { pictureMemory } from './pictures/picture-memory.js';
@@ -47,6 +47,6 @@ export async function limitMeasured(
   const pipeline = (await read('model_index.json'))['_class_name'];
   const picture = pictureMemory(config, processing);
   const noise = typeof pipeline === 'string' ? await noiseOf(pipeline, read) : undefined;
-  const input = { spec, sizes: sizesOf(config), picture, noise, workers: MAX_WORKERS };
+  const input = { spec, sizes: networkSizes(spec), picture, noise, workers: MAX_WORKERS };
   return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
 }

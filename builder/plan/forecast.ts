@@ -1,3 +1,4 @@
+import { audioRunBytes } from '../../runtime/core/media-run-memory.js';
 import { availableParallelism } from 'node:os';
 import { type Dtype, totalBytes } from '../../runtime/core/spec.js';
 import { type MemoryForecast, predictMemory } from './memory.js';
@@ -22,19 +23,23 @@ export function defaultWorkers(cores: number = availableParallelism()): number {
   return Math.min(Math.max(1, cores), MAX_WORKERS);
 }
 
+/** Half a minute, of the usual 16,000 samples a second. */
+const SOUND_SAMPLES = 30 * 16_000;
+
 /** The chosen format first, then all others. Pure. */
 export function forecastFormats(
   { formats, facts }: Pick<ModelPlan, 'formats' | 'facts'>,
   workers: number,
 ): FormatForecast[] {
   return formats.map((spec) => {
-    const { sizes, picture, sound, noise, gguf } = facts;
+    const { network, picture, noise, gguf } = facts;
     if (gguf)
       return {
         ...{ dtype: spec.dtype, bytes: totalBytes(spec), memory: predictGgufMemory(gguf) },
         loadSeconds: mappedSeconds(totalBytes(spec)),
       };
-    const input = { spec, sizes, picture, sound, noise, workers };
+    const sound = audioRunBytes(network.audio, SOUND_SAMPLES);
+    const input = { spec, sizes: network.sizes, picture, sound, noise, workers };
     return {
       dtype: spec.dtype,
       bytes: totalBytes(spec),

@@ -2,7 +2,7 @@ import { engineOf } from '../../runtime/core/engines.js';
 import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
-import { bytesForGraph } from '../../runtime/core/picture-parts.js';
+import { bytesForGraph } from '../../runtime/core/media-run-memory.js';
 import { hears, limitFor, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,

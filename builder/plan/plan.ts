@@ -1,4 +1,5 @@
 import type { EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js';
+import type { NetworkFacts } from '../../runtime/core/network.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
@@ -93,6 +94,14 @@ interface Decided {
   adapter: FoundAdapter | undefined;
 }
 
+/** Parts over images say nothing of models that read none. */
+function forTask({ image, ...network }: NetworkFacts, id: TaskId): NetworkFacts {
+  const { profile, modality } = taskOf(id);
+  return profile === 'vision' || modality === 'image' || modality === 'video'
+    ? { ...network, image }
+    : network;
+}
+
 function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided): ModelSpec {
   const spec: ModelSpec = {
     specVersion: 1,
@@ -110,6 +119,7 @@ function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided
     files: choice.files,
     ...(adapter && { base: adapter.base }),
     ...(choice.written && { written: choice.written }),
+    network: forTask(facts.network, task),
     ...(choice.ignored?.length && { ignoredConfig: [...choice.ignored] }),
   };
   return parseSpec(formatSpec(spec));

@@ -4,7 +4,7 @@ import type { TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
 import { CACHE_COPIES, mediaRunBytes, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
-import { bytesForGraph } from '../../runtime/core/picture-parts.js';
+import { bytesForGraph } from '../../runtime/core/media-run-memory.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
 
 /**

@@ -1,7 +1,7 @@
 import { engineOf } from '../../runtime/core/engines.js';
-import type { NetworkSizes } from '../../runtime/core/network-sizes.js';
+import type { NetworkSizes } from '../../runtime/core/network.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
-import type { RunBytes } from '../../runtime/core/picture-parts.js';
+import type { RunBytes } from '../../runtime/core/media-run-memory.js';
 import type { PictureMemory } from './pictures/picture-memory.js';
 
 /** Input of memory predictions. */

@@ -1,4 +1,4 @@
-import type { NetworkSizes, VisionSizes } from './network-sizes.js';
+import type { MediaEncoderSizes, NetworkSizes } from './network.js';
 
 /**
  * Working memory of runs on a CPU, as held by ONNX Runtime's arena. Measured on Llama (130 million parameters, fp32, q8, q4)
@@ -34,7 +34,7 @@ export function runBytes(
  * added to them; exports hold all of them.
  * @param isOwn of a graph of ours
  */
-export const mediaRunBytes = (sizes: VisionSizes, tokens: number, isOwn: boolean): number =>
+export const mediaRunBytes = (sizes: MediaEncoderSizes, tokens: number, isOwn: boolean): number =>
   runBytes(sizes, { tokens, attended: isOwn && !sizes.masked ? 0 : tokens });
 
 /** How a decoder reads prompts. */

@@ -1,3 +1,4 @@
+import type { NetworkFacts } from './network.js';
 import type { TaskId } from './task-ids.js';
 
 /** Runtime images, which differ in their native packages. */
@@ -81,6 +82,8 @@ export interface ModelSpec {
   written?: WrittenGraph[];
   /** Fields of config.json, as paths, that nothing reads and that the operator had ignored. */
   ignoredConfig?: string[];
+  /** What memory is computed from; nothing is known of the network's memory if absent. */
+  network?: NetworkFacts;
   /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
   likeness?: number;
 }

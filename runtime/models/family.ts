@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
+import type { AudioNetwork } from '../core/network.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { Decoder } from './bases/decoder/decoder.js';
 import type { PictureModel } from './bases/vision/image-encoder.js';
@@ -8,6 +9,23 @@ import type { TensorNames } from './writer/weights.js';
 
 /** Writes the graph of one role (`model`, `encoder_model`, …). */
 export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
+
+/** What the builder can't tell of a network's memory by fields that families share (builder/plan/network/). */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- of a family whose type is not known
+export interface MemoryTraits<Config = any> {
+  /** Layers that keep keys and values, in layers of the usual width. */
+  keyLayers?(config: Config): number;
+  /** Attention of the vision encoder adds no mask and no bias, so that its kernel holds a block of the scores at a time (measured). */
+  unmaskedVision?: boolean;
+  /** Stages are convolutions, without wide layers in between. */
+  convolutional?: boolean;
+  /** The decoder computes in the size of the image. */
+  decodesPixels?: boolean;
+  /** The decoder enlarges all stages to the size of the first one, and joins them. */
+  joinsStages?: boolean;
+  /** How audio becomes steps, where fields of Wav2Vec2 don't say it. */
+  audio?(config: Config): AudioNetwork;
+}
 
 /**
  * How graphs are written for a family of models: one file each, named as transformers names it.
@@ -22,6 +40,7 @@ export interface Family<Config = unknown> extends TensorNames {
   prefixes: readonly string[];
   /** By what the task needs, the graphs of all roles. */
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
+  memory?: MemoryTraits<Config>;
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
   /** Of an encoder of pictures, likewise; its states are [rows, tokens, width]. */

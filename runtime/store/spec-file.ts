@@ -3,6 +3,7 @@ import { isModelId } from '../core/ids.js';
 import { DTYPES, ENGINE_IDS, LARGEST_GRAPH, type ModelSpec, PROFILES } from '../core/spec.js';
 import { TASK_IDS } from '../core/task-ids.js';
 import { StoreError } from './errors.js';
+import { networkFacts } from './network-file.js';
 import { isSafePath } from './paths.js';
 
 const path = z.string().refine(isSafePath, 'is not a path inside the repository');
@@ -51,6 +52,7 @@ const schema = z
       .object({ id: modelId, revision: z.string().min(1), commit, files: z.array(path).min(1) })
       .optional(),
     written: z.array(writtenGraph).min(1).optional(),
+    network: networkFacts.optional(),
     ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),
   })

@@ -5,7 +5,7 @@ import type { ToolSupport } from '../../../runtime/core/tools.js';
 import { type GgufVariant, ggufVariants, isGgufOnly } from '../../../runtime/store/choose-gguf.js';
 import { formatSpec, parseSpec } from '../../../runtime/store/spec-file.js';
 import { taskOf } from '../../../runtime/tasks/registry.js';
-import { sizesOf } from '../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../network/sizes.js';
 import { numbersIn, WeightsError } from '../../../runtime/weights/index.js';
 import { pictureMemory } from '../pictures/picture-memory.js';
 import type { ModelFacts } from '../facts.js';
@@ -189,6 +189,6 @@ function factsFor(file: GgufModel): ModelFacts {
   return {
     ...{ architectures: [architectureName(file)], modelType: architectureName(file), customCode: false },
     ...{ hasChatTemplate: templateOf(file) !== undefined, sentenceModules: false, hasTimmSettings: false },
-    ...{ sizes: sizesOf(config), picture: pictureMemory(config, {}), notes: [], gguf: file },
+    ...{ network: { sizes: sizesOf(config) }, picture: pictureMemory(config, {}), notes: [], gguf: file },
   };
 }

@@ -1,8 +1,9 @@
-import { type Edges, type Json, positive } from '../../../runtime/core/picture-fields.js';
+import type { ImageSize } from '../../../runtime/core/network.js';
+import { type Json, positive } from '../network/config-fields.js';
 import { imageProcessorStem } from '../../../runtime/core/image-processors.js';
 
 /** A picture of usual size and proportions. */
-export const USUAL: Edges = { height: 750, width: 1000 };
+export const USUAL: ImageSize = { height: 750, width: 1000 };
 
 /** What files say nothing of. */
 interface Rules {
@@ -10,17 +11,17 @@ interface Rules {
   size: unknown;
   /** A bare number is the shortest edge, of pictures that are no longer than `max_size`. */
   bounded?: boolean;
-  /** Edges are multiples of it; of those below for pictures that are never enlarged. */
+  /** ImageSize are multiples of it; of those below for pictures that are never enlarged. */
   multiple?: number;
   floors?: boolean;
-  pad?: Edges;
+  pad?: ImageSize;
   /** Padded to the shortest edge by the longest. */
   padsToSize?: boolean;
   /** Pictures are cut or squashed to the shortest edge. */
   squares?: boolean;
 }
 
-const square = (edge: number): Edges => ({ height: edge, width: edge });
+const square = (edge: number): ImageSize => ({ height: edge, width: edge });
 const DETR: Rules = { size: { shortest_edge: 800, longest_edge: 1333 }, bounded: true };
 const MASKS: Rules = { ...DETR, multiple: 32 };
 
@@ -72,13 +73,13 @@ const MOST = 2 ** 14;
  * in runtime/engines/processors/image/, which the builder does not load; here edges may be a few pixels off. Pure; unreadable
  * settings count as missing ones.
  */
-export function processedEdges(config: Json, processing: Json, picture: Edges = USUAL): Edges {
+export function processedEdges(config: Json, processing: Json, picture: ImageSize = USUAL): ImageSize {
   const { height, width } = processed(config, processing, picture);
   const edge = (length: number) => Math.min(MOST, Math.max(1, Math.round(length)));
   return { height: edge(height), width: edge(width) };
 }
 
-function processed(config: Json, processing: Json, picture: Edges): Edges {
+function processed(config: Json, processing: Json, picture: ImageSize): ImageSize {
   const timm = timmEdges(config);
   if (timm) return timm;
   const patches = positive(processing['max_num_patches']) ?? positive(processing['max_patches']);
@@ -93,7 +94,7 @@ function processed(config: Json, processing: Json, picture: Edges): Edges {
   return pad && processing['do_pad'] !== false ? largest(whole, pad) : whole;
 }
 
-function resizedEdges(processing: Json, rules: Rules, picture: Edges): Edges {
+function resizedEdges(processing: Json, rules: Rules, picture: ImageSize): ImageSize {
   if (processing['do_resize'] === false) return picture;
   const size = processing['size'] ?? rules.size;
   if (size === null) return picture;
@@ -108,7 +109,7 @@ function resizedEdges(processing: Json, rules: Rules, picture: Edges): Edges {
 }
 
 /** The named forms of `size`, all of which keep the picture's proportions. */
-function ofNamedEdges(picture: Edges, size: Json): Edges | undefined {
+function ofNamedEdges(picture: ImageSize, size: Json): ImageSize | undefined {
   const [shortest, longest] = [positive(size['shortest_edge']), positive(size['longest_edge'])];
   if (shortest) return within(picture, shortest, longest);
   if (longest) return scaled(picture, longest / Math.max(picture.height, picture.width));
@@ -118,19 +119,19 @@ function ofNamedEdges(picture: Edges, size: Json): Edges | undefined {
 }
 
 /** The shortest edge has this length, unless the longest one would be too long. */
-function within(picture: Edges, shortest: number, longest = Infinity): Edges {
+function within(picture: ImageSize, shortest: number, longest = Infinity): ImageSize {
   const [short, long] = [Math.min(picture.height, picture.width), Math.max(picture.height, picture.width)];
   return scaled(picture, Math.min(shortest / short, longest / long));
 }
 
 /** DPT's: the edge that changes less decides. */
-function likeliest(picture: Edges, to: Edges): Edges {
+function likeliest(picture: ImageSize, to: ImageSize): ImageSize {
   const [down, across] = [to.height / picture.height, to.width / picture.width];
   return scaled(picture, Math.abs(1 - across) < Math.abs(1 - down) ? across : down);
 }
 
 /** A number, a pair, or an object: both edges. */
-function edgesOf(size: unknown): Edges | undefined {
+function edgesOf(size: unknown): ImageSize | undefined {
   const number = positive(size);
   if (number) return square(number);
   if (typeof size !== 'object' || size === null) return undefined;
@@ -141,13 +142,13 @@ function edgesOf(size: unknown): Edges | undefined {
 }
 
 /** timm's settings stand in config.json. */
-function timmEdges({ pretrained_cfg: own }: Json): Edges | undefined {
+function timmEdges({ pretrained_cfg: own }: Json): ImageSize | undefined {
   if (typeof own !== 'object' || own === null) return undefined;
   const size = (own as Json)['input_size'];
   return edgesOf(Array.isArray(size) ? size.slice(1) : 224);
 }
 
-function multiplesOf({ height, width }: Edges, processing: Json, rules: Rules): Edges {
+function multiplesOf({ height, width }: ImageSize, processing: Json, rules: Rules): ImageSize {
   const divisor = positive(processing['size_divisibility']);
   const of = divisor ?? positive(processing['ensure_multiple_of']) ?? rules.multiple;
   if (!of) return { height, width };
@@ -155,13 +156,16 @@ function multiplesOf({ height, width }: Edges, processing: Json, rules: Rules): 
   return { height: round(height / of) * of, width: round(width / of) * of };
 }
 
-function sizePadding(processing: Json, rules: Rules): Edges | undefined {
+function sizePadding(processing: Json, rules: Rules): ImageSize | undefined {
   const { shortest_edge, longest_edge } = (processing['size'] ?? rules.size) as Json;
   return processing['do_pad'] === true ? edgesOf([shortest_edge, longest_edge]) : undefined;
 }
 
-const scaled = ({ height, width }: Edges, by: number): Edges => ({ height: height * by, width: width * by });
-const largest = (a: Edges, b: Edges): Edges => ({
+const scaled = ({ height, width }: ImageSize, by: number): ImageSize => ({
+  height: height * by,
+  width: width * by,
+});
+const largest = (a: ImageSize, b: ImageSize): ImageSize => ({
   height: Math.max(a.height, b.height),
   width: Math.max(a.width, b.width),
 });

@@ -1,10 +1,7 @@
-import type { Edges, Json } from '../../../runtime/core/picture-fields.js';
-import {
-  framesOf,
-  networkParts,
-  pictureRunBytes,
-  type RunBytes,
-} from '../../../runtime/core/picture-parts.js';
+import { imageRunBytes, type RunBytes } from '../../../runtime/core/media-run-memory.js';
+import type { ImageSize } from '../../../runtime/core/network.js';
+import type { Json } from '../network/config-fields.js';
+import { besideRuns, framesOf, imageParts } from '../network/image-parts.js';
 import { processedEdges, USUAL } from './picture-edges.js';
 
 /**
@@ -25,17 +22,18 @@ export interface PictureMemory {
 }
 
 /** Proportions of a film. */
-const LONG: Edges = { height: 750, width: 1333 };
+const LONG: ImageSize = { height: 750, width: 1333 };
 
 const FLOAT = 4;
 /** Reads config.json and preprocessor_config.json. Pure. */
 export function pictureMemory(config: Json, processing: Json): PictureMemory {
   const size = processedEdges(config, processing, USUAL);
-  const { output, folded, convolutional } = networkParts(config, size);
+  const parts = imageParts(config);
+  const { output, folded, convolutional } = besideRuns(config, size);
   const input = 3 * framesOf(config) * size.height * size.width;
   return {
-    run: pictureRunBytes(config, size),
-    longest: pictureRunBytes(config, processedEdges(config, processing, LONG)),
+    run: imageRunBytes(parts, size),
+    longest: imageRunBytes(parts, processedEdges(config, processing, LONG)),
     tensors: kept(FLOAT * input) + kept(FLOAT * output),
     ...{ folded: FLOAT * folded, convolutional },
   };

@@ -28,7 +28,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   ]);
   // A picture of one size, whose features stand in a row: as in LLaVA.
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
-  const vision = await openPictureEncoder(request, config, family);
+  const vision = await openPictureEncoder(request, family);
   const text = textConfig(config);
   const grammars = createGrammars(tokenizer);
   const model = { decoder, tokenizer, grammars, config: text, repository: generation ?? config };

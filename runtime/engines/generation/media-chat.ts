@@ -44,7 +44,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
     familyTemplate(families.image?.template, tokenizer);
   if (!template) throw new RunError('not_ready', 'the model has no chat template');
   // One after the other: what media need is set aside before the decoder divides the rest.
-  const { encoders, rest } = await openMediaEncoders(request, config, families);
+  const { encoders, rest } = await openMediaEncoders(request, families);
   const decoder = await openDecoder(rest, config);
   const generation = await readOptionalJson(dir, 'generation_config.json');
   const model: PromptModel = {

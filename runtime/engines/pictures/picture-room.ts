@@ -1,4 +1,4 @@
-import type { Edges } from '../../core/picture-fields.js';
+import type { ImageSize } from '../../core/network.js';
 import { RunError } from '../../core/errors.js';
 import { largestWithin } from '../../core/run-memory.js';
 
@@ -10,7 +10,7 @@ const WHOLE = 100;
  * @param room bytes that a run may take
  * @throws RunError 413 for a picture whose run takes more
  */
-export function requirePictureRoom<T extends Edges>(
+export function requirePictureRoom<T extends ImageSize>(
   size: T,
   bytesOf: (size: T) => number,
   room: number,

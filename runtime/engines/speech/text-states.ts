@@ -1,9 +1,8 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { RunError } from '../../core/errors.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { sizesOf } from '../../core/network-sizes.js';
+import type { NetworkSizes } from '../../core/network.js';
 import { largestWithin, runBytes } from '../../core/run-memory.js';
-import type { Json } from '../repository/model-folder.js';
 import { graphSource } from '../sessions/graph-source.js';
 import { availableMemory } from '../sessions/available-memory.js';
 import { openSession } from '../sessions/session.js';
@@ -22,7 +21,7 @@ export interface TextStatesOptions {
   /** Role of the graph. */
   role: string;
   /** Of the encoder. */
-  config: Json;
+  sizes: NetworkSizes;
   /** Most tokens, where the model has a limit. */
   longest?: number | undefined;
 }
@@ -33,14 +32,13 @@ const MOST_BYTES = 2 ** 31;
 /** Opens the tokenizer and a graph input_ids [, attention_mask] -> states, and what else the decoder wants. */
 export async function openTextStates(
   request: LoadRequest,
-  { role, config, longest = Infinity }: TextStatesOptions,
+  { role, sizes, longest = Infinity }: TextStatesOptions,
 ): Promise<TextStates> {
   const [tokenizer, session] = await Promise.all([
     loadTokenizer(request.dir),
     openSession(graphSource(request, role), { ...request, arena: true }),
   ]);
   checkInputs(session);
-  const sizes = sizesOf(config);
   const bytesOf = (tokens: number) => runBytes(sizes, { tokens, attended: tokens });
   return {
     tokens(text) {

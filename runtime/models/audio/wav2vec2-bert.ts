@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { AudioNetwork } from '../../core/network.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
@@ -170,8 +171,15 @@ function scoredStates(g: GraphWriter, c: Config): Value {
 }
 
 /** modeling_wav2vec2_bert.py */
+/** A step is two frames of a spectrogram, a hundred of which are a second of 16,000 samples. */
+const audioSteps = (c: Config): AudioNetwork => ({
+  ...{ strides: [320], widths: [c.hidden_size], tensors: 3 },
+  sizes: { hidden: c.hidden_size, intermediate: c.intermediate_size, heads: c.num_attention_heads },
+});
+
 export const wav2vec2Bert = defineFamily({
   modelTypes: ['wav2vec2-bert'],
+  memory: { audio: audioSteps },
   config,
   prefixes: [base],
   heads: {

@@ -79,6 +79,7 @@ export const headsOf = (featuresOf: typeof pictureFeatures) => ({
 /** A language model that reads the patches of pictures of one size. modeling_llava.py */
 export const llava = defineFamily({
   modelTypes: ['llava'],
+  memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],

@@ -28,6 +28,7 @@ function decoderOf(c: Qwen35Config): Decoder {
 /** Qwen3-VL's encoder, which gives its last states alone, and a language model that learns associations. modeling_qwen3_5.py */
 export const qwen35Pictures = defineFamily({
   modelTypes: ['qwen3_5'],
+  memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,
   ...{ prefixes: [], parts: QWEN_PARTS },

@@ -77,6 +77,7 @@ const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Config>(m
 /** All layers keep a state, none attends. In version 5 groups are normed by themselves. modeling_mamba2.py */
 export const mamba2 = defineFamily({
   modelTypes: ['mamba2'],
+  memory: { keyLayers: () => 0 },
   config,
   prefixes: ['backbone.'],
   older: { 'embeddings.weight': 'embedding.weight' },

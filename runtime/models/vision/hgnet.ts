@@ -138,6 +138,7 @@ export function hgnetStages(g: GraphWriter, pixels: Value, c: HgnetConfig, base:
 /** modeling_hgnet_v2.py */
 export const hgnet = defineFamily({
   modelTypes: ['hgnet_v2'],
+  memory: { convolutional: true },
   config,
   prefixes: ['hgnetv2.'],
   heads: pictureHeads((c: HgnetConfig) =>

@@ -80,6 +80,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
 /** modeling_regnet.py */
 export const regnet = defineFamily({
   modelTypes: ['regnet'],
+  memory: { convolutional: true },
   config,
   prefixes: ['regnet.'],
   heads: pictureHeads((c: Config) => convolutionalModel(c, (g) => statesOf(g, c))),

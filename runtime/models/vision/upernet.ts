@@ -95,4 +95,7 @@ function writeSegmenter(g: GraphWriter, c: Config): void {
 const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSegmenter } };
 
 /** Its second head is there for training only. modeling_upernet.py */
-export const upernet = defineFamily({ modelTypes: ['upernet'], config, prefixes: [], heads });
+export const upernet = defineFamily({
+  ...{ modelTypes: ['upernet'], config, prefixes: [], heads },
+  memory: { joinsStages: true },
+});

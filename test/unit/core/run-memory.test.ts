@@ -1,4 +1,4 @@
-import { sizesOf } from '../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../builder/plan/network/sizes.js';
 import { largestWithin, promptBytes, runBytes } from '../../../runtime/core/run-memory.js';
 
 const LLAMA = sizesOf({

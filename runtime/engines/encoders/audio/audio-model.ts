@@ -8,7 +8,7 @@ import { openSessionPool } from '../../sessions/session-pool.js';
 import type { Tensors } from '../../sessions/tensors.js';
 import { openSoundInput } from '../../sounds/sound-input.js';
 import { createTensorEncoder } from '../../batching/tensor-encoder.js';
-import { soundRunBytes } from '../../../core/sound-run-memory.js';
+import { audioRunBytes } from '../../../core/media-run-memory.js';
 import { requireSteps } from '../../sounds/steps-left.js';
 import { requireRunRoom, USUAL_SECONDS } from '../../sounds/run-room.js';
 import { checkSoundInputs, soundRow } from '../../sounds/sound-row.js';
@@ -44,7 +44,7 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
   const { extractor } = sounds;
   const rows = await sampleRows(extractor.extract.bind(extractor), extractor.rate);
   checkSoundInputs(inputs, rows[0]!);
-  const bytesOf = (seconds: number) => soundRunBytes(config, seconds * extractor.rate);
+  const bytesOf = (seconds: number) => audioRunBytes(request.spec.network?.audio, seconds * extractor.rate);
   const encoder = await createTensorEncoder(
     { sessions },
     {

@@ -1,5 +1,5 @@
 import type { LoadRequest } from '../../../core/load-request.js';
-import { bytesForGraph, pictureRunBytes } from '../../../core/picture-parts.js';
+import { bytesForGraph, imageRunBytes } from '../../../core/media-run-memory.js';
 import type { Picture } from '../../../media/picture.js';
 import { openPictureInput } from '../../pictures/picture-input.js';
 import { requirePictureRoom } from '../../pictures/picture-room.js';
@@ -59,7 +59,7 @@ export async function openImageModel(
   const pictures = await openPictureInput(request, config, () => encoder.availableBytes);
   const rowOf = (image: ProcessedImage) => ({ ...imageRow(pictured, image), ...beside });
   const sample = sampler((picture) => rowOf(pictures.process(picture)));
-  const bytesOf = runBytesOf(config, request);
+  const bytesOf = runBytesOf(request);
   const usualBytes = () => bytesOf(pictures.process(samplePicture(7)));
   const encoder = await createTensorEncoder(pool, { sample, usualBytes, memory: request.memory });
   return {
@@ -78,9 +78,10 @@ export async function openImageModel(
 }
 
 /** Bytes of the run of a picture as the network reads it; 0 for patches, whose number is bounded. */
-function runBytesOf(config: Json, { spec }: LoadRequest) {
+function runBytesOf({ spec }: LoadRequest) {
+  const { image = [] } = spec.network ?? {};
   return ({ height, width, patches }: Omit<ProcessedImage, 'values'>): number =>
-    patches ? 0 : bytesForGraph(spec, pictureRunBytes(config, { height, width }));
+    patches ? 0 : bytesForGraph(spec, imageRunBytes(image, { height, width }));
 }
 
 /** Makes rows of two pictures in turn, each with memory of its own. */

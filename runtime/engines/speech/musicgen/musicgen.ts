@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
 import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
@@ -23,16 +24,17 @@ const DEFAULTS = { positions: 2048, codebooks: 4 };
 
 /** MusicgenForConditionalGeneration: a text encoder, a decoder of codes, a codec that makes sound of them. */
 export async function openMusicgen(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
-  const [text, decoding, codes] = ['text_encoder', 'decoder', 'audio_encoder'].map(
-    (part) => (config[part] ?? {}) as Json,
-  ) as [Json, Json, Json];
+  const [decoding, codes] = ['decoder', 'audio_encoder'].map((part) => (config[part] ?? {}) as Json) as [
+    Json,
+    Json,
+  ];
   const channels = firstNumber(decoding, 'audio_channels') ?? 1;
   if (channels !== 1)
     throw new RunError('not_ready', `the model makes sound of ${channels} channels; only one is supported`);
   const positions = firstNumber(decoding, 'max_position_embeddings') ?? DEFAULTS.positions;
   const [generation, encoder, decoder, codec] = await Promise.all([
     readOptionalJson(request.dir, 'generation_config.json'),
-    openTextStates(request, { role: 'text_encoder', config: text }),
+    openTextStates(request, { role: 'text_encoder', sizes: networkSizes(request.spec, 'text_encoder') }),
     openCachedDecoder(request, decoding, {
       inputs: ['input_ids', 'encoder_hidden_states', 'encoder_attention_mask'],
       outputs: ['logits'],
@@ -41,7 +43,12 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
   ]);
   const repository = generation ?? config;
   const { self, cross } = decoder.bytes;
-  const sizes = { config: decoding, contextLength: positions, bytesPerToken: self + cross, chunk: 1 };
+  const sizes = {
+    sizes: networkSizes(request.spec, 'decoder'),
+    contextLength: positions,
+    bytesPerToken: self + cross,
+    chunk: 1,
+  };
   const memory = planDecoderMemory(request, sizes);
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const codebooks = firstNumber(decoding, 'num_codebooks') ?? DEFAULTS.codebooks;

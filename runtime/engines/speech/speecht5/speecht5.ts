@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
 import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
@@ -24,9 +25,10 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
     number('max_speech_positions', DEFAULTS.speech),
   ];
   const framesPerStep = number('reduction_factor', DEFAULTS.step);
+  const network = networkSizes(request.spec);
   const [processor, encoder, decoder, vocoder] = await Promise.all([
     readOptionalJson(request.dir, 'preprocessor_config.json'),
-    openTextStates(request, { role: 'encoder_model', config, longest: longestText }),
+    openTextStates(request, { role: 'encoder_model', sizes: network, longest: longestText }),
     openCachedDecoder(request, config, {
       inputs: ['speaker_embeddings', 'encoder_hidden_states', 'encoder_attention_mask', 'output_sequence'],
       outputs: ['output_sequence_out', 'spectrum', 'prob'],
@@ -34,7 +36,7 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
     openVocoder(request),
   ]);
   const { self, cross } = decoder.bytes;
-  const sizes = { config, contextLength: longestText, bytesPerToken: self + cross, chunk: Infinity };
+  const sizes = { sizes: network, contextLength: longestText, bytesPerToken: self + cross, chunk: Infinity };
   const memory = planDecoderMemory(request, sizes);
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const bands = number('num_mel_bins', DEFAULTS.bands);

@@ -1,4 +1,4 @@
-import { sizesOf } from '../../../core/network-sizes.js';
+import type { NetworkSizes } from '../../../core/network.js';
 import { runBytes } from '../../../core/run-memory.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 
@@ -15,8 +15,8 @@ export const MOST_BYTES = 2 ** 32;
  * Bytes of a run over so many letters and blanks: attention among letters, and the vocoder over the frames of slow speech.
  * @param config config.json
  */
-export function vitsBytes(config: Json, letters: number): number {
-  const text = runBytes(sizesOf(config), { tokens: letters, attended: letters });
+export function vitsBytes(sizes: NetworkSizes, config: Json, letters: number): number {
+  const text = runBytes(sizes, { tokens: letters, attended: letters });
   return Math.round(text + frameBytes(config, letters * FRAMES));
 }
 

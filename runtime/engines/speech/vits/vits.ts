@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
 import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
@@ -19,6 +20,7 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Samp
   ]);
   const { hasVoices, usualVoice, takesSeed, runs } = network;
   const taken = [...(hasVoices ? ['speaker_id'] : []), ...(takesSeed ? ['seed'] : [])];
+  const sizes = networkSizes(request.spec);
   const voices = firstNumber(config, 'num_speakers') ?? 1;
   const rate = firstNumber(config, 'sampling_rate') ?? 16_000;
   return {
@@ -29,7 +31,11 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Samp
       if (ids.length === 0)
         throw new RunError('unprocessable', 'text: has no letter that this model can speak');
       requireRoom({
-        ...{ count: ids.length, bytesOf: (count) => vitsBytes(config, count), what: 'letters and blanks' },
+        ...{
+          count: ids.length,
+          bytesOf: (count) => vitsBytes(sizes, config, count),
+          what: 'letters and blanks',
+        },
         room: Math.min(MOST_BYTES, availableMemory(request.memory)) / runs,
       });
       const voice = voiceOf(options, { count: voices, usual: usualVoice });

@@ -63,6 +63,7 @@ const headsOf = <T>(model: (text: T) => Decoder) => ({
 /** Qwen2-VL's like, whose first layers read features of their own. modeling_qwen3_vl.py */
 export const qwen3Vl = defineFamily({
   modelTypes: ['qwen3_vl'],
+  memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config: configOf(textConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
@@ -108,6 +109,7 @@ function mixedDecoder(c: MixedConfig): Decoder {
 /** The same with a mixture of experts. modeling_qwen3_vl_moe.py */
 export const qwen3VlMoe = defineFamily({
   modelTypes: ['qwen3_vl_moe'],
+  memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config: configOf(mixedConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },

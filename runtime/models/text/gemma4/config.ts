@@ -81,3 +81,10 @@ export interface Layer {
   layer: number;
   at(name: string): string;
 }
+
+/** Layers that keep keys, in layers of the usual width: the last ones share those of others, and some have wider heads. */
+export function keyLayers(c: Gemma4Config): number {
+  const own = Array.from({ length: Math.max(0, ownLayers(c)) }, (_, i) => headsOf(c, i));
+  const all = own.reduce((sum, { keyHeads, width }) => sum + keyHeads * width, 0);
+  return all / (c.num_key_value_heads * c.head_dim);
+}

@@ -5,7 +5,7 @@ import { labelCount } from '../../config-fields.js';
 import { softCap } from '../../layers/cached-attention.js';
 import { embedding, tableScores } from '../../layers/linear.js';
 import { TOKENS, tokensSay } from '../gemma3n/tokens.js';
-import { type Gemma4Config, gemma4Config, type Layer } from './config.js';
+import { type Gemma4Config, gemma4Config, keyLayers, type Layer } from './config.js';
 import { attend, feedForward, normed, withToken } from './parts.js';
 
 function model(c: Gemma4Config): Decoder {
@@ -45,6 +45,7 @@ const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Gemma4Con
 /** Layers have heads of two widths, and read what tokens say to them; the last ones read keys of former ones. modeling_gemma4.py */
 export const gemma4 = defineFamily({
   modelTypes: ['gemma4_text'],
+  memory: { keyLayers },
   config: gemma4Config,
   prefixes: ['model.'],
   // Under the name that it has beside its towers.

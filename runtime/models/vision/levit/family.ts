@@ -127,4 +127,5 @@ function modelOf(c: Config): PictureModel {
 /** modeling_levit.py */
 export const levit = defineFamily({
   ...{ modelTypes: ['levit'], config, prefixes: [BASE], heads: pictureHeads(modelOf) },
+  memory: { convolutional: true },
 });

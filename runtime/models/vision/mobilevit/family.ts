@@ -170,4 +170,7 @@ const heads: Family<Config>['heads'] = {
 };
 
 /** modeling_mobilevit.py */
-export const mobilevit = defineFamily({ modelTypes: ['mobilevit'], config, prefixes: [BASE], heads });
+export const mobilevit = defineFamily({
+  ...{ modelTypes: ['mobilevit'], config, prefixes: [BASE], heads },
+  memory: { convolutional: true },
+});

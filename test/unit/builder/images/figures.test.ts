@@ -2,7 +2,7 @@ import { figureLabels, figuresOf, LABEL } from '../../../../builder/images/label
 import { planModelImage, renderModelContext } from '../../../../builder/images/model-plan.js';
 import { predictedFigures } from '../../../../builder/plan/figures.js';
 import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
-import { sizesOf } from '../../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { peakBytes } from '../../../../builder/seal/measure.js';
 import { IMAGE_OPTIONS, sampleSpec } from '../fixtures.js';
 
@@ -67,6 +67,6 @@ const FACTS = {
   sentenceModules: false,
   hasTimmSettings: false,
   notes: [],
-  sizes: sizesOf({}),
+  network: { sizes: sizesOf({}) },
   picture: pictureMemory({}, {}),
 };

@@ -1,5 +1,5 @@
 import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
-import { sizesOf } from '../../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { possibleTasks } from '../../../../builder/plan/architectures.js';
 import { detectTask, type DetectRequest } from '../../../../builder/plan/detect-task.js';
 import type { ModelFacts } from '../../../../builder/plan/facts.js';
@@ -23,7 +23,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       sentenceModules: false,
       hasTimmSettings: false,
       notes: [],
-      sizes: sizesOf({}),
+      network: { sizes: sizesOf({}) },
       picture: pictureMemory({}, {}),
       ...facts,
     },

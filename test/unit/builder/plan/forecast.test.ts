@@ -2,7 +2,7 @@ import { defaultWorkers, forecastFormats } from '../../../../builder/plan/foreca
 import { predictMemory } from '../../../../builder/plan/memory.js';
 import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
 import { sessionKind } from '../../../../builder/plan/session-kind.js';
-import { sizesOf } from '../../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { judgeFit } from '../../../../builder/plan/verdict.js';
 import type { Dtype, ModelSpec } from '../../../../runtime/core/spec.js';
 
@@ -203,7 +203,7 @@ describe('the verdict', () => {
   const formats = (['fp32', 'fp16', 'q8'] as Dtype[]).map((dtype, i) =>
     spec([400, 200, 100][i]! * MB, { dtype }),
   );
-  const facts = { sizes, picture } as Parameters<typeof forecastFormats>[0]['facts'];
+  const facts = { network: { sizes }, picture } as Parameters<typeof forecastFormats>[0]['facts'];
   const forecasts = forecastFormats({ formats, facts }, defaultWorkers(2));
   const within = (bytes: number) => judgeFit(forecasts, { bytes, name: 'this machine' });
 

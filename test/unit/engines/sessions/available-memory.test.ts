@@ -1,3 +1,4 @@
+import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { availableMemory } from '../../../../runtime/engines/sessions/available-memory.js';
 import {
   checkLength,
@@ -21,11 +22,11 @@ test('room is what limit, bodies and processes leave, and never nothing', () => 
 });
 
 describe('an encoder', () => {
-  const config = { hidden_size: 384, intermediate_size: 1536, num_attention_heads: 12 };
+  const sizes = sizesOf({ hidden_size: 384, intermediate_size: 1536, num_attention_heads: 12 });
   const run: PooledSession['run'] = () => Promise.reject(new Error('not called'));
   const sessions: PooledSession[] = [0, 1, 2].map((i) => ({ run, runWide: i === 0 ? run : undefined }));
   const memoryOf = (memory: LoadRequest['memory'], positions = 512) =>
-    encoderMemory(sessions, { config, positions, memory });
+    encoderMemory(sessions, { sizes, positions, memory });
 
   test('with room for the longest row on every session has no limit', () => {
     expect(memoryOf(undefined)).toMatchObject({ tokens: Infinity, longest: Infinity });

@@ -1,4 +1,5 @@
-import { soundRunBytes } from '../../../../runtime/core/sound-run-memory.js';
+import { audioNetwork } from '../../../../builder/plan/network/audio-steps.js';
+import { audioRunBytes } from '../../../../runtime/core/media-run-memory.js';
 import { requireRunRoom } from '../../../../runtime/engines/sounds/run-room.js';
 
 const bytesOf = (seconds: number) => 100 * seconds;
@@ -20,7 +21,7 @@ test.each([
   ['raw samples, as a configuration lists their steps', { conv_stride: [5, 64], conv_dim: [32, 32] }, 320],
   ['pairs of frames of Wav2Vec2-BERT', { model_type: 'wav2vec2-bert' }, 320],
 ])('%s: memory of a run grows with the square of a sound', (_, config, samples) => {
-  const of = (steps: number) => soundRunBytes({ ...SIZES, ...config }, steps * samples);
+  const of = (steps: number) => audioRunBytes(audioNetwork({ ...SIZES, ...config }), steps * samples);
   // 1.25 x 4 bytes of two tables of scores a head, and of states.
   expect(of(1000)).toBe(5 * 1000 * (3 * 128 + 6 * 64 + 2 * 8 * 1000));
   expect(of(2000)).toBeGreaterThan(3.9 * of(1000));
@@ -29,12 +30,14 @@ test.each([
 test('pictures of frames: convolutions count where a sound is short, pairs of steps where it is long', () => {
   const encoder = { ...SIZES, subsampling_conv_channels: 16, num_mel_bins: 80, subsampling_factor: 8 };
   const of = (seconds: number) =>
-    soundRunBytes({ model_type: 'parakeet_ctc', encoder_config: encoder }, seconds * 16_000);
+    audioRunBytes(audioNetwork({ model_type: 'parakeet_ctc', encoder_config: encoder }), seconds * 16_000);
   expect(of(1)).toBe(2 * 4 * 50 * 16 * 40);
   const steps = 12_500;
   expect(of(1000)).toBe(5 * steps * (3 * 128 + 6 * 64 + 2 * 8 * 1.75 * steps));
 });
 
 test('of spectrograms of one length nothing is to be known', () => {
-  expect(soundRunBytes({ ...SIZES, model_type: 'audio-spectrogram-transformer' }, 16_000)).toBe(0);
+  expect(audioRunBytes(audioNetwork({ ...SIZES, model_type: 'audio-spectrogram-transformer' }), 16_000)).toBe(
+    0,
+  );
 });

@@ -1,8 +1,7 @@
-import { sizesOf } from '../../../../core/network-sizes.js';
+import type { NetworkSizes } from '../../../../core/network.js';
 import { largestWithin, runBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
-import type { Json } from '../../../repository/model-folder.js';
 import { sessionCount } from '../../../batching/run-room.js';
 import type { PooledSession } from '../../../sessions/session-pool.js';
 
@@ -19,7 +18,7 @@ export interface EncoderMemory {
 }
 
 export interface EncoderMemoryOptions {
-  config: Json;
+  sizes: NetworkSizes;
   /** Longest row that the model takes. */
   positions: number;
   memory: LoadRequest['memory'];
@@ -31,12 +30,11 @@ export interface EncoderMemoryOptions {
  */
 export function encoderMemory(
   sessions: readonly PooledSession[],
-  { config, positions, memory }: EncoderMemoryOptions,
+  { sizes, positions, memory }: EncoderMemoryOptions,
 ): EncoderMemory {
   const limit = memory?.limit;
   const room = availableMemory(memory);
   if (room === Infinity) return { tokens: Infinity, longestAnywhere: Infinity, longest: Infinity, limit };
-  const sizes = sizesOf(config);
   const count = sessionCount(sessions);
   const rowBytes = (length: number) => runBytes(sizes, { tokens: length, attended: length });
   const batchBytes = (tokens: number) => runBytes(sizes, { tokens, attended: Math.min(tokens, positions) });

@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../../core/network.js';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
@@ -48,7 +49,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
-  const encoder = await createEncoder(opened, { config, tokenizer, limits }, request.memory);
+  const encoder = await createEncoder(opened, { config, tokenizer, limits }, request);
   requireOutputs(encoder.outputs, needed);
   return { config, tokenizer, encoder, limits };
 }
@@ -56,7 +57,7 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
 async function createEncoder(
   { inputs: ports, outputs, sessions, defer }: SessionPool,
   { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
-  room: LoadRequest['memory'],
+  { spec, memory: room }: LoadRequest,
 ): Promise<TextEncoder> {
   checkInputs(ports);
   const inputs = withCacheShapes(ports, config);
@@ -66,7 +67,7 @@ async function createEncoder(
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
     return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });
   };
-  const memory = encoderMemory(sessions, { config, positions, memory: room });
+  const memory = encoderMemory(sessions, { sizes: networkSizes(spec), positions, memory: room });
   const find = async () => {
     const found = await findBatchLimits({
       compute: (rows) => compute(rows, sessions[0]!.run),

@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../../core/network.js';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { type Graph, isOwn, writeGraph } from '../../../../onnx/graph.js';
@@ -52,7 +53,12 @@ export async function openBatchDecoder(
       const chunk = prefillChunkOf(config);
       const contextLength = contextLengthOf(config);
       const memory = planDecoderMemory(request, {
-        ...{ config, contextLength, bytesPerToken: kvBytesPerToken(layout), bytesPerRow: stateBytes(layout) },
+        ...{
+          sizes: networkSizes(request.spec),
+          contextLength,
+          bytesPerToken: kvBytesPerToken(layout),
+          bytesPerRow: stateBytes(layout),
+        },
         chunk: abilities.chunkedPrefill ? chunk : Infinity,
       });
       return createBatchDecoder({

@@ -1,9 +1,8 @@
-import { sizesOf } from '../../../../core/network-sizes.js';
+import type { NetworkSizes } from '../../../../core/network.js';
 import { CACHE_COPIES, largestWithin, promptBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
 import { inMegabytes } from '../../../../memory.js';
-import type { Json } from '../../../repository/model-folder.js';
 
 /** How a decoder divides the memory that is left once it is open. */
 export interface DecoderMemory {
@@ -18,7 +17,7 @@ export interface DecoderMemory {
 }
 
 export interface DecoderSizes {
-  config: Json;
+  sizes: NetworkSizes;
   contextLength: number | undefined;
   bytesPerToken: number;
   /** Of the cache of a row beside its tokens. */
@@ -36,9 +35,9 @@ export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): De
   const limit = memory?.limit;
   const room = availableMemory(memory);
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
-  const { config, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
+  const { sizes: network, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
-  const shape = { sizes: sizesOf(config), perToken: bytesPerToken, chunk, integers };
+  const shape = { sizes: network, perToken: bytesPerToken, chunk, integers };
   const bytesOf = (length: number) => promptBytes(shape, length);
   const withCache = (length: number) =>
     bytesOf(length) + CACHE_COPIES * (bytesPerRow + bytesPerToken * length);

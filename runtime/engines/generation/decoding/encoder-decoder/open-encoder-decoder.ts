@@ -1,6 +1,6 @@
+import { networkSizes } from '../../../../core/network.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { Json } from '../../../repository/model-folder.js';
-import { partOf } from '../../../repository/sequence-lengths.js';
 import { checkPromptFits, type DecoderMemory, planDecoderMemory } from '../cache/decoder-memory.js';
 import type { EncoderDecoder } from '../decoder.js';
 import { openTokenEmbedder, type TokenEmbedder } from '../embeddings/token-embedder.js';
@@ -31,7 +31,7 @@ export async function openEncoderDecoder<Source>(
   const encoding = openEncoder(request, config, embedder);
   const memoryFor = async (bytesPerToken: number): Promise<DecoderMemory> =>
     planDecoderMemory(request, {
-      config: partOf(config, 'encoder'),
+      sizes: networkSizes(request.spec, 'encoder'),
       contextLength: (await encoding).maxLength,
       ...{ bytesPerToken, chunk: Infinity },
     });

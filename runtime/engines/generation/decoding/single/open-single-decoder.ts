@@ -1,3 +1,4 @@
+import { networkSizes } from '../../../../core/network.js';
 import type { InferenceSession } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
@@ -38,7 +39,12 @@ export async function openSingleDecoder(
   const [bytesPerToken, contextLength] = [cacheInputBytesPerToken(caches), contextLengthOf(config)];
   const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
   const scoredChunk = graph.ropeSwitchLength < Infinity ? Infinity : chunk;
-  const memory = planDecoderMemory(request, { config, contextLength, bytesPerToken, chunk });
+  const memory = planDecoderMemory(request, {
+    sizes: networkSizes(request.spec),
+    contextLength,
+    bytesPerToken,
+    chunk,
+  });
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   return {
     inputNames: session.inputNames,

@@ -1,6 +1,6 @@
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
-import type { VisionSizes } from '../../../../core/network-sizes.js';
+import type { MediaEncoderSizes } from '../../../../core/network.js';
 import { largestWithin, mediaRunBytes } from '../../../../core/run-memory.js';
 import { inMegabytes } from '../../../../memory.js';
 import { externalBytes } from '../../../../onnx/named-files.js';
@@ -22,7 +22,7 @@ export interface EncoderMemory {
  */
 export function planEncoderMemory(
   request: LoadRequest,
-  sizes: VisionSizes | undefined,
+  sizes: MediaEncoderSizes | undefined,
   mostPatches: number,
 ): EncoderMemory {
   const room = availableMemory(request.memory);

@@ -1,6 +1,5 @@
 import type { LoadRequest } from '../../../../core/load-request.js';
-import { sizesOf } from '../../../../core/network-sizes.js';
-import type { Json } from '../../../repository/model-folder.js';
+import { networkSizes } from '../../../../core/network.js';
 import { planEncoderMemory, withoutReserved } from './encoder-memory.js';
 import { openEncoderRuns } from './encoder-runs.js';
 import { openClipEncoder } from './clip-encoder.js';
@@ -23,11 +22,10 @@ export interface OpenedEncoders {
 /** Opens an encoder for each kind of media: pictures and videos share one graph, sounds have their own. */
 export async function openMediaEncoders(
   request: LoadRequest,
-  config: Json,
   { image, audio, video }: MediaFamilies,
 ): Promise<OpenedEncoders> {
   const kept = createFeatureCache();
-  const sizes = sizesOf(config);
+  const sizes = networkSizes(request.spec);
   let rest = request;
   async function partsOf(role: string, size: typeof sizes.vision, most: number): Promise<EncoderParts> {
     const run = await openEncoderRuns(request, role);
@@ -52,9 +50,8 @@ export async function openMediaEncoders(
 /** Opens the encoder of a model that reads pictures alone. */
 export async function openPictureEncoder(
   request: LoadRequest,
-  config: Json,
   family: PictureFamily,
 ): Promise<MediumEncoder> {
-  const { encoders } = await openMediaEncoders(request, config, { image: family });
+  const { encoders } = await openMediaEncoders(request, { image: family });
   return encoders.image!;
 }

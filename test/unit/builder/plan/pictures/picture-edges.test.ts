@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Edges, Json } from '../../../../../runtime/core/picture-fields.js';
+import type { ImageSize } from '../../../../../runtime/core/network.js';
+import type { Json } from '../../../../../builder/plan/network/config-fields.js';
 import { processedEdges } from '../../../../../builder/plan/pictures/picture-edges.js';
 import { isImageProcessor, imageProcessorStem } from '../../../../../runtime/core/image-processors.js';
 import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
 import { readProcessorConfig } from '../../../../../runtime/engines/processors/image/processor-config.js';
 
 const FIXTURES = 'test/fixtures';
-const PICTURE: Edges = { height: 96, width: 128 };
+const PICTURE: ImageSize = { height: 96, width: 128 };
 
 const readJson = (path: string): Json =>
   existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Json) : {};
@@ -23,7 +24,7 @@ const repositories = ['zoo', 'zoo-own']
     processing: readJson(join(dir, 'preprocessor_config.json')),
   }));
 
-const area = ({ height, width }: Edges): number => height * width;
+const area = ({ height, width }: ImageSize): number => height * width;
 
 async function processorOf(dir: string, config: Json) {
   const settings = await readProcessorConfig(dir, { ...config });
@@ -49,7 +50,7 @@ test('edges are those that the server gives the network, for every reference mod
   expect(found.filter(({ ratio }) => ratio < 0.95 || ratio > 1.1)).toEqual([]);
 });
 
-test.each<[string, Json, Json, Edges]>([
+test.each<[string, Json, Json, ImageSize]>([
   ['a number is a square', {}, { size: 384 }, { height: 384, width: 384 }],
   [
     'DETR: a number is the shortest edge, within the longest',

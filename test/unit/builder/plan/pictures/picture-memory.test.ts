@@ -1,5 +1,5 @@
 import { pictureMemory } from '../../../../../builder/plan/pictures/picture-memory.js';
-import type { Json } from '../../../../../runtime/core/picture-fields.js';
+import type { Json } from '../../../../../builder/plan/network/config-fields.js';
 
 const MB = 1e6;
 

@@ -1,3 +1,4 @@
+import { sizesOf } from '../../../../../../builder/plan/network/sizes.js';
 import type { LoadRequest } from '../../../../../../runtime/core/load-request.js';
 import {
   checkPromptFits,
@@ -9,11 +10,11 @@ const used = process.memoryUsage.rss();
 /** A limit that leaves about so much beside what this process holds. */
 const leaving = (bytes: number) => ({ limit: used + 34 * MB + bytes, bodies: 0 });
 
-const config = {
+const sizes = sizesOf({
   ...{ hidden_size: 768, intermediate_size: 2560, num_hidden_layers: 14, num_attention_heads: 12 },
   ...{ num_key_value_heads: 4, head_dim: 64 },
-};
-const needs = { config, contextLength: 2048, bytesPerToken: 28_672, chunk: Infinity };
+});
+const needs = { sizes, contextLength: 2048, bytesPerToken: 28_672, chunk: Infinity };
 const memoryOf = (memory: LoadRequest['memory'], more = {}) =>
   planDecoderMemory({ memory, spec: { dtype: 'q8' }, cacheBytes: 2 ** 33 } as LoadRequest, {
     ...needs,

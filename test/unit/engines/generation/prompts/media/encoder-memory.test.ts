@@ -1,4 +1,4 @@
-import { sizesOf } from '../../../../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../../../../builder/plan/network/sizes.js';
 import type { LoadRequest } from '../../../../../../runtime/core/load-request.js';
 import { inMegabytes } from '../../../../../../runtime/memory.js';
 import {

@@ -1,13 +1,4 @@
-/** In pixels. */
-export interface Edges {
-  height: number;
-  width: number;
-}
-
 export type Json = Readonly<Record<string, unknown>>;
-
-export const cells = ({ height, width }: Edges, stride: number): number =>
-  Math.ceil(height / stride) * Math.ceil(width / stride);
 
 /** A number of pixels or frames, or the first of a pair. */
 export function edge(value: unknown): number | undefined {

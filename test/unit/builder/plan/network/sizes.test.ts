@@ -1,4 +1,4 @@
-import { sizesOf } from '../../../runtime/core/network-sizes.js';
+import { sizesOf } from '../../../../../builder/plan/network/sizes.js';
 
 test('a configuration of texts inside of another may leave out what its Python class knows', () => {
   const llava = { model_type: 'llama', max_position_embeddings: 4096, vocab_size: 32_064 };
