@@ -37,6 +37,7 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
   const given = json as Record<string, unknown>;
   const asksTokenizer = typeof given['tokenizer'] === 'object' && given['tokenizer'] !== null;
   if (asksTokenizer) return tokenizerRun(id, task, given);
+  if (given['voices'] === true && speaks(task)) return besideTheModel({ voices: true });
   const body = knownKeys(withShorthand(task, given));
   refuseMisplaced(task, given);
   const { stream = false, json: jsonFlag } = body;
@@ -59,8 +60,16 @@ export function readBody(id: TaskId, task: AnyTask, json: unknown): RunRequest {
 function tokenizerRun(id: TaskId, task: AnyTask, given: Record<string, unknown>): RunRequest {
   if (deeperThan(MAX_DEPTH, given)) throw tooDeep();
   const tokenizer = readTokenizerRequest(id, task, given['tokenizer']);
-  return { input: { tokenizer }, stream: false, asked: { json: undefined, stream: false } };
+  return besideTheModel({ tokenizer });
 }
+
+/** What is asked of the server of a model, which does not run for it. */
+const besideTheModel = (input: Record<string, unknown>): RunRequest => ({
+  ...{ input, stream: false, asked: { json: undefined, stream: false } },
+});
+
+const speaks = ({ engines }: AnyTask): boolean =>
+  Object.values(engines).some((binding) => binding.voices !== undefined);
 
 const tooDeep = (): RunError =>
   new RunError('invalid_input', `the body has more than ${MAX_DEPTH} levels of arrays and objects`);

@@ -43,6 +43,8 @@ export interface EngineBinding<H extends Head, Input, Output> {
   typeFiles?: Readonly<Record<string, readonly string[]>>;
   /** How answers of this model are told apart, for tasks that call tools. */
   tools?(handle: Handles[H]): ToolSupport | undefined;
+  /** What voices of this model are called, for tasks that speak. */
+  voices?(handle: Handles[H]): readonly string[];
   /** An example request for this model, if the task's may not suit it; with a url, for tasks that take media. */
   example?(handle: Handles[H]): Record<string, unknown>;
   /**

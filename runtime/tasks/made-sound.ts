@@ -36,11 +36,10 @@ const soundInput = z.object({
     minlenratio: ratio.describe('SpeechT5: least length in frames per token of the text, 0 by default'),
     maxlenratio: ratio.describe('SpeechT5: most length in frames per token of the text, 20 by default'),
     speaker_id: z
-      .int()
-      .min(0)
+      .union([z.int().min(0), z.string().min(1).max(200)])
       .nullish()
       .describe(
-        'VITS of several voices: which one; by default none of them, in exports that want one the first',
+        'VITS of several voices: which one, by its number or by the name that config.json gives it; by default none of them, in exports that want one the first',
       ),
     guidance_scale: z
       .number()
@@ -96,6 +95,7 @@ export function soundTask(
       ...['tokenizer.json', 'tokenizer_config.json', 'vocab.json', 'added_tokens.json'],
       ...['special_tokens_map.json', 'generation_config.json', 'preprocessor_config.json'],
     ],
+    voices: ({ voices }) => voices,
     example: ({ exampleOptions }) => ({ text, params: exampleOptions }),
     run: speak,
   };

@@ -142,8 +142,10 @@ async function bind(task: AnyTask, request: LoadRequest): Promise<Loaded> {
     tools: binding.tools?.(handle),
     placement,
     run(input, context) {
-      const { tokenizer } = input as { tokenizer?: TokenizerRequest };
-      return tokenizer ? tokenize(tokenizer, context.signal) : binding.run(handle, input, context);
+      const { tokenizer, voices } = input as { tokenizer?: TokenizerRequest; voices?: true };
+      if (tokenizer) return tokenize(tokenizer, context.signal);
+      if (voices) return Promise.resolve({ voices: binding.voices?.(handle) ?? [] });
+      return binding.run(handle, input, context);
     },
   };
 }

@@ -17,6 +17,8 @@ export type SoundOptions = Readonly<Record<string, unknown>>;
 export interface SampleSynthesizer {
   /** Options of an example that is short, always the same, and has all that the model needs. */
   readonly exampleOptions: SoundOptions;
+  /** What its voices are called, by their numbers; none of a model that has no choice of them. */
+  readonly voices: readonly string[];
   /**
    * Speaks a text, or makes the sound that it describes.
    * @throws RunError 422 for a text that is empty for the model or too long, or an option that it can't do; the signal's

@@ -2,8 +2,9 @@ import { CHAT_TASKS } from '../chat/blocks.js';
 import { responsesBody } from '../responses/body.js';
 import { createResponse } from '../responses/create.js';
 import type { Dialect, DialectRoute } from '../dialect.js';
-import { speak, speechBody, VOICE_TASKS } from './audio/speech.js';
+import { speak, speechBody } from './audio/speech.js';
 import { SPEECH_TASKS, transcribe } from './audio/transcribe.js';
+import { listSpeakers, listVoices, VOICE_TASKS } from './audio/voices.js';
 import { chatBody, readChat } from './chat.js';
 import { completionBody, readCompletion } from './completions.js';
 import { embed, embeddingBody } from './embeddings.js';
@@ -50,6 +51,14 @@ export const openAi: Dialect = {
     {
       ...{ method: 'POST', path: '/v1/audio/speech', tasks: VOICE_TASKS, body: speechBody },
       ...{ summary: 'Speak a text', handle: speak },
+    },
+    {
+      ...{ method: 'GET', path: '/v1/audio/voices', tasks: VOICE_TASKS },
+      ...{ summary: 'List the voices of a model', handle: listVoices },
+    },
+    {
+      ...{ method: 'GET', path: '/v1/audio/models', tasks: VOICE_TASKS },
+      ...{ summary: 'List the models that speak', handle: listSpeakers },
     },
     {
       ...{ method: 'POST', path: '/v1/images/generations', tasks: IMAGE_TASKS, body: imageBody },

@@ -55,6 +55,7 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
   const pad = decoderStartToken({}, repository);
   return {
     exampleOptions: { max_new_tokens: 16, do_sample: false },
+    voices: [],
     async speak(words, options, signal) {
       refuseOthers(options, TAKEN);
       const settings = settingsOf(options, repository, positions);

@@ -42,6 +42,7 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
   const bands = number('num_mel_bins', DEFAULTS.bands);
   return {
     exampleOptions: { speaker_embeddings: [new Array<number>(width).fill(1)], maxlenratio: 1 },
+    voices: [],
     async speak(text, options, signal) {
       refuseOthers(options, TAKEN);
       const voice = voiceOf(options, width);

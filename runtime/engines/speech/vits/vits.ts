@@ -1,6 +1,6 @@
 import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
-import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
+import type { SampleSynthesizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { availableMemory } from '../../sessions/available-memory.js';
@@ -9,6 +9,7 @@ import { refuseOthers } from '../options.js';
 import { openExportedVits } from './exported-network.js';
 import { requireRoom } from './network.js';
 import { MOST_BYTES, vitsBytes } from './vits-memory.js';
+import { voiceOf, voiceNames } from './voice-names.js';
 import { openWrittenVits } from './written-network.js';
 
 /** VitsModel: letters -> samples, over one graph of an exporter or two of our own. */
@@ -21,10 +22,11 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Samp
   const { hasVoices, usualVoice, takesSeed, runs } = network;
   const taken = [...(hasVoices ? ['speaker_id'] : []), ...(takesSeed ? ['seed'] : [])];
   const sizes = networkSizes(request.spec);
-  const voices = firstNumber(config, 'num_speakers') ?? 1;
+  const voices = hasVoices ? voiceNames(config, firstNumber(config, 'num_speakers') ?? 1) : [];
   const rate = firstNumber(config, 'sampling_rate') ?? 16_000;
   return {
     exampleOptions: takesSeed ? { seed: 1 } : {},
+    voices,
     async speak(text, options, signal) {
       refuseOthers(options, taken);
       const ids = tokenizer.encode(text);
@@ -38,17 +40,9 @@ export async function openVits(request: LoadRequest, config: Json): Promise<Samp
         },
         room: Math.min(MOST_BYTES, availableMemory(request.memory)) / runs,
       });
-      const voice = voiceOf(options, { count: voices, usual: usualVoice });
+      const voice = voiceOf(options, voices) ?? usualVoice;
       const seed = options['seed'] == null ? undefined : Number(options['seed']);
       return { samples: await network.speak({ ids, voice, seed }, signal), rate };
     },
   };
-}
-
-/** @throws RunError 422 for a voice that the model does not have */
-function voiceOf(options: SoundOptions, { count, usual }: { count: number; usual: number }): number {
-  if (options['speaker_id'] == null) return usual;
-  const id = Number(options['speaker_id']);
-  if (id < count) return id;
-  throw new RunError('unprocessable', `params.speaker_id: the model has ${count} voices, from 0 on`);
 }
