@@ -48,6 +48,10 @@ export default defineTask({
           'pool the hidden states so, whatever modules the repository has; none: those of all tokens, a list of vectors',
         ),
       normalize: z.boolean().optional().describe('scale the vector to length 1'),
+      prompt_name: z
+        .string()
+        .nullish()
+        .describe('name of a prompt in config_sentence_transformers.json, which is put before the text'),
       ...cuts,
       max_length: maxLength,
       truncation: truncationOrRefusal,
@@ -65,6 +69,7 @@ export default defineTask({
         const { pooling, normalize, max_length, tokenize_kwargs } = params;
         const options = {
           normalize,
+          promptName: params.prompt_name ?? undefined,
           ...cutOf(params),
           maxLength: tokenize_kwargs?.max_length ?? max_length ?? undefined,
           truncation: refusalOf(params.truncation, tokenize_kwargs?.truncation),

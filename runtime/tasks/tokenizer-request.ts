@@ -15,7 +15,10 @@ const textOf = z.string().max(MAX_TEXT, `must have at most ${MAX_TEXT} character
 const encode = z.strictObject({
   encode: z.array(textOf).min(1).max(MAX_ITEMS),
   add_special_tokens: flag,
+  prompt_name: z.string().min(1).nullish(),
 });
+
+const info = z.strictObject({ info: z.literal(true) });
 
 const block = z.object({ type: z.literal('text'), text: textOf });
 
@@ -53,5 +56,6 @@ export function readTokenizerRequest(id: TaskId, task: AnyTask, asked: unknown):
 function schemaOf(asked: unknown): z.ZodType<TokenizerRequest> {
   const given = Object(asked) as object;
   if ('decode' in given) return decode;
+  if ('info' in given) return info;
   return 'messages' in given ? chat : encode;
 }

@@ -1,5 +1,5 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { closeServers } from '../fakes/gateway.js';
+import { closeServers, secret } from '../fakes/gateway.js';
 import { mounted, MOUNTS, type Mount } from '../fakes/dialects.js';
 import { post } from '../fakes/talking-model.js';
 
@@ -20,6 +20,7 @@ const model = (mount: Mount, task: TaskId) =>
     async run(input) {
       const { tokenizer } = input as unknown as { tokenizer: { encode?: string[]; decode?: number[][] } };
       seen.push(tokenizer);
+      if ('info' in tokenizer) return { info: { tokenizer_class: 'X', chat_template: '{{ 1 }}' } };
       if (tokenizer.decode) return { texts: tokenizer.decode.map((ids) => ids.join(' ')) };
       const texts = tokenizer.encode ?? ['written'];
       return { tokens: texts.map((text) => [span(1, '[CLS]', null), span(7, text, 0)]), max_length: 64 };
@@ -50,6 +51,23 @@ describe.each(MOUNTS)('tokens, %s', (mount) => {
     });
     expect([status, content]).toMatchObject([200, { count: 2, tokens: [1, 7] }]);
     expect(seen).toEqual([{ messages, variables: { enable_thinking: false }, add_generation_prompt: false }]);
+  });
+
+  test('of inputs behind a prompt of the repository, as Text Embeddings Inference has them', async () => {
+    const base = await model(mount, 'sentence-similarity');
+    const body = { model: 'test/model', inputs: ['a', 'b'], prompt_name: 'query' };
+    expect((await ask(base, '/tokenize', body)).status).toBe(200);
+    expect(seen).toEqual([{ encode: ['a', 'b'], prompt_name: 'query' }]);
+    const { status, content } = await ask(base, '/tokenize', { ...body, inputs: null, prompt: 'a' });
+    expect([status, content]).toMatchObject([400, { error: expect.stringContaining('prompt_name') }]);
+  });
+
+  test('what the tokenizer says of itself, as vLLM has it', async () => {
+    const base = await model(mount, 'chat');
+    const headers = { authorization: secret };
+    const answer = await fetch(`${base}/tokenizer_info?model=test/model`, { headers });
+    expect(await answer.json()).toEqual({ tokenizer_class: 'X', chat_template: '{{ 1 }}' });
+    expect(seen).toEqual([{ info: true }]);
   });
 
   test('the text of tokens', async () => {

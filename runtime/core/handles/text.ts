@@ -184,6 +184,8 @@ export interface DocumentReader {
 export type Pooling = 'mean' | 'cls' | 'max' | 'mean_sqrt_len_tokens' | 'weightedmean' | 'lasttoken';
 
 export interface EmbedOptions {
+  /** Of a prompt that is put before the text. */
+  promptName?: string | undefined;
   /** Replaces the repository's pooling (mean where it names none), and all modules behind it. */
   pooling?: Pooling | undefined;
   /** Scale to length 1. */

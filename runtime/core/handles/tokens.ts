@@ -4,9 +4,17 @@ import type { ChatMessage } from './generation.js';
 
 /** Texts, a conversation or lists of ids; the bodies of POST /run have it under `tokenizer`. */
 export type TokenizerRequest =
-  | { encode: string[]; add_special_tokens?: boolean | null | undefined }
+  | TokenizedTexts
   | TokenizedChat
-  | { decode: number[][]; skip_special_tokens?: boolean | null | undefined };
+  | { decode: number[][]; skip_special_tokens?: boolean | null | undefined }
+  | { info: true };
+
+export interface TokenizedTexts {
+  encode: string[];
+  add_special_tokens?: boolean | null | undefined;
+  /** Of a prompt of the repository, which is put before each. */
+  prompt_name?: string | null | undefined;
+}
 
 /** A conversation as the chat template writes it. */
 export interface TokenizedChat {
@@ -36,4 +44,7 @@ export interface TokenSpan {
 
 export type TokenizerAnswer =
   /** `max_length`: most tokens that the model takes, where that is known. */
-  { tokens: TokenSpan[][]; max_length: number | null } | { texts: string[] };
+  | { tokens: TokenSpan[][]; max_length: number | null }
+  | { texts: string[] }
+  /** tokenizer_config.json, as it is computed by. */
+  | { info: Record<string, unknown> };

@@ -7,6 +7,7 @@ import {
   detokenizeBody,
   tokenize,
   tokenizeBody,
+  tokenizerInfo,
   TOKENIZER_TASKS,
 } from './tokenize.js';
 
@@ -23,6 +24,10 @@ export const tokens: Dialect = {
   routes: [
     post('/tokenize', { summary: 'Tokens of a text', body: tokenizeBody, handle: tokenize }),
     post('/detokenize', { summary: 'The text of tokens', body: detokenizeBody, handle: detokenize }),
+    {
+      ...{ method: 'GET', path: '/tokenizer_info', tasks: TOKENIZER_TASKS },
+      ...{ summary: 'What the tokenizer says of itself', handle: tokenizerInfo },
+    },
     post('/decode', { summary: 'The texts of several lists of tokens', body: decodeBody, handle: decode }),
   ],
 };

@@ -31,7 +31,7 @@ export const tokenizeBody = z.strictObject({
   tools: z.array(z.record(z.string(), z.unknown())).nullish(),
   chat_template: unsupportedField('the model’s own is used'),
   mm_processor_kwargs: neutral([{}], 'there are no media'),
-  prompt_name: unsupportedField('put the prompt before the text'),
+  prompt_name: z.string().min(1).nullish().describe('name of a prompt in the repository, for inputs'),
 });
 
 type TokenizeBody = z.output<typeof tokenizeBody>;
@@ -62,12 +62,17 @@ function encodeRequest(given: TokenizeBody): { body: Record<string, unknown>; na
   const [kind, other] = KINDS.filter((name) => given[name] != null);
   if (kind === undefined) throw new RunError('invalid_input', 'prompt: is required (or messages, or inputs)');
   if (other !== undefined) throw new RunError('invalid_input', `${other}: contradicts ${kind}`);
-  const { add_special_tokens, chat_template_kwargs, tools } = given;
+  const { add_special_tokens, chat_template_kwargs, tools, prompt_name } = given;
+  if (kind !== 'inputs' && prompt_name != null)
+    throw new RunError('invalid_input', `prompt_name: goes with inputs, not with ${kind}`);
   const special = dropNullish({ add_special_tokens });
   if (kind !== 'messages')
     return {
-      body: { encode: [given[kind]!].flat(), ...special },
-      names: { 'tokenizer.encode': kind, 'tokenizer.encode.0': kind },
+      body: { encode: [given[kind]!].flat(), ...special, ...dropNullish({ prompt_name }) },
+      names: {
+        ...{ 'tokenizer.encode': kind, 'tokenizer.encode.0': kind },
+        'tokenizer.prompt_name': 'prompt_name',
+      },
     };
   const { messages, continue_final_message, add_generation_prompt } = given;
   const variables = dropNullish({ ...chat_template_kwargs, tools });
@@ -111,6 +116,13 @@ export async function decode(call: DialectCall): Promise<void> {
 }
 
 const textsOf = (answer: TokenizerAnswer): string[] => ('texts' in answer ? answer.texts : []);
+
+/** GET tokenizer_info, as vLLM has it; `?model=` where there are several. */
+export async function tokenizerInfo(call: DialectCall): Promise<void> {
+  const { model } = call.request.query;
+  const asking = { model: typeof model === 'string' ? model : undefined, body: { info: true }, names: {} };
+  await askTokenizer(call, asking, (answer) => ('info' in answer ? answer.info : {}));
+}
 
 interface Asking {
   model?: string | null | undefined;

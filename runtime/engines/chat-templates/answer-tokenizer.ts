@@ -2,11 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RunError } from '../../core/errors.js';
 import type {
   TokenizedChat,
+  TokenizedTexts,
   TokenizerAnswer,
   TokenizerRequest,
   TokenSpan,
 } from '../../core/handles/index.js';
 import { readModelConfig } from '../repository/model-config.js';
+import { namedPrompt, readSentencePrompts, type SentencePrompts } from '../repository/sentence-prompts.js';
 import { contextLengthOf } from '../repository/sequence-lengths.js';
 import { type EncodeTextOptions, loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type ChatTemplate, loadChatTemplate } from './chat-template.js';
@@ -58,20 +60,27 @@ export interface TokenizerParts {
   tokenizer: TextTokenizer;
   template: ChatTemplate | undefined;
   maxLength: number | undefined;
+  /** Of sentence-transformers, where the repository has such modules. */
+  prompts?: SentencePrompts | undefined;
 }
 
 async function openParts(dir: string): Promise<TokenizerParts> {
-  const [tokenizer, config] = await Promise.all([loadTokenizer(dir), readModelConfig(dir)]);
+  const [tokenizer, config, prompts] = await Promise.all([
+    loadTokenizer(dir),
+    readModelConfig(dir),
+    readSentencePrompts(dir),
+  ]);
   const template = await loadChatTemplate(dir, tokenizer.config);
-  return { tokenizer, template, maxLength: contextLengthOf(config) ?? tokenizer.modelMaxLength };
+  return { tokenizer, template, prompts, maxLength: contextLengthOf(config) ?? tokenizer.modelMaxLength };
 }
 
 /** @throws RunError 400 for a token that there is not, 422 for a conversation that the template can't write */
 async function answer(
-  { tokenizer, template, maxLength }: TokenizerParts,
+  { tokenizer, template, maxLength, prompts }: TokenizerParts,
   request: TokenizerRequest,
   signal: AbortSignal,
 ): Promise<TokenizerAnswer> {
+  if ('info' in request) return { info: infoOf(tokenizer, template) };
   if ('decode' in request) {
     const skipSpecialTokens = request.skip_special_tokens ?? true;
     const texts = await inTurns(request.decode, signal, (ids) => {
@@ -81,11 +90,21 @@ async function answer(
     return { texts };
   }
   const isChat = 'messages' in request;
-  const texts = isChat ? [written(template, request)] : request.encode;
+  const texts = isChat ? [written(template, request)] : prompted(request, prompts ?? {});
   // Templates write what is special.
   const specialTokens = request.add_special_tokens ?? !isChat;
   const tokens = await inTurns(texts, signal, (text) => spansOf(tokenizer, text, specialTokens));
   return { tokens, max_length: maxLength ?? null };
+}
+
+function prompted({ encode, prompt_name: name }: TokenizedTexts, prompts: SentencePrompts): string[] {
+  if (name == null) return encode;
+  const prompt = namedPrompt(prompts, name, 'tokenizer.prompt_name');
+  return encode.map((text) => prompt + text);
+}
+
+function infoOf({ config }: TextTokenizer, template: ChatTemplate | undefined): Record<string, unknown> {
+  return { ...config, ...(template && { chat_template: template.source }) };
 }
 
 function written(template: ChatTemplate | undefined, request: TokenizedChat): string {

@@ -37,6 +37,7 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
   };
 
   async function embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
+    refusePromptName(options);
     const { pooling } = options;
     const wanted = pooling && POOLINGS[pooling];
     if (pooling && !wanted)
@@ -51,19 +52,25 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
   return {
     embed,
     async encode(text, options = {}) {
-      if (options.promptName !== undefined)
-        throw new RunError(
-          'unprocessable',
-          'params.prompt_name: files of GGUF have no named prompts; give the text with params.prompt',
-        );
+      refusePromptName(options);
       const ids = rowOf((options.prompt ?? '') + text, options);
       return finished(await usual.vector(ids, options.signal), options, true);
     },
     async states(text, options = {}) {
+      refusePromptName(options);
       const rows = await rowsOf('none');
       return rows.states(rowOf((options.prompt ?? '') + text, options), options.signal);
     },
   };
+}
+
+/** @throws RunError 422 */
+function refusePromptName({ promptName }: EncodeOptions): void {
+  if (promptName === undefined) return;
+  throw new RunError(
+    'unprocessable',
+    'params.prompt_name: files of GGUF have no named prompts; put the prompt before the text',
+  );
 }
 
 function finished(

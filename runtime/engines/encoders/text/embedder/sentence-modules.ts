@@ -1,3 +1,4 @@
+import { sentencePrompts } from '../../../repository/sentence-prompts.js';
 import { RunError } from '../../../../core/errors.js';
 import type { Pooling } from '../../../../core/handles/index.js';
 import { firstNumber, type Json, readJson, readOptionalJson } from '../../../repository/model-folder.js';
@@ -55,7 +56,7 @@ export async function readSentenceModules(dir: string): Promise<SentenceModules>
     includePrompt: true,
     steps: [],
     normalizes: false,
-    prompts: { query: '', document: '', ...(named['prompts'] as Record<string, string | null> | undefined) },
+    prompts: sentencePrompts(named),
     defaultPrompt: (named['default_prompt_name'] ?? undefined) as string | undefined,
     truncateDim: (named['truncate_dim'] ?? undefined) as number | undefined,
     maxSeqLength: maxLengthOf(transformer),

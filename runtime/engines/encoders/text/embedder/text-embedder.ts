@@ -1,3 +1,4 @@
+import { namedPrompt } from '../../../repository/sentence-prompts.js';
 import { RunError } from '../../../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
@@ -66,10 +67,13 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   };
 
   const embed: TextEmbedder['embed'] = async (text, options = {}) => {
-    const { pooling, maxLength, specialTokens, truncation, signal, onTokens } = options;
+    const { pooling, maxLength, specialTokens, truncation, promptName, signal, onTokens } = options;
     if (sentences && !pooling) return encode(text, options);
     const whole = bag ?? { maxLength: lowerLimit(limits.text, maxLength), specialTokens };
-    const row = tokenizer.encode(text, { ...whole, truncation });
+    // Hidden states as they are have no usual prompt.
+    const prompt =
+      promptName === undefined ? '' : namedPrompt(modules.prompts, promptName, 'params.prompt_name');
+    const row = tokenizer.encode(prompt + text, { ...whole, truncation });
     onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, signal);
     const pooled = pooling ? undefined : onlyVector(outputs);
@@ -120,12 +124,7 @@ function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOption
   if (prompt !== undefined) return prompt;
   const name = promptName ?? modules.defaultPrompt;
   if (name === undefined) return '';
-  if (Object.hasOwn(modules.prompts, name)) return modules.prompts[name] ?? '';
-  const known = Object.keys(modules.prompts).join(', ');
-  throw new RunError(
-    'unprocessable',
-    `params.prompt_name: this model has no prompt "${name}" (it has: ${known})`,
-  );
+  return namedPrompt(modules.prompts, name, 'params.prompt_name');
 }
 
 /** Tokens that a prompt takes at the start of a text: its encoding less a special token at the end. */
