@@ -110,7 +110,22 @@ function modelsPage() {
     '| --- | --- | --- |',
     ...rows.toSorted((a, b) => (a < b ? -1 : 1)),
     '',
+    '## Limits',
+    '',
+    'What users of a model should know beforehand; `builder plan` says it, too.',
+    '',
+    ...limitLines(),
+    '',
   ].join('\n');
+}
+
+function limitLines() {
+  const families = FAMILIES.filter(({ limits = [] }) => limits.length > 0);
+  const lines = families.map(
+    ({ modelTypes, limits }) =>
+      `- ${modelTypes.map((type) => `\`${type}\``).join(', ')}: ${limits.join(' ')}`,
+  );
+  return lines.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 const FIXTURES = ['test/fixtures/zoo', 'test/fixtures/zoo-own'];

@@ -2,6 +2,7 @@ import type { EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js'
 import type { NetworkFacts } from '../../runtime/core/network.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { type FoundAdapter, findBase } from './adapter/index.js';
 import { chooseEngine } from './choose-engine.js';
@@ -72,6 +73,7 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
       ...ignoredNote(spec!),
       ...toolNote(tools),
       ...facts.notes,
+      ...limitNotes(spec!),
     ],
     ...{ parameters, tools, toMake },
     ...(gguf && { gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason } }),
@@ -80,6 +82,10 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
 
 const ggufNote = (gguf: GgufRepository | undefined): string[] =>
   gguf ? [`file ${gguf.chosen.path}: ${gguf.reason}`] : [];
+
+/** Of graphs of ours: a family's limits are those of its graphs and of what reads its files. */
+const limitNotes = ({ modelType, written }: ModelSpec): string[] =>
+  written ? (familyOf(modelType)?.limits ?? []).map((limit) => `${modelType}: ${limit}`) : [];
 
 const ignoredNote = ({ ignoredConfig = [] }: ModelSpec): string[] =>
   ignoredConfig.length === 0 ? [] : [`config.json: ignored as asked: ${ignoredConfig.join(', ')}`];

@@ -41,6 +41,8 @@ export interface Family<Config = unknown> extends TensorNames {
   /** By what the task needs, the graphs of all roles. */
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
   memory?: MemoryTraits<Config>;
+  /** What users of these models should know beforehand, one sentence each: in docs/models.md and in what `builder plan` says. */
+  limits?: readonly string[];
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
   /** Of an encoder of pictures, likewise; its states are [rows, tokens, width]. */

@@ -4,7 +4,7 @@
  * With --check the page is compared instead, and the report has a row for each call: name, and what is wrong with it or null.
  */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { format, resolveConfig } from 'prettier';
@@ -44,6 +44,28 @@ async function check(models, key) {
   ];
 }
 
+/** The examples that need OpenAI's clients, as they are; those lie where no package does. */
+async function examples(address) {
+  const env = { ...process.env, KEY: 'any' };
+  const copy = join(PLACE, 'openai-chat.mjs');
+  copyFileSync('examples/openai-chat.mjs', copy);
+  const python = [join(PLACE, 'python/bin/python'), [resolve('examples/openai_chat.py'), address]];
+  const rows = Object.entries({
+    'openai_chat.py': python,
+    'openai-chat.mjs': [process.execPath, [copy, address]],
+  });
+  return Promise.all(
+    rows.map(async ([name, [program, args]]) => {
+      const printed = await run(program, args, { env }).then(
+        ({ stdout }) => stdout,
+        (error) => String(error),
+      );
+      const isWhole = /^answer: .*\nstreamed:.*\nshaped: (?:Oslo|Bergen)\n$/.test(printed);
+      return { name: `examples/${name}`, problem: isWhole ? null : printed };
+    }),
+  );
+}
+
 /** A row for each call: a known failure that works is wrong, too, since the list says otherwise. */
 function judged(surface, row) {
   const known = KNOWN[nameOf(row)];
@@ -69,6 +91,7 @@ try {
   };
   hosted.close();
   const rows = Object.entries(columns).flatMap(([surface, own]) => own.map((row) => judged(surface, row)));
+  rows.push(...(await examples(direct.chat)));
   const text = await format(page(columns), { ...(await resolveConfig(PAGE)), filepath: PAGE });
   if (report) {
     const isSame = readFileSync(PAGE, 'utf8') === text;

@@ -113,6 +113,9 @@ function decoderOf(c: Config): SourceDecoder {
 /** modeling_whisper.py */
 export const whisper = defineFamily({
   modelTypes: ['whisper'],
+  limits: [
+    'Times of words need `alignment_heads` in generation_config.json; pieces that overlap (`chunk_length_s`) have none.',
+  ],
   usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],

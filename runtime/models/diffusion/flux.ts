@@ -124,6 +124,10 @@ function write(g: GraphWriter, c: Config): void {
 /** Flux.1, whose pipeline hands pictures over in patches of four latents; here the graph does. transformer_flux.py of diffusers */
 export const flux = defineFamily({
   modelTypes: ['FluxTransformer2DModel'],
+  limits: [
+    '`true_cfg_scale` and adapters are unknown parameters.',
+    'Networks larger than memory are not split.',
+  ],
   config,
   prefixes: [],
   heads: { 'text-to-image': { transformer: write } },

@@ -65,6 +65,10 @@ function write(g: GraphWriter, c: Config): void {
 /** Stable Diffusion 3 and 3.5. transformer_sd3.py of diffusers */
 export const sd3 = defineFamily({
   modelTypes: ['SD3Transformer2DModel'],
+  limits: [
+    '`skip_guidance_layers`, `mu` and adapters are unknown parameters.',
+    'Networks larger than memory are not split.',
+  ],
   config,
   prefixes: [],
   heads: { 'text-to-image': { transformer: write } },

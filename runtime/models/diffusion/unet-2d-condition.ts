@@ -200,6 +200,11 @@ const roles = { unet: writeUnet };
 /** Stable Diffusion's: pictures and prompts. unet_2d_condition.py of diffusers */
 export const unet2dCondition = defineFamily({
   modelTypes: ['UNet2DConditionModel'],
+  limits: [
+    'Safety checkers are not run: what Python would blacken is answered.',
+    '`clip_skip`, `prompt_2`, `original_size`, `timesteps`, `sigmas`, `num_images_per_prompt` and adapters are unknown parameters.',
+    'Blocks that are enlarged by `resnet` are refused.',
+  ],
   config,
   prefixes: [],
   heads: { 'text-to-image': roles },

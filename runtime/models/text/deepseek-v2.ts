@@ -43,6 +43,10 @@ function chooseBySoftmax(g: GraphWriter, tokens: Value, at: At, c: V2): Choices 
 /** Long texts change scores in version 5, and don't in version 4. modeling_deepseek_v2.py */
 export const deepseekV2 = defineFamily({
   modelTypes: ['deepseek_v2'],
+  limits: [
+    'The cache holds whole keys and values, not the narrow vectors that they are made of.',
+    'Scores are scaled as transformers 4.57.6 does it, without what "yarn" adds.',
+  ],
   config: v2Config,
   ...llamaLike<V2>((c) =>
     deepseekModel(c, {

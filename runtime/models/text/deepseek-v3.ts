@@ -27,6 +27,7 @@ type V3 = z.output<typeof v3Config>;
 /** modeling_deepseek_v3.py */
 export const deepseekV3 = defineFamily({
   modelTypes: ['deepseek_v3'],
+  limits: ['The cache holds whole keys and values, not the narrow vectors that they are made of.'],
   config: v3Config,
   ...llamaLike<V3>((c) =>
     deepseekModel(c, {

@@ -130,6 +130,7 @@ const labelRoles = {
 /** modeling_xlnet.py */
 export const xlnet = defineFamily({
   modelTypes: ['xlnet'],
+  limits: ['Guesses no words (fill-mask).'],
   config,
   prefixes: ['transformer.'],
   heads: { ...heads, 'sequence-classification': labelRoles, entailment: labelRoles },

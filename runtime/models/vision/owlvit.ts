@@ -10,4 +10,5 @@ export const owlvit = defineFamily({
     prefixes: ['owlvit.'],
     heads,
   },
+  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
 });

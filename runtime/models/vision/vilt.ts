@@ -92,6 +92,7 @@ function answerScores(g: GraphWriter, states: Value, c: Config): Value {
 /** A picture and a text as tokens of one encoder; pictures of a run are of one size. modeling_vilt.py */
 export const vilt = defineFamily({
   modelTypes: ['vilt'],
+  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
   config,
   prefixes: ['vilt.'],
   heads: {

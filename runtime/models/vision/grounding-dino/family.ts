@@ -136,9 +136,11 @@ const prefixes = ['model.decoder.', 'model.'];
 /** modeling_grounding_dino.py */
 export const groundingDino = defineFamily({
   ...{ modelTypes: ['grounding-dino'], config: groundingConfig, prefixes, heads },
+  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
 });
 
 /** modeling_mm_grounding_dino.py: scores have a bias, and each layer moves boxes by itself. */
 export const mmGroundingDino = defineFamily({
   ...{ modelTypes: ['mm-grounding-dino'], config: mmGroundingConfig, prefixes, heads },
+  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
 });

@@ -38,6 +38,10 @@ const heads: Family<SamConfig>['heads'] = {
 /** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
 export const sam = defineFamily({
   modelTypes: ['sam'],
+  limits: [
+    'Crops (`crops_n_layers`) are refused, on which Python’s own pipeline fails.',
+    'A run’s memory is not checked before: give the server what `plan` says.',
+  ],
   usualTask: 'mask-generation',
   config: samConfig,
   prefixes: ['sam.'],
