@@ -10,6 +10,7 @@ import { makeFolder } from '../runtime/store/make-folder.js';
 import type { BuilderConfig } from './config.js';
 import type { Docker } from './docker/docker.js';
 import { BuilderError } from './exit.js';
+import { findTools } from './export/tools.js';
 import { megabytes } from './report.js';
 
 /** Result of one check. `warn` does not fail `builder doctor`, because only some commands need it. */
@@ -72,6 +73,14 @@ const CHECKS: Record<string, Check> = {
       'not installed',
       'install ffmpeg to run models for sound and video with "builder serve"; images have their own',
     );
+  },
+
+  async exports({ config, packageRoot }) {
+    const { cache, exportPython: python, toolEnvironment: env } = config;
+    const state = await findTools({ python, cache, packageRoot, env });
+    if ('python' in state) return ok(`tools in ${state.from}`);
+    const needed = 'only models that no graph can be written for need them';
+    return warn(`tools: ${state.problem} (${needed})`, state.remedy);
   },
 
   async cache({ config }) {

@@ -38,6 +38,10 @@ export interface BuilderConfig {
   outgoing(): Outgoing;
   /** The variables of proxies as they are set. Engines know them as build arguments and keep them out of images. */
   proxyArguments: Readonly<Record<string, string>>;
+  /** SLIPWAY_EXPORT_PYTHON: a Python with the tools for exports. */
+  exportPython: string | undefined;
+  /** Environment of pip when it installs those tools: all but secrets of ours. */
+  toolEnvironment: NodeJS.ProcessEnv;
   /** Environment of servers started by `serve`: all but the hub's token and the passphrase. */
   serverEnvironment: NodeJS.ProcessEnv;
 }
@@ -57,13 +61,16 @@ export function readBuilderConfig(env: NodeJS.ProcessEnv = process.env): Builder
     colour: !env.NO_COLOR,
     outgoing: () => readOutgoing(env, (message) => new BuilderError('usage', message)),
     proxyArguments: proxyArguments(env),
-    serverEnvironment: {
-      ...env,
-      ...{ HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },
-      ...{ SIGN_KEY_PASSPHRASE: undefined, SIGN_KEY_PASSPHRASE_FILE: undefined },
-    },
+    exportPython: env.SLIPWAY_EXPORT_PYTHON || undefined,
+    toolEnvironment: { ...env, ...NO_SECRETS, KEY: undefined },
+    serverEnvironment: { ...env, ...NO_SECRETS },
   };
 }
+
+const NO_SECRETS = {
+  ...{ HF_TOKEN: undefined, HF_TOKEN_FILE: undefined },
+  ...{ SIGN_KEY_PASSPHRASE: undefined, SIGN_KEY_PASSPHRASE_FILE: undefined },
+};
 
 /** @throws BuilderError `usage` when the text is no http(s) address */
 export function endpointFrom(text: string, name: string): string {

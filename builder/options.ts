@@ -7,6 +7,7 @@ import { TASK_IDS, isTaskId, type TaskId } from '../runtime/core/task-ids.js';
 
 import { endpointFrom } from './config.js';
 import { hostPlatform, parsePlatform, type Platform, PLATFORMS } from './images/platform.js';
+import { EXPORT_CHOICES, type ExportChoice } from './export/choice.js';
 import { type BaseImages, type ForPlatform, type PlatformChoice } from './images/platforms.js';
 
 export const DEFAULT_BASE_IMAGE = 'node:24-bookworm-slim';
@@ -21,6 +22,7 @@ export interface SourceFlags {
   dtype?: Dtype;
   bits?: number;
   engine?: 'llama' | 'own';
+  export?: ExportChoice;
   weights?: WeightsChoice;
   ignoreConfig?: string[];
   /** A file of GGUF, by its quantisation, its path or its name. */
@@ -96,6 +98,14 @@ export function addSourceOptions(command: Command): Command {
         '--weights <kind>',
         "own: the repository's PyTorch weights under a graph of ours; onnx: its ONNX export (default: own where it can be)",
       ).choices(['own', 'onnx']),
+    )
+    .addOption(
+      new Option(
+        '--export <when>',
+        "have transformers' own exporter make the graph, where none can be written: auto (types that were compared with Python), force (untried ones, and in place of the repository's ONNX export), never",
+      )
+        .choices(EXPORT_CHOICES)
+        .default('auto'),
     )
     .option(
       '--ignore-config <field>',

@@ -7,6 +7,7 @@ import type { HubOptions } from '../runtime/store/hub-fetch.js';
 import { hubSource } from '../runtime/store/hub.js';
 import type { ModelSource } from '../runtime/store/source.js';
 import type { BuilderConfig } from './config.js';
+import { PINNED } from './export/versions.js';
 import type { CommandDeps } from './deps.js';
 import { modelAddress, type SourceFlags } from './options.js';
 import { openLayered } from './plan/adapter/index.js';
@@ -33,8 +34,22 @@ export async function planFor(
   // A folder holds the adapter alone.
   const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
   const { revision, task, dtype, bits, engine, weights, ignoreConfig } = flags;
+  const exports = { choice: flags.export ?? 'auto', versions: PINNED };
   return report.step(`Read ${id} from ${name}`, () =>
-    planModel({ id, revision, task, dtype, bits, engine, weights, ignoreConfig, file, source, bases }),
+    planModel({
+      id,
+      revision,
+      task,
+      dtype,
+      bits,
+      engine,
+      weights,
+      ignoreConfig,
+      file,
+      source,
+      bases,
+      exports,
+    }),
   );
 }
 

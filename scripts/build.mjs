@@ -30,6 +30,13 @@ for (const tool of ['builder', 'gateway']) {
   });
   chmodSync(`dist/${tool}/main.js`, 0o755);
 }
+// Runs an exported graph in a process of its own.
+await build({
+  ...common,
+  entryPoints: ['runtime/engines/compare/probe-main.ts'],
+  outfile: 'dist/builder/check-export.js',
+  packages: 'external',
+});
 // The module that reads it looks beside itself.
 for (const folder of ['builder', 'builder/plan/config'])
   copyFileSync('builder/plan/config/library-defaults.json', `dist/${folder}/library-defaults.json`);

@@ -41,6 +41,13 @@ export async function planBuild(job: BuildJob, deps: CommandDeps): Promise<Model
   return planned;
 }
 
+/** Weights that an export had to copy are known only once it is made. */
+function requireOnHub(planned: ModelPlan, { spec }: ModelPlan, { bake, dryRun }: BuildFlags): void {
+  if (bake || dryRun || !planned.toExport) return;
+  const known = new Set(planned.spec.files.map(({ path }) => path));
+  if (spec.files.some(({ path }) => !known.has(path))) throw new BuilderError('usage', NOT_ON_A_HUB);
+}
+
 export interface Built {
   /** One word for a table. */
   state: 'planned' | 'written' | 'built' | 'unchanged';
@@ -52,6 +59,7 @@ export interface Built {
 export async function buildOne(planned: ModelPlan, job: BuildJob, deps: CommandDeps): Promise<Built> {
   const { id, flags, report } = job;
   const model = flags.dryRun ? planned : await finishModel(planned, job, deps);
+  requireOnHub(planned, model, flags);
   const platforms = eachPlatform(flags);
   const prepared: PreparedModel[] = [];
   for (const platform of platforms)

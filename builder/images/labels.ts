@@ -15,6 +15,8 @@ export const LABEL = {
   engine: 'io.slipway.engine',
   profile: 'io.slipway.profile',
   dtype: 'io.slipway.dtype',
+  /** Of exported graphs: by which transformers. */
+  exported: 'io.slipway.exported',
   /** Of packed weights: correlation of what the network computes with what it computed before. */
   likeness: 'io.slipway.likeness',
   device: 'io.slipway.device',
@@ -72,6 +74,7 @@ export function modelLabels({
     [LABEL.profile]: spec.profile,
     [LABEL.dtype]: spec.dtype,
     [LABEL.likeness]: spec.likeness === undefined ? '' : String(spec.likeness),
+    [LABEL.exported]: spec.exported?.tools['transformers'] ?? '',
     [LABEL.device]: device,
     [LABEL.license]: license,
     [LABEL.tools]: tools,

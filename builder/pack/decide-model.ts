@@ -6,18 +6,20 @@ import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { writeError } from '../../runtime/store/errors.js';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
-import { checkFile, entryOf, readManifest, writeManifest } from '../../runtime/store/manifest.js';
+import { checkFile } from '../../runtime/store/manifest.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
-import { downloadDir, OWN_PREFIX } from '../../runtime/store/paths.js';
+import { OWN_PREFIX } from '../../runtime/store/paths.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
 import { type ModelPlan, Refusal } from '../plan/index.js';
 import type { MadeFile } from '../plan/gguf/virtual-repository.js';
 import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
-import { cacheFolder, type DecideOptions, planFor } from '../source.js';
+import { type DecideOptions, planFor } from '../source.js';
+import { exportModel, fetchForExport } from '../export/index.js';
 import { likenessOf } from './likeness.js';
 import { makeFile } from './make-file.js';
+import { madeFolder, noteFile, verified } from './made-files.js';
 
 /**
  * Plans a model, and makes the file of packed or merged weights that its plan may ask for: all files of the spec have hashes then.
@@ -34,6 +36,7 @@ export async function finishModel(
   deps: CommandDeps,
 ): Promise<ModelPlan> {
   const { spec, toMake } = model;
+  if (model.toExport) return exportModel(model, options, deps);
   if (!toMake) return model;
   const { file } = toMake.recipe;
   const source = checkpointOf(spec, toMake);
@@ -55,10 +58,12 @@ export async function finishModel(
 
 /** Fetches the checkpoint that finishModel would fetch, and makes nothing: several may be fetched at a time. */
 export async function fetchCheckpoint(
-  { spec, toMake }: ModelPlan,
+  model: ModelPlan,
   options: DecideOptions,
   deps: CommandDeps,
 ): Promise<void> {
+  const { spec, toMake } = model;
+  if (model.toExport) return fetchForExport(model, options, deps);
   if (!toMake || (await verified(madeFolder(spec, options, deps), toMake.recipe))) return;
   await fetchWeights({ ...options, model: checkpointOf(spec, toMake) }, deps);
 }
@@ -68,10 +73,6 @@ function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: ToMake): 
   const names = new Set([recipe.file, ...made.map(({ path }) => path)]);
   const others = spec.files.filter(({ path: name }) => !names.has(name));
   return { spec: { ...spec, files: [...others, ...sources] } };
-}
-
-function madeFolder(spec: ModelSpec, { flags }: DecideOptions, deps: CommandDeps): string {
-  return downloadDir(path.join(cacheFolder(flags, deps), 'models'), spec);
 }
 
 interface Measuring {
@@ -194,21 +195,4 @@ async function keepMade(folder: string, { path: name, size, sha256, content }: M
   await makeFolder(path.dirname(target));
   await replaceFile(target, content);
   await noteFile(folder, file);
-}
-
-/** The file of the recipe's name, if the manifest knows it and it has not been touched since. */
-async function verified(folder: string, { file, size }: ToMake['recipe']): Promise<RepoFile | undefined> {
-  const known = (await readManifest(folder)).files[file];
-  if (!known || known.size !== size || known.hash === '') return undefined;
-  const found: RepoFile = { path: file, size, sha256: known.hash };
-  const { state } = await checkFile(folder, found, { known });
-  return state === 'valid' ? found : undefined;
-}
-
-async function noteFile(folder: string, file: RepoFile): Promise<RepoFile> {
-  const check = await checkFile(folder, file, {});
-  if (check.state !== 'valid') throw new Error(`${file.path} was changed while it was made`);
-  const { files } = await readManifest(folder);
-  await writeManifest(folder, { ...files, [file.path]: entryOf(file, check.entry.mtimeMs) });
-  return file;
 }

@@ -13,6 +13,10 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import { requireAbility } from './ability.js';
 import { type FoundAdapter, MERGE_REMEDY } from './adapter/index.js';
 import { possibleTasks } from './architectures.js';
+import type { ExportChoice } from '../export/choice.js';
+import { EXPORTED_GRAPH, planExport, type ToExport } from '../export/plan-export.js';
+import type { ToolVersions } from '../export/types.js';
+import { exportedReasons } from '../export/reasons.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import type { ModelFacts } from './facts.js';
@@ -32,6 +36,8 @@ export interface WeightsRequest {
   weights?: 'own' | 'onnx' | undefined;
   /** Fields of config.json, as paths, that are ignored where nothing reads them; recorded in the spec. */
   ignoreConfig?: readonly string[] | undefined;
+  /** Whether graphs are exported where none can be written, and by what; never if absent. */
+  exports?: { choice: ExportChoice; versions: ToolVersions } | undefined;
 }
 
 /** What has been decided before. */
@@ -45,7 +51,7 @@ export interface ToChoose {
 }
 
 export type Choice = Pick<FileSelection, 'dtype' | 'graphs' | 'files'> &
-  Pick<ModelSpec, 'written'> & { ignored?: readonly string[] };
+  Pick<ModelSpec, 'written'> & { ignored?: readonly string[]; exported?: Pick<ToExport, 'versions'> };
 
 export interface ChosenWeights {
   choice: Choice;
@@ -55,6 +61,7 @@ export interface ChosenWeights {
   parameters: number | undefined;
   reasons: string[];
   toMake?: ToMake | undefined;
+  toExport?: ToExport | undefined;
 }
 
 /** Graphs of our own where they can be written, else the repository's ONNX export. */
@@ -70,9 +77,12 @@ export async function chooseWeights(request: WeightsRequest, model: ToChoose): P
     return { choice: { ...own, files }, others: [], parameters, reasons: [reason], toMake };
   }
   if (adapter) throw cantMerge(info.id, adapter, own);
+  const exported = await exportedWeights(request, model, { tried: own.tried, hasExport });
+  if (typeof exported === 'object') return exported;
   if (weights === 'own' || (!hasExport && own.tried))
     throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
-  if (!hasExport) throw noExport(info, facts, await conversionsOf(source, info.id));
+  if (!hasExport)
+    throw noExport(info, facts, { exported, conversions: await conversionsOf(source, info.id) });
   requireFiles(info, taskOf(task), binding, facts);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
@@ -83,6 +93,32 @@ export async function chooseWeights(request: WeightsRequest, model: ToChoose): P
   const formats = [choice, ...others];
   const instead = own.tried ? [`graph: the ONNX export, since ${own.problem}`] : [];
   return { choice, others, parameters: parametersOf(formats, notes), reasons: [...instead, choice.reason] };
+}
+
+/** The graph that transformers' exporter makes; a text says why not, where that was asked. */
+async function exportedWeights(
+  { source, weights, dtype, bits, exports }: WeightsRequest,
+  { info, facts, task, binding, gguf }: ToChoose,
+  { tried, hasExport }: { tried: boolean; hasExport: boolean },
+): Promise<ChosenWeights | string | undefined> {
+  if (!exports || weights !== undefined || gguf) return undefined;
+  const { choice, versions } = exports;
+  if ((tried || hasExport) && choice !== 'force') return undefined;
+  if (!binding.graphs.includes('model')) return 'its kind of model is not exported';
+  const toExport = await planExport({ source, info, head: binding.head, choice, versions });
+  if (typeof toExport === 'string') return toExport;
+  if (bits !== undefined || (dtype !== undefined && dtype !== toExport.dtype))
+    throw new Refusal(
+      `${info.id}: an exported graph reads the weights as they are, in ${toExport.dtype}`,
+      'leave out --dtype and --bits',
+    );
+  requireFiles(info, taskOf(task), binding, facts);
+  const weightFiles = toExport.sources.filter(({ path }) => path.endsWith('.safetensors'));
+  const files = withExtra(weightFiles, { info, extra: binding.files });
+  return {
+    choice: { dtype: toExport.dtype, graphs: { model: EXPORTED_GRAPH }, files, exported: toExport },
+    ...{ others: [], parameters: toExport.parameters, reasons: exportedReasons(toExport), toExport },
+  };
 }
 
 /** An adapter is served over graphs of our own alone. */

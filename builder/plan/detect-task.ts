@@ -76,8 +76,7 @@ function guess(request: DetectRequest): DetectedTask {
   if (byType) return { task: byType, reason: `model_type ${facts.modelType}` };
   // No task would help a model that nothing here computes.
   const hasExport = info.files.some(({ path }) => path.endsWith('.onnx'));
-  if (facts.modelType !== undefined && !hasExport && !familyOf(facts.modelType))
-    throw noExport(info, facts, []);
+  if (facts.modelType !== undefined && !hasExport && !familyOf(facts.modelType)) throw noExport(info, facts);
   throw new Refusal(
     `nothing in ${info.id} tells its task`,
     `give it with --task, one of ${TASK_IDS.join(', ')}`,

@@ -4,6 +4,7 @@ import type { ModelSource } from '../../runtime/store/source.js';
 import type { WeightsRequest } from './choose-weights.js';
 import type { ModelFacts } from './facts.js';
 import type { GgufRepository } from './gguf/open-gguf.js';
+import type { ToExport } from '../export/plan-export.js';
 import type { ToMake } from './own-graphs.js';
 
 export interface PlanRequest extends WeightsRequest {
@@ -35,6 +36,8 @@ export interface ModelPlan {
   tools: ToolSupport | undefined;
   /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
   toMake?: ToMake | undefined;
+  /** A graph of the spec that is still to be exported (builder/export/): it has no `written` until then. */
+  toExport?: ToExport | undefined;
   /** The files of a repository of GGUF, and the one that is served. */
   gguf?: Pick<GgufRepository, 'variants' | 'chosen' | 'reason'> | undefined;
 }

@@ -7,6 +7,7 @@ import { taskOf } from '../../runtime/tasks/registry.js';
 import { type FoundAdapter, findBase } from './adapter/index.js';
 import { chooseEngine } from './choose-engine.js';
 import { type Choice, chooseWeights } from './choose-weights.js';
+import { RECIPE_VERSION } from '../export/types.js';
 import type { ModelPlan, PlanRequest } from './model-plan.js';
 import { type LlamaChoice, planLlama } from './gguf/plan-llama.js';
 import { Refusal } from './refusal.js';
@@ -50,7 +51,7 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
   const { engine, binding: given } = chooseEngine(task, facts.modelType);
   const binding = withVocabulary(given, info, facts);
   const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter, gguf };
-  const { choice, others, parameters, reasons, toMake } = await chooseWeights(
+  const { choice, others, parameters, reasons, toMake, toExport } = await chooseWeights(
     { ...request, source },
     { ...decided, binding },
   );
@@ -75,7 +76,7 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
       ...facts.notes,
       ...limitNotes(spec!),
     ],
-    ...{ parameters, tools, toMake },
+    ...{ parameters, tools, toMake, toExport },
     ...(gguf && { gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason } }),
   };
 }
@@ -126,6 +127,7 @@ function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided
     ...(adapter && { base: adapter.base }),
     ...(choice.written && { written: choice.written }),
     network: forTask(facts.network, task),
+    ...(choice.exported && { exported: { recipe: RECIPE_VERSION, tools: { ...choice.exported.versions } } }),
     ...(choice.ignored?.length && { ignoredConfig: [...choice.ignored] }),
   };
   return parseSpec(formatSpec(spec));

@@ -22,11 +22,12 @@ const OTHER_WEIGHTS: [pattern: RegExp, name: string][] = [
 /**
  * The refusal of a repository without ONNX graphs.
  * @param conversions ids of models that name it as their base
+ * @param exported why none is exported, where that was asked
  */
 export function noExport(
   { id, files, folder }: Pick<ModelInfo, 'id' | 'files' | 'folder'>,
   { customCode, modelType = 'it' }: Pick<ModelFacts, 'customCode' | 'modelType'>,
-  conversions: readonly string[],
+  { conversions = [], exported }: { conversions?: readonly string[]; exported?: string | undefined } = {},
 ): Refusal {
   const found = OTHER_WEIGHTS.filter(([pattern]) => files.some(({ path }) => pattern.test(path)));
   if (found.length === 0)
@@ -46,7 +47,7 @@ export function noExport(
   const known =
     conversions.length > 0 ? `these name it as their base and have one: ${conversions.join(', ')}, or ` : '';
   return new Refusal(
-    `${id} has no ONNX export (${only}), and no graph can be written for ${modelType}${code}`,
+    `${id} has no ONNX export (${only}), and no graph can be written for ${modelType}${code}${exported ? `, and ${exported}` : ''}`,
     `${twin}${known}make one: optimum-cli export onnx --model ${folder ?? id} DIR, then --from DIR`,
   );
 }

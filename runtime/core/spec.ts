@@ -80,6 +80,8 @@ export interface ModelSpec {
   base?: BaseModel;
   /** Graphs that the builder wrote, over weights in `files`. */
   written?: WrittenGraph[];
+  /** Of graphs that transformers' exporter made: what by. Without `written`, they are still to be made. */
+  exported?: ExportRecord;
   /** Fields of config.json, as paths, that nothing reads and that the operator had ignored. */
   ignoredConfig?: string[];
   /** What memory is computed from; nothing is known of the network's memory if absent. */
@@ -96,6 +98,14 @@ export interface BaseModel {
   commit: string;
   /** Paths of the files that are its, not the adapter's. */
   files: string[];
+}
+
+/** How graphs were exported. */
+export interface ExportRecord {
+  /** Version of the recipe. */
+  recipe: number;
+  /** Packages and their versions. */
+  tools: Record<string, string>;
 }
 
 /** Graphs have names and places of weights, no weights: so many bytes are enough. */

@@ -53,11 +53,13 @@ const schema = z
       .optional(),
     written: z.array(writtenGraph).min(1).optional(),
     network: networkFacts.optional(),
+    exported: z.object({ recipe: z.int().min(1), tools: z.record(z.string(), z.string()) }).optional(),
     ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),
   })
   .refine(
-    ({ graphs, files, written = [] }) =>
+    ({ graphs, files, written = [], exported }) =>
+      (exported && written.length === 0) ||
       Object.values(graphs).every((graph) => [...files, ...written].some(({ path }) => path === graph)),
     {
       path: ['graphs'],

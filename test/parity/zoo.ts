@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Compare, ExpectedMedia } from './difference.js';
 import { readNpy } from './npy.js';
 
@@ -46,13 +46,16 @@ export interface ModelPlace {
 /** Reference models whose repositories transformers 5 wrote. */
 export const TRANSFORMERS_5 = 'zoo-v5';
 
-/** Every reference model of the fixtures, by default those with ONNX exports. */
+/** Reference models of types that no graph can be written for, with graphs that transformers' exporter made. */
+export const EXPORTED = 'zoo-exported';
+
+/** Every reference model of the fixtures, by default those with ONNX exports. @param roots folders there, or elsewhere */
 export async function zooPlaces(roots: readonly string[] = ROOTS): Promise<ModelPlace[]> {
   const places: ModelPlace[] = [];
   for (const root of roots) {
-    for (const task of (await readdir(join(FIXTURES, root))).sort()) {
+    for (const task of (await readdir(resolve(FIXTURES, root))).sort()) {
       for (const name of await zooNames(task, root))
-        places.push({ task, name, root, dir: join(FIXTURES, root, task, name) });
+        places.push({ task, name, root, dir: resolve(FIXTURES, root, task, name) });
     }
   }
   return places;
@@ -68,11 +71,11 @@ export const modelAt = ({ task, name, root }: ModelPlace): Promise<ZooModel> => 
 
 /** Names of a task's models, sorted. */
 export async function zooNames(task: string, root = 'zoo'): Promise<string[]> {
-  return (await readdir(join(FIXTURES, root, task))).sort();
+  return (await readdir(resolve(FIXTURES, root, task))).sort();
 }
 
 export async function zooModel(task: string, name: string, root = 'zoo'): Promise<ZooModel> {
-  const dir = join(FIXTURES, root, task, name);
+  const dir = resolve(FIXTURES, root, task, name);
   const json = async <T>(file: string) => JSON.parse(await readFile(join(dir, file), 'utf8')) as T;
   const cases = await json<ZooCase[]>('cases.json');
   for (const zooCase of cases) {

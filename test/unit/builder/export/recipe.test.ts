@@ -1,0 +1,84 @@
+import { recipeFor } from '../../../../builder/export/recipes/index.js';
+import type { ExportRecipe } from '../../../../builder/export/types.js';
+
+const TEXT = {
+  model_type: 'nystromformer',
+  vocab_size: 400,
+  type_vocab_size: 2,
+  pad_token_id: 0,
+  mask_token_id: 120,
+};
+const recipe = (head: Parameters<typeof recipeFor>[0]['head'], config: object, processing: object = {}) =>
+  recipeFor({
+    head,
+    config: config as Record<string, unknown>,
+    processing: processing as Record<string, unknown>,
+  });
+
+describe('how a network is exported', () => {
+  test('a network of texts: tokens without those that mean something, padded rows, any length', () => {
+    expect(recipe('masked-lm', TEXT)).toEqual({
+      ...{
+        modelType: 'nystromformer',
+        class: 'AutoModelForMaskedLM',
+        config: {},
+        mayMiss: [],
+        outputs: ['logits'],
+      },
+      inputs: {
+        input_ids: {
+          ...{
+            kind: 'tokens',
+            axes: ['rows', 'length'],
+            low: 100,
+            high: 400,
+            avoid: [0, 120],
+            fixed: [],
+            pad: 0,
+          },
+        },
+        attention_mask: { kind: 'mask', axes: ['rows', 'length'], optional: true },
+        token_type_ids: { kind: 'segments', axes: ['rows', 'length'], optional: true },
+      },
+      ...{ free: ['rows', 'length'], traced: { rows: 2, length: 12 } },
+      probes: [1, 3].flatMap((rows) => [7, 16, 29].map((length) => ({ rows, length }))),
+    });
+  });
+
+  test.each([
+    ['sequence-classification', 'AutoModelForSequenceClassification', ['logits']],
+    ['question-answering', 'AutoModelForQuestionAnswering', ['start_logits', 'end_logits']],
+    ['embedding', 'AutoModel', ['last_hidden_state']],
+  ] as const)('%s is loaded as %s', (head, name, outputs) => {
+    expect(recipe(head, TEXT)).toMatchObject({ class: name, outputs });
+  });
+
+  test('without kinds of segments there is no input for them', () => {
+    const { inputs } = recipe('embedding', { ...TEXT, type_vocab_size: 1 }) as ExportRecipe;
+    expect(Object.keys(inputs)).toEqual(['input_ids', 'attention_mask']);
+  });
+
+  test('texts of the sample are no longer than the positions', () => {
+    const { traced, probes } = recipe('embedding', { ...TEXT, max_position_embeddings: 12 }) as ExportRecipe;
+    expect([traced, ...probes].map(({ length }) => length)).toEqual([10, 7, 10, 10, 7, 10, 10]);
+  });
+
+  test('a network of pictures reads those that the processor makes', () => {
+    const config = { model_type: 'pvt_v2' };
+    const processing = { image_processor_type: 'PvtImageProcessor', size: { height: 64, width: 96 } };
+    expect(recipe('image-classification', config, processing)).toMatchObject({
+      inputs: { pixel_values: { kind: 'noise', axes: ['rows', 3, 64, 96] } },
+      free: ['rows'],
+    });
+  });
+
+  test.each([
+    ['masked-lm', { vocab_size: 400 }, {}, 'no model_type'],
+    ['masked-lm', { model_type: 'odd' }, {}, 'no vocab_size'],
+    ['masked-lm', { ...TEXT, quantization_config: { bits: 4 } }, {}, 'packed by another tool'],
+    ['image-classification', { model_type: 'odd' }, { size: { shortest_edge: 224 } }, 'several sizes'],
+    ['text-to-image', TEXT, {}, 'no recipe for text-to-image'],
+  ] as const)('%s of %j: a reason', (head, config, processing, reason) => {
+    expect(recipe(head, config, processing)).toContain(reason);
+  });
+});
