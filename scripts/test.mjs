@@ -123,6 +123,9 @@ if (asked.includes('e2e') || asked.includes('real-weights'))
 if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e', 'browser'].includes(name)))
   await need('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');
 
+if (asked.includes('real-weights'))
+  await need('a real file of GGUF', 'real-weights-gguf.sh', 'REQUIRE_REAL_WEIGHTS');
+
 const together = SIDE_BY_SIDE.filter((name) => asked.includes(name));
 // Tests that wait leave time for what only computes.
 await Promise.all([

@@ -18,11 +18,13 @@ export interface Checkpoint {
   /** Folder of its files. */
   dir: string;
   task: TaskId;
+  /** Of files of GGUF. */
+  engine?: 'own' | 'llama';
 }
 
 /** `builder serve` over a checkpoint, which packs it first where a format is asked for. */
 export async function serveCheckpoint(
-  { dir, task }: Checkpoint,
+  { dir, task, engine }: Checkpoint,
   dtype?: 'q8' | 'q6' | 'q5' | 'q4',
 ): Promise<Served> {
   const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'real-weights-'))];
@@ -36,6 +38,7 @@ export async function serveCheckpoint(
     task,
     ...place,
     ...format,
+    ...(engine ? ['--engine', engine] : []),
   ];
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: tmpdir() },
