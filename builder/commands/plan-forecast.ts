@@ -56,7 +56,7 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
   };
 }
 
-const NO_GPU_FIGURES = 'never measured: no GPU was there to measure on';
+const NO_GPU_FIGURES = 'measured for two networks only: docs/measurements.md, "On a GPU"';
 
 function gateOf({ gated, id }: ModelPlan['info'], { hub, from }: ForecastFlags, { config }: CommandDeps) {
   if (from !== undefined || !gated) return { gated: false as const };
