@@ -57,7 +57,7 @@ const ARCHITECTURES: Row[] = [
     'image-text-to-text',
   ],
   [
-    /^(?:SmolVLM|Qwen\d\w*VL|Qwen3_5ForConditionalGeneration|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
+    /^(?:SmolVLM|Qwen\d\w*VL|Qwen3_5(?:Moe)?ForConditionalGeneration|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
     'image-text-to-text',
     'video-text-to-text',
     'visual-question-answering',

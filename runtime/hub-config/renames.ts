@@ -5,6 +5,23 @@
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   qwen3_moe: { num_local_experts: 'num_experts' },
   qwen3_vl_moe_text: { num_local_experts: 'num_experts' },
+  nomic_bert: {
+    ...{ n_embd: 'hidden_size', n_inner: 'intermediate_size', n_layer: 'num_hidden_layers' },
+    ...{ n_head: 'num_attention_heads', n_positions: 'max_position_embeddings' },
+    ...{ layer_norm_epsilon: 'layer_norm_eps', rotary_emb_base: 'rope_theta' },
+  },
+  kimi_linear: {
+    ...{ model_max_length: 'max_position_embeddings', moe_renormalize: 'norm_topk_prob' },
+    ...{ num_expert_group: 'n_group', num_local_experts: 'num_experts' },
+    ...{ num_experts_per_token: 'num_experts_per_tok', n_shared_experts: 'num_shared_experts' },
+  },
+  nemotron_h: {
+    ...{ layer_types: 'layers_block_type', num_local_experts: 'n_routed_experts' },
+    ...{ mamba_n_groups: 'n_groups', mamba_d_conv: 'conv_kernel', mamba_conv_bias: 'use_conv_bias' },
+    mamba_dt_min: 'time_step_min',
+  },
+  hy_v3: { num_local_experts: 'num_experts' },
+  mistral4: { num_local_experts: 'n_routed_experts' },
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
   modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
@@ -24,4 +41,5 @@ const STATE_LAYERS = { linear_attention: 'mamba', full_attention: 'attention' };
 export const LAYER_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   granitemoehybrid: STATE_LAYERS,
   zamba2: STATE_LAYERS,
+  nemotron_h: STATE_LAYERS,
 };

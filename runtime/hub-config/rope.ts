@@ -48,7 +48,8 @@ function readRope(rope: Json, config: Json): Rope {
   const scaling = { rope_type: kind, ...others, ...share, ...originalLength(kind, others, config) };
   const isPlain = kind === 'default' && Object.keys(others).length === 0;
   return {
-    theta: theta ?? config['rope_theta'],
+    // Null stays null where nothing else is said: Python turns no heads then, or fails.
+    theta: theta ?? config['rope_theta'] ?? theta,
     // Proportional heads turn whole: the share is one of their frequencies.
     partial: kind === 'proportional' ? undefined : (partial ?? config['partial_rotary_factor']),
     scaling: isPlain ? null : scaling,

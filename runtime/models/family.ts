@@ -15,6 +15,10 @@ export type WriteRole<Config> = (g: GraphWriter, config: Config) => void;
 export interface MemoryTraits<Config = any> {
   /** Layers that keep keys and values, in layers of the usual width. */
   keyLayers?(config: Config): number;
+  /** Layers, where no field says how many. */
+  layers?(config: Config): number;
+  /** Width of a head as its keys and values are kept, where `head_dim` says another one. */
+  headWidth?(config: Config): number;
   /** Attention of the vision encoder adds no mask and no bias, so that its kernel holds a block of the scores at a time (measured). */
   unmaskedVision?: boolean;
   /** Stages are convolutions, without wide layers in between. */

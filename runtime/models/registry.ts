@@ -21,11 +21,14 @@ import { gpt2 } from './text/gpt2.js';
 import { gptBigcode } from './text/gpt-bigcode.js';
 import { gptNeo } from './text/gpt-neo.js';
 import { LLAMA_LIKE } from './text/decoders.js';
+import { nemotronH } from './text/nemotron-h.js';
 import { mamba2 } from './text/mamba2.js';
 import { MEDIA } from './multimodal/index.js';
 import { modernbert } from './text/modernbert.js';
 import { modernbertDecoder } from './text/modernbert-decoder.js';
 import { eurobert } from './text/eurobert.js';
+import { gte, newGte } from './text/gte.js';
+import { jinaEmbeddingsV3 } from './text/jina-embeddings-v3.js';
 import { nomicBert } from './text/nomic-bert.js';
 import { mpt } from './text/mpt.js';
 import { opt } from './text/opt.js';
@@ -51,10 +54,11 @@ import { xlnet } from './text/xlnet.js';
 /** Families that graphs are written for. */
 export const FAMILIES: readonly AnyFamily[] = [
   ...[bert, roberta, mpnet, electra, albert, distilbert, modernbert, deberta, layoutlm],
-  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert, nomicBert],
+  ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert, nomicBert, gte, newGte],
+  jinaEmbeddingsV3,
   ...LLAMA_LIKE,
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
-  ...[bloom, mpt, mamba2, modernbertDecoder],
+  ...[bloom, mpt, mamba2, nemotronH, modernbertDecoder],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...TIMM,

@@ -24,12 +24,15 @@ export function sizesOf(config: Json): NetworkSizes {
   const defaults = innerDefaults(config, 'text_config');
   const find = (names: readonly string[]) => first(names, [config, inner]) ?? first(names, [defaults]) ?? 0;
   const [hidden, heads] = [find(NAMES.hidden), find(NAMES.heads)];
-  const headWidth = find(['head_dim', 'd_kv']) || (heads && hidden / heads);
+  const headWidth =
+    ownTrait(config, 'headWidth') ??
+    ownTrait(inner, 'headWidth') ??
+    (find(['head_dim', 'd_kv']) || (heads && hidden / heads));
   return {
     vocabulary: find(NAMES.vocabulary),
     hidden,
     intermediate: find(NAMES.intermediate),
-    layers: find(NAMES.layers),
+    layers: ownTrait(config, 'layers') ?? find(NAMES.layers),
     heads,
     positions: find(NAMES.positions),
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
@@ -57,10 +60,16 @@ const edgeOf = (value: unknown): number => Number(Array.isArray(value) ? value[0
 /** Layers that convolutions and recurrences take the place of attention in. */
 const STATE_LAYERS = new Set(['conv', 'mamba', 'linear_attention']);
 
+/** A number that a configuration's family makes of it; undefined where it makes none, or can't read it. */
+function ownTrait(config: Json, name: 'keyLayers' | 'layers' | 'headWidth'): number | undefined {
+  const read = traitsOf(config)[name];
+  const own = read && parsedConfig(config);
+  return own === undefined ? undefined : read!(own);
+}
+
 function keyLayersOf(config: Json): number | undefined {
-  const { keyLayers } = traitsOf(config);
-  const own = keyLayers && parsedConfig(config);
-  if (own !== undefined) return keyLayers!(own);
+  const own = ownTrait(config, 'keyLayers');
+  if (own !== undefined) return own;
   const { layer_types: types } = config;
   if (!Array.isArray(types) || !types.some((each) => STATE_LAYERS.has(each as string))) return undefined;
   return types.filter((each) => !STATE_LAYERS.has(each as string)).length;

@@ -18,8 +18,9 @@ export interface DecoderInputs {
   /**
    * Added to scores, float32 [rows, 1, 1, tokens, all tokens]: what a token may not see. Made once for each window.
    * @param window how many tokens back it sees, itself included; all of them if absent
+   * @param chunk a text is parted into parts of so many, and no token sees another part
    */
-  mask(window?: number): Value;
+  mask(window?: number, chunk?: number): Value;
   /** int64 [rows, tokens, all tokens]: how far a key lies behind a fed token, less than 0 before it. */
   distances(): Value;
   /** Keys and values of former tokens, float32 [rows, heads, past, width]; undefined where there is no cache. */
@@ -95,7 +96,10 @@ export function decoderInputs(
     allPlaces: places,
     tokens,
     positions: cache ? placed() : own,
-    mask: (window) => g.once(`mask ${window}`, () => causalMask(g, { seen, places, own, window, together })),
+    mask: (window, chunk) =>
+      g.once(`mask ${window}${chunk === undefined ? '' : ` ${chunk}`}`, () =>
+        causalMask(g, { seen, places, own, window, chunk, together }),
+      ),
     distances: () =>
       g.once('distances of the decoder', () =>
         g.node('Sub', [
@@ -133,11 +137,12 @@ interface Places {
   /** int64 [rows, tokens]: those of the fed ones. */
   own: Value;
   window: number | undefined;
+  chunk: number | undefined;
   /** bool [rows, 1, 1, tokens, all tokens]: what a token sees besides. */
   together: Value | undefined;
 }
 
-function causalMask(g: GraphWriter, { seen, places, own, window, together }: Places): Value {
+function causalMask(g: GraphWriter, { seen, places, own, window, chunk, together }: Places): Value {
   const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
   const queries = g.node('Unsqueeze', [own, g.ints([1, 2, 4])]);
   const isText = g.node('Unsqueeze', [g.node('Greater', [seen, g.ints([0], [])]), g.ints([1, 2, 3])]);
@@ -145,7 +150,10 @@ function causalMask(g: GraphWriter, { seen, places, own, window, together }: Pla
   const before = g.node('GreaterOrEqual', [distance, g.ints([0], [])]);
   const near =
     window === undefined ? before : g.node('And', [before, g.node('Less', [distance, g.ints([window], [])])]);
-  const shown = together === undefined ? near : g.node('Or', [near, together]);
+  const part = (x: Value) => g.node('Div', [x, g.ints([chunk!], [])]);
+  const beside =
+    chunk === undefined ? near : g.node('And', [near, g.node('Equal', [part(queries), part(keys)])]);
+  const shown = together === undefined ? beside : g.node('Or', [beside, together]);
   const visible = g.node('And', [shown, isText]);
   return g.node('Where', [visible, g.scalar(0), g.scalar(LEAST)]);
 }

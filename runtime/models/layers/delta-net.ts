@@ -38,21 +38,31 @@ export interface DeltaLayer {
   layer: number;
   at(name: string): string;
   c: DeltaNet;
+  /** Of the norm of what is read, and of the last layer; Qwen's if absent. */
+  names?: { norm: string; output: string };
+  /** Of that norm; the model's if absent. */
+  epsilon?: number;
+  /** Shares reach to so much; 1 if absent. */
+  most?: number;
+  /** Parts that the convolution is made of, with their channels; one of Qwen's name if absent. */
+  convolution?: readonly (readonly [name: string, channels: number])[] | undefined;
 }
+
+const QWEN = { norm: 'norm', output: 'out_proj' };
 
 /** A convolution over queries, keys and values, the delta rule, and a gated norm of each head: float32 [rows, tokens, width]. */
 export function deltaNet(
   g: GraphWriter,
   inputs: DecoderInputs,
   { mixed, gate, share, steps }: DeltaProjections,
-  { layer, at, c }: DeltaLayer,
+  { layer, at, c, names = QWEN, epsilon = c.rms_norm_eps, most = 1, convolution }: DeltaLayer,
 ): Value {
   const { linear_num_key_heads: keyHeads, linear_num_value_heads: heads } = c;
   const { linear_key_head_dim: keyWidth, linear_value_head_dim: valueWidth } = c;
   const [keys, values] = [keyHeads * keyWidth, heads * valueWidth];
   const convolved = causalConvolution(g, mixed, inputs, {
     ...{ layer, channels: 2 * keys + values, kernel: c.linear_conv_kernel_dim, bias: false },
-    name: at('conv1d'),
+    name: convolution ? convolution.map(([name, own]) => [at(name), own] as const) : at('conv1d'),
   });
   const [query, key, value] = g.nodes(
     'Split',
@@ -61,17 +71,20 @@ export function deltaNet(
   ) as [Value, Value, Value];
   const positive = g.node('Softplus', [g.node('Add', [steps, g.weight(at('dt_bias'), [heads])])]);
   const rates = g.node('Neg', [g.node('Exp', [g.weight(at('A_log'), [heads])])]);
+  const decay = g.node('Mul', [positive, rates]);
+  const within = g.node('Sigmoid', [share]);
+  const shares = most === 1 ? within : g.node('Mul', [within, g.scalar(most)]);
   const read = deltaRule(
     g,
     inputs,
-    { query, key, value, decay: g.node('Mul', [positive, rates]), share: g.node('Sigmoid', [share]) },
+    { query, key, value, decay, share: shares },
     { layer, keyHeads, heads, keyWidth, valueWidth },
   );
   const split = g.node('Reshape', [read, g.ints([0, 0, heads, valueWidth])]);
-  const normed = rmsNorm(g, split, at('norm'), { width: valueWidth, epsilon: c.rms_norm_eps });
+  const normed = rmsNorm(g, split, at(names.norm), { width: valueWidth, epsilon });
   const flat = g.node('Reshape', [normed, g.ints([0, 0, values])]);
   const opened = g.node('Mul', [flat, activation(g, gate, 'silu')]);
-  return linear(g, opened, at('out_proj'), { from: values, to: c.hidden_size, bias: false });
+  return linear(g, opened, at(names.output), { from: values, to: c.hidden_size, bias: false });
 }
 
 /** Fields that say which layers attend; every fourth one where there is no list. */
@@ -83,6 +96,9 @@ type Attending = z.output<z.ZodObject<typeof attendingLayers>>;
 
 export const attends = ({ layer_types: types, full_attention_interval: every }: Attending, layer: number) =>
   types ? types[layer] === 'full_attention' : (layer + 1) % every === 0;
+
+export const attendingCount = (c: Attending & { num_hidden_layers: number }): number =>
+  Array.from({ length: c.num_hidden_layers }, (_, layer) => attends(c, layer)).filter(Boolean).length;
 
 /** Python's cache asks layers that attend how long a text is. */
 export function hasAttention(c: Attending & { num_hidden_layers: number }, context: z.RefinementCtx): void {

@@ -4,6 +4,7 @@ import { cachedAttention } from './cached-attention.js';
 import type { DecoderInputs } from './decoder-inputs.js';
 import { linear } from './linear.js';
 import { rmsNorm } from './norm.js';
+import { positionGrowth } from './position-growth.js';
 import { rotary, rotate } from './rope.js';
 import type { RotaryConfig } from './rope-frequencies.js';
 
@@ -29,8 +30,11 @@ export interface LatentAttention extends z.output<z.ZodObject<typeof latentConfi
   bias: boolean;
   /** Of scores. */
   scale: number;
-  rotary: RotaryConfig;
+  /** Undefined where heads are not turned. */
+  rotary: RotaryConfig | undefined;
   interleaved: boolean;
+  /** Queries grow with their places, as in LlamaLike. */
+  queryGrowth?: { beta: number; length: number } | undefined;
 }
 
 /** The cache holds keys and values of one width, that of the wider of both; what is missing are zeros. */
@@ -55,12 +59,14 @@ export function latentAttention(
     v_head_dim: given,
   } = c;
   const whole = latentHeadWidth(c);
-  const angles = rotary(g, inputs.positions, c.rotary, turned);
+  const angles = c.rotary && rotary(g, inputs.positions, c.rotary, turned);
   const byHead = (value: Value, size: number) => g.node('Reshape', [value, g.ints([0, 0, heads, size])]);
+  const byCount = (value: Value, count: number) => g.node('Reshape', [value, g.ints([0, 0, count, turned])]);
   const turn = (value: Value, count: number) => {
+    if (!angles) return byCount(value, count);
     const flat = g.node('Reshape', [value, g.ints([0, 0, count * turned])]);
     const found = rotate(g, flat, angles, { heads: count, width: turned, interleaved: c.interleaved });
-    return g.node('Reshape', [found, g.ints([0, 0, count, turned])]);
+    return byCount(found, count);
   };
   const parted = (value: Value, sizes: readonly [number, number]) =>
     g.nodes('Split', [value, g.ints(sizes)], { outputs: 2, attributes: { axis: -1 } }) as [Value, Value];
@@ -78,11 +84,13 @@ export function latentAttention(
   const [keyPlain, value] = parted(byHead(both, plain + given), [plain, given]);
   const shared = g.node('Expand', [turn(keyTurned, 1), g.ints([1, 1, heads, 1])]);
   const joined = (a: Value, b: Value) => filled(g.node('Concat', [a, b], { axis: -1 }), plain + turned);
+  const grown = (query: Value) =>
+    c.queryGrowth ? g.node('Mul', [query, positionGrowth(g, inputs.positions, c.queryGrowth)]) : query;
   const attended = cachedAttention(
     g,
     inputs,
     {
-      query: joined(queryPlain, turn(queryTurned, heads)),
+      query: grown(joined(queryPlain, turn(queryTurned, heads))),
       key: joined(keyPlain, shared),
       value: filled(value, given),
     },

@@ -58,6 +58,8 @@ export interface StateSpace {
   bias: { convolution: boolean; input: boolean; output: boolean };
   /** Bounds of time steps; above 0 if absent. */
   limits?: readonly [least: number, most: number] | undefined;
+  /** Bound below of steps, but for a single token behind others, to which Python gives none. */
+  leastAtFirst?: number;
   /** Factors of the input and of its projection, [2 · inner + 2 · groups · state + heads]. */
   factors?: { input: number; projection: readonly number[] } | undefined;
   /** The norm of what is read out, and whether it stands before the gate; `none`: only the gate. */
@@ -121,7 +123,7 @@ function scanned(
     g.node('Transpose', [g.node('Reshape', [value, g.ints([0, 0, groups, m, n])])], {
       perm: [0, 2, 3, 1, 4],
     });
-  const time = timeSteps(g, steps, of);
+  const time = timeSteps(g, steps, inputs, of);
   const rates = g.node('Neg', [g.node('Exp', [g.weight(at('A_log'), [heads])])]);
   // [rows, groups, heads of a group, tokens, 1]
   const [step, logs] = [time, g.node('Mul', [time, rates])].map((value) => byGroup(value, each, 1)) as [
@@ -163,12 +165,27 @@ function scanned(
 }
 
 /** How long each token lasts for each head: float32 [rows, tokens, heads] of the same. */
-function timeSteps(g: GraphWriter, steps: Value, { heads, limits, at }: StateSpace): Value {
+function timeSteps(
+  g: GraphWriter,
+  steps: Value,
+  inputs: DecoderInputs,
+  { heads, limits, leastAtFirst, at }: StateSpace,
+): Value {
   const positive = g.node('Softplus', [g.node('Add', [steps, g.weight(at('dt_bias'), [heads])])]);
+  if (leastAtFirst) return g.node('Max', [positive, leastSteps(g, inputs, leastAtFirst)]);
   if (!limits) return positive;
   const [least, most] = limits.map((limit) => (Number.isFinite(limit) ? g.scalar(limit) : ''));
   return g.node('Clip', [positive, least!, most!]);
 }
+
+/** float32 [rows, tokens, 1]: 0 for a single token behind others. */
+const leastSteps = (g: GraphWriter, { tokens, positions }: DecoderInputs, least: number): Value =>
+  g.once(`least time steps ${least}`, () => {
+    const several = g.node('Greater', [tokens, g.ints([1])]);
+    const first = g.node('Equal', [positions, g.ints([0], [])]);
+    const bounds = g.node('Where', [g.node('Or', [several, first]), g.scalar(least), g.scalar(0)]);
+    return g.node('Unsqueeze', [bounds, g.ints([2])]);
+  });
 
 /** Logarithm of nothing. */
 const NOTHING = -1e30;

@@ -44,6 +44,13 @@ export function softmaxChoices(
  */
 const MOST_BRANCHES = 16;
 
+interface ExpertsSum {
+  width: number;
+  compute(fed: Value, expert: number): Value;
+  /** What is multiplied with the weights: what experts give, or what they read. */
+  weighs?: 'answers' | 'tokens';
+}
+
 /**
  * The weighted sum of what the chosen experts make of each token. Neighbours are computed together, and not at all where no token
  * of a run has chosen one of them.
@@ -54,7 +61,7 @@ export function expertsSum(
   g: GraphWriter,
   tokens: Value,
   { experts, which, weights }: Choices,
-  { width, compute }: { width: number; compute: (fed: Value, expert: number) => Value },
+  { width, compute, weighs = 'answers' }: ExpertsSum,
 ): Value {
   const neighbours = Math.ceil(experts / MOST_BRANCHES);
   const groups = Math.ceil(experts / neighbours);
@@ -64,9 +71,11 @@ export function expertsSum(
     const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
     const choices = g.node('Transpose', [places], { perm: [1, 0] });
     const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
-    const found = compute(g.node('GatherND', [tokens, rows]), expert);
-    const factors = g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
-    return g.node('ScatterND', [sum, rows, g.node('Mul', [found, factors])], { reduction: 'add' });
+    const fed = g.node('GatherND', [tokens, rows]);
+    const factors = () => g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
+    const weighed = (x: Value) => g.node('Mul', [x, factors()]);
+    const answers = weighs === 'tokens' ? compute(weighed(fed), expert) : weighed(compute(fed, expert));
+    return g.node('ScatterND', [sum, rows, answers], { reduction: 'add' });
   };
   let sum = g.node('Mul', [tokens, g.scalar(0)]);
   for (let group = 0; group < groups; group++) {

@@ -82,6 +82,7 @@ const KINDS: Readonly<Record<string, (request: Scaling) => Frequencies>> = {
   },
   dynamic,
   proportional,
+  ntk,
   llama3,
   yarn,
   longrope,
@@ -112,6 +113,15 @@ function proportional({ base, width, scaling, config }: Scaling): Frequencies {
   const factor = optional(scaling, 'factor') ?? 1;
   const values = plain(base, width).map((value, i) => (i < turned ? Math.fround(value / factor) : 0));
   return { values, scale: 1 };
+}
+
+/** The base grows, and all waves a little besides. Source: "new-impl" of GTE's makers, which no release of transformers has */
+function ntk({ base, width, scaling }: Scaling): Frequencies {
+  if (scaling['mixed_b'] !== undefined && scaling['mixed_b'] !== null)
+    throw new GraphError('config.json: rope_scaling with mixed_b is not known');
+  const factor = numberOf(scaling, 'factor');
+  const stretch = factor ** (2 / width);
+  return { values: plain(base * factor, width).map((value) => Math.fround(value / stretch)), scale: 1 };
 }
 
 /** Long waves are stretched, short ones kept, those between blended. */

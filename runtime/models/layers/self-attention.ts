@@ -9,6 +9,8 @@ export interface SelfAttention extends Omit<CachedAttention, 'mask'> {
   mask?: Value | undefined;
   /** Tokens that a token sees, itself included; all if absent. */
   window?: number | undefined;
+  /** Parts of a text that see nothing of each other; as in DecoderInputs. */
+  chunk?: number | undefined;
   /** Absent where heads are not turned. */
   rotary?: RotaryConfig | undefined;
   /** True where neighbours are turned as pairs, and not the two halves of a head. */
@@ -22,7 +24,7 @@ export function selfAttention(
   g: GraphWriter,
   inputs: DecoderInputs,
   { query, key, value }: Projected,
-  { window, rotary: config, interleaved = false, behind, ...attention }: SelfAttention,
+  { window, chunk, rotary: config, interleaved = false, behind, ...attention }: SelfAttention,
 ): Value {
   const { heads, keyHeads, width } = attention;
   const turned = (x: Value, count: number) =>
@@ -36,6 +38,6 @@ export function selfAttention(
     value,
   };
   return cachedAttention(g, inputs, projected, {
-    ...{ ...attention, mask: attention.mask ?? inputs.mask(window) },
+    ...{ ...attention, mask: attention.mask ?? inputs.mask(window, chunk) },
   });
 }

@@ -11,7 +11,7 @@ import { llavaOnevision } from './llava-onevision.js';
 import { paddleocrVl } from './paddleocr-vl.js';
 import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
-import { qwen35Pictures } from './qwen3-5.js';
+import { qwen35MoePictures, qwen35Pictures } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
@@ -35,6 +35,7 @@ export const MEDIA: readonly AnyFamily[] = [
   lightonOcr,
   paddleocrVl,
   qwen35Pictures,
+  qwen35MoePictures,
   ayaVision,
   florence2,
   voxtral,

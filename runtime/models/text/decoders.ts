@@ -52,6 +52,16 @@ import { lfm2Moe } from './lfm2-moe.js';
 import { minimaxM2 } from './minimax-m2.js';
 import { ministral3 } from './ministral3.js';
 import { qwen35 } from './qwen3-5.js';
+import { qwen35Moe } from './qwen3-5-moe.js';
+import { afmoe } from './afmoe.js';
+import { exaoneMoe } from './exaone-moe.js';
+import { graniteMoeSwa, graniteSwa } from './granite-swa.js';
+import { hyV3 } from './hy-v3.js';
+import { kimiLinear } from './kimi-linear.js';
+import { llama4 } from './llama4.js';
+import { mistral4 } from './mistral4.js';
+import { olmoHybrid } from './olmo-hybrid.js';
+import { qwen3Next } from './qwen3-next.js';
 import { glm4Moe } from './glm4-moe.js';
 
 /** Language models that others can be put together with. */
@@ -64,5 +74,6 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
-  ...[qwen35, gemma4],
+  ...[qwen35, qwen35Moe, qwen3Next, gemma4],
+  ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
 ];

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
+import { latentHeadWidth } from '../layers/latent-attention.js';
 import { type Choices, softmaxChoices } from '../layers/moe.js';
 import { linear } from '../layers/linear.js';
 import { GraphError } from '../writer/errors.js';
@@ -43,6 +44,7 @@ function chooseBySoftmax(g: GraphWriter, tokens: Value, at: At, c: V2): Choices 
 /** Long texts change scores in version 5, and don't in version 4. modeling_deepseek_v2.py */
 export const deepseekV2 = defineFamily({
   modelTypes: ['deepseek_v2'],
+  memory: { headWidth: latentHeadWidth },
   limits: [
     'The cache holds whole keys and values, not the narrow vectors that they are made of.',
     'Scores are scaled as transformers 4.57.6 does it, without what "yarn" adds.',

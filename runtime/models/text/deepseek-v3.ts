@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
+import { latentHeadWidth } from '../layers/latent-attention.js';
 import { size } from '../config-fields.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -27,6 +28,7 @@ type V3 = z.output<typeof v3Config>;
 /** modeling_deepseek_v3.py */
 export const deepseekV3 = defineFamily({
   modelTypes: ['deepseek_v3'],
+  memory: { headWidth: latentHeadWidth },
   limits: ['The cache holds whole keys and values, not the narrow vectors that they are made of.'],
   config: v3Config,
   ...llamaLike<V3>((c) =>

@@ -10,7 +10,7 @@ import {
 } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 
-const exaoneConfig = z.object({
+export const exaoneConfig = z.object({
   ...llamaConfig,
   ...usualSizes({ vocabulary: 102_400, width: 4096, inner: 16_384, layers: 32, heads: 32 }),
   num_key_value_heads: size.nullable().default(32),
@@ -22,7 +22,7 @@ const exaoneConfig = z.object({
 
 type Exaone = z.output<typeof exaoneConfig>;
 
-function slidesOf({ layer_types, sliding_window, sliding_window_pattern: pattern }: Exaone) {
+export function exaoneSlides({ layer_types, sliding_window, sliding_window_pattern: pattern }: Exaone) {
   return (layer: number): boolean => {
     if (layer_types) return layer_types[layer] === 'sliding_attention';
     return sliding_window !== null && pattern !== null && (layer + 1) % pattern !== 0;
@@ -34,7 +34,7 @@ export const exaone4 = defineFamily({
   modelTypes: ['exaone4'],
   config: exaoneConfig,
   ...llamaLike<Exaone>((c) => {
-    const slides = slidesOf(c);
+    const slides = exaoneSlides(c);
     return {
       ...llamaSizes(c),
       ...{ bias: {}, norms: 'after', headNorms: 'head', window: windowOf(c, slides) },

@@ -5,6 +5,7 @@ import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { chooseBySigmoid, count } from '../bases/decoder/routed-experts.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
+import { latentHeadWidth } from '../layers/latent-attention.js';
 
 const rank = z.int().min(1).max(65_536);
 
@@ -21,8 +22,7 @@ const config = z
     n_shared_experts: count.default(1),
     routed_scaling_factor: z.number().default(1.8),
     norm_topk_prob: z.boolean().default(true),
-    // With several, version 5 shuts other groups out, where the graphs of DeepSeek 3 give their experts the score 0.
-    ...{ n_group: z.literal(1).default(1), topk_group: z.literal(1).default(1) },
+    ...{ n_group: count.default(1), topk_group: count.default(1) },
     rope_interleave: z.boolean().default(true),
     mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
   })
@@ -33,13 +33,14 @@ const config = z
 /** DeepSeek 3 with the kinds of its layers in a list. modeling_glm4_moe_lite.py */
 export const glm4MoeLite = defineFamily({
   modelTypes: ['glm4_moe_lite'],
+  memory: { headWidth: latentHeadWidth },
   config,
   ...llamaLike<z.output<typeof config>>((c) => {
     const model = deepseekModel(
       { ...c, first_k_dense_replace: 0 },
       {
         ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
-        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c),
+        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: c.n_group > 1 }),
       },
     );
     const isDense = (layer: number) =>

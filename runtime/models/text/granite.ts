@@ -16,7 +16,7 @@ const factors = {
   ...{ residual_multiplier: factor, attention_multiplier: factor },
 };
 
-const graniteConfig = z.object({ ...llamaConfig, ...factors, mlp_bias: z.boolean().default(false) });
+export const graniteConfig = z.object({ ...llamaConfig, ...factors, mlp_bias: z.boolean().default(false) });
 
 const scaledSizes = (c: z.output<z.ZodObject<typeof llamaConfig & typeof factors>>) => ({
   ...llamaSizes(c),
@@ -26,14 +26,18 @@ const scaledSizes = (c: z.output<z.ZodObject<typeof llamaConfig & typeof factors
   scoresScale: 1 / c.logits_scaling,
 });
 
+type Granite = z.output<typeof graniteConfig>;
+
+export function graniteOf(c: Granite) {
+  const sizes = scaledSizes(c);
+  return { ...sizes, bias: { ...sizes.bias, feedForward: c.mlp_bias } };
+}
+
 /** modeling_granite.py */
 export const granite = defineFamily({
   modelTypes: ['granite'],
   config: graniteConfig,
-  ...llamaLike<z.output<typeof graniteConfig>>((c) => {
-    const sizes = scaledSizes(c);
-    return { ...sizes, bias: { ...sizes.bias, feedForward: c.mlp_bias } };
-  }),
+  ...llamaLike<Granite>(graniteOf),
 });
 
 export const mixtureConfig = z.object({
@@ -49,6 +53,13 @@ export const mixtureConfig = z.object({
 export type Mixture = z.output<typeof mixtureConfig>;
 
 type At = (name: string) => string;
+
+/** Names in memory of version 5, which files of newer families have. */
+export const EXPERT_STACKS = {
+  'router.layer.weight': 'router.weight',
+  'block_sparse_moe.input_linear.weight': 'block_sparse_moe.experts.gate_up_proj',
+  'block_sparse_moe.output_linear.weight': 'block_sparse_moe.experts.down_proj',
+};
 
 /** Experts whose matrices are stored as one, [experts, rows, columns]. */
 function experts(g: GraphWriter, x: Value, at: At, c: Mixture): Value {
@@ -82,7 +93,7 @@ export const mixtureOf = (c: Mixture) => ({
   feedForward: (g: GraphWriter, x: Value, at: At) => feedForward(g, x, at, c),
 });
 
-const hasExperts = {
+export const hasExperts = {
   ...{ message: 'a mixture without experts is not known', path: ['num_local_experts'] },
 };
 

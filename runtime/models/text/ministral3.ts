@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { llama4Growth } from '../bases/decoder/llama4-growth.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { GraphError } from '../writer/errors.js';
 
 /** What Python takes where a file says nothing of rope. */
 const SCALING = {
@@ -26,15 +26,6 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** How queries grow with their positions. @throws GraphError where Python would fail */
-function growthOf({ rope_scaling: scaling }: Config): { beta: number; length: number } {
-  const [beta, length] = [scaling['llama_4_scaling_beta'], scaling['original_max_position_embeddings']];
-  if (typeof beta === 'number' && typeof length === 'number' && length >= 1) return { beta, length };
-  throw new GraphError(
-    'config.json: rope_parameters have no llama_4_scaling_beta or no original_max_position_embeddings',
-  );
-}
-
 /** Mistral, whose queries grow by a logarithm of their positions. modeling_ministral3.py */
 export const ministral3 = defineFamily({
   modelTypes: ['ministral3'],
@@ -43,6 +34,6 @@ export const ministral3 = defineFamily({
     ...llamaSizes(c),
     bias: {},
     window: () => c.sliding_window ?? undefined,
-    queryGrowth: growthOf(c),
+    queryGrowth: llama4Growth(c.rope_scaling),
   })),
 });

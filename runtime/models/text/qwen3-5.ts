@@ -5,21 +5,28 @@ import { type LayerNames, llamaLike, type LlamaLike } from '../bases/decoder/lla
 import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
-import { attendingLayers, attends, deltaConfig, deltaNet, hasAttention } from '../layers/delta-net.js';
+import {
+  attendingCount,
+  attendingLayers,
+  attends,
+  deltaConfig,
+  deltaNet,
+  hasAttention,
+} from '../layers/delta-net.js';
 import { linear } from '../layers/linear.js';
 import { partialRotaryConfig } from '../layers/rope-frequencies.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-export const qwen35Config = z
-  .object({
-    ...llamaConfig,
-    ...partialRotaryConfig,
-    ...usualSizes({ vocabulary: 248_320, width: 4096, inner: 12_288, layers: 32, heads: 16 }),
-    ...{ num_key_value_heads: size.nullable().default(4), head_dim: size.nullable().default(256) },
-    max_position_embeddings: size.default(32_768),
-    ...{ ...deltaConfig, ...attendingLayers },
-  })
-  .superRefine(hasAttention);
+export const qwen35Fields = {
+  ...llamaConfig,
+  ...partialRotaryConfig,
+  ...usualSizes({ vocabulary: 248_320, width: 4096, inner: 12_288, layers: 32, heads: 16 }),
+  ...{ num_key_value_heads: size.nullable().default(4), head_dim: size.nullable().default(256) },
+  max_position_embeddings: size.default(32_768),
+  ...{ ...deltaConfig, ...attendingLayers },
+};
+
+export const qwen35Config = z.object(qwen35Fields).superRefine(hasAttention);
 export type Qwen35Config = z.output<typeof qwen35Config>;
 
 /** Queries, keys and values are one projection; what says how they are learned is small, and stays exact. */
@@ -63,6 +70,7 @@ export function qwen35Model(c: Qwen35Config, axes?: readonly number[]): LlamaLik
 /** Most layers learn associations, every fourth one attends, its answers behind a gate. modeling_qwen3_5.py */
 export const qwen35 = defineFamily({
   modelTypes: ['qwen3_5_text'],
+  memory: { keyLayers: attendingCount },
   config: qwen35Config,
   ...llamaLike<Qwen35Config>((c) => qwen35Model(c)),
 });

@@ -13,6 +13,11 @@ describe('rotary settings', () => {
     });
   });
 
+  test('a base that is null stays so, unless the file has another', () => {
+    expect(normalized({ rope_theta: null, rope_type: 'default' })).toMatchObject({ rope_theta: null });
+    expect(normalized({ rope_theta: null }, { rope_theta: 7 })).toMatchObject({ rope_theta: 7 });
+  });
+
   test('what stretches them is rope_scaling, with a length that the file leaves out', () => {
     const rope = { rope_theta: 1000, rope_type: 'yarn', factor: 4 };
     expect(normalized(rope, { max_position_embeddings: 64 })).toMatchObject({

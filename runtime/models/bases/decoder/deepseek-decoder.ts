@@ -18,6 +18,8 @@ interface Family extends RoutedFamily {
   /** Of scores, beside 1 / sqrt(width of queries). */
   scale: number;
   interleaved: boolean;
+  /** As in LlamaLike. */
+  queryGrowth?: LlamaLike['queryGrowth'];
 }
 
 export function deepseekModel(c: Deepseek, family: Family): LlamaLike {
@@ -34,6 +36,7 @@ export function deepseekModel(c: Deepseek, family: Family): LlamaLike {
     attend: (g, x, inputs, { layer, at }) =>
       latentAttention(g, x, inputs, {
         ...{ ...c, layer, width, heads, bias, scale, rotary: c, interleaved: family.interleaved },
+        queryGrowth: family.queryGrowth,
         at: (name) => at(`self_attn.${name}`),
       }),
     feedForward: routedFeedForward(c, family),

@@ -45,8 +45,8 @@ export interface LlamaLike {
   headNorms?: 'head' | 'whole' | 'each';
   /** These norms come once heads are turned. */
   normsTurned?: boolean;
-  /** Where norms stand: before attention and feed-forward, after them, or both. */
-  norms?: 'before' | 'after' | 'around';
+  /** Where norms stand: before attention and feed-forward, after them, or both; by layer where layers differ. */
+  norms?: Norms | ((layer: number) => Norms);
   /** Of scores; 1 / sqrt(headWidth) if absent. */
   scale?: number;
   /** Bounds of scores, and of the answer's. */
@@ -68,6 +68,8 @@ export interface LlamaLike {
   window?(layer: number): number | undefined;
   /** Each head has a score beside those of tokens, `self_attn.sinks`. */
   sinks?: boolean;
+  /** Name of a layer over what attention reads, by whose sigmoids its answers are multiplied. */
+  gate?: string;
   /** Bounds of queries, keys and values. */
   clip?: number | undefined;
   /** In place of attention by one projection each of queries, keys and values; undefined where a layer has that. */
@@ -79,6 +81,8 @@ export interface LlamaLike {
   /** In place of one gated layer; undefined where a layer has that. */
   feedForward?(g: GraphWriter, x: Value, at: (name: string) => string, layer: number): Value | undefined;
 }
+
+type Norms = 'before' | 'after' | 'around';
 
 export interface PartNames {
   /** Of the model. */
@@ -149,7 +153,8 @@ export function llamaDecoder(model: LlamaLike): Decoder {
 
 function writeLayer(g: GraphWriter, x: Value, inputs: DecoderInputs, of: LayerOf): Value {
   const { model, names, at } = of;
-  const { norms = 'before', residualScale } = model;
+  const { residualScale } = model;
+  const norms = (typeof model.norms === 'function' ? model.norms(of.layer) : model.norms) ?? 'before';
   const add = (to: Value, part: Value) => g.node('Add', [to, scaled(g, part, residualScale)]);
   const normed = (value: Value, name: string) => norm(g, value, at(name), model);
   const ahead = (value: Value, name: string) => (norms === 'after' ? value : normed(value, name));
@@ -184,9 +189,16 @@ function attendByHeads(g: GraphWriter, x: Value, inputs: DecoderInputs, of: Laye
     ...{ rotary: model.rotary(layer), interleaved: model.interleaved },
     behind: behindRope(g, inputs, of),
   });
+  const opened =
+    model.gate === undefined ? attended : g.node('Mul', [attended, gateOf(g, x, of, model.gate)]);
   const size = { from: heads * width, to, bias: model.bias?.output ?? false };
-  return linear(g, attended, at(names.output), size);
+  return linear(g, opened, at(names.output), size);
 }
+
+const gateOf = (g: GraphWriter, x: Value, { model, at }: LayerOf, name: string): Value => {
+  const size = { from: model.width, to: model.heads * model.headWidth, bias: false };
+  return g.node('Sigmoid', [linear(g, x, at(name), size)]);
+};
 
 /** What rotated queries and keys go through. */
 function behindRope(g: GraphWriter, inputs: DecoderInputs, of: LayerOf): SelfAttention['behind'] {

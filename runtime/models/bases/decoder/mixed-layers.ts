@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { linear } from '../../layers/linear.js';
 import { expertsFeedForward } from '../../layers/moe.js';
+import { gatedFeedForward } from '../../layers/swiglu.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { size } from '../../config-fields.js';
 import { llamaConfig, usualSizes } from './llama-config.js';
@@ -36,6 +38,34 @@ export const mixture =
       ...{ width: c.hidden_size, inner, act: c.hidden_act },
       ...{ experts: c.num_experts, chosen: c.num_experts_per_tok, normalized: c.norm_topk_prob },
     });
+
+/** Widths inside an expert, and inside what all tokens go through beside the experts. */
+export const sharedExpertConfig = {
+  moe_intermediate_size: size.default(512),
+  shared_expert_intermediate_size: size.default(512),
+};
+
+interface Shared extends Mixture {
+  moe_intermediate_size: number;
+  shared_expert_intermediate_size: number;
+}
+
+/** Experts, and as much of what all tokens go through beside them as a gate of its own says. */
+export function mixtureWithShared(c: Shared): ReturnType<typeof mixture> {
+  const mixed = mixture(c, c.moe_intermediate_size);
+  const { hidden_size: width, shared_expert_intermediate_size: inner, hidden_act: act } = c;
+  return (g, x, at) => {
+    const chosen = mixed(g, x, at);
+    const found = gatedFeedForward(g, x, (name) => at(`mlp.shared_expert.${name}`), { width, inner, act });
+    const gate = linear(g, x, at('mlp.shared_expert_gate'), {
+      from: width,
+      to: 1,
+      bias: false,
+      isExact: true,
+    });
+    return g.node('Add', [chosen, g.node('Mul', [g.node('Sigmoid', [gate]), found])]);
+  };
+}
 
 export const qwen3MoeConfig = z.object({
   ...llamaConfig,

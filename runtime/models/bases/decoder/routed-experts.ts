@@ -62,14 +62,25 @@ interface Best {
   experts: number;
   groups: number;
   kept: number;
+  /** Experts of other groups are shut out, where their score may be less than zero. */
+  shut?: boolean;
 }
 
-/** The scores [tokens, experts] of the best groups; those of others are zero. */
-export function ofBestGroups(g: GraphWriter, { scores, ofGroups, experts, groups, kept }: Best): Value {
+/** Less than any score. */
+const SHUT = -1e30;
+
+/** The scores [tokens, experts] of the best groups; those of others are zero, or less than any. */
+export function ofBestGroups(
+  g: GraphWriter,
+  { scores, ofGroups, experts, groups, kept, shut = false }: Best,
+): Value {
   const which = top(g, ofGroups, kept, 1)[1];
   const hot = g.node('OneHot', [which, g.ints([groups], []), g.floats([0, 1])]);
   const isBest = g.node('ReduceMax', [hot, g.ints([1])], { keepdims: 0 });
-  const left = g.node('Mul', [scores, g.node('Unsqueeze', [isBest, g.ints([2])])]);
+  const column = g.node('Unsqueeze', [isBest, g.ints([2])]);
+  const left = shut
+    ? g.node('Where', [g.node('Greater', [column, g.scalar(0)]), scores, g.scalar(SHUT)])
+    : g.node('Mul', [scores, column]);
   return g.node('Reshape', [left, g.ints([-1, experts])]);
 }
 
@@ -89,21 +100,34 @@ type BySigmoid = Pick<
   Routed,
   'hidden_size' | 'n_routed_experts' | 'num_experts_per_tok' | 'routed_scaling_factor'
 > &
-  z.output<z.ZodObject<typeof sigmoidConfig>>;
+  z.output<z.ZodObject<typeof sigmoidConfig>> & {
+    /** Name of the layer that scores, below which its correction stands; `mlp.gate` if absent. */
+    gate?: string;
+    /** As in Best: what newer families have. */
+    shut?: boolean;
+  };
 
 /** What keeps shares from being divided by zero. */
 const LEAST = 1e-20;
 
 /** Sigmoids and a correction say who computes; the sigmoids alone are the shares. */
 export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigmoid): Choices {
+  const { gate = 'mlp.gate', shut = false } = c;
   const [experts, groups] = [c.n_routed_experts, c.n_group];
   if (experts < 2 * groups)
     throw new GraphError('config.json: n_group leaves groups of fewer than two experts');
-  const scores = sigmoidScores(g, tokens, { gate: at('mlp.gate'), width: c.hidden_size, experts });
-  const moved = g.node('Add', [scores, g.weight(at('mlp.gate.e_score_correction_bias'), [experts])]);
+  const scores = sigmoidScores(g, tokens, { gate: at(gate), width: c.hidden_size, experts });
+  const moved = g.node('Add', [scores, g.weight(at(`${gate}.e_score_correction_bias`), [experts])]);
   const byGroup = grouped(g, moved, { experts, groups });
   const ofGroups = g.node('ReduceSum', [top(g, byGroup, 2, 2)[0], g.ints([2])], { keepdims: 0 });
-  const left = ofBestGroups(g, { scores: byGroup, ofGroups, experts, groups, kept: c.topk_group });
+  const left = ofBestGroups(g, {
+    scores: byGroup,
+    ofGroups,
+    experts,
+    groups,
+    kept: c.topk_group,
+    ...(shut && { shut }),
+  });
   const which = top(g, left, c.num_experts_per_tok, 1)[1];
   const epsilon = c.norm_topk_prob && LEAST;
   return {

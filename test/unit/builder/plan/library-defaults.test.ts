@@ -72,7 +72,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
     'the class builds it where there is none, or the graph asks for it',
   ],
   [
-    /^glm4_moe_lite\.mlp_layer_types$|^gemma4_text\.per_layer_config$|^ministral3\.rope_scaling$/,
+    /^(?:glm4_moe_lite|exaone_moe|hy_v3|kimi_linear)\.mlp_layer_types$|^gemma4_text\.per_layer_config$|^(?:ministral3|mistral4)\.rope_scaling$|^granite(?:moe)?_swa\.layer_rope_theta$|^olmo_hybrid\.linear_(?:key|value|num)_|^llama4_text\.(?:moe|no_rope)_layers$|^nemotron_h\.layers_block_type$/,
     'the family makes the same where the file leaves it out',
   ],
   [/^modernbert-decoder\.rope_local_base_freq$/, 'version 5 takes 10000, and files of version 4 name it'],
@@ -119,8 +119,8 @@ describe('what a schema takes for a field that a file leaves out is what the lib
 
   test('the table has every type, or nobody would know what of a file is not read', () => {
     const others = types.map(([type]) => type).filter((type) => classDefaults(type, 5) === undefined);
-    // Of other libraries; donut-swin's class goes by another name.
-    expect(others.filter((type) => !/^(?:[A-Z]|timm_|donut-swin$)/.test(type))).toEqual([]);
+    // Of other libraries, or of makers; donut-swin's class goes by another name.
+    expect(others.filter((type) => !/^(?:[A-Z]|timm_|donut-swin$|new$)/.test(type))).toEqual([]);
   });
 
   test.each(known)('%s', (type, config) => {

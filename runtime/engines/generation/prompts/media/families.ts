@@ -57,6 +57,7 @@ const FAMILIES: Readonly<Record<string, Creators>> = {
   qwen3_vl: { image: createQwen2VlFamily, video: createQwen3VlClips },
   paddleocr_vl: { image: createPaddleOcrFamily },
   qwen3_5: { image: createQwen2VlFamily, video: createQwen3VlClips },
+  qwen3_5_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
   qwen3_vl_moe: { image: createQwen2VlFamily, video: createQwen3VlClips },
   internvl: { image: createInternVlFamily, video: createInternVlClips },
   qwen2_audio: { audio: createQwen2AudioFamily },

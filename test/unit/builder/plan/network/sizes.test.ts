@@ -28,8 +28,31 @@ test.each([
   [{ layer_types: ['sliding_attention', 'full_attention'] }, undefined],
   [{ model_type: 'mamba2' }, 0],
   [{ model_type: 'bamba', attn_layer_indices: [4, 9] }, 2],
+  [{ model_type: 'nemotron_h', hybrid_override_pattern: 'M-M*E*' }, 2],
+  [{ model_type: 'nemotron_h', layers_block_type: ['mamba', 'moe', 'attention'] }, 1],
+  [{ model_type: 'qwen3_next', num_hidden_layers: 48 }, 12],
+  [{ model_type: 'qwen3_5_moe_text', num_hidden_layers: 9, full_attention_interval: 3 }, 3],
 ])('layers that keep keys and values by %j: %p', (config, layers) => {
   expect(sizesOf({ num_hidden_layers: 3, ...config }).keyLayers).toBe(layers);
+});
+
+test('Nemotron-H has as many layers as mixers', () => {
+  expect(sizesOf({ model_type: 'nemotron_h', hybrid_override_pattern: 'M-M*' }).layers).toBe(4);
+});
+
+test('keys of latent attention are as wide as what is cached, whatever head_dim says', () => {
+  const config = {
+    ...{
+      model_type: 'mistral4',
+      num_attention_heads: 4,
+      num_key_value_heads: 4,
+      head_dim: 8,
+      hidden_size: 64,
+    },
+    ...{ kv_lora_rank: 16, qk_nope_head_dim: 12, qk_rope_head_dim: 8, v_head_dim: 16 },
+  };
+  expect(sizesOf(config).keys).toBe(4 * 20);
+  expect(sizesOf({ ...config, v_head_dim: 32 }).keys).toBe(4 * 32);
 });
 
 test('Gemma 4: layers with wider heads count more, those that read others’ keys not at all', () => {
