@@ -18,7 +18,8 @@ import { quantise } from '../helpers/gguf/quantise.js';
 
 type Json = Record<string, unknown>;
 
-const TOKENS = [21, 48, 69, 32, 52, 51, 56, 47, 84, 19, 79, 78, 25];
+/** More than the first length of longrope. */
+const TOKENS = [21, 48, 69, 32, 52, 51, 56, 47, 84, 19, 79, 78, 25, 22, 49, 70, 33, 53, 52, 57, 48, 85];
 
 /** Scores of every token of a text, or states. */
 async function computed(bytes: Uint8Array, weightsIn: string): Promise<Float32Array> {
@@ -77,6 +78,9 @@ function difference(found: Float32Array, wanted: Float32Array): number {
   return wanted.reduce((max, value, i) => Math.max(max, Math.abs(value - found[i]!)), 0) / most;
 }
 
+/** Metadata of these architectures have no word for windows. */
+const WITHOUT_WINDOW = { use_sliding_window: false, sliding_window: null };
+
 /** Fields that metadata have no words for, as llama.cpp takes them. */
 const MODELS: readonly (readonly [name: string, changed: Json])[] = [
   ['llama', {}],
@@ -86,18 +90,42 @@ const MODELS: readonly (readonly [name: string, changed: Json])[] = [
   ['gemma', {}],
   ['gemma2', { query_pre_attn_scalar: 16 }],
   ['gemma3', { query_pre_attn_scalar: 16, rope_scaling: { rope_type: 'linear', factor: 8 } }],
+  ['qwen2-window', { ...WITHOUT_WINDOW, layer_types: ['full_attention', 'full_attention'] }],
+  ['qwen3-moe', { ...WITHOUT_WINDOW, decoder_sparse_step: 1, mlp_only_layers: [] }],
   ['phi3', { original_max_position_embeddings: 64 }],
+  ['phi3-longrope', {}],
   ['olmo2', {}],
   ['granite', {}],
 ];
 
 test.each(MODELS)('%s in GGUF computes what its PyTorch weights do', async (name, changed) => {
-  const model = await drawnCheckpoint(name, changed);
+  const model = allSparse(await drawnCheckpoint(name, changed));
   const wanted = await overSafetensors(model, 'causal-lm');
   const { scores, config } = await overGguf(ggufOfModel(model), 'causal-lm');
   expect(config['model_type']).toBe(model.config['model_type']);
   expect(difference(scores, wanted)).toBeLessThan(2e-5);
 });
+
+/** Layers without experts get those of the first layer that has some: files of GGUF have them in all layers. */
+function allSparse(model: DrawnCheckpoint): DrawnCheckpoint {
+  const experts = /^model\.layers\.(\d+)\.mlp\.(?:gate|experts\.\d+\.\w+)\.weight$/;
+  const first = [...model.index.keys()]
+    .map((name) => experts.exec(name)?.[1])
+    .find((layer) => layer !== undefined);
+  if (first === undefined) return model;
+  const dense = /^(model\.layers\.\d+\.mlp)\.gate_proj\.weight$/;
+  const layers = [...model.index.keys()].flatMap((name) => dense.exec(name)?.[1] ?? []);
+  const filled = <T>(from: ReadonlyMap<string, T>): Map<string, T> => {
+    const given = [...from].filter(([name]) => !layers.some((layer) => name.startsWith(`${layer}.`)));
+    const copied = given.flatMap(([name, value]) =>
+      experts.exec(name)?.[1] === first
+        ? layers.map((layer): [string, T] => [name.replace(`model.layers.${first}.mlp`, layer), value])
+        : [],
+    );
+    return new Map([...given, ...copied]);
+  };
+  return { ...model, index: filled(model.index), tensors: filled(model.tensors) };
+}
 
 /** The same numbers before and behind a type that rounds them. */
 function roundedTo(type: string, { tensors, config }: ModelToWrite): Buffer {

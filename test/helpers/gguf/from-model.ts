@@ -80,7 +80,22 @@ export function ggufOfModel({ config, tensors, type = 'F32', metadata = {} }: Mo
       ...vocabulary(Number(config['vocab_size'])),
       ...metadata,
     },
-    tensors: [...singles(tensors, { config, type, architecture }), ...stacks(tensors, type)],
+    tensors: [
+      ...singles(tensors, { config, type, architecture }),
+      ...stacks(tensors, type),
+      ...factors(config),
+    ],
+  });
+}
+
+/** Factors of frequencies, which the converter writes as tensors. */
+function factors({ rope_scaling: scaling }: ModelToWrite['config']): TensorToWrite[] {
+  const given = (scaling ?? {}) as Record<string, unknown>;
+  return (['long', 'short'] as const).flatMap((length) => {
+    const values = given[`${length}_factor`];
+    if (!Array.isArray(values)) return [];
+    const data = quantise(Float32Array.from(values as number[]), 'F32');
+    return [{ name: `rope_factors_${length}.weight`, shape: [values.length], type: 'F32', data }];
   });
 }
 
@@ -182,16 +197,18 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
   });
   const scaling = config['rope_scaling'] as Record<string, unknown> | null | undefined;
   const own = (key: string) => `${architecture}.rope.scaling.${key}`;
-  const stretched: [string, Typed][] = scaling
-    ? [
-        [own('type'), { type: 'string', value: String(scaling['rope_type']) }],
-        [own('factor'), { type: 'f32', value: Number(scaling['factor']) }],
-        [
-          own('original_context_length'),
-          { type: 'u32', value: Number(scaling['original_max_position_embeddings'] ?? 0) },
-        ],
-      ]
-    : [];
+  // Of factors that are tensors the type is not written.
+  const stretched: [string, Typed][] =
+    scaling && !('long_factor' in scaling)
+      ? [
+          [own('type'), { type: 'string', value: String(scaling['rope_type']) }],
+          [own('factor'), { type: 'f32', value: Number(scaling['factor']) }],
+          [
+            own('original_context_length'),
+            { type: 'u32', value: Number(scaling['original_max_position_embeddings'] ?? 0) },
+          ],
+        ]
+      : [];
   const partial = Number(config['partial_rotary_factor'] ?? NaN);
   const head = Number(config['hidden_size']) / Number(config['num_attention_heads']);
   const rotated: [string, Typed][] = Number.isNaN(partial)
