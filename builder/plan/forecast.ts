@@ -35,7 +35,7 @@ export function forecastFormats(
     const { network, picture, noise, gguf } = facts;
     if (gguf)
       return {
-        ...{ dtype: spec.dtype, bytes: totalBytes(spec), memory: predictGgufMemory(gguf) },
+        ...{ dtype: spec.dtype, bytes: totalBytes(spec), memory: predictGgufMemory(gguf, spec.task) },
         loadSeconds: mappedSeconds(totalBytes(spec)),
       };
     const sound = audioRunBytes(network.audio, SOUND_SAMPLES);

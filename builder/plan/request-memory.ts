@@ -3,6 +3,7 @@ import { defaultBodyBytes, DEFAULTS } from '../../runtime/core/limits.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import type { Profile } from '../../runtime/core/spec.js';
+import { grammarBytes } from '../../runtime/core/grammar-memory.js';
 import { CACHE_COPIES, mediaRunBytes, promptBytes, runBytes } from '../../runtime/core/run-memory.js';
 import { bytesForGraph } from '../../runtime/core/media-run-memory.js';
 import { type MemoryInput, type SessionKind, weightBytes } from './session-kind.js';
@@ -64,8 +65,11 @@ function diffusionBytes({ spec, noise }: MemoryInput): number {
   return Math.round(Math.max(weightBytes(spec) / 2, runs) + 4 * LEAST_RUN_BYTES);
 }
 
-/** Bytes of runs, caches and images. */
-export function requestBytes(kind: SessionKind, input: MemoryInput): number {
+/** Bytes of runs, caches and images, and of what follows formats. */
+export const requestBytes = (kind: SessionKind, input: MemoryInput): number =>
+  runRequestBytes(kind, input) + grammarBytes(input.spec.task, input.sizes.vocabulary);
+
+function runRequestBytes(kind: SessionKind, input: MemoryInput): number {
   const { spec, sizes, picture, workers } = input;
   if (engineOf(spec.engine).runs === 'per-step') return diffusionBytes(input);
   if (hears(spec.task)) return soundRequestBytes(kind, input);

@@ -22,6 +22,8 @@ export interface ShapeInput {
   cacheBytes: number;
   /** Bytes that are left for the model; Infinity where nothing sets a limit. */
   room: number;
+  /** Of it, what the cache should leave; none if absent. */
+  spare?: number;
   limit: MemoryLimits | undefined;
 }
 
@@ -30,7 +32,7 @@ export interface ShapeInput {
  * @throws RunError `not_ready`, with numbers, where it does not fit at all: the system would end the process
  */
 export function shapeFor(input: ShapeInput): LlamaShape {
-  const { model, settings, room } = input;
+  const { model, settings, room, spare = 0 } = input;
   const sizes = ggufSizes(model.metadata, model.tensors);
   const rows = Math.max(
     FEWEST_ROWS,
@@ -49,8 +51,10 @@ export function shapeFor(input: ShapeInput): LlamaShape {
   }
   for (let cells = usualCells(sizes); ; cells = Math.max(CELL_STEP, upTo(cells / 2))) {
     const { cache, total } = bytesWith(cells);
-    if (total <= room && (cache <= input.cacheBytes || cells === CELL_STEP)) return { ...base, cells };
-    if (cells === CELL_STEP) refuseTooLarge(input, total, `with a cache of ${cells} tokens`);
+    const isLeast = cells === CELL_STEP;
+    const fits = total + (isLeast ? 0 : spare) <= room;
+    if (fits && (cache <= input.cacheBytes || isLeast)) return { ...base, cells };
+    if (isLeast) refuseTooLarge(input, total, `with a cache of ${cells} tokens`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
+import type { MemoryLimits } from '../../core/load-request.js';
 import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
 import type { EncodePrompt } from '../tokenizers/prompt-encoder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -23,6 +24,8 @@ export interface TextGeneratorParts {
   encode: EncodePrompt;
   decoder: Decoder;
   template: ChatTemplate | undefined;
+  /** No limits if absent. */
+  memory: MemoryLimits | undefined;
 }
 
 export function createTextGenerator({
@@ -32,11 +35,12 @@ export function createTextGenerator({
   encode,
   decoder,
   template,
+  memory,
 }: TextGeneratorParts): TextGenerator {
   const answers = template && createChatAnswers(template, tokenizer);
   const ownParams = taskParams(config);
   const model: PromptModel = {
-    ...{ decoder, tokenizer, grammars: createGrammars(tokenizer) },
+    ...{ decoder, tokenizer, grammars: createGrammars(tokenizer, memory) },
     repository: { ...(generation ?? config), ...ownParams },
     ...contextLimitOf(config, decoder),
   };

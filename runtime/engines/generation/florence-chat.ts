@@ -30,7 +30,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
   const vision = await openPictureEncoder(request, family);
   const text = textConfig(config);
-  const grammars = createGrammars(tokenizer);
+  const grammars = createGrammars(tokenizer, request.memory);
   const model = { decoder, tokenizer, grammars, config: text, repository: generation ?? config };
   const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;

@@ -48,7 +48,12 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const decoder = await openDecoder(rest, config);
   const generation = await readOptionalJson(dir, 'generation_config.json');
   const model: PromptModel = {
-    ...{ decoder, tokenizer, grammars: createGrammars(tokenizer), repository: generation ?? config },
+    ...{
+      decoder,
+      tokenizer,
+      grammars: createGrammars(tokenizer, request.memory),
+      repository: generation ?? config,
+    },
     ...contextLimitOf(config, decoder),
   };
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;

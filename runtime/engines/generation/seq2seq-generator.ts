@@ -23,7 +23,7 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
     readOptionalJson(request.dir, 'generation_config.json'),
     openEncoderDecoder(request, config, openTextEncoder),
   ]);
-  const grammars = createGrammars(tokenizer);
+  const grammars = createGrammars(tokenizer, request.memory);
   const model: Model = { decoder, tokenizer, grammars, config, repository: generation ?? config };
   const read = createSourceReader({ tokenizer, config, task: request.spec.task });
   return {

@@ -18,5 +18,6 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
   const encode = openPromptEncoder(request, tokenizer);
-  return createTextGenerator({ config, tokenizer, encode, generation, decoder, template });
+  const { memory } = request;
+  return createTextGenerator({ config, tokenizer, encode, generation, decoder, template, memory });
 }

@@ -1,7 +1,15 @@
 import { join } from 'node:path';
 import { RunError } from '../../core/errors.js';
+import { grammarBytes } from '../../core/grammar-memory.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import { type GgufModel, llamaMemory, type LlamaShape, readGgufModel, shapeFor } from '../../gguf/index.js';
+import {
+  type GgufModel,
+  ggufSizes,
+  llamaMemory,
+  type LlamaShape,
+  readGgufModel,
+  shapeFor,
+} from '../../gguf/index.js';
 import { readPart } from '../../weights/index.js';
 import { WeightsError } from '../../weights/errors.js';
 import { availableMemory } from '../sessions/available-memory.js';
@@ -34,6 +42,7 @@ export async function openModel(request: LoadRequest, llama: Llama = openLlama()
   const room = ram + gpus.reduce((sum, { free }) => sum + free, 0);
   const shape = shapeFor({
     ...{ model: file, settings, room, limit: request.memory },
+    spare: grammarBytes(request.spec.task, ggufSizes(file.metadata, file.tensors).vocabulary),
     cacheBytes: request.cacheBytes,
   });
   const placement = placeLayers({ model: file, shape, devices, settings });

@@ -30,7 +30,7 @@ export async function loadLlamaTextGenerator(request: LoadRequest): Promise<Text
   const template = createChatTemplate({ templates, tokenizerConfig });
   rememberModel(request.dir, opened, { template, maxLength: longest });
   return createTextGenerator({
-    ...{ decoder, tokenizer, template },
+    ...{ decoder, tokenizer, template, memory: request.memory },
     encode: createPromptEncoder(tokenizer, tokenizer.encodeAside),
     config: { vocab_size: model.vocabulary.size, max_position_embeddings: longest },
     generation: generationSettings(model),

@@ -1,4 +1,8 @@
 import { RunError } from '../../../core/errors.js';
+import { grammarBytes } from '../../../core/grammar-memory.js';
+import type { MemoryLimits } from '../../../core/load-request.js';
+import { inMegabytes } from '../../../memory.js';
+import { availableMemory } from '../../sessions/available-memory.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { AskedGrammar } from './asked-grammar.js';
@@ -33,12 +37,12 @@ interface Opened {
 }
 
 /** Opens llguidance with the first request that needs it, and anew after it has failed. */
-export function createGrammars(tokenizer: TextTokenizer): Grammars {
+export function createGrammars(tokenizer: TextTokenizer, memory?: MemoryLimits): Grammars {
   let opening: Promise<Opened> | undefined;
-  const open = async (ends: ReadonlySet<number>): Promise<Opened> => ({
-    instance: await GrammarInstance.open(createTokenTable(tokenizer, ends)),
-    compiled: new Map(),
-  });
+  const open = async (param: string, ends: ReadonlySet<number>): Promise<Opened> => {
+    requireRoom(param, tokenizer.idLimit, memory);
+    return { instance: await GrammarInstance.open(createTokenTable(tokenizer, ends)), compiled: new Map() };
+  };
   const guard = <T>(param: string, opened: Promise<Opened>, work: () => T): T => {
     try {
       return work();
@@ -52,7 +56,7 @@ export function createGrammars(tokenizer: TextTokenizer): Grammars {
     async start(asked, settings) {
       const refusal = modelRefusal(tokenizer, settings);
       if (refusal !== undefined) throw new RunError('unprocessable', `params.${asked.param}: ${refusal}`);
-      const opened = (opening ??= open(settings.eosTokenIds));
+      const opened = (opening ??= open(asked.param, settings.eosTokenIds));
       const found = await opened.catch((error: unknown) => {
         opening = undefined;
         throw error;
@@ -82,6 +86,17 @@ export function createGrammars(tokenizer: TextTokenizer): Grammars {
       };
     },
   };
+}
+
+/** @throws RunError 422 where memory would run out, which ends the process */
+function requireRoom(param: string, vocabulary: number, memory: MemoryLimits | undefined): void {
+  const [needed, left] = [grammarBytes('chat', vocabulary), availableMemory(memory)];
+  if (needed <= left) return;
+  throw new RunError(
+    'unprocessable',
+    `params.${param}: formats take ${inMegabytes(needed)} of memory, and ${inMegabytes(left)} of ${inMegabytes(memory!.limit)} are left: ` +
+      'give the server more memory',
+  );
 }
 
 /** Why a model can't follow any grammar. */

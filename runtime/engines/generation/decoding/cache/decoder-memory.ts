@@ -1,4 +1,5 @@
 import type { NetworkSizes } from '../../../../core/network.js';
+import { besideGrammar, grammarBytes } from '../../../../core/grammar-memory.js';
 import { CACHE_COPIES, largestWithin, promptBytes } from '../../../../core/run-memory.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { requireMemoryFor, availableMemory } from '../../../sessions/available-memory.js';
@@ -33,7 +34,8 @@ export interface DecoderSizes {
 export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): DecoderMemory {
   const { memory, spec, cacheBytes } = request;
   const limit = memory?.limit;
-  const room = availableMemory(memory);
+  const free = availableMemory(memory);
+  const room = besideGrammar(free, grammarBytes(spec.task, sizes.sizes.vocabulary));
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
   const { sizes: network, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);

@@ -165,3 +165,18 @@ test('an instance that has trapped is not used again', async () => {
   compiled.mockRestore();
   expect((await answersOf(write({ choices: ['ab'] })))[0]!.text).toBe('ab');
 });
+
+test('a format for which memory is too short is refused with numbers, before anything is opened', async () => {
+  const within = (bytes: number): PromptModel => {
+    const memory = { limit: process.memoryUsage.rss() + bytes, bodies: 0 };
+    return { ...modelOf(1), grammars: createGrammars(tokenizer, memory) };
+  };
+  const first = (model: PromptModel) => write({ regex: 'a', max_new_tokens: 1 }, model).next();
+  await expect(first(within(40e6))).rejects.toMatchObject({
+    code: 'unprocessable',
+    message: expect.stringMatching(
+      /^params\.regex: formats take \d+ MB of memory, and \d+ MB of \d+ MB are left: give the server more/,
+    ),
+  });
+  await expect(first(within(1e9))).resolves.toBeDefined();
+});

@@ -44,3 +44,20 @@ test('refuses prompts that would not fit, and takes longer ones where they are f
     /^the prompt has \d+ tokens; in the \d+ MB of memory that this server may use there is room for \d+: shorten it/,
   );
 });
+
+test('what follows formats is set aside where the task has formats, up to half of the room', () => {
+  const cacheOf = (task: string, vocabulary: number, room: number) =>
+    planDecoderMemory(
+      { memory: leaving(room), spec: { dtype: 'q8', task }, cacheBytes: 2 ** 33 } as LoadRequest,
+      { ...needs, sizes: { ...sizes, vocabulary } },
+    ).cacheBytes;
+  const [chat, small, transcript] = [
+    cacheOf('chat', 151_936, 3000 * MB),
+    cacheOf('chat', 1000, 3000 * MB),
+    cacheOf('automatic-speech-recognition', 151_936, 3000 * MB),
+  ];
+  expect(transcript).toBeGreaterThan(small);
+  // A third of it: caches are copied.
+  expect((small - chat) / ((151_936 - 1000) * 640)).toBeCloseTo(1 / 3, 1);
+  expect(cacheOf('chat', 10 ** 9, 3000 * MB)).toBeGreaterThan(cacheOf('chat', 1000, 1000 * MB));
+});
