@@ -15,6 +15,8 @@ export interface ModelToWrite {
   tensors: ReadonlyMap<string, ModelTensor>;
   /** Of matrices whose rows are whole blocks; F32 if absent. */
   type?: string | undefined;
+  /** A classifier's head and the dense layer before it, which the converter leaves out of plain BERTs. */
+  head?: boolean | undefined;
   /** Over what is written of the configuration. */
   metadata?: GgufToWrite['metadata'];
 }
@@ -49,6 +51,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   'embeddings.position_embeddings': 'position_embd',
   'embeddings.token_type_embeddings': 'token_types',
   'embeddings.LayerNorm': 'token_embd_norm',
+  'pooler.dense': 'cls',
+  classifier: 'cls.output',
 };
 
 const EXPERT = /^model\.layers\.(\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\.(\w+?)(?:_proj)?\.weight$/;
@@ -70,7 +74,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
 };
 
 /** As llama.cpp's converter writes a model, with a vocabulary of single letters. */
-export function ggufOfModel({ config, tensors, type = 'F32', metadata = {} }: ModelToWrite): Buffer {
+export function ggufOfModel({
+  config,
+  tensors,
+  type = 'F32',
+  head = false,
+  metadata = {},
+}: ModelToWrite): Buffer {
   const modelType = String(config['model_type']);
   const architecture = ARCHITECTURES[modelType] ?? modelType;
   return writeGguf({
@@ -81,7 +91,7 @@ export function ggufOfModel({ config, tensors, type = 'F32', metadata = {} }: Mo
       ...metadata,
     },
     tensors: [
-      ...singles(tensors, { config, type, architecture }),
+      ...singles(tensors, { config, type, architecture, head }),
       ...stacks(tensors, type),
       ...factors(config),
     ],
@@ -100,15 +110,22 @@ function factors({ rope_scaling: scaling }: ModelToWrite['config']): TensorToWri
 }
 
 interface Writing {
+  head: boolean;
   config: ModelToWrite['config'];
   type: string;
   architecture: string;
 }
 
-function singles(tensors: ModelToWrite['tensors'], { config, type, architecture }: Writing): TensorToWrite[] {
+/** Parts of heads that are no parts of a model of vectors. */
+const HEAD = /^(?:bert\.pooler|classifier|cls)\./;
+
+function singles(
+  tensors: ModelToWrite['tensors'],
+  { config, type, architecture, head }: Writing,
+): TensorToWrite[] {
   const modelType = String(config['model_type']);
   return [...tensors]
-    .filter(([name]) => !EXPERT.test(name) && !/^(?:bert\.pooler|classifier|cls)\./.test(name))
+    .filter(([name]) => !EXPERT.test(name) && (head || !HEAD.test(name)))
     .map(([name, { bytes, shape, type: stored }]) => {
       const own = nameOf(name, modelType);
       let values = floatsOf(bytes, stored);
