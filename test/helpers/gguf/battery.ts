@@ -29,7 +29,7 @@ export function randomTexts(count: number, seed: number): string[] {
   let state = seed;
   const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
   const stretch = () => {
-    const letters = [...KINDS[random(KINDS.length)]!];
+    const letters = Array.from(KINDS[random(KINDS.length)]!);
     return Array.from({ length: 1 + random(4) }, () => letters[random(letters.length)]!).join('');
   };
   return Array.from({ length: count }, () => Array.from({ length: 1 + random(12) }, stretch).join(''));

@@ -7,7 +7,8 @@ export interface LearnedPairs {
 }
 
 /** Characters that stand for the bytes of a text. */
-const lettersOf = (text: string): string[] => [...byteLevelText({ text, origins: undefined, at: 0 }).text];
+const lettersOf = (text: string): string[] =>
+  Array.from(byteLevelText({ text, origins: undefined, at: 0 }).text);
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 
@@ -30,7 +31,7 @@ export function learnMerges(texts: readonly string[], count: number): LearnedPai
   return { tokens: [...new Set(tokens)], merges };
 }
 
-/** The character of each byte: those of two bytes' lead and end stand in texts of their own. */
+/** The character of each byte. */
 function alphabet(): string[] {
   const printable = (byte: number) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
