@@ -1,43 +1,48 @@
 import type { Head } from '../../runtime/core/handles/index.js';
 
-/** What is known of a type: heads that were compared with Python, or why its graphs are wrong or none. */
+/** What is known of a type: heads that it is exported for, or why its graphs are wrong or none. */
 type Known = readonly Head[] | { refused: string };
 
+/** Heads over one encoder: one of them was compared for each type below, all are compared with torch when they are exported. */
 const TEXT: readonly Head[] = [
   ...(['sequence-classification', 'entailment', 'token-classification', 'masked-lm'] as const),
   ...(['question-answering', 'embedding'] as const),
 ];
 const PICTURE: readonly Head[] = ['image-classification', 'image-features'];
+const SOUND: readonly Head[] = ['ctc', 'audio-classification'];
 
-/** By `model_type`; all others are untried. */
+const all = (heads: readonly Head[], ...types: string[]): Record<string, Known> =>
+  Object.fromEntries(types.map((type) => [type, heads]));
+
+/**
+ * By `model_type`; all others are untried. Answers of those with heads were compared with transformers' pipelines
+ * (test/parity/exported-tools.test.ts, over what scripts/fixtures/zoo_exported.py makes).
+ */
 const KNOWN: Readonly<Record<string, Known>> = {
-  ...Object.fromEntries(
-    [
-      ...[
-        'roberta-prelayernorm',
-        'nystromformer',
-        'fnet',
-        'esm',
-        'luke',
-        'data2vec-text',
-        'deberta',
-        'rembert',
-      ],
-      ...['megatron-bert', 'ibert', 'ernie', 'splinter', 'xlm', 'flaubert', 'big_bird', 'gte', 'yoso'],
-    ].map((type) => [type, TEXT] as const),
+  ...all(
+    TEXT,
+    'roberta-prelayernorm',
+    'nystromformer',
+    'fnet',
+    'esm',
+    'esmc',
+    'luke',
+    'data2vec-text',
+    'deberta',
   ),
-  ...Object.fromEntries(
-    [
-      ...['focalnet', 'cvt', 'pvt', 'pvt_v2', 'mobilevitv2', 'hiera', 'vit_msn', 'ijepa', 'data2vec-vision'],
-      ...['textnet', 'pp_lcnet'],
-    ].map((type) => [type, PICTURE] as const),
-  ),
+  ...all(TEXT, 'rembert', 'megatron-bert', 'ibert', 'ernie', 'xlm', 'flaubert', 'big_bird', 'gte', 'yoso'),
+  ...all(TEXT, 'jina_embeddings_v3'),
+  ...all(PICTURE, 'focalnet', 'pvt_v2', 'mobilevitv2', 'hiera', 'vit_msn', 'ijepa', 'data2vec-vision'),
+  ...all(SOUND, 'sew', 'sew-d', 'wav2vec2-conformer'),
+  ...all(['image-text-matching'], 'chinese_clip', 'metaclip_2'),
+  ...all(['causal-lm'], 'biogpt', 'xglm', 'persimmon', 'diffllama', 'doge', 'jetmoe', 'bitnet'),
   funnel: { refused: 'its graph has the length of its example' },
   canine: { refused: 'its graph has the length of its example' },
   mra: { refused: 'it reads multiples of 32 tokens only' },
   reformer: { refused: 'how it computes depends on the numbers that it reads' },
   xmod: { refused: 'its graph reads beyond a table' },
   vit_mae: { refused: 'it draws its mask at random' },
+  llama4_text: { refused: 'rotations by complex numbers have no operator' },
 };
 
 export type Verdict = { kind: 'exports' | 'untried' } | { kind: 'refused'; reason: string };

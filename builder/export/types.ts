@@ -37,6 +37,10 @@ export interface ExportRecipe {
   inputs: Readonly<Record<string, SampleInput>>;
   /** Axes that keep no size of the sample. */
   free: readonly string[];
+  /** Where rows are padded; right if absent. */
+  padding?: 'left';
+  /** A step of a decoder: tokens behind a cache, which transformers itself makes of the sample. */
+  decoder?: true;
   traced: Sizes;
   /** What the finished graph is compared by. */
   probes: readonly Sizes[];

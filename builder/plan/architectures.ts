@@ -75,7 +75,7 @@ const ARCHITECTURES: Row[] = [
   [/ForObjectDetection$/, 'object-detection'],
   [/ForDepthEstimation$/, 'depth-estimation'],
   [/^Sam\w*Model$/, 'mask-generation'],
-  [/^(?:\w*CLIP|Siglip2?|Align)Model$/, 'zero-shot-image-classification'],
+  [/^(?:\w*CLIP|MetaClip2|Siglip2?|Align)Model$/, 'zero-shot-image-classification'],
   [
     /^(?:ViT(?:MSN|MAE|Det|Hybrid)?|[DC]eiT|Beit|Data2VecVision|Dinov2|DINOv3\w*|Dinov2WithRegisters|Swin(?:v2)?|ConvNext\w*|ResNet|RegNet|Bit|Van|Cvt|Hiera|IJepa|FocalNet|EfficientNet|EfficientFormer|MobileNetV[12]|MobileViT(?:V2)?|Levit|PoolFormer|SwiftFormer|Pvt(?:V2)?|Segformer|GLPN|DPT|TextNet|TimmWrapper|\w*Vision(?:Transformer)?)Model$/,
     'image-feature-extraction',

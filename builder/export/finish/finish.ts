@@ -10,6 +10,7 @@ import {
 } from '../../../runtime/onnx/protobuf.js';
 import type { WeightIndex } from '../../../runtime/weights/index.js';
 import { innerNames, prune } from './prune.js';
+import { renameCache } from './rename.js';
 import { strip } from './strip.js';
 import { FLOAT, type Place, rawValues, readTensor, type Tensor, writeTensor } from './tensor.js';
 import { bytesAt, isWeight, type Match, matchWeights } from './weights.js';
@@ -59,7 +60,9 @@ const HALVES: Readonly<Record<string, number>> = { F16: 10, BF16: 16 };
  */
 export async function finishGraph(request: FinishRequest): Promise<Finished> {
   const { graph: file, outputs } = request;
-  const graph = prune(strip(readGraph(file)), outputs);
+  const whole = renameCache(strip(readGraph(file)));
+  const caches = whole.outputs.map(({ name }) => name).filter((name) => name.startsWith('present.'));
+  const graph = prune(whole, [...outputs, ...caches]);
   const tensors = graph.initializers.map(readTensor);
   const weights = tensors.filter(isWeight);
   const products = productsOf(graph);

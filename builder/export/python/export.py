@@ -59,10 +59,14 @@ def sample(job, sizes, seed):
     import torch
 
     draw = torch.Generator().manual_seed(seed)
-    rows, length = sizes["rows"], sizes.get("length", 1)
+    rows, length = sizes.get("texts", sizes.get("rows", 1)), sizes.get("length", 1)
     real = torch.ones(rows, length, dtype=torch.long)
     for row in range(1, rows):
-        real[row, max(2, length - 2 * row):] = 0
+        kept = max(2, length - 2 * row)
+        if job["padding"] == "left":
+            real[row, :length - kept] = 0
+        else:
+            real[row, kept:] = 0
     feeds = {}
     for name, given in job["inputs"].items():
         shape = [sizes[axis] if isinstance(axis, str) else axis for axis in given["axes"]]
@@ -108,13 +112,62 @@ def export(job, model):
     if len(kept) != len(fusions._STEPS) - len(packing):
         raise Refused("these versions pack weights by other steps")
     fusions._STEPS = tuple(kept)
+    auto = torch.export.Dim.AUTO
     feeds, _ = sample(job, job["traced"], seed=1)
-    free = {
-        name: {i: torch.export.Dim.AUTO for i, axis in enumerate(job["inputs"][name]["axes"]) if axis in job["free"]}
-        for name in feeds
-    }
+    free = {name: {i: auto for i, axis in enumerate(job["inputs"][name]["axes"]) if axis in job["free"]} for name in feeds}
+    if job["decoder"]:
+        model, feeds, free = decoder_step(model, feeds, auto)
     settings = OnnxConfig(dynamic=True, dynamic_shapes=free, ort_fusions="cpu" if job["fusions"] else None)
     return OnnxExporter().export(model, feeds, settings)
+
+
+def decoder_step(model, feeds, auto):
+    """What transformers itself calls for several tokens behind a cache, and which of its axes are free."""
+    from transformers.exporters.exporter_dynamo import _pytree_flatten, get_auto_dynamic_shapes, is_cache_object
+    from transformers.exporters.utils import decompose_for_generation
+
+    model.generation_config.eos_token_id = None
+    model.generation_config.pad_token_id = 0
+    step, inputs = decompose_for_generation(model, feeds, multi_token_decode=True)["decode"]
+    fixed = {"use_cache", "output_attentions", "output_hidden_states", "return_dict"}
+    free = {}
+    for name, value in inputs.items():
+        if name in fixed:
+            continue
+        if not is_cache_object(value):
+            free[name] = get_auto_dynamic_shapes(value)
+            continue
+        leaves = _pytree_flatten(value)[0]
+        if any(leaf.dim() != 4 for leaf in leaves if hasattr(leaf, "dim") and leaf.dim() > 0):
+            raise Refused("its cache holds more than keys and values")
+        # Heads and widths stay numbers, or nobody could make an empty cache.
+        free[name] = [None if not hasattr(leaf, "dim") else {0: auto, 2: auto} if leaf.dim() == 4 else {} for leaf in leaves]
+    return step, inputs, free
+
+
+def decoder_probes(job, model):
+    """Tokens behind nothing, and behind a cache of others; rows are padded on the left."""
+    import torch
+    from transformers.exporters.utils import get_leaf_tensors
+
+    found = {}
+    for number, sizes in enumerate(job["probes"]):
+        feeds, real = sample(job, sizes, seed=100 + number)
+        ids, past = feeds["input_ids"], sizes["past"]
+        places = (real.cumsum(1) - 1).clamp(min=0)
+        before = max(1, past)
+        with torch.no_grad():
+            first = model(input_ids=ids[:, :before], attention_mask=real[:, :before], position_ids=places[:, :before], use_cache=True)
+            cache = first.past_key_values
+            kept = {f"cache.{name}": leaf[:, :, :past].clone() for name, leaf in get_leaf_tensors(cache).items() if leaf.dim() == 4}
+            given = {"past_key_values": cache} if past else {}
+            last = {"input_ids": ids[:, past:], "attention_mask": real, "position_ids": places[:, past:]}
+            logits = model(**last, **given, use_cache=True).logits
+        for name, tensor in {**last, **kept}.items():
+            found[f"{number}/in/{name}"] = tensor.contiguous().clone()
+        found[f"{number}/out/logits"] = logits.contiguous().clone()
+        found[f"{number}/real"] = real[:, past:].contiguous().clone()
+    return found
 
 
 def probes(job, model):
@@ -143,7 +196,8 @@ def work(job):
     torch.manual_seed(0)
     model = load(job)
     check_inputs(job, model)
-    save_file(probes(job, model), os.path.join(job["out"], "probes.safetensors"))
+    found = decoder_probes(job, model) if job["decoder"] else probes(job, model)
+    save_file(found, os.path.join(job["out"], "probes.safetensors"))
     # Files of its own format are not needed: only the graph and its weights.
     import onnx_ir
 

@@ -1,7 +1,10 @@
 import type { Head } from '../../../runtime/core/handles/index.js';
 import type { ExportRecipe } from '../types.js';
 import type { Json } from './config.js';
+import { decoderRecipe } from './decoders.js';
+import { pairRecipe } from './pairs.js';
 import { pictureRecipe } from './pictures.js';
+import { soundRecipe } from './sounds.js';
 import { textRecipe } from './text.js';
 
 export interface RecipeRequest {
@@ -18,7 +21,12 @@ export function recipeFor({ head, config, processing }: RecipeRequest): ExportRe
   if (typeof modelType !== 'string') return 'config.json says no model_type';
   const quantized = config['quantization_config'];
   if (typeof quantized === 'object' && quantized !== null) return 'its weights are packed by another tool';
-  const recipe = textRecipe(head, config) ?? pictureRecipe(head, config, processing);
+  const recipe =
+    textRecipe(head, config) ??
+    soundRecipe(head, config) ??
+    decoderRecipe(head, config) ??
+    pairRecipe(head, config, processing) ??
+    pictureRecipe(head, config, processing);
   if (recipe === undefined) return `there is no recipe for ${head}`;
   return typeof recipe === 'string' ? recipe : { modelType, ...recipe };
 }

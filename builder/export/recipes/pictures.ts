@@ -31,19 +31,35 @@ export function pictureRecipe(
   config: Json,
   processing: Json,
 ): Omit<ExportRecipe, 'modelType'> | string | undefined {
-  const about = HEADS[head];
-  if (!about) return undefined;
-  const [size, other] = [WIDE, TALL].map((picture) => processedEdges(config, processing, picture));
-  if (size!.height !== other!.height || size!.width !== other!.width)
-    return 'its processor makes pictures of several sizes, and an exported graph reads one';
-  const channels = number(config['num_channels']) ?? 3;
+  const about = head === 'image-segmentation' ? segmentation(config) : HEADS[head];
+  if (about === undefined || typeof about === 'string') return about;
+  const size = pictureSize(config, processing);
+  if (typeof size === 'string') return size;
   return {
     ...about,
     config: {},
     inputs: {
-      pixel_values: { kind: 'noise', axes: ['rows', channels, size!.height, size!.width] },
+      pixel_values: { kind: 'noise', axes: ['rows', size.channels, size.height, size.width] },
     },
     free: ['rows'],
     ...{ traced: TRACED, probes: PROBES },
   };
+}
+
+/** Which class of a picture each pixel has; other segmentations give masks of queries, and differ by family. */
+function segmentation({ architectures }: Json): (typeof HEADS)[Head] | string {
+  const [name] = Array.isArray(architectures) ? (architectures as unknown[]) : [];
+  if (!/ForSemanticSegmentation$/.test(String(name))) return 'only semantic segmentation has a recipe';
+  return { class: 'AutoModelForSemanticSegmentation', outputs: ['logits'], mayMiss: [] };
+}
+
+/** What the processor makes of any picture; a text where it makes several sizes. */
+export function pictureSize(
+  config: Json,
+  processing: Json,
+): { channels: number; height: number; width: number } | string {
+  const [size, other] = [WIDE, TALL].map((picture) => processedEdges(config, processing, picture));
+  if (size!.height !== other!.height || size!.width !== other!.width)
+    return 'its processor makes pictures of several sizes, and an exported graph reads one';
+  return { channels: number(config['num_channels']) ?? 3, ...size! };
 }

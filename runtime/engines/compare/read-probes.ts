@@ -4,6 +4,7 @@ import { rangeFile } from '../../weights/read-ranges.js';
 import { readSafetensorsIndex } from '../../weights/safetensors.js';
 import type { StoredTensor } from '../../weights/index.js';
 import type { TensorLike } from '../sessions/tensors.js';
+import { cacheName } from '../../onnx/exporter-names.js';
 import type { Probe } from './difference.js';
 
 /** Of the types that networks are fed with and give. */
@@ -26,7 +27,8 @@ export async function readProbes(file: string): Promise<Probe[]> {
     const probe = (probes[Number(number)] ??= { inputs: {}, outputs: {}, real: { data: [], dims: [] } });
     const tensor = await readTensor(file, stored);
     if (side === 'real') probe.real = tensor as Probe['real'];
-    else (side === 'in' ? probe.inputs : probe.outputs)[rest.join('/')] = tensor;
+    else if (side === 'in') probe.inputs[cacheName(rest.join('/'), 'input')] = tensor;
+    else probe.outputs[rest.join('/')] = tensor;
   }
   return probes;
 }

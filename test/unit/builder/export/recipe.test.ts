@@ -72,11 +72,67 @@ describe('how a network is exported', () => {
     });
   });
 
+  test('a network of sounds reads any number of samples', () => {
+    expect(recipe('ctc', { model_type: 'sew' })).toMatchObject({
+      ...{ class: 'AutoModelForCTC', free: ['rows', 'samples'] },
+      inputs: { input_values: { kind: 'noise', axes: ['rows', 'samples'] } },
+    });
+  });
+
+  test('pictures against texts are two axes of their own, and texts end where they say', () => {
+    const config = {
+      model_type: 'metaclip_2',
+      text_config: { vocab_size: 400, eos_token_id: 3, pad_token_id: 1 },
+    };
+    const { inputs, free } = recipe('image-text-matching', config, {
+      size: { height: 32, width: 32 },
+    }) as ExportRecipe;
+    expect(inputs['input_ids']).toMatchObject({
+      axes: ['texts', 'length'],
+      fixed: [[4, 3]],
+      avoid: [1, 3],
+      pad: 1,
+    });
+    expect(inputs['pixel_values']).toMatchObject({ axes: ['pictures', 3, 32, 32] });
+    expect(free).toEqual(['texts', 'length', 'pictures']);
+  });
+
+  test('a decoder is traced behind a cache, over rows that are padded on the left', () => {
+    const found = recipe('causal-lm', {
+      model_type: 'biogpt',
+      vocab_size: 400,
+      eos_token_id: 2,
+    }) as ExportRecipe;
+    expect(found).toMatchObject({
+      class: 'AutoModelForCausalLM',
+      decoder: true,
+      padding: 'left',
+      outputs: ['logits'],
+    });
+    expect(found.probes.map(({ past }) => past)).toEqual([0, 0, 13, 24]);
+  });
+
+  test('semantic segmentation has a recipe, others differ by family', () => {
+    const size = { size: { height: 64, width: 64 } };
+    const config = { model_type: 'mobilevitv2', architectures: ['MobileViTV2ForSemanticSegmentation'] };
+    expect(recipe('image-segmentation', config, size)).toMatchObject({
+      class: 'AutoModelForSemanticSegmentation',
+    });
+    expect(
+      recipe(
+        'image-segmentation',
+        { model_type: 'odd', architectures: ['OddForUniversalSegmentation'] },
+        size,
+      ),
+    ).toBe('only semantic segmentation has a recipe');
+  });
+
   test.each([
     ['masked-lm', { vocab_size: 400 }, {}, 'no model_type'],
     ['masked-lm', { model_type: 'odd' }, {}, 'no vocab_size'],
     ['masked-lm', { ...TEXT, quantization_config: { bits: 4 } }, {}, 'packed by another tool'],
     ['image-classification', { model_type: 'odd' }, { size: { shortest_edge: 224 } }, 'several sizes'],
+    ['ctc', { model_type: 'lasr_ctc' }, {}, 'kind of spectrogram has no recipe'],
     ['text-to-image', TEXT, {}, 'no recipe for text-to-image'],
   ] as const)('%s of %j: a reason', (head, config, processing, reason) => {
     expect(recipe(head, config, processing)).toContain(reason);
