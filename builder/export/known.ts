@@ -35,7 +35,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ...all(PICTURE, 'focalnet', 'pvt_v2', 'mobilevitv2', 'hiera', 'vit_msn', 'ijepa', 'data2vec-vision'),
   ...all(SOUND, 'sew', 'sew-d', 'wav2vec2-conformer'),
   ...all(['image-text-matching'], 'chinese_clip', 'metaclip_2'),
-  ...all(['causal-lm'], 'biogpt', 'xglm', 'persimmon', 'diffllama', 'doge', 'jetmoe', 'bitnet'),
+  ...all(['causal-lm'], 'biogpt'),
   funnel: { refused: 'its graph has the length of its example' },
   canine: { refused: 'its graph has the length of its example' },
   mra: { refused: 'it reads multiples of 32 tokens only' },

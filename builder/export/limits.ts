@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Names of numbers of layers, and of sizes that some tensor has. */
 const LAYERS = /(?:^|_)(?:n|num)_(?:\w+_)?(?:layers?|blocks?|stages?)$|(?:^|_)(?:layers|depths?|n_layer)$/;
 const SIZES =
-  /(?:^|_)(?:hidden_sizes?|vocab_size|intermediate_size|d_model|d_ff|d_inner|n_embd|emb_dim|embed_dims?|embedding_size|ffn_dim|dim|num_experts|num_labels)$/;
+  /(?:^|_)(?:hidden_sizes?|vocab_size|intermediate_size|d_model|d_ff|d_inner|n_embd|emb_dim|embed_dims?|embedding_size|ffn_dim|dim|num_labels)$/;
 /** Any network may have so many layers, which may share their weights, and such sizes. */
 const [FREE_LAYERS, FREE_SIZE] = [64, 8192];
 const MOST_DEPTH = 8;

@@ -65,7 +65,7 @@ describe('the packed program, installed somewhere', () => {
     const { files, folder } = installed;
     expect(new Set(files.map((file) => file.split('/')[0]))).toEqual(
       new Set([
-        ...['LICENSE', 'README.md', 'demo', 'dist', 'docs', 'gateway', 'npm-shrinkwrap.json'],
+        ...['LICENSE', 'README.md', 'builder', 'demo', 'dist', 'docs', 'gateway', 'npm-shrinkwrap.json'],
         ...['package.json', 'templates'],
       ]),
     );
