@@ -49,7 +49,7 @@ export function pictureRecipe(
 /** Which class of a picture each pixel has; other segmentations give masks of queries, and differ by family. */
 function segmentation({ architectures }: Json): (typeof HEADS)[Head] | string {
   const [name] = Array.isArray(architectures) ? (architectures as unknown[]) : [];
-  if (!/ForSemanticSegmentation$/.test(String(name))) return 'only semantic segmentation has a recipe';
+  if (!String(name).endsWith('ForSemanticSegmentation')) return 'only semantic segmentation has a recipe';
   return { class: 'AutoModelForSemanticSegmentation', outputs: ['logits'], mayMiss: [] };
 }
 
