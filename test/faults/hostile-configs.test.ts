@@ -104,6 +104,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['feature-extraction/gte-makers', 'embedding'],
   ['fill-mask/jina-v3-mask', 'masked-lm'],
   ['object-detection/rf-detr', 'object-detection'],
+  ['image-segmentation/rf-detr-masks', 'image-segmentation'],
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],
   ['image-text-to-text/lighton-ocr', 'media-chat'],

@@ -39,6 +39,9 @@ export const rfDetrConfig = z.object({
   group_detr: z.int().min(1).max(1024).default(13),
   attention_bias: z.boolean().default(true),
   layer_norm_eps: epsilon.default(1e-5),
+  mask_downsample_ratio: z.int().min(1).max(64).default(4),
+  segmentation_head_activation_function: z.string().default('gelu'),
+  intermediate_size: size.default(1024),
   num_feature_levels: z.literal(1, 'Python has one picture of features').default(1),
 });
 export type RfDetrConfig = z.output<typeof rfDetrConfig>;

@@ -20,6 +20,7 @@ import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { cellShares } from '../deformable-levels.js';
 import { rfDetrFeatures } from './backbone.js';
 import { type RfDetrConfig, rfDetrConfig } from './config.js';
+import { rfDetrMasks } from './masks.js';
 
 /** Of norms without a setting, and of the one behind the projector. */
 const [EPSILON, PROJECTOR_EPSILON] = [1e-5, 1e-6];
@@ -132,10 +133,22 @@ function writeLayer(g: GraphWriter, x: Value, { c, name, levels, boxes, places }
   return norm(g.node('Add', [seen, fed]), 3);
 }
 
-function writeDetector(g: GraphWriter, c: RfDetrConfig): void {
+interface Detected {
+  /** float32 [rows, channels, lines, columns] */
+  pixels: Value;
+  /** Of the projector: float32 [rows, width, lines, columns]. */
+  features: Value;
+  boxes: Value;
+  /** Of queries, behind the last norm: float32 [rows, queries, width]. */
+  states: Value;
+}
+
+/** Declares the picture, and `logits`. */
+function detect(g: GraphWriter, c: RfDetrConfig): Detected {
   const [width, queries, labels] = [c.d_model, c.num_queries, labelCount(c)];
   const pixels = pictureInput(g, c.backbone_config.num_channels);
-  const levels = levelsOf(g, [projected(g, pixels, c)]);
+  const features = projected(g, pixels, c);
+  const levels = levelsOf(g, [features]);
   const boxes = firstBoxes(g, levels, c);
   // Lines stand before columns.
   const turned = g.node('Gather', [boxes, g.ints([1, 0, 2, 3])], { axis: 2 });
@@ -151,11 +164,24 @@ function writeDetector(g: GraphWriter, c: RfDetrConfig): void {
   const states = layerNorm(g, x, 'transformer.decoder.norm', { width, epsilon: EPSILON });
   const logits = linear(g, states, 'class_embed', { from: width, to: labels });
   g.output('logits', logits, 'float32', ['rows', queries, labels]);
-  const found = movedBoxes(g, boxes, boxHead(g, states, 'bbox_embed', c));
-  g.output('pred_boxes', found, 'float32', ['rows', queries, 4]);
+  return { pixels, features, boxes, states };
 }
 
-const heads: Family<RfDetrConfig>['heads'] = { 'object-detection': { model: writeDetector } };
+function writeDetector(g: GraphWriter, c: RfDetrConfig): void {
+  const { boxes, states } = detect(g, c);
+  const found = movedBoxes(g, boxes, boxHead(g, states, 'bbox_embed', c));
+  g.output('pred_boxes', found, 'float32', ['rows', c.num_queries, 4]);
+}
 
-/** A windowed DINOv2, one picture of features, queries of the likeliest cells. modeling_rf_detr.py */
+function writeSegmenter(g: GraphWriter, c: RfDetrConfig): void {
+  const masks = rfDetrMasks(g, detect(g, c), c);
+  g.output('pred_masks', masks, 'float32', ['rows', c.num_queries, 'mask lines', 'mask columns']);
+}
+
+const heads: Family<RfDetrConfig>['heads'] = {
+  'object-detection': { model: writeDetector },
+  'image-segmentation': { model: writeSegmenter },
+};
+
+/** A windowed DINOv2, one picture of features, queries of the likeliest cells, which may have masks. modeling_rf_detr.py */
 export const rfDetr = defineFamily({ modelTypes: ['rf_detr'], config: rfDetrConfig, prefixes: [], heads });

@@ -14,6 +14,7 @@ import { foregroundPicture } from './foreground.js';
 import { instanceMap, sharedInstanceMap } from './instance.js';
 import { panopticMap } from './panoptic.js';
 import { classPlanes, enlargeMasks, type Queries, readQueries } from './queries.js';
+import { rfDetrMap } from './rf-detr.js';
 import { type SegmentMap, segmentPixels } from './segment-map.js';
 import { semanticMap } from './semantic.js';
 import { openTaskText } from './task-text.js';
@@ -25,7 +26,7 @@ const ALIKE = /^(?:Detr|ConditionalDetr)$/;
 
 /** Processors that make segments of what a model gives; Python refuses models with another one. */
 const SEGMENTING =
-  /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|Segformer)$/;
+  /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|RfDetr|Segformer)$/;
 /** What the one part of a picture is called that networks without classes find. */
 const FOREGROUND = 'foreground';
 
@@ -45,7 +46,7 @@ export async function loadImageSegmenter(request: LoadRequest): Promise<ImageSeg
       if (planes.length === 1 && !SEGMENTING.test(model.processor))
         return [await foreground(planes[0]!, image.original, settings)];
       const map = queries
-        ? await queryMap(queries, image, { ...settings, processor: model.processor })
+        ? await queryMap(queries, image, { ...settings, processor: model.processor, outputs })
         : await planeMap(planes, image.original, settings);
       return partsOf(map, model.config, signal);
     },
@@ -57,8 +58,9 @@ type Settings = SegmentOptions & { signal: AbortSignal };
 async function queryMap(
   found: Queries,
   image: Omit<ProcessedImage, 'values'>,
-  { processor, ...options }: Settings & { processor: string },
+  { processor, outputs, ...options }: Settings & { processor: string; outputs: Tensors },
 ): Promise<SegmentMap> {
+  if (processor === 'RfDetr') return rfDetrMap(outputs, image.original, options);
   if (processor === 'Eomt') return eomtMap(found, image, options);
   const size = image.original;
   const { signal, subtask } = options;

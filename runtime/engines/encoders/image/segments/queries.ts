@@ -12,8 +12,22 @@ export interface Queries {
   masks: Plane[];
 }
 
+/** The same where classes are told one by one, and none stands for "nothing". */
+export interface LogitQueries extends Pick<Queries, 'masks'> {
+  /** Of each class for each query. */
+  logits: Float32Array[];
+}
+
 /** Undefined for outputs that are none of queries. */
 export function readQueries(outputs: Tensors): Queries | undefined {
+  const found = logitQueries(outputs);
+  return found && { classes: found.logits.map((scores) => probabilities(scores)), masks: found.masks };
+}
+
+/** Of outputs that are those of queries. */
+export const readLogitQueries = (outputs: Tensors): LogitQueries => logitQueries(outputs)!;
+
+function logitQueries(outputs: Tensors): LogitQueries | undefined {
   const [logits, found] = [
     outputs['class_queries_logits'] ?? outputs['logits'],
     outputs['masks_queries_logits'] ?? outputs['pred_masks'],
@@ -28,7 +42,7 @@ export function readQueries(outputs: Tensors): Queries | undefined {
     ...{ height, width: columns },
   }));
   return {
-    classes: rows.map((query) => probabilities(scores.subarray(query * width, (query + 1) * width))),
+    logits: rows.map((query) => scores.subarray(query * width, (query + 1) * width)),
     masks: planes,
   };
 }
