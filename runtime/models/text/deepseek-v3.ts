@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { latentHeadWidth } from '../layers/latent-attention.js';
-import { size } from '../config-fields.js';
+import { library, size } from '../config-fields.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count } from '../bases/decoder/routed-experts.js';
+import { chooseBySigmoid, count, shutsGroups } from '../bases/decoder/routed-experts.js';
 import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
 
 const v3Config = z.object({
   ...deepseekConfig,
+  ...library,
   ...usualSizes({ vocabulary: 129_280, width: 7168, inner: 18_432, layers: 61, heads: 128 }),
   num_key_value_heads: size.nullable().default(128),
   max_position_embeddings: size.default(4096),
@@ -34,7 +35,7 @@ export const deepseekV3 = defineFamily({
   ...llamaLike<V3>((c) =>
     deepseekModel(c, {
       ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
-      choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c),
+      choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
     }),
   ),
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { size } from '../config-fields.js';
+import { library, size } from '../config-fields.js';
 import {
   llamaConfig,
   llamaSizes,
@@ -11,6 +11,7 @@ import {
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
   chooseBySigmoid,
+  shutsGroups,
   routedConfig,
   routedFeedForward,
   sigmoidConfig,
@@ -18,6 +19,7 @@ import {
 
 const dotsConfig = z.object({
   ...llamaConfig,
+  ...library,
   ...usualSizes({ vocabulary: 152_064, width: 4608, inner: 10_944, layers: 62, heads: 32 }),
   ...routedConfig,
   ...sigmoidConfig,
@@ -38,7 +40,10 @@ export const dots1 = defineFamily({
     headNorms: 'head',
     window: windowOf(c, (layer) => layer >= c.max_window_layers),
     feedForward: routedFeedForward(c, {
-      ...{ feedForwardBias: false, choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c) },
+      ...{
+        feedForwardBias: false,
+        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
+      },
     }),
   })),
 });

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { epsilon, size } from '../config-fields.js';
+import { epsilon, library, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
   chooseBySigmoid,
+  shutsGroups,
   count,
   routedConfig,
   routedFeedForward,
@@ -15,6 +16,7 @@ import {
 
 const glmConfig = z.object({
   ...llamaConfig,
+  ...library,
   ...usualSizes({ vocabulary: 151_552, width: 4096, inner: 10_944, layers: 46, heads: 96 }),
   ...routedConfig,
   ...sigmoidConfig,
@@ -39,7 +41,10 @@ export const glm4Moe = defineFamily({
     bias: { projections: c.attention_bias === true },
     ...(c.use_qk_norm && { headNorms: 'head' }),
     feedForward: routedFeedForward(c, {
-      ...{ feedForwardBias: false, choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c) },
+      ...{
+        feedForwardBias: false,
+        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
+      },
     }),
   })),
 });

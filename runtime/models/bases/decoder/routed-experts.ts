@@ -4,7 +4,7 @@ import { sharesOf, sigmoidScores } from '../../layers/sigmoid-router.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import { size } from '../../config-fields.js';
+import { isOfVersion5, type library, size } from '../../config-fields.js';
 
 /** Mixtures of DeepSeek's kind: routed experts of a layer, and shared ones that all tokens go through. */
 
@@ -106,6 +106,10 @@ type BySigmoid = Pick<
     /** As in Best: what newer families have. */
     shut?: boolean;
   };
+
+/** Files of version 5 shut experts of other groups out, where older ones score them zero. One group shuts nobody out. */
+export const shutsGroups = (c: z.output<z.ZodObject<typeof library>> & { n_group: number }): boolean =>
+  c.n_group > 1 && isOfVersion5(c);
 
 /** What keeps shares from being divided by zero. */
 const LEAST = 1e-20;
